@@ -1,4 +1,4 @@
-// What one reading of a command line finds, before the command is loaded.
+// The facts about a command line that svcpay reads before it loads the command.
 import { describe, expect, test } from 'vitest';
 import { readCommandLine, withRestApart } from '../../src/cli/command-line.js';
 import { flag, text } from '../../src/cli/values.js';

@@ -6,8 +6,8 @@ import type { Time } from '../support/in-process.js';
 import { shop, test, type Strict } from '../support/strict.js';
 
 /**
- * Pauses of a second and more pass in a turn, those of one turn together, and are written down;
- * shorter ones are waited for.
+ * Records pauses of a second or more and skips them, concurrent pauses together. Waits for shorter
+ * pauses.
  */
 function patient(): Time & { readonly pauses: number[] } {
   const pauses: number[] = [];
@@ -48,7 +48,7 @@ describe('svcpay send with unreadable states', { concurrent: true }, () => {
     '{"txnState":{}}',
   ];
   test.for(nonsense)(
-    'exits 8 after three unreadable responses to the state read (%s), and tx resume reports the outcome',
+    'exits 8 after three unreadable state responses (%s), and tx resume reports the outcome',
     async (body, { strict }) => {
       strict.service.temper.meetings.push(meeting('read', 200, body, 3));
       const end = await strict.run(shop);
@@ -66,7 +66,7 @@ describe('svcpay send with unreadable states', { concurrent: true }, () => {
     },
   );
 
-  test('keeps waiting after two unreadable responses to the state read', async ({ strict }) => {
+  test('keeps waiting after two unreadable state responses', async ({ strict }) => {
     strict.service.temper.meetings.push(meeting('read', 200, '{}', 2));
     expect(await strict.run(shop)).toMatchObject({ exitCode: 0 });
     expect(reads(strict)).toBeGreaterThan(2);
@@ -135,7 +135,7 @@ describe('svcpay under a rate limit', { concurrent: true }, () => {
         meeting(exchange, 429, '{"error":"too many"}', 2, { 'retry-after': '2' }),
       );
       expect(await strict.run(shop, 'home', time)).toMatchObject({ exitCode: 0 });
-      // Less what passed since the answer, which is next to nothing.
+      // The pause is shorter by the time since the answer, which is negligible.
       for (const pause of time.pauses.slice(0, 2))
         expect(Math.abs(pause - 2_000)).toBeLessThan(100);
       expect(strict.service.moved()).toHaveLength(1);

@@ -1,5 +1,5 @@
-// Time: tokens and quotes that are over between two steps, clocks that jump, and a person who
-// thinks for long.
+// Time: tokens and quotes that expire between two steps, clocks that jump, and a person who answers
+// late.
 import { describe, expect } from 'vitest';
 import { test } from '../support/faults.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';
@@ -8,7 +8,7 @@ import { startSvcpay, svcpayTty as startedTty } from '../support/svcpay.js';
 const day = 86_400_000;
 
 describe.concurrent('svcpay send', () => {
-  test('exits 8 if token and quote expire right after the quote, and pays once with --retry', async ({
+  test('exits 8 if the token and the quote expire before the confirmation, and pays once with --retry', async ({
     payment,
   }) => {
     payment.proxy.afterwards(
@@ -196,7 +196,7 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test('leaves a payment that only an interactive tx resume pays if it is killed at the prompt', async ({
+  test('leaves a payment that tx resume pays only after a yes at the terminal if it is killed at the prompt', async ({
     payment,
   }) => {
     const first = startedTty(

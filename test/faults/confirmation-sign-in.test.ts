@@ -21,7 +21,7 @@ describe.concurrent('svcpay send after a 401 to its confirmation', () => {
       // With a stored token: the next sign-in is the one after the 401.
       expect(await svcpay(['wallets'], around)).toMatchObject({ exitCode: 0 });
       proxy.break('confirmation', '401 after', 1);
-      // No read shows what became of it either.
+      // Reads do not show the outcome either.
       proxy.break('read', '401 after', Infinity);
       proxy.break('sign-in', fault, Infinity);
       const run = await svcpay(command, around);

@@ -14,7 +14,7 @@ type Echo = (said: string) => { status: number; body: string; headers?: Record<s
 
 const inPage = (said: string): string => said.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-/** Where an answer puts what the request said. */
+/** Answers that echo a secret of the request. */
 const echoes: Readonly<Record<string, Echo>> = {
   'an error': (said) => ({
     status: 400,
@@ -77,8 +77,8 @@ const echoes: Readonly<Record<string, Echo>> = {
 
 interface Fixtures {
   /**
-   * Starts a service that lets sign-ins pass, or echoes them as well: each secret of a run alone. A
-   * run has a path of its own.
+   * Starts a service that accepts sign-ins or echoes them too, one secret per answer. Each run has
+   * its own path.
    */
   readonly echoing: (
     echo: Echo,
@@ -156,7 +156,7 @@ describe('svcpay with a service that echoes requests', { concurrent: true }, () 
     async ([, , { where, echo, signsIn }], { home, echoing }) => {
       const { url, sent } = await echoing(echo, signsIn);
       let all = '';
-      // Each of the secrets has its turn.
+      // Three rounds, so that every secret is echoed.
       for (const [at, [line, input]] of [...commands, ...commands, ...commands].entries()) {
         const env = {
           SVCPAY_BASE_URL: `${url}/${at}`,
@@ -179,7 +179,7 @@ describe('svcpay with a service that echoes requests', { concurrent: true }, () 
           Buffer.from(each).toString('hex'),
           Buffer.from(each).toString('base64'),
           Buffer.from(each).toString('base64url'),
-          // Without what depends on the neighbours of the longer text.
+          // Without the characters that depend on the rest of the longer text.
           Buffer.from(`key:${each}`).toString('base64').slice(6, -4),
         ]);
         expect(
@@ -189,7 +189,7 @@ describe('svcpay with a service that echoes requests', { concurrent: true }, () 
         ).toEqual([]);
         all += shown;
       }
-      // A sign-in of another form is reported without what came.
+      // svcpay reports a malformed sign-in response without its content.
       if (signsIn || !/data|field/.test(where)) expect(all).toContain('[redacted]');
     },
   );

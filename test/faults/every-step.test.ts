@@ -38,7 +38,7 @@ class Death {
   }
 }
 
-/** The same, each call of which is a step. */
+/** The target, each call of which counts as a step. */
 function mortal<T extends object>(target: T, death: Death): T {
   return new Proxy(target, {
     get(from, name) {

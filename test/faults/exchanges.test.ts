@@ -6,15 +6,15 @@ import { test } from '../support/faults.js';
 import { svcpay } from '../support/in-process.js';
 
 const faults: readonly (readonly [fault: Fault, happens: string])[] = [
-  ['dropped before', 'loses its connection on the way to the service'],
-  ['dropped after', 'loses its answer'],
-  ['500 before', 'is answered with 500 and has no effect'],
-  ['500 after', 'is answered with 500 although it took effect'],
-  ['429', 'is answered with 429'],
-  ['html after', 'takes effect and is answered with an HTML page'],
-  ['truncated after', 'takes effect and gets a truncated answer'],
-  ['silence before', 'has no effect and gets no answer'],
-  ['silence after', 'takes effect and gets no answer'],
+  ['dropped before', 'loses its connection before the service receives it'],
+  ['dropped after', 'loses its connection before the response arrives'],
+  ['500 before', 'gets a 500 response before the service handles it'],
+  ['500 after', 'gets a 500 response after the service handled it'],
+  ['429', 'gets a 429 response'],
+  ['html after', 'gets an HTML page as the response'],
+  ['truncated after', 'gets a truncated response'],
+  ['silence before', 'gets no response and is never handled'],
+  ['silence after', 'gets no response although the service handled it'],
   ['token expired', 'arrives after its token expired'],
 ];
 const exchanges: readonly (readonly [exchange: Exchange, request: string])[] = [

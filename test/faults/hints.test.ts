@@ -1,5 +1,5 @@
-// Hints run as printed: whatever a reference looks like, the command in a hint names this reference
-// and nothing else.
+// Hints run as printed: the command in a hint names exactly its reference, whatever characters the
+// reference contains.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,5 +1,5 @@
-// The journal's file: damaged, of a newer version, read-only, or on a full disk. Without a journal
-// nothing is paid.
+// The journal file: damaged, of a newer version, read-only or on a full disk. svcpay pays nothing
+// without a journal.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -202,7 +202,7 @@ test.concurrent('svcpay send waits only once for a journal that another program 
     unlock = () => db.close();
     lockedAt = performance.now();
   });
-  // As a process, because it stands still while it waits.
+  // As a process, because it blocks while it waits.
   const run = await svcpayProcess(payment.command, payment.around);
   const tookMs = performance.now() - lockedAt;
   unlock();
@@ -241,8 +241,7 @@ const pendingSchema = v.array(v.object({ agreed: v.boolean() }));
 const hasLimits = existsSync('/bin/sh') && process.platform !== 'win32';
 
 describe.skipIf(!hasLimits)('svcpay send on a disk that fills up', { concurrent: true }, () => {
-  // Blocks of 512 bytes: from no room for the tables at all, step by step, to room for the whole
-  // payment.
+  // Blocks of 512 bytes, from too few for the tables to enough for the whole payment.
   const room = [16, 64, 128, 144, 152, 160, 168, 176, 184, 192, 256];
   test.for(room)(
     'pays at most once if its files are limited to %d blocks, and resumes when there is space',
@@ -253,7 +252,8 @@ describe.skipIf(!hasLimits)('svcpay send on a disk that fills up', { concurrent:
       if (run.exitCode === 2) expect(run.error().message).toContain('cannot be written');
       const { resumed, pending } = await payment.settled();
       expect(resumed).toMatchObject({ exitCode: 0 });
-      // A quote that could not be written as abandoned is left alone: it was never submitted.
+      // tx resume skips a quote that could not be marked as abandoned, because it was never
+      // submitted.
       expect(v.parse(pendingSchema, pending).filter(({ agreed }) => agreed)).toEqual([]);
       expect(await payment.send()).toMatchObject({ exitCode: 0 });
       expect(await payment.timesPaid()).toBe(1);

@@ -1,5 +1,5 @@
-// The program is killed at every step and at any time: `tx resume` completes submitted payments, and
-// the original command completes every payment, once.
+// The program is killed at every step and at any time: `tx resume` completes submitted payments,
+// and the original command completes every payment, once.
 import { describe, expect } from 'vitest';
 import type { Exchange } from '../support/faulty-proxy.js';
 import { timeoutFlags, test, type Payment } from '../support/faults.js';
@@ -10,8 +10,7 @@ interface Step {
   readonly exchange: Exchange;
   readonly when: 'before' | 'after';
   /**
-   * Whether the request that was on its way reaches the service after all, when everything seems to
-   * be over.
+   * Whether the request in flight reaches the service later, after the payment was completed.
    */
   readonly late: boolean;
 }
@@ -60,7 +59,7 @@ async function finish(payment: Payment): Promise<void> {
 
 describe.concurrent('svcpay send killed with SIGKILL', () => {
   test.for([...steps, ...lateSteps].map(named).map((each) => [each.why, each] as const))(
-    'pays once in the end if it is killed %s',
+    'pays once when run again if it is killed %s',
     async ([, step], { payment }) => {
       const held = payment.proxy.hold(step.exchange, step.when);
       const running = startSvcpay(payment.command, payment.around);
@@ -99,7 +98,7 @@ describe.concurrent('svcpay send killed with SIGKILL', () => {
 
   const moments = Array.from({ length: 8 }, (_, index) => 60 + index * 55);
   test.for(moments)(
-    'pays once in the end if it is killed %d ms after the start',
+    'pays once when run again if it is killed %d ms after the start',
     async (after, { payment }) => {
       const running = startSvcpay(payment.command, payment.around);
       const timer = setTimeout(() => running.child.kill('SIGKILL'), after);

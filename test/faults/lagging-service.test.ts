@@ -15,7 +15,7 @@ const lost = (exchange: Meeting['exchange'], effect: Meeting['effect']): Meeting
   effect,
   times: 1,
 });
-/** Reads that say of the first attempt that it is over, whatever has become of it. */
+/** Reads that report the first attempt as expired, in any state. */
 const calledExpired = ({ body, state }: Txn): string =>
   body['extRefId'] === 'order-1' ? 'expired' : state;
 
@@ -148,7 +148,7 @@ describe('svcpay send behind a gateway', { concurrent: true }, () => {
     'exits 8 if a gateway answers $status to every confirmation and read, and tx resume finds the outcome',
     async ({ status, body }, { strict }) => {
       const { service, run } = strict;
-      // The first is carried out in the end; reads are kept away by the same gateway until then.
+      // The service carries out the first confirmation later; until then the gateway blocks reads.
       service.temper.meetings.push(
         { exchange: 'confirmation', status, body, effect: 300, times: 1 },
         { exchange: 'confirmation', status, body, effect: 'none', times: 99 },
@@ -164,8 +164,8 @@ describe('svcpay send behind a gateway', { concurrent: true }, () => {
 });
 
 /**
- * Refusals of a second copy of a confirmation: the first copy took the money, so the service refuses
- * the second with any text.
+ * Refusals of a second copy of a confirmation: the first copy took the money, so the service
+ * refuses the second with any text.
  */
 const inAnyWords = [
   { status: 400, error: 'insufficient balance' },
@@ -181,9 +181,17 @@ const inAnyWords = [
   { status: 200, error: 'request limit', resultStatus: 'error' },
 ];
 
-test.for(inAnyWords.map((each) => [each.status, each.error, each] as const))(
-  'svcpay send pays once if an executed confirmation is answered with %s %s and reads are stale',
-  async ([, , { status, ...body }], { strict }) => {
+test.for(
+  inAnyWords.map(
+    (each) =>
+      [
+        `${each.status} ${each.error}${each.code === undefined ? '' : ` and code ${each.code}`}`,
+        each,
+      ] as const,
+  ),
+)(
+  'svcpay send pays once despite stale reads if an executed confirmation is answered with %s',
+  async ([, { status, ...body }], { strict }) => {
     const { service, run } = strict;
     let reads = 0;
     service.temper.reads = ({ state }) => ((reads += 1) <= 3 ? 'quoted' : state);

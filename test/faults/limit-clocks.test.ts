@@ -1,4 +1,4 @@
-// A limit per day under wrong clocks: of the machine, of the service, and without a date of the
+// The daily limit under wrong clocks of the machine and the service, and without dates of the
 // service.
 import { describe, expect } from 'vitest';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ import { svcpay } from '../support/svcpay.js';
 const hour = 3_600_000;
 const day = 24 * hour;
 const year = 365 * day;
-/** From one round to the next, the payments of the round before leave the last day. */
+/** The time from round to round, after which the payments of the last round no longer count. */
 const round = 26 * hour;
 
 describe('the daily limit', { concurrent: true }, () => {

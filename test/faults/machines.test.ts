@@ -1,5 +1,5 @@
-// Many homes on one database, as on many machines: each payment is made once, limits hold, and every
-// event arrives once and in order, even if a process, the database or its connection fails.
+// Many homes on one database, as on many machines: each payment is made once, limits hold, and
+// every event arrives once and in order, even if a process, the database or its connection fails.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -166,7 +166,7 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
     ['confirmation', 'before'],
     ['confirmation', 'after'],
   ] as const)(
-    'resumes a payment from another home if its process was killed during %s, %s the service acted',
+    'resumes a payment from another home if its process was killed during the %s, %s the service acted',
     async ([exchange, when], { payment }) => {
       const url = await preparedDatabase(server);
       const held = payment.proxy.hold(exchange, when);
@@ -221,7 +221,7 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
     const proxy = await proxied();
     proxy.silence();
     const around = machine(payment.around, proxy.through(await preparedDatabase(server)));
-    // The wait for a database is over after its first connection attempt, which takes 4 s.
+    // The wait for a database ends after the first connection attempt, which takes 4 s.
     const elapsed = (): number => performance.now() * 8;
     const run = await svcpayHere([...payment.command, ...timeoutFlags], { ...around, elapsed });
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
@@ -239,7 +239,7 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
   );
 });
 
-/** Whatever is entered fails so. */
+/** SQL that makes every insert into the payments fail with this error. */
 const fails = (code: string, message: string): string =>
   `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$;
    CREATE TRIGGER failing BEFORE INSERT ON svcpay.payments EXECUTE FUNCTION fail()`;
@@ -333,7 +333,7 @@ test.skipIf(!hasPostgres)(
       const quoted = ['send', 'onchain', address, `${2000 + n}sat`, '--ref', `left-${n}`];
       expect(await svcpayHere([...quoted, '--quote-only'], sender)).toMatchObject({ exitCode: 0 });
     }
-    // As after a process that was killed before the service had its confirmations.
+    // As if a process was killed before the service received its confirmations.
     server.sql(
       `UPDATE svcpay.attempts SET state = 'submitting', approved_total = '0.00003',
         approved_receives = '0.00002', spend_ccy = 'BTC', submitted_at = 1, limit_time = 1
@@ -359,7 +359,7 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-/** What a result file says of each reference: how it ended, the transaction, and what it took. */
+/** Outcome, transaction and paid amount of each reference in a result file. */
 function told(file: string): Record<string, string[]> {
   const [head = '', ...lines] = readFileSync(`${file}.result.csv`, 'utf8').trimEnd().split('\n');
   const at = (name: string): number => head.split(',').indexOf(name);
@@ -389,7 +389,7 @@ test.skipIf(!hasPostgres)(
     await several(transactions, async (n) => {
       for (const [at, txnState] of course.entries()) {
         const event = { txnId: `t${n}`, txnState, updatedAt: at };
-        // As the service does: to one of them, and again until it is taken.
+        // Like the service: to one receiver, and again until a receiver accepts it.
         let turn = n + at;
         await until(
           async () => (await deliver([first, second][(turn += 1) % 2]?.url ?? '', event)) === 200,

@@ -8,7 +8,7 @@ import { startSvcpay, test as atHome } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 import { deliver, startApplication, startListening } from '../support/webhooks.js';
 
-/** The samples of a page of metrics: every line must be one, or a comment. */
+/** The samples of a metrics page, each line of which must be a sample or a comment. */
 async function metricsAt(url: string): Promise<Map<string, number>> {
   const response = await fetch(url);
   expect(response.headers.get('content-type')).toContain('text/plain; version=0.0.4');

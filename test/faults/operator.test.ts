@@ -1,5 +1,5 @@
-// What an operator of one database for many homes relies on: the right database, rights that are
-// named, upgrades that are announced.
+// One database for many homes: svcpay checks that it is the right database, names missing
+// privileges and announces upgrades.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -223,7 +223,7 @@ test.skipIf(!hasPostgres)(
   'svcpay db upgrade may run longer than the timeout of a payment',
   async ({ home }) => {
     const url = server.database();
-    // One statement takes longer than those of a payment may.
+    // One statement takes longer than the statement timeout of a payment.
     server.sql(
       `CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(6.5); END $$;
       CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION slow()`,

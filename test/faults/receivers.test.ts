@@ -77,8 +77,8 @@ const columns =
   'INSERT INTO events (id, received_at, body, signature, txn_id, txn_state, out_of_order, missing)';
 
 /**
- * Old events, of which one still waits; how deleting fails; and how deleting many in one statement
- * fails, as by a time limit.
+ * `fill` inserts old events, one of which is still in the backlog. `failing` makes every deletion
+ * fail; `limited` only a deletion of many events, like a statement timeout.
  */
 const inboxes = [
   {
@@ -120,7 +120,7 @@ describe.each(
     inbox.sql(limited);
     const listener = await startListening([], inbox.around());
     expect(await deliver(listener.url, event('new'))).toBe(200);
-    // The newest event stays, and which one that was depends on the moment.
+    // The newest event stays; which event is the newest depends on the time of the deletion.
     await until(() => inbox.count('events') <= 3);
     expect(inbox.count("events WHERE id = 7 OR txn_id = 'new'")).toBe(2);
     listener.child.kill('SIGINT');
@@ -187,7 +187,7 @@ describe.each(
       const transactions = 125;
       let sent = 0;
       let next = 0;
-      /** As the service does: to the next receiver until one of them takes it. */
+      /** Like the service: to the next receiver until a receiver accepts it. */
       const send = async (): Promise<void> => {
         while (next < transactions) {
           const n = (next += 1);

@@ -10,7 +10,7 @@ import { svcpayTty } from '../support/svcpay.js';
 const ahead = (ms: number) => (): number => Date.now() + ms;
 const day = 86_400_000;
 
-/** Quotes from outside of the program, so that they cost no process each. */
+/** Adds quotes directly to the service, without a process for each. */
 function fill({ service }: Strict, count: number): void {
   const body = {
     sourceReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 },
@@ -74,7 +74,7 @@ describe.concurrent('svcpay send', () => {
       sandbox: service,
     });
     await tty.waitFor(/Pay 0\.0000/);
-    // Another process whose clock is ahead takes the lease for over, and pays.
+    // To another process whose clock is ahead, the lease has expired; it pays.
     expect(
       await run(`${lnurl('shop')} --ref order-1`, 'home', { now: ahead(3_600_000) }),
     ).toMatchObject({ exitCode: 0 });
@@ -103,7 +103,9 @@ describe.concurrent('svcpay send with limits', () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('refuses an unknown profile, which would avoid the limits', async ({ strict }) => {
+  test('refuses an unknown profile, because its payments would avoid the limits', async ({
+    strict,
+  }) => {
     const { run, service } = strict;
     const ends = [
       await run(`${lnurl('shop')} --profile nosuch`),
@@ -131,7 +133,7 @@ describe.concurrent('svcpay send with deeply nested answers', () => {
     ['create request', 75, 0],
     ['read', 8, 1],
   ] as const)(
-    'receives an error nested 20,000 levels deep in answer to the %s and exits %d',
+    'receives an error nested 20,000 levels deep in answer to a %s, and exits %d',
     async ([exchange, exitCode, moved], { strict }) => {
       const { service, run } = strict;
       service.temper.meetings.push({

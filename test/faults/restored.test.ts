@@ -16,7 +16,7 @@ const server = usingPostgres();
 interface Keeping {
   readonly around: Here;
   backUp(): void;
-  /** What it is after the back-up was restored. */
+  /** The home after the backup was restored. */
   restored(): Here;
 }
 
@@ -102,7 +102,7 @@ describe.each(kept)('svcpay reconcile --import for a journal in %s', (_name, kee
 });
 
 describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', () => {
-  /** The same database as it was at the back-up, under the same address. */
+  /** A database that can be restored to its backup under an unchanged address. */
   async function restorable({ around }: Payment) {
     const url = await preparedDatabase(server());
     const name = new URL(url).pathname.slice(1);
@@ -115,7 +115,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
       id: server().sql('SELECT id FROM svcpay.identity', name).trim(),
       at: (home: string): Here => ({ ...around, home, env: { SVCPAY_DATABASE_URL: url } }),
       sql: (text: string): string => server().sql(`SET search_path = svcpay; ${text}`, name).trim(),
-      /** A home that nobody used before, as every container has. */
+      /** A new home, as every container has. */
       container(): Here {
         const home = mkdtempSync(join(tmpdir(), 'svcpay-container-'));
         onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
         ),
       restore(): void {
         run(`DROP DATABASE ${name} WITH (FORCE)`, `ALTER DATABASE ${copy} RENAME TO ${name}`);
-        // As after a restore of the server's files, which are not a copy: counters alone tell.
+        // As after a restore of the server's files: only the counters show the restore.
         const own = `(SELECT oid FROM pg_database WHERE datname = current_database())`;
         const place = `concat_ws(' ', ${own}, tableoid, txid_current())`;
         server().sql(`UPDATE svcpay.identity SET place = ${place}`, name);
@@ -182,7 +182,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     expect(await send(later, one)).toMatchObject({ exitCode: 0 });
   });
 
-  test('detects a database restored from a dump in containers that keep no files', async ({
+  test('detects in a new container that the database was restored from a dump', async ({
     payment,
     home,
   }) => {
@@ -215,7 +215,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     expect(await send(later, container())).toMatchObject({ exitCode: 0 });
   });
 
-  test('pays from a database whose rows a vacuum moved', async ({ payment, home }) => {
+  test('accepts a database whose rows were moved by a vacuum', async ({ payment, home }) => {
     const { at, sql } = await restorable(payment);
     for (const command of [
       'VACUUM (FULL, FREEZE) identity',
@@ -228,15 +228,12 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     expect(await send(await invoice(payment), at(home))).toMatchObject({ exitCode: 0 });
   });
 
-  test('detects restored database files when db status reads the metrics', async ({
-    payment,
-    home,
-  }) => {
+  test('detects in db status that the database files were restored', async ({ payment, home }) => {
     const { at, sql, container } = await restorable(payment);
     const figures = ['db', 'status', '-o', 'prometheus'];
     expect(await send(await invoice(payment), container())).toMatchObject({ exitCode: 0 });
     expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
-    // The same place, with less in it.
+    // The same place with fewer rows, as after a restore of files.
     sql('DELETE FROM payments; UPDATE recorded SET submissions = submissions - 1');
     expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
     const refused = await send(await invoice(payment), container());

@@ -95,7 +95,7 @@ strictTest.for(
 describe('svcpay after a payment with an unknown outcome', () => {
   const send = ['send', 'ada@example.com', '1300sat', '--ref', 'order-9', '--yes', '--json'];
 
-  /** Its confirmation got no answer. */
+  /** Submits the payment, whose confirmation gets no answer. */
   async function moved({ around }: { readonly around: Around }): Promise<string> {
     const { faults } = around.sandbox;
     await faults.add({ kind: 'drop-before-commit', method: 'PUT', times: 9 });
@@ -169,7 +169,7 @@ describe('svcpay after a payment with an unknown outcome', () => {
     expect(await svcpay([...batch, '--dry-run'], around)).toMatchObject({ exitCode: 4 });
   });
 
-  test('counts every payment that tx resume cannot read in one error', async ({ around, home }) => {
+  test('reports the number of payments that tx resume cannot read', async ({ around, home }) => {
     await moved({ around });
     await around.sandbox.faults.add({ kind: 'drop-before-commit', method: 'PUT', times: 9 });
     const other = send.with(4, 'order-10');
@@ -264,7 +264,7 @@ test('svcpay tx resume ends after 30 s if the service leaves every request unans
   let waitedMs = 0;
   const run = await svcpay(['tx', 'resume', '--yes', '--json'], {
     ...around,
-    // Only the wait of the whole command ends here: no request is given up before it.
+    // Only the wait of the whole command ends here; no request times out earlier.
     sleep: (ms, signal) =>
       ms === 30_000
         ? delay(500).then(() => void (waitedMs = ms))

@@ -74,12 +74,12 @@ async function load(client: Client, kinds: readonly Kind[], told: Told): Promise
       told.set(quote.txnId, (await client.confirm(quote.txnId)).body.txnState);
     }
   } catch (error) {
-    // The killed process takes its connections along; anything else is a failure.
+    // A killed process closes its connections; any other error is a failure.
     if (!(error instanceof TypeError)) throw error;
   }
 }
 
-/** States that a transaction may be in after it was answered in one. */
+/** States that a transaction may have after an answer in a given state. */
 const onwards: Record<string, readonly string[]> = {
   quoted: ['quoted', 'srccreated', 'destsent', 'completed', 'expired'],
   srccreated: ['srccreated', 'destsent', 'completed'],
@@ -126,7 +126,7 @@ async function assertKept(client: Client, told: Told): Promise<void> {
   }
 }
 
-/** All that was confirmed has come to its end, and the balances are the sum of exactly that. */
+/** Every confirmed transaction has ended, and the balances are the sum of these transactions. */
 async function assertFinished(client: Client, told: Told): Promise<void> {
   for (const [txnId, state] of told) {
     const { txnState } = (await client.get(txnId)).body;

@@ -11,7 +11,7 @@ const feeOf100Sat = (view: Json): Json => ({
   sourceReq: { ...side(view, 'sourceReq'), servicepayFees: 0.000001 },
 });
 
-/** What is created is completed at once, and looks like this in every answer. */
+/** Completes every transaction at its creation, and changes every answer about it. */
 function completesAtOnce({ service }: Strict, change: (view: Json) => Json = (view) => view): void {
   service.temper.makes = (view) => {
     const txn = service.transactions.get(String(view['txnId']));

@@ -20,7 +20,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** As JSON, because `__proto__` is a name there like any other. */
+/** As JSON, in which `__proto__` is an ordinary name. */
 const strange = [
   'null',
   '{}',
@@ -112,7 +112,7 @@ const pathsIn = (value: unknown): Path[] =>
         ...pathsIn(inner).map((rest) => [name, ...rest]),
       ]);
 
-/** Puts another value in one place, or takes out what is there. */
+/** Sets the value at a path, or deletes it. */
 function changed(value: unknown, [name, ...rest]: Path, put: unknown): unknown {
   if (name === undefined) return put;
   if (Array.isArray(value))
@@ -129,7 +129,7 @@ function changed(value: unknown, [name, ...rest]: Path, put: unknown): unknown {
   );
 }
 
-/** Fields that an answer may have besides. */
+/** Fields to add to an answer. */
 const added = [
   'resultStatus',
   'error',
@@ -154,13 +154,13 @@ const added = [
 ];
 
 /**
- * Where money goes, and under which name: in the answer to a creation nothing strange may stand
- * there.
+ * Fields that decide where money goes: svcpay must not confirm a quote with a malformed value in
+ * one of them.
  */
 const decisive =
   /^(?:destReq\.(?:ccy|method|reqDetails\.(?!institutionName$)\w+)|sourceReq\.(?:ccy|method)|extRefId)$/;
 
-/** Time that passes while the program sleeps, and no faster. */
+/** A clock that advances by the sleeps of the program. */
 function timeOf(): { now: () => number; sleep: (ms: number) => Promise<void> } {
   let slept = 0;
   return {
@@ -209,8 +209,7 @@ async function runSeed(seed: number, { service, run }: Strict): Promise<void> {
       ...add,
     ];
     changes.push(at.join('.'));
-    // What stands for nothing at all is written by hand: JSON.stringify would leave `__proto__`
-    // out.
+    // Inserted as text, because JSON.stringify omits `__proto__`.
     const mark = '"\u2603"';
     return JSON.stringify(
       changed(json, at, deletes && at.length > 0 ? undefined : '\u2603'),
@@ -249,7 +248,7 @@ async function runSeed(seed: number, { service, run }: Strict): Promise<void> {
 }
 
 test(
-  `svcpay ends without an uncaught error and with a true exit code in ${runs} runs against malformed answers`,
+  `svcpay ends without an uncaught error and with the right exit code in ${runs} runs against malformed answers`,
   { timeout: 60_000 + runs * 300 },
   async ({ strict }) => {
     const failures: string[] = [];

@@ -1,5 +1,5 @@
-// Several processes on one journal, and several machines without a common one: one payment, one
-// answer for all.
+// Several processes on one journal, and several machines with separate journals, make one payment
+// and report one transaction.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { svcpay as svcpayHere } from '../support/in-process.js';
 import { svcpay, type Run } from '../support/svcpay.js';
 import { expectSameTransaction, timeoutFlags, test, type Payment } from '../support/faults.js';
 
-/** As a process of its own: several meet in the journal. */
+/** As a separate process, because several processes share the journal. */
 const send = ({ command, around }: Payment, ...flags: string[]): Promise<Run> =>
   svcpay([...command, ...flags], around);
 

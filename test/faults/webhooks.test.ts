@@ -17,7 +17,7 @@ test('svcpay webhook listen delivers every event in order despite kills and an a
   let listener = await start();
   let acknowledged = 0;
 
-  /** As the service does: again and again, until it is taken. */
+  /** Delivers an event like the service: again until it is accepted. */
   async function insist(event: Parameters<typeof deliver>[1]): Promise<void> {
     await until(async () => (await deliver(listener.url, event)) === 200);
     acknowledged += 1;

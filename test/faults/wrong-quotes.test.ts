@@ -1,5 +1,5 @@
-// Answers that differ from the request: nothing is confirmed or reported as paid, and no figure is
-// trusted.
+// Answers that differ from the request: svcpay confirms nothing, reports nothing as paid and trusts
+// no figure.
 import { describe, expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
 import type { Json } from '../conformance/strict-judge.js';

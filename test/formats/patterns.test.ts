@@ -1,5 +1,5 @@
-// Every regular expression of the program against text made to be slow: ten times the text takes
-// less than twenty times as long.
+// Every regular expression of the program on texts that could be slow: a text ten times as long
+// takes less than twenty times as long.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { transformSync } from 'esbuild';
@@ -11,13 +11,13 @@ import { isFields } from '../../src/formats/unknown.js';
 const source = resolve(import.meta.dirname, '../../src');
 
 /**
- * Patterns that only texts of a bounded length reach, with that length: there they must be quick
- * all the same.
+ * Patterns that are used only on texts of a limited length, with this length, at which they must be
+ * quick.
  */
 const bounded: ReadonlyMap<string, number> = new Map([
-  // A page in place of an answer, cut before it is searched.
+  // An HTML page instead of an answer, cut before the search.
   [String.raw`<(style|script)\b.*?<\/\1>|<[^>]*>`, 4_000],
-  // An error of a sign-in, cut alike.
+  // A sign-in error, cut before the search.
   [
     String.raw`signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature`,
     4_000,
@@ -94,8 +94,8 @@ const usual = [
 ];
 
 /**
- * Repetitions of what a pattern is about, at its beginning or after some of it, and with an end
- * that it does not expect.
+ * Repetitions of the characters of a pattern, with or without its beginning, and with an unexpected
+ * end.
  */
 function* textsFor({ pattern }: Pattern): Generator<(length: number) => string> {
   const words = pattern.match(/[A-Za-z0-9 ='":/<@-]{2,}/g) ?? [];
@@ -120,8 +120,8 @@ function timeOf({ pattern, flags }: Pattern, text: string, times = 1): number {
 }
 
 /**
- * A text on which the pattern takes more than in proportion; a machine that was busy for a moment
- * is asked again.
+ * A text on which the pattern takes more than linear time. The measurement is repeated, because the
+ * machine may have been busy.
  */
 function slowText(pattern: Pattern): string | undefined {
   for (const text of textsFor(pattern)) {

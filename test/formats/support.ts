@@ -1,7 +1,7 @@
 // What the tests of the formats share.
 import { Failure } from '../../src/formats/failure.js';
 
-/** The message of the usage failure that the call ends in; any other end of it fails the test. */
+/** The message of the usage failure of a call; any other end of the call fails the test. */
 export function refusal(call: () => unknown): string {
   try {
     const result = call();

@@ -1,9 +1,9 @@
-// What each module of the formats pulls in: a command that only reads an amount must not load a
-// curve.
+// The packages that each module of the formats imports: a command that only reads an amount must
+// not load elliptic curves.
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
-/** Packages and Node modules that the module reaches, by whatever way. */
+/** Packages and Node modules that the module imports, directly or indirectly. */
 async function reach(module: string): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: [`src/formats/${module}.ts`],

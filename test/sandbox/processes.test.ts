@@ -1,5 +1,5 @@
-// Several processes on one file, some of them killed: nothing that was answered is lost, nothing
-// happens twice.
+// Several processes on one file, some of them killed: every answered transaction is kept, and none
+// is executed twice.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ const initial = 5;
 
 interface Swapper {
   readonly child: ChildProcess;
-  /** The transactions that it was answered. */
+  /** The transactions in its answers. */
   readonly answered: string[];
   readonly ended: Promise<number | null>;
 }

@@ -11,7 +11,7 @@ export interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // The tests look into answers of every shape; what is not there shows as undefined in an assertion.
+  // Tests read answers of every shape; a missing field is undefined in an assertion.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
@@ -34,7 +34,7 @@ export interface Client extends Credentials {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answered>;
-  /** Takes a new token: the one before lives an hour. */
+  /** Signs in again, because a token is valid for an hour. */
   renew(): Promise<void>;
   control(method: string, path: string, body?: object): Promise<Answered>;
   /** GET of any path, without a token. */
@@ -43,7 +43,7 @@ export interface Client extends Credentials {
   confirm(txnId: string): Promise<Answered>;
   cancel(txnId: string): Promise<Answered>;
   get(txnId: string): Promise<Answered>;
-  /** Creates and confirms; gives the confirmed transaction. */
+  /** Creates and confirms a transaction; returns the confirmed transaction. */
   run(body: object): Promise<Answered['body']>;
   wallet(ccy: string): Promise<Answered['body']>;
 }
@@ -54,7 +54,7 @@ export function sign(apiKey: string, apiSecret: string, body: string): string {
   return createHmac('sha256', apiSecret).update(`${apiKey}&payload=${body}`).digest('hex');
 }
 
-/** Asks for a token; `changes` replaces headers, and an undefined one is left out. */
+/** Requests a token; `changes` replaces headers, and an undefined value removes a header. */
 export async function authenticate(
   send: Send,
   url: string,
@@ -85,8 +85,8 @@ export async function authenticate(
 }
 
 /**
- * A client with a fresh token, whose answers are held against the description unless another check
- * is given.
+ * A client with a fresh token. It compares answers with the OpenAPI description, unless another
+ * check is given.
  */
 export async function connect(
   send: Send,

@@ -1,4 +1,4 @@
-// What a list, a record and a remark look like on a terminal and in a pipe, in every format.
+// Lists, records and remarks on a terminal and in a pipe, in every format.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { parse } from 'csv-parse/sync';

@@ -1,4 +1,4 @@
-// The facts about the terminal, on one and in a pipe.
+// The facts about the terminal: prompts, colours, Unicode and size, on a terminal and in a pipe.
 import { describe, expect, test } from 'vitest';
 import { openTerminal } from '../../src/terminal/terminal.js';
 import { memoryStream, openScreen, type ScreenOptions } from './support.js';

@@ -1,4 +1,4 @@
-// Text from outside made harmless, and text measured in cells.
+// Text from outside without control characters, and text measured in cells.
 import fc from 'fast-check';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Files for accountants: the columns that the programs document, one account and at most 1,000 rows
-// where they say so, and an OFX statement that a parser by others reads.
+// Files for accountants: the columns and limits that the programs document, and an OFX statement
+// that a third-party parser reads.
 import { parse as parseOfx } from 'ofx-js';
 import { parse } from 'csv-parse/sync';
 import Big from 'big.js';

@@ -1,5 +1,5 @@
-// Reconciliation through the front door: service, journal, inbox and batch results, with exit 0
-// only where all agree.
+// Reconciliation on the command line: service, journal, inbox and batch results, with exit 0 only
+// if all agree.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -138,7 +138,7 @@ describe('svcpay reconcile', () => {
     });
     expect(run.stderr).toContain('svcpay reconcile --import');
     expect((await svcpay(['reconcile', '--import', '--json'], fresh)).json()).toEqual({
-      // Five of them brought the first balances in.
+      // Five of them are the receives of the first balances.
       read: 6,
       entered: 1,
       open: 0,

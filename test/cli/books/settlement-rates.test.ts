@@ -1,5 +1,4 @@
-// Rates kept at settlement: for every kind of transaction that this home sees settle, and for no
-// other.
+// Rates stored at settlement, for every kind of transaction whose settlement this home sees.
 import { describe, expect } from 'vitest';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

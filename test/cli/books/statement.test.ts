@@ -1,5 +1,5 @@
-// A statement through the front door: a year ties to the satoshi, in every format; a row that is
-// dropped is found by name.
+// Statements on the command line: a year ties to the satoshi in every format, and a missing row is
+// reported by its id.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,8 +14,8 @@ import { quickTime, svcpay, type Here } from '../../support/in-process.js';
 import { test as base } from '../../support/svcpay.js';
 
 /**
- * A statement that does not tie is looked at again for eight seconds, which the clock of these
- * tests passes over.
+ * svcpay repeats a statement that does not tie for eight seconds, which the clock of these tests
+ * skips.
  */
 const test = base.extend<{ books: Here & { readonly sandbox: Sandbox } }>({
   books: async ({ home, sandbox }, use) =>

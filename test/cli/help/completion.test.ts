@@ -1,4 +1,4 @@
-// Completion: what the scripts are answered, and real shells that run them.
+// Completion: the answers to the scripts, and real shells that run the scripts.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -195,7 +195,7 @@ describe('shell completion', () => {
     expect(completionScript('powershell')).toContain(`"'" + $value.Replace("'", "''") + "'"`);
   });
 
-  test('has a PowerShell script that completes words and file names', () => {
+  test('writes a PowerShell script that completes words and file names', () => {
     const lines = completionScript('powershell');
     for (const [open, close] of ['{}', '()', '[]'])
       expect(lines.split(open ?? '').length).toBe(lines.split(close ?? '').length);
@@ -217,8 +217,8 @@ describe('shell completion', () => {
 
   const between = 'and the next line';
   /**
-   * zsh completes only at a terminal; compadd is replaced so that it tells what it was handed. One
-   * shell for all lines: it takes a while to get ready.
+   * zsh completes only at a terminal, so a replacement of compadd prints its arguments. One shell
+   * completes all lines, because it starts slowly.
    */
   const zshOffers = (lines: readonly string[]): string[] => {
     const asked = lines.map(

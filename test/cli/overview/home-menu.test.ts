@@ -1,4 +1,4 @@
-// The menu of the home screen: which command line each way through it comes to.
+// The menu of the home screen: the command line that each choice leads to.
 import { expect, test } from 'vitest';
 import { askWhatNext } from '../../../src/cli/overview/home.js';
 import { back } from '../../../src/terminal/ask/ask.js';

@@ -1,4 +1,4 @@
-// What a payment shows: which drawings each event asks for.
+// The screen of a payment: the drawings that each event requests.
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
@@ -47,7 +47,7 @@ function approval(txnId: string, total: string, worse = false): Approval {
   };
 }
 
-/** The drawings of the last event, after the ones before it. */
+/** The drawings of the last event, after all earlier events. */
 function drawn(...events: ScreenEvent[]): readonly Drawing[] {
   let model = nothingShown;
   let last: readonly Drawing[] = [];

@@ -1,4 +1,4 @@
-// Following the pages of a list endpoint: every item once, whatever the pages are like.
+// Following the pages of a list endpoint: every item once, even if the pages overlap or end early.
 import { describe, expect, test } from 'vitest';
 import { eachItem } from '../../../src/cli/raw/api-pages.js';
 

@@ -1,4 +1,4 @@
-// The machine's clock against the service's, as doctor sees it.
+// The comparison of the machine clock with the service clock in doctor.
 import { describe, expect, test } from 'vitest';
 import { compareClocks } from '../../../src/cli/settings/doctor.js';
 

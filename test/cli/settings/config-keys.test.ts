@@ -66,7 +66,7 @@ describe('svcpay config', () => {
   });
 
   test.each(['api-key', 'api-secret', 'secret', 'toString'])(
-    'has no setting with the name %s',
+    'refuses the unknown setting %s',
     (key) => {
       expect(() => findKey(key)).toThrow(/There is no setting/);
     },

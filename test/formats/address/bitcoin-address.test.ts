@@ -1,4 +1,4 @@
-// Bitcoin addresses: BIP173, BIP350 and base58check, each kind recognised and each damage noticed.
+// Bitcoin addresses of BIP173, BIP350 and base58check: every kind is read, every damage is refused.
 import { bech32, bech32m, hex } from '@scure/base';
 import fc from 'fast-check';
 import * as v from 'valibot';

@@ -27,7 +27,7 @@ const anyFields = fc.record({
   expiry: fc.nat(2 ** 40),
 });
 
-/** What is not said of an invoice. */
+/** The defaults of an invoice. */
 const standard = {
   minFinalCltvExpiry: 18,
   features: [8, 14],

@@ -1,4 +1,4 @@
-// Writes the fields of BOLT11 that the sandbox's own invoices do without, for tests of the reading.
+// Writes the BOLT11 fields that invoices of the sandbox lack, for tests of decodeInvoice.
 import { bech32, hex } from '@scure/base';
 import { parseBitcoinAddress } from '../../../src/formats/address/bitcoin-address.js';
 import {

@@ -122,7 +122,7 @@ describe('the sandbox on a webhook delivery', () => {
     return sandbox.webhooks.deliveries();
   };
 
-  /** A sandbox that is posting to a receiver which does not answer; gives its file. */
+  /** Starts a sandbox that posts to a receiver without an answer; returns the file. */
   const startPosting = async (): Promise<string> => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));
@@ -233,7 +233,7 @@ describe('the sandbox on a webhook delivery', () => {
     await client.create(swap(10, 'USDT', 'USD'));
     await expect.poll(() => other.states()).toEqual(['quoted']);
     expect(receiver.states()).toEqual(['completed']);
-    // The other receiver has seen its event a moment before its answer is written down.
+    // The other receiver gets its event shortly before the sandbox stores the answer.
     await expect
       .poll(() =>
         sandbox.webhooks.deliveries({ status: 'sending' }).map(({ txnState }) => txnState),
@@ -253,7 +253,7 @@ describe('the sandbox on a webhook delivery', () => {
 
   test('takes over a delivery when the lease of a killed process expires', async () => {
     const file = await startPosting();
-    // The first process still holds its claim, as one would that was killed.
+    // The first process still holds its lease, like a killed process.
     let ahead = 14_000;
     const other = await fresh({ file, now: () => Date.now() + ahead });
     await other.close();

@@ -1,4 +1,4 @@
-// Authentication and access: signatures, tokens, accounts, and the exact words of each refusal.
+// Authentication and access: signatures, tokens, accounts, and the exact text of each refusal.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { authenticate, fresh, lightningReceive, sign, type Fresh } from '../support.js';
 
@@ -250,7 +250,7 @@ describe('the sandbox on access to accounts', () => {
         await child.client.call('GET', path),
         await stranger.client.call('GET', path),
       ];
-      // The text of the wallets' own endpoint knows no other answer.
+      // The specification of the wallets endpoint has no other answer.
       expect([fromChild.status, fromChild.body]).toEqual(
         path.endsWith('/wallet/')
           ? [401, { error: 'you are not authorized to view this account' }]

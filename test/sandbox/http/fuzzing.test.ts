@@ -1,5 +1,4 @@
-// Whatever is sent to any endpoint, the answer is one that the specification has, and no money
-// moves.
+// Random requests to every endpoint: each gets an answer of the specification, and no money moves.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { controls } from '../../../src/sandbox/control/control.js';
@@ -43,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The button of the payment page is there to move money. */
+/** The button of the payment page, which moves money. */
 const isPayNow = ({ path }: { path: string }): boolean => path.endsWith('/pay');
 const served = [
   ...endpoints({ allowSignatureReuse: false }),
@@ -66,7 +65,7 @@ async function send({ method, target, headers, body }: Sent) {
   return outgoing;
 }
 
-/** Everything that money can be seen in. */
+/** Every figure that shows money. */
 async function money(): Promise<unknown> {
   const { accounts } = (await client.control('GET', 'status')).body;
   return accounts.map((account: { wallets: unknown }) => account.wallets);
@@ -74,7 +73,7 @@ async function money(): Promise<unknown> {
 
 const bytes = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value) ?? '');
 
-/** Texts that are JSON, but none that a service likes. */
+/** Valid JSON with values that a service must refuse. */
 const oddJson = fc.constantFrom(
   '['.repeat(5000) + ']'.repeat(5000),
   '{"a":'.repeat(100) + '1' + '}'.repeat(100),
@@ -127,7 +126,7 @@ const strange = fc.oneof(
   ),
 );
 
-/** A valid body with one field replaced, added or left out, anywhere in it. */
+/** A valid body with one field replaced, added or removed at any depth. */
 const mutated = fc
   .tuple(templates, fc.nat(), fc.oneof(strange, fc.constant(undefined)), fc.string())
   .map(([template, at, value, name]) => {
@@ -153,7 +152,7 @@ const body = fc.oneof(
   fc.jsonValue().map(bytes),
   oddJson.map((text) => Buffer.from(text)),
   fc.uint8Array({ maxLength: 64 }),
-  // What the server hands on of a body that is too long.
+  // The value that the server passes on for a body that is too long.
   fc.constant(undefined),
 );
 

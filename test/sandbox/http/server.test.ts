@@ -181,7 +181,7 @@ describe('the sandbox fixture', () => {
     expect(await sandbox.status()).toMatchObject({
       baseUrl: sandbox.url,
       accountId: sandbox.accountId,
-      // Two of them are the money that was added.
+      // Two of them are the added money.
       transactions: { completed: 3, quoted: 1 },
       faults: 0,
     });

@@ -117,7 +117,7 @@ describe('the sandbox on a Lightning receive', () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { now } = (await sandbox.control('GET', 'clock')).body;
     await sandbox.advance(txn.sourceReq.expiresAt - now - 1);
-    // A token lives as long as an invoice, and was there before.
+    // A token is valid as long as an invoice, and was issued earlier.
     await sandbox.renew();
     expect(await stateOf(txn.txnId)).toBe('srccreated');
     await sandbox.advance(1);

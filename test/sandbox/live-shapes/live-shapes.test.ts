@@ -1,5 +1,4 @@
-// The forms in which live services have been seen to answer, each on the wire; and that without
-// them nothing changes.
+// The shapes of answers that live services were observed to use, each tested on the wire.
 import { afterEach, describe, expect, test } from 'vitest';
 import { shapeNames, type LiveShapeName } from '../../../src/sandbox/live-shapes/table.js';
 import { openSandbox } from '../../../src/sandbox/embedded.js';
@@ -31,7 +30,7 @@ interface Shaped extends Client {
 
 const url = 'http://sandbox.localhost';
 
-/** A fresh sandbox in these shapes; what it answers is described nowhere. */
+/** A fresh sandbox with these shapes, whose answers are not part of the description. */
 async function shaped(liveShapes: readonly string[]): Promise<Shaped> {
   const sandbox = openSandbox({ autoPay: 'off', liveShapes });
   cleanups.push(() => sandbox.close());
@@ -69,7 +68,7 @@ const token: Look = (client) => client.token();
 const accessToken = expect.any(String);
 const accountId = expect.stringMatching(/^ne01-/);
 
-/** What is asked in a shape, and what comes. */
+/** A request for each shape, and the expected answer. */
 const seen: Readonly<Partial<Record<LiveShapeName, readonly [look: Look, answer: unknown]>>> = {
   'token-expiry-iso': [token, { accessToken, expiredAt: iso, accountId }],
   'token-expiry-text': [
@@ -338,7 +337,7 @@ describe('a live shape of the sandbox', () => {
       expect(headers[header]).toBe(hmac('secret', raw));
   });
 
-  test('has a test for every live shape', () => {
+  test('covers every live shape with a test', () => {
     const delivered = [
       'webhook-put',
       'webhook-final-only',

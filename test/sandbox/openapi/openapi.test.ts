@@ -1,5 +1,4 @@
-// The description that the sandbox serves of itself, and the check that every test's answers go
-// through.
+// The OpenAPI description that the sandbox serves, and the check of every answer in the tests.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
@@ -155,11 +154,11 @@ describe('the OpenAPI check of answers', () => {
   });
 });
 
-/** Where the check is made. */
+/** Files that start a sandbox without this check, or contain the check. */
 const unchecked = [
-  // An integrator's program, which has the package alone.
+  // An integrator's program, which imports only the package.
   'e2e/fixtures/consumer/consumer.ts',
-  // Answers in live shapes are described nowhere.
+  // Answers in live shapes are not part of the description.
   'sandbox/live-shapes/live-shapes.test.ts',
   // Makes clients that check.
   'sandbox/support.ts',

@@ -1,4 +1,4 @@
-// Long lists: every page of every filter is the one that reading the whole list would give.
+// Long lists: every page of every filter equals the same part of the whole list.
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { openService, type Service } from '../../../src/sandbox/service.js';
 import { clientOf, lightningReceive, swap, type Client } from '../support.js';
 
 const rows = 10_007;
-/** The transactions that brought the first balances in, long before. */
+/** The receives of the first balances, which are much older. */
 const initial = 5;
 const rareState = 'rejected';
 const pool = ['completed', 'completed', 'completed', 'expired', 'failed', 'quoted', 'usercanceled'];
@@ -52,7 +52,7 @@ function multiply(store: Store): void {
   const columns = store
     .all(v.object({ name: v.string() }), 'PRAGMA table_info(txn)')
     .map(({ name }) => name);
-  // The two that are there come to stand before their copies.
+  // Moves the two originals before their copies.
   store.run('UPDATE txn SET created_at = created_at - ? WHERE number > ?', 1000 * rows, initial);
   store.run(
     `WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ?)

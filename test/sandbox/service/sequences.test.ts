@@ -1,5 +1,5 @@
-// Random sequences of calls, clock steps, blocks and faults: whatever happens, the books hold and
-// the states follow the table. Everything random comes from the seed that fast-check prints on a
+// Random sequences of calls, clock steps, blocks and faults: the books always balance, and the
+// states follow the table. Everything random comes from the seed that fast-check prints on a
 // failure, so that it can be replayed.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
@@ -43,7 +43,7 @@ interface CreateAction {
   readonly do: (typeof createKinds)[number];
   readonly size: number;
   readonly ref: number;
-  /** Goes where nothing arrives. */
+  /** Whether the destination is unreachable. */
   readonly doomed: boolean;
   /** Ends like this by a fault, before its start or before its arrival. */
   readonly ending: (typeof endings)[number] | null;
@@ -152,7 +152,7 @@ describe('the sandbox on any sequence of calls', () => {
       }),
       { numRuns: 20 },
     );
-    // A run that never came into a state would prove nothing about it.
+    // A run that never reaches a state proves nothing about the state.
     const reached = new Set([...seen].map((change) => change.split('>')[1]));
     expect([...reached].toSorted()).toEqual([
       'completed',
@@ -176,13 +176,13 @@ interface World {
   readonly posted: string[];
   /** The transactions so far, the newest last. */
   readonly ids: string[];
-  /** References that were taken. */
+  /** Used references. */
   readonly refs: Set<string>;
   /** BTC and USDT addresses of the account. */
   readonly own: { readonly bitcoin: string; readonly tron: string };
 }
 
-/** The first balances came in before. */
+/** After the receives of the first balances. */
 const start = Date.UTC(2026, 0, 5);
 
 /** A service whose time and randomness follow from the seed alone. */
@@ -343,14 +343,14 @@ async function createRequest(
   }
 }
 
-/** Pays the address of an on-chain receive something else than it asks for. */
+/** Pays the address of an on-chain receive a different amount. */
 async function payLess(client: Client, txnId: string): Promise<void> {
   const address = (await client.get(txnId)).body.sourceReq?.reqDetails.address;
   if (typeof address === 'string')
     await client.control('POST', 'pay', { target: address, amount: '123456sat' });
 }
 
-/** Plans a bad end for a transaction, at one moment or the other. */
+/** Sets how a transaction fails, at its start or at its settlement. */
 function plan({ store }: Service, txnId: string, state: string, size: number): void {
   const ending = JSON.stringify({
     state,

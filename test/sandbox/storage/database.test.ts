@@ -1,4 +1,4 @@
-// The store: each job is one transaction, whatever its parts do.
+// The store: each job is one database transaction, even if its parts fail.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -109,7 +109,7 @@ describe('the sandbox store', () => {
   });
 });
 
-/** A key that is written, or a part with steps of its own that may fail at its end. */
+/** A key to write, or a part of further steps that may fail at its end. */
 type Step = string | { readonly steps: readonly Step[]; readonly fails: boolean };
 
 const { step } = fc.letrec<{ step: Step }>((tie) => ({
@@ -122,7 +122,7 @@ const { step } = fc.letrec<{ step: Step }>((tie) => ({
 
 test('the sandbox store rolls back failed parts of a job at any depth of nesting', async () => {
   let last = 100_000;
-  /** Carries the steps out, and tells what must be there afterwards. */
+  /** Runs the steps, and returns the keys that must exist afterwards. */
   const runDueActions = (steps: readonly Step[]): string[] =>
     steps.flatMap((each) => {
       if (typeof each === 'string') return [put(`k${(last += 1)}`)()];

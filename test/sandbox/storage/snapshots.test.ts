@@ -1,4 +1,4 @@
-// Snapshots and seeds: whole states kept and put back, and what a sandbox can begin with.
+// Snapshots save and restore the whole state; seeds are the states in which a sandbox can start.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -178,7 +178,7 @@ describe('the sandbox on a seed', () => {
 });
 
 describe('the sandbox on its own money', () => {
-  /** Sums of what the completed receives of the list brought into each wallet. */
+  /** The sum of the completed receives of the list for each wallet. */
   const received = async (): Promise<Record<string, number>> => {
     const sums: Record<string, number> = {};
     for (const { txnState, destReq } of (await client.call('GET', '/transaction?time=other')).body

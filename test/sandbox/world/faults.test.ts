@@ -26,7 +26,7 @@ let client: Client;
 beforeEach(async () => {
   ({ sandbox } = await serve({ allowHttpCallbacks: true }));
   cleanups.push(() => sandbox.stop());
-  // What a fault answers is described nowhere.
+  // The answers of faults are not part of the OpenAPI description.
   client = await connect(fetch, sandbox.url, sandbox, () => undefined);
   await sandbox.clock.freeze();
 });

@@ -1,4 +1,4 @@
-// The books refuse whatever does not balance, happens twice, or leaves a wallet below zero.
+// The books refuse a movement that does not balance, happens twice or takes a wallet below zero.
 import { randomBytes } from 'node:crypto';
 import Big from 'big.js';
 import fc from 'fast-check';

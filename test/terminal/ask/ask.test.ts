@@ -1,5 +1,5 @@
-// Questions on a terminal, and the refusal to ask without one. A pseudo-terminal is there where the
-// system has a part in it: signals, the echo, the size of the window, jobs of a shell.
+// Questions on a terminal, and the refusal to ask without a terminal. Tests use a pseudo-terminal
+// if they need the system: signals, the echo, the size of the window, jobs of a shell.
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';

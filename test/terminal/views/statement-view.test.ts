@@ -1,4 +1,4 @@
-// A statement on a narrow screen: its rows add up, whatever gives way.
+// A statement on a narrow screen keeps the columns that add up.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { createTable } from '../../../src/terminal/rows/table.js';

@@ -1,11 +1,11 @@
-// Reads responses: JSON or not, specified or not, and the failure that an error response means.
+// Reads responses: JSON or not, specified or not, the failure that an error response means, and the
+// wait that it requests.
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 import { clip } from '../formats/text.js';
 import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
 import { NoAnswer, ServiceError, type Effect } from './errors.js';
-import { waitAskedFor } from './request/rate-limit.js';
 import type { LogFacts } from './options.js';
-import { Misread, text, within } from './reading/readers.js';
+import { decimal, instant, Misread, text, within } from './reading/readers.js';
 import { withoutTokens } from './redact.js';
 import type { HttpResponse } from './transport.js';
 
@@ -308,4 +308,39 @@ function firstWords(body: string): string {
     .replace(/\s+/g, ' ')
     .trim();
   return text.length <= 80 ? text : `${text.slice(0, 79).trimEnd()}…`;
+}
+
+/**
+ * The wait in ms that a response requests: `Retry-After`, or the time until the reset for a 429.
+ */
+export function waitAskedFor(
+  { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
+  now: number,
+): number | undefined {
+  return (
+    retryAfterMs(headers['retry-after'], now) ??
+    (status === 429 ? resetMs(headers, now) : undefined)
+  );
+}
+
+/** `Retry-After` in ms, from seconds, or from a date by the service's clock. */
+function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d+(?:\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header) * 1000);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** A smaller number is seconds from now, a larger number is an instant. */
+const longestSpan = 1e8;
+
+/** `X-RateLimit-Reset` in ms from now, from seconds or an instant in any form. */
+export function resetMs(headers: HttpResponse['headers'], now: number): number | undefined {
+  const header = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'];
+  if (header === undefined) return undefined;
+  const seconds = decimal.read(header);
+  if (typeof seconds === 'number' && seconds >= 0 && seconds < longestSpan)
+    return Math.ceil(seconds * 1000);
+  const at = instant.read(header) ?? Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

@@ -1,6 +1,6 @@
 // A service with a request quota: svcpay uses the whole quota and reports each wait.
 import { describe, expect, test } from 'vitest';
-import { trackRateLimit } from '../../src/api/request/rate-limit.js';
+import { trackRateLimit } from '../../src/api/request/retry.js';
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
 import { answer } from '../support/fake-transport.js';
 import { start, transaction, world } from './support/client.js';

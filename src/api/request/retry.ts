@@ -1,12 +1,13 @@
-// Repeats requests that changed nothing: when, how often, and after which pause.
+// Repeats requests that changed nothing: when, how often, and after which pause, and delays
+// requests by the rate limit that the service reports.
 import { Failure } from '../../formats/failure.js';
 import { policies } from '../../formats/policies.js';
 import { pauseAfter, poll, type Next } from '../../formats/poll.js';
-import { isReadable, isSuccess, type Answer } from '../answer.js';
+import { isReadable, isSuccess, resetMs, waitAskedFor, type Answer } from '../answer.js';
+import { decimal } from '../reading/readers.js';
 import type { Call, CallLimits, Step } from './call.js';
 import type { ClientOptions } from '../options.js';
-import { recheckMs, waitAskedFor, type RateLimit } from './rate-limit.js';
-import { NetworkError } from '../transport.js';
+import { NetworkError, type HttpResponse } from '../transport.js';
 
 type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 
@@ -147,4 +148,50 @@ export async function unlessInterrupted<T>(
       .then(resolve, reject)
       .finally(() => signal.removeEventListener('abort', stop));
   });
+}
+
+/** Interval of checks for the response to the first request after a reset. */
+const recheckMs = 100;
+
+export type RateLimit = ReturnType<typeof trackRateLimit>;
+
+/**
+ * Delays requests only while the service reports that no request is left, counting requests in
+ * flight. After a reset one request goes first, and the others wait for its response.
+ */
+export function trackRateLimit() {
+  let left = Infinity;
+  let resetAt = 0;
+  let underway = 0;
+  let closedUntil = 0;
+  function sent(): void {
+    left -= 1;
+    underway += 1;
+  }
+  return {
+    /** The wait before the next request in ms. 0 sends it now. */
+    before(now: number): number {
+      const untilCounted = underway > 0 ? Math.max(resetAt - now, recheckMs) : resetAt - now;
+      const ms = Math.max(0, closedUntil - now, left > 0 ? 0 : untilCounted);
+      if (ms === 0) sent();
+      return ms;
+    },
+    sent,
+    /** Reads the headers of a response. The pause of a 429 applies to all requests. */
+    observe({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, now: number): void {
+      underway = Math.max(0, underway - 1);
+      if (status === 429)
+        closedUntil = Math.max(closedUntil, now + (waitAskedFor({ status, headers }, now) ?? 0));
+      const remaining = decimal.read(
+        headers['x-ratelimit-remaining'] ?? headers['ratelimit-remaining'],
+      );
+      const reset = resetMs(headers, now);
+      if (typeof remaining !== 'number' || reset === undefined) {
+        left = Infinity;
+        return;
+      }
+      left = remaining - underway;
+      resetAt = now + reset;
+    },
+  };
 }

@@ -12,10 +12,9 @@ import { authorize, checkKey, createTokenKeeper, requestToken, sign, tokenPath }
 import type { Call, CallLimits, Send, Step } from './call.js';
 import { fromWireNames } from '../wire.js';
 import type { ClientOptions, LogFacts } from '../options.js';
-import { trackRateLimit, type RateLimit } from './rate-limit.js';
 import { createRedactor, withoutTokens } from '../redact.js';
 import type { AnswerReader } from '../reading/readers.js';
-import { interrupted, retry, unlessInterrupted } from './retry.js';
+import { interrupted, retry, trackRateLimit, unlessInterrupted, type RateLimit } from './retry.js';
 import { NetworkError, type HttpResponse, type Timing } from '../transport.js';
 import type { Token } from '../types.js';
 import { NoAnswer } from '../errors.js';

@@ -1,6 +1,6 @@
-// What the README and docs/ tell a reader to type is typed here: every sh block runs, on a
-// terminal, against the embedded sandbox, one page after the other in one home, and twice if the
-// block says what happens then. The programs of docs/library.md have a test of their own.
+// Every sh block of the README and of docs/ runs at a terminal against the embedded sandbox, one page
+// after the other in one home. A block runs twice if a comment describes the second run.
+// test/library/guide.test.ts runs the programs of docs/library.md.
 import {
   chmodSync,
   existsSync,
@@ -27,10 +27,7 @@ const pages = [
 ];
 const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
-/**
- * Of pages whose commands need more than a sandbox: PostgreSQL, or minutes of simulation. Their own
- * tests run these.
- */
+/** Pages whose commands need PostgreSQL or minutes of simulation. Other tests run them. */
 const elsewhere = ['docs/scale.md', 'docs/simulation.md'];
 
 /** Pages whose commands pipe into jq, which not every machine has. */
@@ -40,7 +37,7 @@ const hasJq = (process.env['PATH'] ?? '')
   .some((folder) => existsSync(join(folder, 'jq')));
 
 /**
- * Blocks with these starts need another machine or the network, do not end, or have their own test.
+ * Blocks that begin like this need another machine or the network, do not end, or have another test.
  */
 const notRun = [
   'git clone ',
@@ -65,7 +62,7 @@ const runnable = pages
   }))
   .filter(({ blocks }) => blocks.length > 0);
 
-/** The remark of a block that can be pasted once more. */
+/** The comment of a block that describes a second run. */
 const again = /#.*\bagain: /;
 
 function prepared(home: string): { cwd: string; env: Record<string, string> } {
@@ -123,16 +120,16 @@ const promised: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/sandbox.md': [/\ncompleted\r?\n/, /drop-after-commit.*1 of 1/],
 };
 
-describe('in one home, the commands of', () => {
+describe('the documentation', () => {
   let home: string;
   beforeAll(() => void (home = mkdtempSync(join(tmpdir(), 'svcpay-pages-'))));
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   // The README last: limits and faults of the other pages must not stop it.
-  test.for(runnable.toReversed())(
-    '$page run unchanged after the other pages',
+  test.for(runnable.toReversed().map(({ page, blocks }) => [page, blocks] as const))(
+    'contains commands in %s that run unchanged after the other pages',
     { timeout: 120_000 },
-    async ({ page, blocks }) => {
+    async ([page, blocks]) => {
       const twice = blocks.flatMap((code) => (again.test(code) ? [code, code] : [code]));
       const lines = [...(page === 'README.md' ? [] : ['svcpay login --sandbox']), ...twice];
       const { exitCode, screen } = await typed(lines.join('\n'), home);
@@ -142,7 +139,7 @@ describe('in one home, the commands of', () => {
   );
 });
 
-test('a block that pays under a fixed reference says what happens if it is pasted again', () => {
+test('a documented block with a fixed reference states the result of a second run', () => {
   const silent = runnable.flatMap(({ page, blocks }) =>
     blocks
       .filter((code) => /--ref [\w-]|^svcpay batch .*--no-wait/m.test(code) && !again.test(code))
@@ -151,7 +148,7 @@ test('a block that pays under a fixed reference says what happens if it is paste
   expect(silent).toEqual([]);
 });
 
-test('README blocks end with the command that asks, so that a pasted block loses no line', () => {
+test('README.md has no command after a command that asks, so pasted lines do not become answers', () => {
   const asks = (line: string): boolean =>
     /^svcpay (?:send|swap|payout|batch)\b/.test(line) &&
     !/--yes|--dry-run|--quote-only|--help|\|\| echo/.test(line);
@@ -169,7 +166,7 @@ test.for([
   expect(textOf(page).split('\n').length - 1).toBeLessThanOrEqual(most);
 });
 
-test('links in the pages lead to existing files', () => {
+test('the documentation links only to existing files', () => {
   const dead = [...pages, 'examples/README.md'].flatMap((page) =>
     [...textOf(page).matchAll(/(?:\]\(|src=")(?!https?:)([^)#"\s]+)/g)]
       .map(([, link = '']) => link)

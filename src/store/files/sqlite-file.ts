@@ -98,8 +98,18 @@ function checkHeader(file: SqliteFile): void {
   if (!found.isFile()) throw new Damage('is damaged (it is not a file)');
   if (found.size === 0) return checkEmpty(file);
   accessSync(path, constants.R_OK);
-  // Reads the file itself, without its log.
-  const db = new Database(`${pathToFileURL(path).href}?immutable=1`, { readonly: true });
+  try {
+    // Reads the file itself, without its log.
+    readHeader(`${pathToFileURL(path).href}?immutable=1`, file);
+  } catch (error) {
+    if (!codeOf(error).startsWith('SQLITE_CORRUPT')) throw error;
+    // The log is being merged, or was when a process died: only file and log together are intact.
+    readHeader(path, file);
+  }
+}
+
+function readHeader(url: string, file: SqliteFile): void {
+  const db = new Database(url, { readonly: true });
   try {
     checkedVersion(db, file);
   } catch (error) {

@@ -1,6 +1,15 @@
 // The daily check of all pages of a SQLite file, and its locks.
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -64,4 +73,31 @@ test('openSqlite keeps the lock of the write-ahead log if one process opens a fi
   expect(
     other("process.stdout.write(JSON.stringify(db.prepare('SELECT x FROM seen').all()))"),
   ).toBe('[{"x":7}]');
+});
+
+/** The first page in the last commit of a write-ahead log. */
+function firstPage(log: Buffer): Buffer {
+  const [logHeader, frameHeader, pageSize] = [32, 24, log.readUInt32BE(8)];
+  const frames = Array.from(
+    { length: Math.floor((log.length - logHeader) / (frameHeader + pageSize)) },
+    (_, n) => logHeader + n * (frameHeader + pageSize),
+  );
+  const at = frames.findLast((frame) => log.readUInt32BE(frame) === 1) ?? 0;
+  return log.subarray(at + frameHeader, at + frameHeader + pageSize);
+}
+
+test('openSqlite opens a file whose process died while it merged the write-ahead log', () => {
+  const file = bigFile();
+  const db = openSqlite(file);
+  const left = { ...file, path: `${file.path}-left` };
+  for (const end of ['', '-wal']) copyFileSync(`${file.path}${end}`, `${left.path}${end}`);
+  db.close();
+  const merging = openSync(left.path, 'r+');
+  writeSync(merging, firstPage(readFileSync(`${left.path}-wal`)), 0, undefined, 0);
+  closeSync(merging);
+  const opened = openSqlite(left);
+  expect(opened.prepare('SELECT count(*) AS count FROM rows').get()).toMatchObject({
+    count: 20_000,
+  });
+  opened.close();
 });

@@ -63,14 +63,7 @@ const namedRow = v.pipe(
 export function openStore(options: StoreOptions): Store {
   const db = openDatabase(options);
   const closing = new AbortController();
-  const prepared = new Map<string, Database.Statement>();
-  const statement = (sql: string): Database.Statement => {
-    const known = prepared.get(sql);
-    if (known !== undefined) return known;
-    const fresh = db.prepare(sql);
-    prepared.set(sql, fresh);
-    return fresh;
-  };
+  const statement = statementsOf(db);
 
   function attempt<T>(job: () => T): T {
     statement('SAVEPOINT job').run([]);
@@ -141,6 +134,18 @@ export function openStore(options: StoreOptions): Store {
 
   alone(db, () => options.initialise(store));
   return store;
+}
+
+/** The statements of a database, each prepared once. */
+function statementsOf(db: Database.Database): (sql: string) => Database.Statement {
+  const prepared = new Map<string, Database.Statement>();
+  return (sql) => {
+    const known = prepared.get(sql);
+    if (known !== undefined) return known;
+    const fresh = db.prepare(sql);
+    prepared.set(sql, fresh);
+    return fresh;
+  };
 }
 
 /**

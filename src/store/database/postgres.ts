@@ -92,13 +92,9 @@ export function postgresDatabase({
         return {};
       }
     };
+    const deps = { now: clock, sleep };
     try {
-      const end = await poll(
-        policies.database,
-        attempt,
-        { now: clock, sleep },
-        longestDatabaseWaitMs,
-      );
+      const end = await poll(policies.database, attempt, deps, longestDatabaseWaitMs);
       if ('done' in end) return end.done;
       throw failed;
     } catch (error) {

@@ -53,18 +53,12 @@ export function startDispatcher(options: DispatchOptions) {
   const cutOff = new AbortController();
   // Every pause listens to one of these signals, and every delivery in flight to the other.
   setMaxListeners(0, stopping.signal, cutOff.signal);
-  const supply = createSupply({ ...options, queues, lease, changes, stopping: stopping.signal });
+  const shared = { ...options, queues, lease, changes, stopping: stopping.signal };
+  const supply = createSupply(shared);
   const { look } = supply;
   const trouble = createTrouble(options);
   const settler = createSettler(options, look);
-  const outcome = createOutcomes({
-    ...options,
-    queues,
-    trouble,
-    settler,
-    changes,
-    stopping: stopping.signal,
-  });
+  const outcome = createOutcomes({ ...shared, trouble, settler });
   let running = 0;
 
   async function work(): Promise<void> {
@@ -119,20 +113,30 @@ export function startDispatcher(options: DispatchOptions) {
       stopping.abort();
       stopLooking();
       changes.ring();
-      const ended = new AbortController();
-      const isLate = options.sleep(longestAnswerMs, ended.signal).then(
-        () => cutOff.abort(),
-        () => undefined,
-      );
       // Keeps the lease until deliveries in flight have ended, so that no other worker takes them.
-      await Promise.all([...workers, supply.leasing()]);
-      ended.abort();
+      await endWithin(longestAnswerMs, [...workers, supply.leasing()], cutOff, options);
       stopRenewing();
-      await isLate;
       await settler.flush();
       await lease.release();
     },
   };
+}
+
+/** Waits for work in flight, and aborts it after a time. */
+async function endWithin(
+  ms: number,
+  work: readonly (Promise<void> | undefined)[],
+  cutOff: AbortController,
+  { sleep }: Pick<DispatchOptions, 'sleep'>,
+): Promise<void> {
+  const ended = new AbortController();
+  const isLate = sleep(ms, ended.signal).then(
+    () => cutOff.abort(),
+    () => undefined,
+  );
+  await Promise.all(work);
+  ended.abort();
+  await isLate;
 }
 
 interface SupplyOptions extends Pick<DispatchOptions, 'workers'> {

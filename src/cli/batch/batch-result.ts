@@ -34,8 +34,6 @@ export interface ResultOptions {
   readonly worthOf: (line: BatchLine) => Promise<Worth>;
 }
 
-const own: ReadonlySet<string> = new Set(resultFields.map((name) => name.toLowerCase()));
-
 /** Throws Failure `usage` if the file is not a batch result or cannot be written. */
 export async function openResult(path: string, options: ResultOptions): Promise<ResultFile> {
   const { rawCells, worthOf } = options;
@@ -82,8 +80,9 @@ const cellOf = (value: unknown): Cell =>
 /** Adds the missing columns to an existing file. */
 async function openWithColumns(path: string, { columns, rawCells }: ResultOptions) {
   const found = await columnsOf(path);
-  const before = found ?? [...resultFields, ...columns.filter((name) => !own.has(name))];
-  const fields = [...before, ...columns.filter((name) => !own.has(name) && !before.includes(name))];
+  const others = columns.filter((name) => !resultColumns.ofResult.has(name));
+  const before = found ?? [...resultFields, ...others];
+  const fields = [...before, ...others.filter((name) => !before.includes(name))];
   const file = await openAppendFile(path, before.join(','));
   if (fields.length === before.length) return { file, fields };
   await file.replace(lastLines(file.read, fields, rawCells), fields.join(','));

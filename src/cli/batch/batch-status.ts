@@ -2,6 +2,7 @@
 import Big from 'big.js';
 import { latest } from '../../store/journal/payment.js';
 import { shellArgument } from '../../terminal/next-step.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import {
   batchStatusList,
   statusHeading,
@@ -17,7 +18,7 @@ import { knownRows, type KnownRow } from './batch-rows.js';
 const { name, from, ignoreColumns } = batchOptions;
 
 export const batchStatus = defineCommand({
-  prints: batchStatusList.columns.map((column) => column.name),
+  prints: namesOf(undefined, batchStatusList),
   arguments: { file: file().describe('the batch file, or the name of a run') },
   options: { name, from, ignoreColumns },
   examples: [

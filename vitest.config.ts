@@ -42,7 +42,7 @@ export default defineConfig(({ mode }) => ({
     pool: 'forks',
     execArgv: flags,
     // Most tests wait for the programs that they run.
-    maxWorkers: 4,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     // Generous: a test on a busy machine is slow, not wrong.
     testTimeout: 60_000,

@@ -17,6 +17,7 @@ import { dirname, join, resolve } from 'node:path';
 import { formatMessage } from 'publint/utils';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runsAll } from '../support/part.js';
 
 const root = resolve(import.meta.dirname, '../..');
 const modules = join(root, 'node_modules');
@@ -65,23 +66,26 @@ beforeAll(() => {
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 describe('the svcpay package', () => {
-  test('compiles in a strict TypeScript project that also checks library types', () => {
-    const strict = [
-      '--strict',
-      '--exactOptionalPropertyTypes',
-      '--noUncheckedIndexedAccess',
-      '--skipLibCheck',
-      'false',
-    ];
-    const target = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
-    run(
-      process.execPath,
-      [join(modules, 'typescript/bin/tsc'), ...strict, ...target, 'consumer.ts'],
-      project,
-    );
-  });
+  test.runIf(runsAll)(
+    'compiles in a strict TypeScript project that also checks library types',
+    () => {
+      const strict = [
+        '--strict',
+        '--exactOptionalPropertyTypes',
+        '--noUncheckedIndexedAccess',
+        '--skipLibCheck',
+        'false',
+      ];
+      const target = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+      run(
+        process.execPath,
+        [join(modules, 'typescript/bin/tsc'), ...strict, ...target, 'consumer.ts'],
+        project,
+      );
+    },
+  );
 
-  test('compiles for import and for require with TypeScript module node16', () => {
+  test.runIf(runsAll)('compiles for import and for require with TypeScript module node16', () => {
     const code =
       "import { WalletClient } from 'svcpay';\nimport { serviceOf } from 'svcpay/raw';\nimport { startSandbox } from 'svcpay/sandbox';\nexport const all: [typeof WalletClient, typeof serviceOf, typeof startSandbox] = [WalletClient, serviceOf, startSandbox];\n";
     const files = ['entries.mts', 'entries.cts'];

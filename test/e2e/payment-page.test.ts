@@ -6,17 +6,18 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { connect, lightningReceive } from '../sandbox/support.js';
 import { findProgram, isInstalled } from '../support/installed.js';
+import { runsAll } from '../support/part.js';
 import { test as base } from '../support/svcpay.js';
 
-const found = isInstalled('chromium');
+const runs = runsAll && isInstalled('chromium');
 const executablePath = findProgram('chromium') ?? 'chromium';
 
 let browser: Browser;
 beforeAll(async () => {
-  if (found) browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  if (runs) browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 });
 afterAll(async () => {
-  if (found) await browser.close();
+  if (runs) await browser.close();
 });
 
 const onchainReceive = {
@@ -72,7 +73,7 @@ async function scan(page: Page): Promise<string | undefined> {
   )?.data;
 }
 
-describe.skipIf(!found)('the payment page of the sandbox', () => {
+describe.runIf(runs)('the payment page of the sandbox', () => {
   test('shows the amount, a countdown and a QR code of the invoice', async ({ sandbox, page }) => {
     const txn = await receive(sandbox, lightningReceive(0.0005));
     await page.goto(pageUrl(txn));

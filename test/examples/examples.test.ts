@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
+import { runsAll } from '../support/part.js';
 import { test, type Environment } from '../support/svcpay.js';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -51,7 +52,7 @@ const payments = ({ sandbox }: { readonly sandbox: Pick<Sandbox, 'requests'> }):
   sandbox.requests('PUT').filter(({ path }) => path.endsWith('/confirm')).length;
 
 describe('the example programs', () => {
-  test.for([
+  test.runIf(runsAll).for([
     ['shop', 3],
     ['withdrawals', 4],
   ] as const)(

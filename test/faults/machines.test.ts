@@ -16,6 +16,7 @@ import {
   startPostgres,
   type PostgresServer,
 } from '../support/postgres.js';
+import { runsAll } from '../support/part.js';
 import { preparedDatabase } from '../support/prepared-database.js';
 import { startSvcpay, svcpay, type Run } from '../support/svcpay.js';
 import { until } from '../support/until.js';
@@ -75,34 +76,35 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
     expect(payment.sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('pays an invoice once if four homes send it under different references', async ({
-    payment,
-  }) => {
-    const url = await preparedDatabase(server);
-    const runs = await several(4, (n) =>
-      svcpay(
-        [
-          'send',
-          'lightning',
-          payment.invoice,
-          '--ref',
-          `own-${n}`,
-          '--yes',
-          '--json',
-          ...timeoutFlags,
-        ],
-        machine(payment.around, url),
-      ),
-    );
-    expect(runs.filter(({ exitCode }) => exitCode === 0)).toHaveLength(1);
-    for (const run of runs)
-      if (run.exitCode !== 0)
-        expect(run.error()).toMatchObject({
-          exitCode: 2,
-          message: expect.stringContaining('already'),
-        });
-    expect(await payment.timesPaid()).toBe(1);
-  });
+  test.runIf(runsAll)(
+    'pays an invoice once if four homes send it under different references',
+    async ({ payment }) => {
+      const url = await preparedDatabase(server);
+      const runs = await several(4, (n) =>
+        svcpay(
+          [
+            'send',
+            'lightning',
+            payment.invoice,
+            '--ref',
+            `own-${n}`,
+            '--yes',
+            '--json',
+            ...timeoutFlags,
+          ],
+          machine(payment.around, url),
+        ),
+      );
+      expect(runs.filter(({ exitCode }) => exitCode === 0)).toHaveLength(1);
+      for (const run of runs)
+        if (run.exitCode !== 0)
+          expect(run.error()).toMatchObject({
+            exitCode: 2,
+            message: expect.stringContaining('already'),
+          });
+      expect(await payment.timesPaid()).toBe(1);
+    },
+  );
 
   test('pays a reference once if two library programs and the command line send it', async ({
     sandbox,
@@ -229,7 +231,7 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test.skipIf(!hasPgBouncer)(
+  test.runIf(runsAll && hasPgBouncer)(
     'pays a reference once if three homes connect through a pooler without sessions',
     async ({ payment }) => {
       const url = (await server.pooler()).through(await preparedDatabase(server));
@@ -279,7 +281,7 @@ describe.skipIf(!hasPostgres).concurrent('svcpay send', () => {
   );
 });
 
-describe.skipIf(!hasPostgres)('svcpay send during a database crash', () => {
+describe.runIf(runsAll && hasPostgres)('svcpay send during a database crash', () => {
   test('pays once if the database crashes before the confirmation and restarts', async ({
     payment,
   }) => {
@@ -294,7 +296,7 @@ describe.skipIf(!hasPostgres)('svcpay send during a database crash', () => {
   });
 });
 
-test.skipIf(!hasPostgres)(
+test.runIf(runsAll && hasPostgres)(
   'svcpay batch pays each row once and writes equal reports if three machines run one file',
   async ({ sandbox }) => {
     const url = await preparedDatabase(server);
@@ -372,7 +374,7 @@ function told(file: string): Record<string, string[]> {
   );
 }
 
-test.skipIf(!hasPostgres)(
+test.runIf(runsAll && hasPostgres)(
   'svcpay webhook listen delivers every event in order if one of two receivers on a database is killed',
   async () => {
     const url = await preparedDatabase(server);

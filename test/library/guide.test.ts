@@ -15,6 +15,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
 import { beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { runsAll } from '../support/part.js';
 import { test } from '../support/svcpay.js';
 import { signWebhook } from '../../src/index.js';
 
@@ -90,7 +91,7 @@ const compiled: Readonly<Record<string, string>> = {
     "import { WalletClient } from 'svcpay';\nimport { startSandbox, type Sandbox } from 'svcpay/sandbox';\nexport const names: [typeof WalletClient, () => Promise<Sandbox>] = [WalletClient, startSandbox];\n",
 };
 
-describe('docs/library.md', () => {
+describe.runIf(runsAll)('docs/library.md', () => {
   let complaints = '';
   /** Complaints about files whose names begin with `start`, and complaints without a file. */
   const complaintsOf = (start: string): string[] =>

@@ -8,7 +8,7 @@ const kinds = [
   ['one or two homes', ['--seed', String(firstSeed)]],
   ['several machines', ['--seed', String(firstSeed + 10_000), '--machines']],
 ] as const;
-const runs = String(countOf({ part: 400, all: 2_000 }));
+const runs = String(countOf({ part: 160, all: 2_000 }));
 
 test.concurrent.for(kinds)(
   `simulation of %s pays at most once and reports true outcomes in ${runs} schedules`,

@@ -42,8 +42,7 @@ const generated: Bounds = { ...twoAttempts, reference: 'generated' };
 const isDeep = process.env['SVCPAY_ENUMERATION'] === 'deep';
 const walked = {
   everyCommand,
-  suspended,
-  ...(runsAll && { twoAttempts }),
+  ...(runsAll && { suspended, twoAttempts }),
   ...(isDeep && { deep, generated }),
 };
 /** The bounds that a mutation names. */

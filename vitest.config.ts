@@ -15,6 +15,7 @@ const longest = [
   'faults/lagging-service',
   'faults/receivers',
   'faults/machines',
+  'library/library',
   'e2e/',
   'examples/',
   'sandbox/processes',

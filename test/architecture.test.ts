@@ -146,6 +146,11 @@ describe('the source code', () => {
     expect(circlesOf(rooms)).toEqual([]);
   });
 
+  test('has no line wider than 100 characters', () => {
+    const wide = allFiles().filter((file) => /^.{101,}$/mu.test(textOf(file)));
+    expect(wide).toEqual([]);
+  });
+
   test('has at most twenty files per folder', () => {
     const rooms = new Map<string, number>();
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>

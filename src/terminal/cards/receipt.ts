@@ -101,7 +101,8 @@ export function receiptView(
 }
 
 /**
- * A line for each step, with its time if known. Later steps are dim. A narrow window omits the date.
+ * A line for each step, with its time if known. Later steps are dim. A narrow window omits the
+ * date.
  */
 function timeline(
   transaction: Transaction,

@@ -25,10 +25,10 @@ describe('readCommandLine', () => {
   });
 
   test.for([
-    ['send lightnin x', 'lightnin'],
-    ['send', undefined],
-    ['send --note lightnin', undefined],
-  ] as const)('returns the word after the command of "svcpay %s": %s', ([given, next]) => {
+    ['the word after the command', 'send lightnin x', 'lightnin'],
+    ['no word after a complete line', 'send', undefined],
+    ['no word from the value of an option', 'send --note lightnin', undefined],
+  ] as const)('returns %s of "svcpay %s" as the next word', ([, given, next]) => {
     expect(line(given).nextWord).toBe(next);
   });
 

@@ -15,7 +15,7 @@ const signIns: readonly (readonly [why: string, fault: Fault])[] = [
 
 describe.concurrent('svcpay send after a 401 to its confirmation', () => {
   test.for(signIns)(
-    'exits 8 if the service acted but answered 401 and the next sign-in %s, and pays once when repeated',
+    'exits 8 if the service answers a carried-out confirmation with 401 and the next sign-in %s',
     async ([, fault], { payment }) => {
       const { proxy, command, sandbox, around } = payment;
       // With a stored token: the next sign-in is the one after the 401.

@@ -30,8 +30,8 @@ const damages: readonly { what: string; damage: (whole: Buffer) => Buffer }[] = 
     what: 'is not a database',
     damage: () => Buffer.from('These are not the payments you are looking for.'.repeat(200)),
   },
-  { what: 'lacks its end', damage: (whole) => whole.subarray(0, Math.floor(whole.length / 2)) },
-  { what: 'has a page overwritten', damage: (whole) => Buffer.from(whole).fill(0xff, 4096, 8192) },
+  { what: 'is truncated', damage: (whole) => whole.subarray(0, Math.floor(whole.length / 2)) },
+  { what: 'has an overwritten page', damage: (whole) => Buffer.from(whole).fill(0xff, 4096, 8192) },
   { what: 'has a torn header', damage: (whole) => Buffer.from(whole).fill(0, 0, 16) },
 ];
 

@@ -65,7 +65,7 @@ describe.concurrent('svcpay send', () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('does not report that nothing moved if another process pays during the question', async ({
+  test('never reports "nothing moved" if another process pays during the question', async ({
     strict,
   }) => {
     const { service, run, home } = strict;

@@ -64,37 +64,37 @@ describe('poll', () => {
     return { run, interruption, jump: (ms: number) => void (now += ms) };
   };
 
-  test('ends with the result of the step that is done', async () => {
+  test('ends the poll loop with the result of the step that is done', async () => {
     expect(await world().run(policies.takeOver, 3)).toEqual({
       end: { done: 3 },
       at: [0, 150, 300],
     });
   });
 
-  test('ends after the last pause of a policy that lists its pauses', async () => {
+  test('ends the poll loop after the last pause of a policy that lists its pauses', async () => {
     const { end, at } = await world().run(policies.staleRead, 9);
     expect(end).toEqual({ over: 'exhausted' });
     expect(at).toEqual([0, 500, 1_500, 3_500, 8_000]);
   });
 
-  test('ends after the last turn of a policy that limits its turns', async () => {
+  test('ends the poll loop after the last turn of a policy that limits its turns', async () => {
     const { at } = await world().run(policies.createRequest, 9);
     expect(at).toEqual([0, 250, 750, 1_750]);
   });
 
-  test('takes the last step at the end of the time limit', async () => {
+  test('takes the last step of the poll loop at the end of the time limit', async () => {
     const { end, at } = await world().run(policies.quick, 99, 1_000);
     expect(end).toEqual({ over: 'exhausted' });
     expect(at.at(-1)).toBe(1_000);
   });
 
-  test('ends after the first step if the signal is aborted', async () => {
+  test('ends the poll loop after the first step if the signal is aborted', async () => {
     const { run, interruption } = world();
     interruption.abort();
     expect(await run(policies.quick, 9)).toEqual({ end: { over: 'interrupted' }, at: [0] });
   });
 
-  test('waits for the pause that a step requests', async () => {
+  test('waits for the pause that a step of the poll loop requests', async () => {
     let now = 0;
     const deps = { now: () => now, sleep: async (ms: number) => void (now += ms) };
     const end = await poll(

@@ -75,7 +75,7 @@ async function accountFor(file: string) {
 }
 
 describe('a sandbox file', { timeout: 60_000 }, () => {
-  test('serves several processes that open it at the same time', async () => {
+  test('serves several processes that open one sandbox file at the same time', async () => {
     const file = join(folder, 'shared.db');
     const swappers = Array.from({ length: 4 }, () => swapper(file, 25));
     expect(await Promise.all(swappers.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
@@ -85,7 +85,7 @@ describe('a sandbox file', { timeout: 60_000 }, () => {
     await account.close();
   });
 
-  test('waits while another process locks it', async () => {
+  test('waits while another process locks the sandbox file', async () => {
     const file = join(folder, 'held.db');
     const sandbox = await fresh({ file });
     const holder = new Database(file);

@@ -45,7 +45,7 @@ describe('the live line on a terminal', () => {
 
   test.each(
     [{ end: 'stop', left: ['A remark in between'] }].map((each) => [each.end, each] as const),
-  )('leaves only the messages after %s', async (_end, { end, left }) => {
+  )('leaves only the messages on the screen after %s', async (_end, { end, left }) => {
     const { signal, screen, exit, isCursorHidden } = await waiting({ env: { END: end } });
     signal('SIGUSR2');
     await exit;
@@ -76,7 +76,7 @@ describe('the live line on a terminal', () => {
     expect(isCursorHidden()).toBe(false);
   });
 
-  test('uses no colours with NO_COLOR', async () => {
+  test('draws the live line without colours with NO_COLOR', async () => {
     const { signal, exit, written } = await waiting({ env: { NO_COLOR: '1' } });
     signal('SIGUSR2');
     await exit;
@@ -123,7 +123,7 @@ describe('the live line without redrawing', () => {
     },
   );
 
-  test('repeats only changed lines', () => {
+  test('writes only the changed lines again', () => {
     const { clock, live, stderr } = started({ tty: false });
     clock.state = 'first quoted\nsecond quoted';
     live.update();
@@ -132,7 +132,7 @@ describe('the live line without redrawing', () => {
     expect(stderr()).toBe('  quoted 0 s\n  first quoted\n  second quoted 0 s\n  second sent 0 s\n');
   });
 
-  test('writes nothing in quiet mode', () => {
+  test('writes no live line in quiet mode', () => {
     const { live, stderr } = started({ tty: false }, true);
     live.update();
     live.succeed('Paid');

@@ -323,7 +323,7 @@ describe('receipt', () => {
     expect(lines).not.toMatch(/^\s*Total/m);
   });
 
-  test('shows an amount once if both sides are equal', () => {
+  test('shows an amount only once in a receipt if both sides are equal', () => {
     const side = { ccy: 'BTC', amtSettled: 0.0005 };
     const received = transaction({
       sourceReq: { ...side, method: 'lightning' },
@@ -341,7 +341,7 @@ describe('receipt', () => {
     expect(lines.every((line) => widthOf(line) <= 40)).toBe(true);
   });
 
-  test('shows the times of past states, and lists the coming states', () => {
+  test('shows the times of past states in a receipt, and lists the coming states', () => {
     const timeline = (txnState: string): string[] =>
       receipt(transaction({ txnState }), { now }, plain(80)).slice(2, 6);
     expect(timeline('srccreated')).toEqual([
@@ -450,8 +450,8 @@ describe('waitingText', () => {
         ms: 60_000,
         text: '',
       },
-    ].map((each) => [each.what, each.text, each] as const),
-  )('shows for %s the text "%s"', (_what, _text, { txn, ms, text }) => {
+    ].map((each) => [each.text, each.what, each] as const),
+  )('shows the waiting text "%s" for %s', (_text, _what, { txn, ms, text }) => {
     expect(waitingText(txn, ms, usually)).toBe(text);
   });
 
@@ -695,11 +695,11 @@ describe('views of text from outside', () => {
         ),
       },
     ].map((each) => [each.what, each] as const),
-  )('escape control characters in %s', (_what, { lines }) => {
+  )('escapes control characters in %s', (_what, { lines }) => {
     expect(lines.filter((line) => steering.test(line))).toEqual([]);
   });
 
-  test('escape control characters in every column of a table', async () => {
+  test('escapes control characters in every column of a table', async () => {
     const { terminal, stdout } = openPlainScreen();
     const columns = [
       { name: 'id', title: 'Id', value: () => hostile },

@@ -94,12 +94,15 @@ describe('svcpay tx export', () => {
     'xero --wallet USDT',
     'csv --wallet USD',
     'koinly --wallet USD',
-  ])('refuses -o %s', async (args, { around }) => {
-    expect(await svcpay(['tx', 'export', '-o', ...args.split(' ')], around)).toMatchObject({
-      exitCode: 2,
-      stdout: '',
-    });
-  });
+  ])(
+    'refuses tx export -o %s, because the wallet does not fit the format',
+    async (args, { around }) => {
+      expect(await svcpay(['tx', 'export', '-o', ...args.split(' ')], around)).toMatchObject({
+        exitCode: 2,
+        stdout: '',
+      });
+    },
+  );
 
   test('writes the payee for Xero and the worth of a payment for Koinly', async ({ around }) => {
     await svcpay(['config', 'set', 'fiat', 'usd'], around);

@@ -37,7 +37,7 @@ const close = (around: Here, month: string, ...args: string[]) =>
   );
 
 describe('svcpay statement close', () => {
-  test('writes a month with its hash, verifies it later, and shows each changed row', async ({
+  test('writes a closed month with its hash, verifies the file later, and shows each changed row', async ({
     around,
   }) => {
     await around.sandbox.seed('history', 3);
@@ -92,7 +92,7 @@ describe('svcpay statement close', () => {
     expect(settled.json()).toMatchObject({ file: correction });
   });
 
-  test('closes month after month in one time zone', async ({ around }) => {
+  test('closes months only in order and in one time zone', async ({ around }) => {
     await around.sandbox.seed('history', 4);
     const now = await around.sandbox.clock.now();
     const ago = (months: number): string => monthBefore(now, months);
@@ -165,7 +165,7 @@ describe('svcpay statement close', () => {
     ]);
   });
 
-  test('detects that a closed file was changed', async ({ around }) => {
+  test('detects a change in the file of a closed month', async ({ around }) => {
     await around.sandbox.seed('history', 3);
     const month = monthBefore(await around.sandbox.clock.now(), 1);
     const { file } = (await close(around, month)).json() as { file: string };

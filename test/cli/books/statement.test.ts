@@ -27,7 +27,7 @@ type Row = Record<string, string>;
 const rowsOf = (stdout: string): Row[] => parse(stdout, { columns: true });
 
 describe('svcpay statement', () => {
-  test('ties a seeded year to the satoshi for every wallet', async ({ books }) => {
+  test('ties a year of transactions to the satoshi for every wallet', async ({ books }) => {
     await books.sandbox.seed('history', 12);
     const run = await svcpay(['statement', '-o', 'csv'], books);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
@@ -96,7 +96,7 @@ describe('svcpay statement', () => {
       expect(new Date(Date.parse(time) + 9 * 3_600_000).toISOString().slice(0, 10)).toBe(date);
   });
 
-  test('ties in a new sandbox, and after sandbox fund', async ({ books }) => {
+  test('ties the books of a new sandbox, even after sandbox fund', async ({ books }) => {
     expect(await svcpay(['statement', '-o', 'csv'], books)).toMatchObject({
       exitCode: 0,
       stderr: '',
@@ -187,7 +187,9 @@ describe('svcpay statement', () => {
       expect(await adjust(...args)).toMatchObject({ exitCode, stdout: '' });
   });
 
-  test('ties after a sandbox reset, which deletes its entries', async ({ books }) => {
+  test('ties the books after a sandbox reset, which deletes the recorded entries', async ({
+    books,
+  }) => {
     await svcpay(['statement', 'adjust', '0.01btc', '--yes'], books);
     expect(await svcpay(['sandbox', 'reset', '--yes'], books)).toMatchObject({ exitCode: 0 });
     expect(await svcpay(['statement'], books)).toMatchObject({ exitCode: 0, stderr: '' });

@@ -313,7 +313,7 @@ describe('the payout wizard', () => {
     );
   });
 
-  test('offers a withdrawn answer again', async () => {
+  test('offers an earlier answer as the default after a step back', async () => {
     const { draft } = await played([
       ...account,
       'recipient-type <',
@@ -403,7 +403,7 @@ describe('the payout wizard after a declined quote', () => {
     return draft;
   };
 
-  test('changes one answer and keeps the others', async () => {
+  test('changes one answer of a payout and keeps the other answers', async () => {
     const draft = await changed('amount', ['amount 70000']);
     expect(draft).toMatchObject({
       acctNum: '0123456789',
@@ -413,7 +413,7 @@ describe('the payout wizard after a declined quote', () => {
     });
   });
 
-  test('offers the previous answers', async () => {
+  test('offers the previous answer to a changed question as the default', async () => {
     expect(await changed('amount', ['amount'])).toMatchObject({
       amount: { value: new Big(500_000) },
     });
@@ -498,7 +498,7 @@ describe('svcpay payout', () => {
     },
     { why: 'a name without letters', flags: { acctName: '123' }, message: /cannot be a name/ },
     {
-      why: 'a code that is not a whole number',
+      why: 'a purpose code that is not a whole number',
       flags: { purpose: '-1' },
       message: /not a whole number/,
     },

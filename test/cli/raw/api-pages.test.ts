@@ -39,7 +39,7 @@ describe('eachItem', () => {
     expect(asked).toEqual([1, 2, 3].map((number) => `/t?time=1y&limit=100&page=${number}`));
   });
 
-  test('starts at the requested page with the requested page size', async () => {
+  test('starts a list at the requested page with the requested page size', async () => {
     expect((await items('/t?limit=2&page=2', [page(2, [c]), page(3, [])])).asked).toEqual([
       '/t?limit=2&page=2',
       '/t?limit=2&page=3',
@@ -52,7 +52,7 @@ describe('eachItem', () => {
     ).toEqual([b, a, c]);
   });
 
-  test('ends at an empty page, even if the total is larger', async () => {
+  test('ends a list at an empty page, even if the total is larger', async () => {
     expect((await items('/t', [page(1, [a, b], 99), page(2, [], 99)])).found).toEqual([a, b]);
   });
 

@@ -195,7 +195,7 @@ const query = fc
   .map((fields) => new URLSearchParams(fields).toString());
 
 describe('the sandbox on arbitrary requests', () => {
-  test('gives a specified answer and moves no money', async () => {
+  test('gives a specified answer to any request, and moves no money', async () => {
     const before = await money();
     const access = fc.oneof(
       { arbitrary: fc.constant('valid'), weight: 6 },

@@ -36,7 +36,7 @@ const balance = async () => {
 const stateOf = async (txnId: string) => (await sandbox.get(txnId)).body.txnState;
 
 describe('the sandbox on a Lightning receive', () => {
-  test('returns every field of a quote, but no invoice or page', async () => {
+  test('returns every field of a Lightning quote, but no invoice or page', async () => {
     const { status, body } = await sandbox.create(
       lightningReceive(0.0005, { extRefId: 'order-118', note: 'Coffee' }),
     );
@@ -150,7 +150,7 @@ describe('the sandbox on a Lightning send', () => {
     await running.close();
   });
 
-  test('reserves the amount and fees at the confirmation, and deducts them at the end', async () => {
+  test('reserves the amount and fees of a send at the confirmation, and deducts them at the end', async () => {
     const quote = (await sandbox.create(lightningSend(await sandbox.invoice('2500sat')))).body;
     expect(quote.sourceReq).toMatchObject({
       servicepayFees: 0.00000005,
@@ -192,7 +192,7 @@ describe('the sandbox on a Lightning send', () => {
     expect(await balance()).toEqual([1, 1]);
   });
 
-  test('rounds a fraction of a satoshi up', async () => {
+  test('rounds the amount of an invoice up to a whole satoshi', async () => {
     const { body } = await sandbox.create(lightningSend(foreign({ amountMsat: 1_500_001n })));
     expect(body.destReq.amtRequested).toBe(0.00001501);
   });

@@ -25,7 +25,7 @@ const usdtAddress = (chainId: string, walletCcy = 'USDT'): Promise<Answered> =>
   );
 
 describe('the sandbox on an on-chain receive', () => {
-  test('returns neither an address nor a page in a quote', async () => {
+  test('returns neither an address nor a page in the quote of an on-chain receive', async () => {
     const { body } = await sandbox.create(onchainReceive(0.005));
     expect(body).toMatchObject({
       txnState: 'quoted',
@@ -162,7 +162,7 @@ describe('the sandbox on an on-chain receive', () => {
 });
 
 describe('the sandbox on permanent addresses', () => {
-  test('returns a constant address in the format of each chain', async () => {
+  test('returns a permanent address in the format of each chain', async () => {
     const [tron, eth] = await Promise.all(
       ['TRON', 'ETH'].map(async (chainId) => (await usdtAddress(chainId)).body),
     );
@@ -186,7 +186,7 @@ describe('the sandbox on permanent addresses', () => {
     expect(await bitcoinAddress()).toBe(before);
   });
 
-  test('returns different addresses for different accounts', async () => {
+  test('returns different permanent addresses for different accounts', async () => {
     const child = await sandbox.login(
       (await sandbox.control('POST', 'accounts', { displayName: 'Child' })).body,
     );

@@ -49,7 +49,7 @@ const account = {
 };
 
 describe('the sandbox on a payout', () => {
-  test('debits the fiat amount in BTC and a fee', async () => {
+  test('debits a fiat payout in BTC, with a fee', async () => {
     const quote = (await sandbox.create(payout(500_000))).body;
     expect(quote).toMatchObject({
       fxRate: 2_500_000_000,
@@ -113,7 +113,7 @@ describe('the sandbox on a payout', () => {
     },
   );
 
-  test('accepts the shorter set of recipient details', async () => {
+  test('accepts the shorter set of recipient details of a payout', async () => {
     const reqDetails = { bankAcctNum: '0123456789', institutionCode: '970436' };
     expect((await sandbox.create(payout(1000, { reqDetails }))).body.destReq.reqDetails).toEqual(
       reqDetails,

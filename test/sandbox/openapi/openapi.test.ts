@@ -18,7 +18,7 @@ afterAll(() => sandbox.close());
 const paths = (document: string): string[] => Object.keys(JSON.parse(document).paths);
 
 describe('the OpenAPI description of the sandbox', () => {
-  test('contains every endpoint of the service', () => {
+  test('describes every endpoint of the service in OpenAPI', () => {
     const described = paths(text);
     const served = endpoints({ allowSignatureReuse: false }).flatMap(({ path }) => {
       const plain = path.replace(/:(\w+)/g, '{$1}');
@@ -27,7 +27,7 @@ describe('the OpenAPI description of the sandbox', () => {
     expect(served.filter((path) => !described.includes(path))).toEqual([]);
   });
 
-  test('gives every operation a unique name', () => {
+  test('gives every OpenAPI operation a unique name', () => {
     const document = v.parse(
       v.object({
         paths: v.record(v.string(), v.record(v.string(), v.object({ operationId: v.string() }))),
@@ -41,14 +41,14 @@ describe('the OpenAPI description of the sandbox', () => {
     expect(ids.length).toBeGreaterThan(18);
   });
 
-  test('contains no broken references', () => {
+  test('contains no broken OpenAPI references', () => {
     const { components } = JSON.parse(text);
     const names = [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name = '']) => name);
     expect(names.filter((name) => !(name in components.schemas))).toEqual([]);
     expect(Object.keys(components.schemas).filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test('defines the properties of every object, so that a generated client can fill and read it', () => {
+  test('defines the properties of every OpenAPI object, so that a generated client can use it', () => {
     const bare: string[] = [];
     JSON.parse(text, (key, value: unknown) => {
       const isBare =
@@ -75,7 +75,7 @@ describe('the OpenAPI description of the sandbox', () => {
     expect(statuses).toMatchObject({ schema: { type: 'array' }, explode: false });
   });
 
-  test('uses the configured service name', async () => {
+  test('uses the configured service name in the OpenAPI description', async () => {
     const acme = await fresh({ maker: 'acme' });
     const document = (await acme.root('/openapi.json')).text;
     expect(document).toContain('acmepayFees');
@@ -100,7 +100,7 @@ describe('the OpenAPI check of answers', () => {
     expect(() => openApiCheck(text)(exchangeOf(transaction, body))).not.toThrow();
   });
 
-  test('reports every missing field and every wrong type', async () => {
+  test('reports every missing field and every wrong type of an answer', async () => {
     const check = openApiCheck(text);
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'openapi' }));
     for (const side of [body, body.sourceReq, body.destReq]) {
@@ -119,22 +119,25 @@ describe('the OpenAPI check of answers', () => {
   });
 
   test.for<[string, Exchange]>([
-    ['an unspecified field', exchangeOf('/api/v2/webhook', { data: [], total: 0 })],
+    ['with an unspecified field', exchangeOf('/api/v2/webhook', { data: [], total: 0 })],
     [
-      'an unspecified status',
+      'with an unspecified status',
       exchangeOf('/api/v2/webhook', { error: 'not found' }, { status: 404 }),
     ],
-    ['an unspecified error text', exchangeOf('/api/v2/webhook', { error: 'no' }, { status: 401 })],
-    ['an unspecified path', exchangeOf('/api/v2/secret', {})],
     [
-      'a body that the sandbox should have refused',
+      'with an unspecified error text',
+      exchangeOf('/api/v2/webhook', { error: 'no' }, { status: 401 }),
+    ],
+    ['from an unspecified path', exchangeOf('/api/v2/secret', {})],
+    [
+      'to a body that the sandbox should have refused',
       exchangeOf(
         '/api/v2/webhook',
         { id: '1', callback: 'https://a.example', createdAt: 1 },
         { method: 'POST', requestBody: '{}' },
       ),
     ],
-  ])('reports %s', ([, exchange]) => {
+  ])('reports an answer %s', ([, exchange]) => {
     expect(() => openApiCheck(text)(exchange)).toThrow('answered');
   });
 

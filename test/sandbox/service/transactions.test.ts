@@ -45,7 +45,7 @@ describe('the sandbox on a swap', () => {
     expect(await amounts()).toMatchObject({ VND: 50_500_001, BTC: 0.99979948 });
   });
 
-  test('opens the wallet of a new currency', async () => {
+  test('opens the wallet of a new currency by a swap', async () => {
     await sandbox.run(swap(10, 'USD', 'EUR'));
     expect(await amounts()).toMatchObject({ EUR: 9 });
   });
@@ -274,7 +274,7 @@ describe('the sandbox list of transactions', () => {
     expect(pages).toEqual([['r6', 'r5', 'r4'], ['r3', 'r2', 'r1'], ['r0'], []]);
   });
 
-  test('filters by state and method, with several values by comma or repetition', async () => {
+  test('filters transactions by state and method, with several values by comma or repetition', async () => {
     await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'quoted' }));
     await sandbox.run(swap(1, 'USDT', 'USD', { extRefId: 'swapped' }));
     await sandbox.run(lightningReceive(0.1, { extRefId: 'received' }));
@@ -335,7 +335,7 @@ describe('the sandbox list of transactions', () => {
     await later.close();
   });
 
-  test('keeps its order if the machine clock is set back', async () => {
+  test('keeps the order of transactions if the machine clock is set back', async () => {
     let machine = Date.now();
     const stepping = await fresh({ now: () => machine });
     await stepping.control('POST', 'clock/thaw');

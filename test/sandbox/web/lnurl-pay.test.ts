@@ -26,7 +26,7 @@ async function ask(user: string, amount: string) {
 }
 
 describe('LNURL-pay for a user of the sandbox', () => {
-  test('answers any wallet at the Lightning Address', async () => {
+  test('answers a pay request from any wallet at a Lightning Address', async () => {
     const { status, headers, body } = await payRequest(shop.accountId);
     expect(status).toBe(200);
     expect(headers.get('access-control-allow-origin')).toBe('*');
@@ -71,7 +71,7 @@ describe('LNURL-pay for a user of the sandbox', () => {
     expect((await shop.wallet('BTC')).amount).toBe(0.000025);
   });
 
-  test('excludes its invoices from the automatic payer', async () => {
+  test('leaves an LNURL-pay invoice unpaid by the automatic payer', async () => {
     await ask(shop.accountId, '2500000');
     await sandbox.advance('1m');
     expect(await shop.wallet('BTC')).toBeUndefined();
@@ -101,7 +101,7 @@ describe('LNURL-pay for a user of the sandbox', () => {
     expect((await shop.call('GET', '/transaction')).body.data).toEqual([]);
   });
 
-  test('answers 404 for an unknown user', async () => {
+  test('answers a pay request for an unknown user with 404', async () => {
     for (const path of ['nobody', 'nobody/callback?amount=1000', '..%2Fstatus']) {
       const { status, body } = await payRequest(path);
       expect([status, body.status]).toEqual([404, 'ERROR']);

@@ -26,7 +26,7 @@ describe('the button of the payment page', () => {
     },
   );
 
-  test('returns to the page, even if the request is already paid', async () => {
+  test('returns to the payment page after a press, even if the request is already paid', async () => {
     const { txnId } = await sandbox.run(lightningReceive(0.0005));
     for (const _ of [1, 2]) {
       const answer = await press(txnId, {});

@@ -33,7 +33,7 @@ describe('readJson', () => {
   });
 
   test.for(['0.1', '0.100000000000000000001', '1e-8', '9007199254740993', '-0.00000001', '2E3'])(
-    'keeps every digit of %s',
+    'reads the JSON number %s with every digit',
     (literal) => {
       expect(readJson(`{"a":[${literal}]}`)).toEqual({ a: [new Big(literal)] });
     },
@@ -52,11 +52,11 @@ describe('readJson', () => {
     '[1e-41]',
     '9'.repeat(65),
     '['.repeat(40) + ']'.repeat(40),
-  ])('refuses %j', (text) => {
+  ])('refuses the invalid JSON text %j', (text) => {
     expect(() => readJson(text)).toThrow(SyntaxError);
   });
 
-  test('reads a key of any name as a plain field', () => {
+  test('reads a JSON key of any name as a plain field', () => {
     const read = readJson('{"__proto__":{"a":1},"a":"\\u0000\\"}{"}');
     expect(Object.keys(Object(read))).toEqual(['__proto__', 'a']);
     expect({}).not.toHaveProperty('a');
@@ -71,7 +71,7 @@ describe('writeJson', () => {
       { literal: '-0', text: '0' },
       { literal: '10.500', text: '10.5' },
     ].map((each) => [each.literal, each.text, each] as const),
-  )('writes %s as %s', ([, , { literal, text }]) => {
+  )('writes the decimal %s as %s', ([, , { literal, text }]) => {
     expect(writeJson({ amount: new Big(literal) })).toBe(`{"amount":${text}}`);
   });
 

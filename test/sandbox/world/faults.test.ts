@@ -537,7 +537,7 @@ describe('the sandbox with a settled-amount fault', () => {
     return [txnState, sourceReq.amtSettled, destReq.amtSettled];
   };
 
-  test('delivers less at equal cost if the fault changes the destination side', async () => {
+  test('delivers less for an unchanged cost if a settled-amount fault changes the destination side', async () => {
     await sandbox.faults.add({ kind: 'settled-amount', side: 'dest', factor: 0.9 });
     const { txnId } = await client.run(payout(500_000));
     await sandbox.clock.advance('10m');
@@ -550,7 +550,7 @@ describe('the sandbox with a settled-amount fault', () => {
     ]);
   });
 
-  test('debits more at equal delivery if the fault changes the source side', async () => {
+  test('debits more for an unchanged delivery if a settled-amount fault changes the source side', async () => {
     await sandbox.faults.add({ kind: 'settled-amount', side: 'source', factor: 1.5 });
     const { txnId } = await client.run(lightningSend(await sandbox.invoice('1000sat')));
     await sandbox.clock.advance('2s');
@@ -569,7 +569,7 @@ describe('the sandbox with a settled-amount fault', () => {
     ['source', 0.0008, 0.001],
     ['dest', 0.001, 0.0008],
   ] as const)(
-    'keeps the invoice of a receive if the fault changes the %s side',
+    'keeps the invoice of a receive if a settled-amount fault changes the %s side',
     async ([side, paid, credited]) => {
       await sandbox.faults.add({ kind: 'settled-amount', side, factor: 0.8 });
       const { txnId, sourceReq } = await client.run(lightningReceive(0.001));

@@ -48,7 +48,7 @@ const fund = (ccy: string, amount: string) =>
 const available = (ccy: string) => balanceOf(store, 'a', ccy, 'available').toFixed();
 
 describe('the ledger of the sandbox', () => {
-  test('moves money between accounts', async () => {
+  test('moves money between the available and the reserved balance', async () => {
     await fund('BTC', '0.3');
     await move(wallet('a', 'BTC', new Big('-0.1')), reserved('a', 'BTC', new Big('0.1')));
     const balances = [
@@ -80,7 +80,7 @@ describe('the ledger of the sandbox', () => {
     expect(available('BTC')).toBe('0');
   });
 
-  test('records each step of a subject once', async () => {
+  test('records each step of a transaction only once', async () => {
     const legs = [houseLeg('outside', 'BTC', new Big(-1)), wallet('a', 'BTC', new Big(1))];
     const once = () => store.write(() => post(ctx, { subject: 'once', step: 'settle', legs }));
     await once();

@@ -199,13 +199,13 @@ describe('a prompt on a terminal', () => {
     await shows('ANSWER "12 VND"');
   });
 
-  test('refuses an empty text', async () => {
+  test('refuses an empty answer to a text question', async () => {
     const { type, shows } = await asked('text', 'Account number');
     type(enter);
     await shows('An answer is needed here.');
   });
 
-  test('never echoes a secret', async () => {
+  test('never echoes a typed secret', async () => {
     const { type, shows, written } = await askedInPty('secret', 'API secret');
     type('s3cr3t');
     await shows('API secret ******');
@@ -249,7 +249,7 @@ describe('a prompt on a terminal', () => {
     await shows('ANSWER {"country":"KE","account":"0123"}');
   });
 
-  test('ends a wizard on a step back from its first question', async () => {
+  test('ends a wizard if the user goes back from its first question', async () => {
     const { type, shows } = await asked('wizard', 'Country');
     type(escape);
     await shows('ANSWER back');
@@ -324,12 +324,12 @@ describe('a prompt on a terminal', () => {
     await shows('ANSWER "KE"');
   });
 
-  test('uses no colours with NO_COLOR', async () => {
+  test('draws a question without colours with NO_COLOR', async () => {
     const { written } = await asked('select', '❯ Kenya', { env: { NO_COLOR: '1' } });
     expect(written()).not.toMatch(/\u001B\[[\d;]*m/);
   });
 
-  test('uses ASCII on a terminal without Unicode', async () => {
+  test('draws a question in ASCII on a terminal without Unicode', async () => {
     const { screen } = await asked('select', '< Back', { env: { LANG: 'C' } });
     expect(screen().join('\n')).toMatch(/^[\n -~]*$/);
   });
@@ -416,7 +416,7 @@ describe('a prompt on a dumb terminal', () => {
     expect(said()).toBe('? Pay 0.5 BTC? (y/N) x Answer y or n.\n? Pay 0.5 BTC? (y/N) ');
   });
 
-  test('fits the current window before a resize signal arrives', async () => {
+  test('fits a question to the current window before a resize signal arrives', async () => {
     const resize = { _refreshSize: () => Object.assign(stderr, { columns: 60 }) };
     const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24, ...resize });
     const stdin = {

@@ -138,7 +138,7 @@ describe('homeLines', () => {
     },
   );
 
-  test('never exceeds the window, and wraps no amount', () => {
+  test('draws a home screen that never exceeds the window and wraps no amount', () => {
     const unrated = { ...more, worth: () => undefined };
     expect(homeLines(home, unrated, plain(80))[3]).toMatch(
       /^ {2}BTC +1\.06085965 +Last +2 min +↑ sent +−2 500 sat +Coffee House$/,
@@ -178,7 +178,7 @@ describe('homeLines', () => {
     },
   );
 
-  test('omits the age of a movement first, then its kind, and never cuts its amount or party', () => {
+  test('omits the age of a movement before its kind, and never cuts its amount or party', () => {
     const dear = {
       ...home,
       pending: [],

@@ -73,14 +73,14 @@ describe.each(themes.map((each) => [each.theme, each] as const))(
   'qrLines on a %s theme',
   (_theme, { wall }) => {
     test.each(readBack.map((each) => [each.what, each] as const))(
-      'draws a code from which a scanner reads %s',
+      'draws a QR code from which a scanner reads %s',
       async (_what, { text, read }) => {
         expect(scan(await pixelsOf(drawn(text)), { wall })).toBe(read);
       },
     );
 
     test.each([1, 2, 4])(
-      'draws a code that a scanner reads despite a gap of %i pixels between lines',
+      'draws a QR code that a scanner reads despite a gap of %i pixels between lines',
       async (gap) => {
         expect(scan(await pixelsOf(drawn(invoice(300))), { wall, scale: 8, gap })).toBe(
           invoice(300).toUpperCase(),

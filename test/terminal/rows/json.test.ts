@@ -130,7 +130,7 @@ describe('pickFields', () => {
     expect(fieldAt(txn, 'list.0.x')).toBe(1);
   });
 
-  test('selects only own properties', () => {
+  test('selects no inherited properties of a row', () => {
     expect(pickFields(txn, ['constructor', '__proto__.toString'])).toEqual({
       constructor: null,
       '__proto__.toString': null,

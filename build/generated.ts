@@ -3,7 +3,7 @@ import { completionScript, shells } from '../src/cli/help/completion.js';
 import { pagesOf } from '../src/cli/help/pages.js';
 import { wholeSchema } from '../src/cli/help/schema.js';
 import { tree } from '../src/cli/table.js';
-import { moves } from '../src/store/journal/payment.js';
+import { transitions } from '../src/store/journal/payment.js';
 import { manualPage } from './manual-page.js';
 import { skillPage } from './skill-page.js';
 
@@ -29,8 +29,8 @@ export const completionPages = async (): Promise<string> =>
 
 /** A page with the table of the transitions of an attempt. */
 function withMoves(page: string): string {
-  const rows = moves.map(({ from, to, when }) => `| \`${from}\` | \`${to}\` | ${when} |\n`);
-  const table = /(<!-- moves -->\n\n?(?:\|.*\n){2})(?:\|.*\n)*/;
-  if (!table.test(page)) throw new Error('docs/payments.md has no table between its moves marks.');
+  const rows = transitions.map(({ from, to, when }) => `| \`${from}\` | \`${to}\` | ${when} |\n`);
+  const table = /(<!-- transitions -->\n\n?(?:\|.*\n){2})(?:\|.*\n)*/;
+  if (!table.test(page)) throw new Error('docs/payments.md has no table between its marks.');
   return page.replace(table, (_, head: string) => head + rows.join(''));
 }

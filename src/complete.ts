@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
-import { complete, type Candidate, type Known } from './cli/help/complete.js';
+import { complete, type Candidate, type SuggestionsOf } from './cli/help/complete.js';
 import type { Page } from './cli/help/pages.js';
 import type { Suggested } from './cli/values.js';
 import { isGenerated } from './formats/text.js';
@@ -62,7 +62,7 @@ function rejoined(words: readonly string[]): string[] {
 const unquoted = (word: string): string => word.replace(/^['"]/, '').replaceAll(/\\(.)/g, '$1');
 
 const knownAt =
-  (findIt: () => Home, load: LoadModule): Known =>
+  (findIt: () => Home, load: LoadModule): SuggestionsOf =>
   (kind: Suggested) => {
     try {
       return readers[kind](findIt(), load);

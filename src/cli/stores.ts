@@ -2,7 +2,7 @@
 import { Failure } from '../formats/failure.js';
 import type { Postgres } from '../store/database/postgres.js';
 import { databaseIdVariable } from '../store/database/address.js';
-import type { Identity, Part } from '../store/database/postgres-schema.js';
+import type { Identity, TableGroup } from '../store/database/postgres-schema.js';
 import type { SqlDatabase } from '../store/database/sql.js';
 import type { EventStore } from '../store/events/event-store.js';
 import type { Document } from '../store/files/document.js';
@@ -164,7 +164,7 @@ async function sharedJournal(
 /** Throws Failure `usage` unless this home may pay from the database. */
 async function identified(
   { postgres, source }: OpenDatabase,
-  part: Part,
+  part: TableGroup,
   { env, settings }: StoreOptions,
 ): Promise<Identity> {
   const [{ checkTables }, { anotherDatabase, unexpectedDatabase }] = await Promise.all([

@@ -6,7 +6,7 @@ import { parseAmount, type Money } from '../formats/amount.js';
 import { parseDuration } from '../formats/duration.js';
 
 /** The raw value of one name: nothing, a switch, one word or several words. */
-export type Raw = string | readonly string[] | boolean | undefined;
+export type RawValue = string | readonly string[] | boolean | undefined;
 
 type Kind = 'word' | 'words' | 'switch' | 'on-off' | 'off';
 
@@ -39,9 +39,9 @@ export interface Shape {
 
 export class Value<T> {
   readonly shape: Shape;
-  readonly read: (raw: Raw) => T;
+  readonly read: (raw: RawValue) => T;
 
-  constructor(shape: Shape, read: (raw: Raw) => T) {
+  constructor(shape: Shape, read: (raw: RawValue) => T) {
     this.shape = shape;
     this.read = read;
   }
@@ -196,7 +196,7 @@ export const whole = (min: number, max: number, placeholder = 'N'): Value<number
     return number;
   }).within(min, max);
 
-const wordless = <T>(kind: Kind, read: (raw: Raw) => T): Value<T> =>
+const wordless = <T>(kind: Kind, read: (raw: RawValue) => T): Value<T> =>
   new Value<T>(
     { kind, placeholder: '', summary: '', required: false, choices: [], short: undefined },
     read,
@@ -217,7 +217,7 @@ export type ValuesOf<V extends Values> = {
   readonly [K in keyof V]: V[K] extends Value<infer T> ? T : never;
 };
 
-export type RawValues = Readonly<Record<string, Raw>>;
+export type RawValues = Readonly<Record<string, RawValue>>;
 
 export function readAll<V extends Values>(values: V | undefined, raw: RawValues): ValuesOf<V> {
   const read = Object.fromEntries(

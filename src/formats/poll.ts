@@ -37,7 +37,7 @@ export interface PollDeps {
   readonly random?: (() => number) | undefined;
 }
 
-export interface Turn {
+export interface PollTurn {
   /** The number of the step, from 1. */
   readonly number: number;
   /** Ms since the loop began. */
@@ -45,9 +45,9 @@ export interface Turn {
 }
 
 /** The result, or a further step after a pause: `afterMs` replaces the pause of the policy. */
-export type Next<T> = { readonly done: T } | { readonly afterMs?: number | undefined };
+export type PollNext<T> = { readonly done: T } | { readonly afterMs?: number | undefined };
 
-export type End<T> = { readonly done: T } | { readonly over: 'exhausted' | 'interrupted' };
+export type PollEnd<T> = { readonly done: T } | { readonly over: 'exhausted' | 'interrupted' };
 
 /**
  * Repeats the step until the step is done, the policy has no further pause, `atMostMs` have passed,
@@ -56,10 +56,10 @@ export type End<T> = { readonly done: T } | { readonly over: 'exhausted' | 'inte
  */
 export async function poll<T>(
   policy: Policy,
-  step: (turn: Turn) => Promise<Next<T>>,
+  step: (turn: PollTurn) => Promise<PollNext<T>>,
   deps: PollDeps,
   atMostMs = Number.POSITIVE_INFINITY,
-): Promise<End<T>> {
+): Promise<PollEnd<T>> {
   const clock = elapsedClock(deps);
   const isAborted = (): boolean => deps.signal?.aborted === true;
   for (let number = 1; ; number += 1) {
@@ -78,7 +78,7 @@ export async function poll<T>(
 /** The pause after a step, or undefined if the policy ends the loop there. */
 export function pauseAfter(
   { pauses }: Policy,
-  { number, waitedMs }: Turn,
+  { number, waitedMs }: PollTurn,
   random = 1,
 ): number | undefined {
   if ('list' in pauses) return pauses.list[number - 1];

@@ -40,10 +40,10 @@ import {
   journalFirst,
   named,
   unfinished,
-  type Concerned,
+  type FindPayments,
 } from '../wallet/payment/journal-first.js';
 import { pay, referenceOf } from '../wallet/payment/payment.js';
-import type { Earlier } from '../wallet/payment/same-again.js';
+import type { EarlierPayment } from '../wallet/payment/same-again.js';
 import { resumeAll } from '../wallet/payment/resume-all.js';
 import { readPayoutFile } from '../wallet/payout/from-file.js';
 import { findInstitution } from '../wallet/payout/institutions.js';
@@ -189,7 +189,7 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
   ): Promise<PaymentDeps> => {
     const { service, report, ...rest } = begin(call);
     const account = await accountOf(service);
-    let earlier: Earlier | undefined;
+    let earlier: EarlierPayment | undefined;
     return {
       ...rest,
       service,
@@ -211,7 +211,7 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
     };
   };
 
-  const first = <T>(concerned: Concerned | undefined, work: () => Promise<T>): Promise<T> =>
+  const first = <T>(concerned: FindPayments | undefined, work: () => Promise<T>): Promise<T> =>
     // A closed journal cannot be asked; the core has reported what it knew.
     journalFirst(
       concerned && (async (open) => (closed.aborted ? [] : concerned(open))),
@@ -328,7 +328,7 @@ function reportOf(payment: Payment): PaymentReport {
 
 const approvalOf = (
   { order: { kind, destination }, txn: transaction, ...rest }: CoreApproval,
-  earlier?: Earlier,
+  earlier?: EarlierPayment,
 ): Approval => ({
   kind,
   destination,
@@ -338,7 +338,7 @@ const approvalOf = (
 });
 
 /** No person checks the call, and a program that repeats it after an error would pay twice. */
-const sameAgain = ({ payment: { ref, attempts } }: Earlier): Failure =>
+const sameAgain = ({ payment: { ref, attempts } }: EarlierPayment): Failure =>
   new Failure(
     'usage',
     `Not sent: the same amount to the same destination is being paid, as ${ref}, ` +

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
 import { policies } from '../formats/policies.js';
-import { poll, type Next } from '../formats/poll.js';
+import { poll, type PollNext } from '../formats/poll.js';
 import { writeAutoPay } from './storage/settings.js';
 import { authenticate } from './http/auth.js';
 import { readClock } from './world/clock.js';
@@ -211,7 +211,7 @@ async function everyPause(
   work: () => Promise<number>,
 ): Promise<void> {
   const longest = policies.sandboxTimer.pauses.upToMs;
-  const step = (): Promise<Next<never>> =>
+  const step = (): Promise<PollNext<never>> =>
     work().then(
       (askedMs) => ({ afterMs: Math.min(askedMs, longest) }),
       (error: unknown) => {

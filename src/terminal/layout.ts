@@ -131,7 +131,7 @@ export function fit(
 }
 
 /** A sanitized text next to other texts. It may be coloured. */
-export interface Part extends GivesWay {
+export interface LayoutPart extends GivesWay {
   readonly text: string;
 }
 
@@ -139,7 +139,7 @@ export interface Part extends GivesWay {
  * Texts on one line, as far as they fit. Texts that move below follow, each on its own line. If the
  * texts that stay do not fit, each text has its own line.
  */
-export function sideBySide(parts: readonly Part[], room: number, gap: string): string[] {
+export function sideBySide(parts: readonly LayoutPart[], room: number, gap: string): string[] {
   const shown = parts.filter(({ text }) => text !== '');
   if (shown.length === 0) return [];
   const widths = fit(
@@ -147,7 +147,7 @@ export function sideBySide(parts: readonly Part[], room: number, gap: string): s
     room,
     widthOf(gap),
   );
-  const texts = (parts: readonly Part[]): string[] => parts.map(({ text }) => text);
+  const texts = (parts: readonly LayoutPart[]): string[] => parts.map(({ text }) => text);
   if (widths === undefined) return texts(shown);
   const beside = shown.filter((_, i) => widths[i] !== undefined);
   const below = shown.filter((part, i) => widths[i] === undefined && part.below === true);

@@ -5,7 +5,7 @@ import type { EarlierTransaction, EventStore } from '../store/events/event-store
 import type { ReadEvent } from './events.js';
 import { finalStates } from '../formats/states.js';
 
-export interface Enriched extends ReadEvent {
+export interface EnrichedEvent extends ReadEvent {
   /** The current transaction. Undefined for a duplicate, or if the read failed. */
   readonly transaction?: Transaction | undefined;
 }
@@ -21,8 +21,8 @@ export async function* enriched(
   events: AsyncIterable<ReadEvent>,
   lookUp: LookUp,
   onFailed: OnFailed,
-): AsyncGenerator<Enriched> {
-  const ask = async (read: ReadEvent): Promise<Enriched> => {
+): AsyncGenerator<EnrichedEvent> {
+  const ask = async (read: ReadEvent): Promise<EnrichedEvent> => {
     const { txnId, duplicateOf } = read.event;
     if (txnId === null || duplicateOf !== null) return read;
     return { ...read, transaction: await answered(txnId, lookUp, onFailed) };
@@ -75,7 +75,7 @@ async function* ahead<T, R>(
   }
 }
 
-export interface Missed extends EarlierTransaction {
+export interface MissedTransaction extends EarlierTransaction {
   readonly transaction: Transaction;
 }
 
@@ -88,8 +88,8 @@ export async function missedSince(
   now: number,
   lookUp: LookUp,
   onFailed: OnFailed,
-): Promise<Missed[]> {
-  const missed: Missed[] = [];
+): Promise<MissedTransaction[]> {
+  const missed: MissedTransaction[] = [];
   for (const earlier of await store.unfinished(now - lookBackMs, finalStates, askedMost)) {
     const transaction = await answered(earlier.txnId, lookUp, onFailed);
     if (transaction !== undefined && transaction.txnState !== earlier.txnState)

@@ -88,7 +88,7 @@ export function forwardTo(
   };
 }
 
-export interface Replayed {
+export interface ReplayResult {
   readonly event: StoredEvent;
   /** The status of the response, or null without a response. */
   readonly status: number | null;
@@ -100,11 +100,14 @@ export interface Replayed {
 export async function* replay(
   events: Iterable<StoredEvent>,
   forwarder: Pick<Forwarder, 'post'>,
-): AsyncGenerator<Replayed> {
+): AsyncGenerator<ReplayResult> {
   for (const event of events) yield await sendOnce(event, forwarder);
 }
 
-async function sendOnce(event: StoredEvent, forwarder: Pick<Forwarder, 'post'>): Promise<Replayed> {
+async function sendOnce(
+  event: StoredEvent,
+  forwarder: Pick<Forwarder, 'post'>,
+): Promise<ReplayResult> {
   try {
     return { event, status: await forwarder.post(event), error: undefined };
   } catch (error) {

@@ -2,7 +2,7 @@
 import type { Transaction } from '../api/types.js';
 import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 import { startDispatcher, type DispatchOptions, type Dispatcher } from './dispatch.js';
-import { enriched, type Enriched } from './enrich.js';
+import { enriched, type EnrichedEvent } from './enrich.js';
 import { readPayload, type ReadEvent } from './events.js';
 import { runFor } from './exec.js';
 import { forwardTo, nameOf, openForwarder } from './forward.js';
@@ -87,7 +87,7 @@ export async function startListener(options: ListenOptions) {
   for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));
   const retention = startRetention({ ...options, ...reports, consumers });
   /** Every event from now on, in the order of arrival. The stream can be read once. */
-  const events: AsyncIterable<Enriched> =
+  const events: AsyncIterable<EnrichedEvent> =
     options.lookUp === undefined
       ? tail.events()
       : enriched(tail.events(), options.lookUp, reports.onLookUpFailed);

@@ -1,7 +1,13 @@
 // The poll loop, and the pace of its policies as a function of the time waited.
 import { describe, expect, test } from 'vitest';
 import { policies } from '../../src/formats/policies.js';
-import { pauseAfter, poll, type Next, type Policy, type Turn } from '../../src/formats/poll.js';
+import {
+  pauseAfter,
+  poll,
+  type PollNext,
+  type Policy,
+  type PollTurn,
+} from '../../src/formats/poll.js';
 import type { Pace } from '../../src/formats/rails.js';
 
 const pauseMs = (waitedMs: number, pace: Pace): number =>
@@ -54,7 +60,7 @@ describe('poll', () => {
     const sleep = async (ms: number): Promise<void> => void (now += ms);
     const run = async (policy: Policy, doneAt: number, atMostMs?: number) => {
       const at: number[] = [];
-      const step = async ({ number, waitedMs }: Turn): Promise<Next<number>> => {
+      const step = async ({ number, waitedMs }: PollTurn): Promise<PollNext<number>> => {
         at.push(waitedMs);
         return number === doneAt ? { done: number } : {};
       };

@@ -3,7 +3,13 @@
 import { Chalk } from 'chalk';
 import { expect } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
-import { back, type Ask, type Back, type Choice, type Over } from '../../src/terminal/ask/ask.js';
+import {
+  back,
+  type Ask,
+  type Back,
+  type Choice,
+  type LinesAbove,
+} from '../../src/terminal/ask/ask.js';
 
 /** `flag answer`: the question that is expected, and what is typed or chosen; `<` goes back. */
 export type Script = readonly string[];
@@ -14,7 +20,7 @@ export function actor(script: Script) {
   const left = [...script];
   const shown: (readonly string[])[] = [];
   const complaints: string[] = [];
-  const next = (flag: string, over: Over | undefined): string => {
+  const next = (flag: string, over: LinesAbove | undefined): string => {
     shown.push(over?.(canvas) ?? []);
     const [expected = 'the end', ...answer] = (left.shift() ?? '').split(' ');
     expect(flag.split(' ')[0]?.replace(/^--/, '')).toBe(expected);
@@ -29,7 +35,7 @@ export function actor(script: Script) {
     flag: string;
     choices: readonly Choice<T>[];
     always?: readonly Choice<T>[];
-    over?: Over | undefined;
+    over?: LinesAbove | undefined;
   }): Promise<T | Back> => {
     const answer = next(flag, over);
     if (answer === '<') return back;

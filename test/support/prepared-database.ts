@@ -1,12 +1,12 @@
 // A database with the tables of this program, as `svcpay db upgrade` leaves it.
 import { postgresDatabase } from '../../src/store/database/postgres.js';
 import type { Postgres } from '../../src/store/database/postgres.js';
-import { upgradeTables, type Part } from '../../src/store/database/postgres-schema.js';
+import { upgradeTables, type TableGroup } from '../../src/store/database/postgres-schema.js';
 import { inboxPart } from '../../src/store/events/postgres-events.js';
 import { journalPart } from '../../src/store/journal/schema.js';
 import type { Databases } from './postgres.js';
 
-export const prepareTables = (database: Postgres, part: Part): Promise<void> =>
+export const prepareTables = (database: Postgres, part: TableGroup): Promise<void> =>
   upgradeTables(database, part, { isNew: true });
 
 /** Returns its address. */

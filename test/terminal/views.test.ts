@@ -567,7 +567,8 @@ describe('a table on the screen', () => {
     }),
   ];
   const ids = page.map((txn) => txn.txnId);
-  const known = (id: string): string | undefined => (id === txnId ? 'Coffee House' : undefined);
+  const recipientOf = (id: string): string | undefined =>
+    id === txnId ? 'Coffee House' : undefined;
 
   test.each([
     {
@@ -620,7 +621,12 @@ describe('a table on the screen', () => {
   ])(
     'keeps amounts, fees and names of transactions at $columns columns',
     async ({ columns, lines }) => {
-      const view = transactionList(now, { ids, known, heading: 'All 3', footer: 'svcpay tx get' });
+      const view = transactionList(now, {
+        ids,
+        recipientOf,
+        heading: 'All 3',
+        footer: 'svcpay tx get',
+      });
       expect(await drawn(columns, (out) => out.list(page, view))).toEqual(lines);
     },
   );

@@ -17,7 +17,7 @@ import type { ClientOptions } from '../options.js';
 import { readToken } from '../reading/objects.js';
 import type { Credentials, Token } from '../types.js';
 import { policies } from '../../formats/policies.js';
-import { poll, type Next } from '../../formats/poll.js';
+import { poll, type PollNext } from '../../formats/poll.js';
 import { messageOf } from '../../formats/unknown.js';
 import { interrupted, unlessInterrupted } from './retry.js';
 
@@ -217,7 +217,7 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
     let token = await unlessInterrupted(tokens.current, signal);
     let hasOthers = wasAccepted;
     let refusal: Answer | undefined;
-    const attempt = async ({ number }: { number: number }): Promise<Next<Answer>> => {
+    const attempt = async ({ number }: { number: number }): Promise<PollNext<Answer>> => {
       if (refusal !== undefined) {
         const successor = await tokens.successor(token);
         if (successor === undefined && number > 2 && !hasOthers) return { done: refusal };

@@ -2,7 +2,7 @@
 // requests by the rate limit that the service reports.
 import { Failure } from '../../formats/failure.js';
 import { policies } from '../../formats/policies.js';
-import { pauseAfter, poll, type Next } from '../../formats/poll.js';
+import { pauseAfter, poll, type PollNext } from '../../formats/poll.js';
 import { isReadable, isSuccess, resetMs, waitAskedFor, type Answer } from '../answer.js';
 import { decimal } from '../reading/readers.js';
 import type { Call, CallLimits, Step } from './call.js';
@@ -29,7 +29,7 @@ export const retry =
       rateLimit.sent();
       return undefined;
     };
-    const attempt = async (): Promise<Next<Outcome>> => {
+    const attempt = async (): Promise<PollNext<Outcome>> => {
       const holdMs = hold();
       if (holdMs !== undefined) return { afterMs: holdMs };
       const outcome = await outcomeOf(next({ ...call, timeoutMs: budget.leftMs() }));

@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Failure } from '../../formats/failure.js';
-import type { Given } from './inputs.js';
+import type { GivenInputs } from './inputs.js';
 
 const quoteSchema = v.object({
   txnState: v.literal('quoted'),
@@ -15,7 +15,7 @@ const quoteSchema = v.object({
 });
 
 /** Adds the total debit, because models add decimals badly. */
-export function withTotal(content: Given, { deductFees }: Given): Given {
+export function withTotal(content: GivenInputs, { deductFees }: GivenInputs): GivenInputs {
   const read = v.safeParse(quoteSchema, content);
   if (!read.success) return content;
   const { amtRequested, servicepayFees, networkFees } = read.output.sourceReq;
@@ -30,7 +30,7 @@ const statementRows = v.array(
 );
 
 /** Of the movements of one kind in one currency. */
-export interface Sum {
+export interface MovementSum {
   readonly ccy: string;
   readonly kind: string;
   readonly count: number;
@@ -45,8 +45,8 @@ const moves: ReadonlySet<string> = new Set(['receive', 'send', 'swap']);
  * The movements of a statement per currency and kind.
  * @param failure the failure of a statement that does not tie
  */
-export function spendingOf(statement: Given, failure: Failure | undefined): Given {
-  const sums = new Map<string, Sum>();
+export function spendingOf(statement: GivenInputs, failure: Failure | undefined): GivenInputs {
+  const sums = new Map<string, MovementSum>();
   for (const row of v.parse(statementRows, statement['spending'])) {
     if (!moves.has(row.kind)) continue;
     const { wallet: ccy, kind } = row;

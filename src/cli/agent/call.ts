@@ -7,12 +7,12 @@ import type { Context } from '../context.js';
 import type { Command } from '../define.js';
 import { flagName, takesWord } from '../values.js';
 import type { ToolError } from './failures.js';
-import type { Given } from './inputs.js';
+import type { GivenInputs } from './inputs.js';
 import { rowsName } from './output-schemas.js';
 import type { ToolRow } from './tools.js';
 
 /** The result of a command line. */
-export interface Ran {
+export interface CommandResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly failure: Failure | undefined;
@@ -26,7 +26,7 @@ export interface Ran {
 export function commandLine(
   { command: path, always = [] }: Pick<ToolRow, 'command' | 'always'>,
   command: Pick<Command, 'arguments' | 'options'>,
-  given: Given,
+  given: GivenInputs,
 ): string[] {
   const words = Object.keys(command.arguments).flatMap((name) => given[name] ?? []);
   const options = Object.entries(command.options).flatMap(([name, value]) => {
@@ -53,7 +53,7 @@ export async function run(
   signal: AbortSignal,
   context: Context,
   refusePayment?: Context['refusePayment'],
-): Promise<Ran> {
+): Promise<CommandResult> {
   const [stdout, stderr] = [collected(), collected()];
   const { profile, account, baseUrl, sandbox, timeout } = context.globals;
   const globals = Object.entries({
@@ -89,7 +89,7 @@ function collected(): { readonly stream: Writable; text(): string } {
 }
 
 export interface Result {
-  readonly content: Given;
+  readonly content: GivenInputs;
   readonly isError: boolean;
   /** The text that the command wrote to stderr besides its result. */
   readonly warnings: string;
@@ -100,7 +100,7 @@ export interface Result {
  */
 export function resultOf(
   row: ToolRow,
-  { failure, stdout, stderr }: Ran,
+  { failure, stdout, stderr }: CommandResult,
   errorOf: (failure: Failure) => ToolError,
 ): Result {
   if (failure === undefined || failure.kind === 'books-differ') {

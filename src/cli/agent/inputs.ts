@@ -6,7 +6,7 @@ import type { Command } from '../define.js';
 import { nearest } from '../../formats/nearest.js';
 import type { RawValues, Value } from '../values.js';
 
-export type Given = Readonly<Record<string, unknown>>;
+export type GivenInputs = Readonly<Record<string, unknown>>;
 
 /** An input as JSON Schema. */
 export interface Input {
@@ -51,7 +51,7 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The inputs of a tool, and its required inputs. */
-export interface Taking {
+export interface ToolInputs {
   readonly name: string;
   readonly takes: Inputs;
   readonly needs?: readonly string[] | undefined;
@@ -61,7 +61,10 @@ export interface Taking {
  * The inputs under their own names. Throws Failure `usage` that names every error: the input, the
  * given value and the allowed values.
  */
-export function readGiven({ name, takes, needs = [] }: Taking, given: Given): Given {
+export function readGiven(
+  { name, takes, needs = [] }: ToolInputs,
+  given: GivenInputs,
+): GivenInputs {
   const problems: string[] = [];
   const read = new Map<string, unknown>();
   for (const [word, value] of Object.entries(given)) {
@@ -153,8 +156,8 @@ function whyUnreadable(name: string, read: () => unknown): string | undefined {
  */
 export function readValues(
   { arguments: words, options }: Pick<Command, 'arguments' | 'options'>,
-  given: Given,
-  inputs: Given,
+  given: GivenInputs,
+  inputs: GivenInputs,
 ): void {
   const inputNamed = (name: string): string =>
     Object.hasOwn(inputs, name)
@@ -170,7 +173,7 @@ export function readValues(
 }
 
 /** The inputs as words of a command line, on which a number is a word. */
-export const rawOf = (given: Given): RawValues =>
+export const rawOf = (given: GivenInputs): RawValues =>
   Object.fromEntries(
     Object.entries(given).map(([name, value]) => [
       name,

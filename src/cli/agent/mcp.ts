@@ -12,10 +12,10 @@ import { parseMaxFee, type MaxFee } from '../payment/payment-options.js';
 import { flag, word } from '../values.js';
 import { commandLine, failed, resultOf, run, type Result } from './call.js';
 import { errorFor, type ToolError } from './failures.js';
-import { rawOf, readGiven, readValues, type Given } from './inputs.js';
+import { rawOf, readGiven, readValues, type GivenInputs } from './inputs.js';
 import { refuseRepeat, refuseRepeatAtSubmission } from './pay-once.js';
 import { serveMcp, type ResourceRow } from './server.js';
-import { askedBy, payoutDraft, type Asked } from './targets.js';
+import { askedBy, payoutDraft, type RequestedPayment } from './targets.js';
 import { shortWait, tools, type ToolRow } from './tools.js';
 
 const usualMaxFee = '1%';
@@ -85,7 +85,7 @@ interface Serving {
 
 async function callTool(
   row: ToolRow,
-  inputs: Given,
+  inputs: GivenInputs,
   serving: Serving,
   signal: AbortSignal,
   context: Context,
@@ -121,7 +121,7 @@ async function callTool(
 }
 
 /** `pay` confirms the quote that it names, or requests a new quote for its destination. */
-function payCall(row: ToolRow, { txnId, ...given }: Given): ToolRow {
+function payCall(row: ToolRow, { txnId, ...given }: GivenInputs): ToolRow {
   if (txnId === undefined) {
     readGiven({ ...row, needs: ['destination', 'ref'] }, given);
     return row;
@@ -136,11 +136,11 @@ function payCall(row: ToolRow, { txnId, ...given }: Given): ToolRow {
   return { ...row, command: 'tx confirm', as: ({ txnId: id, ...rest }) => ({ id, ...rest }) };
 }
 
-const definedOnly = (given: Given): Given =>
+const definedOnly = (given: GivenInputs): GivenInputs =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 
 /** Keeps a tool call from waiting for the end of a slow payment. */
-const withoutWait = (row: ToolRow, asked: Asked | undefined): ToolRow =>
+const withoutWait = (row: ToolRow, asked: RequestedPayment | undefined): ToolRow =>
   asked?.slow === true
     ? { ...row, always: row.always?.map((each) => (each === shortWait ? '--no-wait' : each)) }
     : row;
@@ -151,8 +151,8 @@ const withoutWait = (row: ToolRow, asked: Asked | undefined): ToolRow =>
  * payment.
  */
 async function checkPayment(
-  asked: Asked,
-  values: Given,
+  asked: RequestedPayment,
+  values: GivenInputs,
   differentFrom: string,
   { maxFee: most }: Serving,
   signal: AbortSignal,

@@ -17,7 +17,7 @@ import { methodFields } from '../../terminal/views/payout-lists.js';
 import { pendingFields } from '../../terminal/views/pending-view.js';
 import { rateFields } from '../../terminal/views/rate-view.js';
 import { limitFields } from '../../terminal/views/settings-views.js';
-import type { Sum } from './answers.js';
+import type { MovementSum } from './answers.js';
 
 export interface OutputSchema {
   readonly type: 'object';
@@ -133,7 +133,7 @@ const sum = {
   in: decimal,
   out: decimal,
   fee: decimal,
-} satisfies FieldsOf<Sum>;
+} satisfies FieldsOf<MovementSum>;
 
 export const spending = object({
   'spending!': {

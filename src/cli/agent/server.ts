@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { isFields } from '../../formats/unknown.js';
 import { toJson } from '../../terminal/rows/json.js';
 import type { Result } from './call.js';
-import type { Given } from './inputs.js';
+import type { GivenInputs } from './inputs.js';
 import { orError } from './output-schemas.js';
 import type { Effect, ToolRow } from './tools.js';
 
@@ -37,7 +37,7 @@ export interface ResourceRow {
 export interface ServerDeps {
   readonly tools: readonly ToolRow[];
   readonly resources: readonly ResourceRow[];
-  readonly call: (tool: ToolRow, given: Given, signal: AbortSignal) => Promise<Result>;
+  readonly call: (tool: ToolRow, given: GivenInputs, signal: AbortSignal) => Promise<Result>;
   readonly version: string;
   readonly report: (error: unknown) => void;
   readonly stdin: Readable;
@@ -118,8 +118,8 @@ function createTurns() {
  * A schema that is listed unchanged. The call itself checks the input, because its errors name the
  * input and the allowed values.
  */
-function checkedLater(schema: object): ReturnType<typeof fromJsonSchema<Given>> {
-  const listed = fromJsonSchema<Given>(schema);
+function checkedLater(schema: object): ReturnType<typeof fromJsonSchema<GivenInputs>> {
+  const listed = fromJsonSchema<GivenInputs>(schema);
   return {
     ...listed,
     '~standard': {

@@ -14,7 +14,7 @@ import { readDraft } from '../payout/payout-draft.js';
 import { missingAnswers, payoutOptions } from '../payout/payout-options.js';
 import { readAll, type RawValues } from '../values.js';
 
-export interface Asked {
+export interface RequestedPayment {
   /** The wallet that pays. */
   readonly from: string;
   /** Undefined if no other payment can be the same, or if only the submission can show that. */
@@ -23,7 +23,7 @@ export interface Asked {
   readonly slow: boolean;
 }
 
-type ReadAsked = (given: RawValues, context: Context) => Promise<Asked>;
+type ReadAsked = (given: RawValues, context: Context) => Promise<RequestedPayment>;
 
 const word = (raw: RawValues[string]): string | undefined =>
   typeof raw === 'string' ? raw : undefined;

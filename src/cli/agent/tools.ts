@@ -4,7 +4,7 @@ import { currencyOf } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { highestCode } from '../../wallet/payout/order.js';
 import { spendingOf, withTotal } from './answers.js';
-import { oneOf, text, texts, whole, yesNo, type Given, type Inputs } from './inputs.js';
+import { oneOf, text, texts, whole, yesNo, type GivenInputs, type Inputs } from './inputs.js';
 import * as out from './output-schemas.js';
 import { list, type OutputSchema } from './output-schemas.js';
 
@@ -27,10 +27,14 @@ export interface ToolRow {
   /** Options that the command always gets. */
   readonly always?: readonly string[] | undefined;
   /** Turns the inputs into the words of the command, if names or forms differ. */
-  readonly as?: (given: Given) => Given;
+  readonly as?: (given: GivenInputs) => GivenInputs;
   readonly gives: OutputSchema;
   /** The result, if it is more than the output of the command. */
-  readonly answer?: (content: Given, given: Given, failure: Failure | undefined) => Given;
+  readonly answer?: (
+    content: GivenInputs,
+    given: GivenInputs,
+    failure: Failure | undefined,
+  ) => GivenInputs;
 }
 
 export const shortWait = '--wait-timeout=20s';
@@ -89,12 +93,12 @@ const unexplained = (inputs: Inputs): Inputs =>
   );
 
 const onLine = {
-  send: ({ via, ...given }: Given): Given => ({
+  send: ({ via, ...given }: GivenInputs): GivenInputs => ({
     ...given,
     ...(via !== undefined && { via: via === 'on-chain' ? 'onchain' : via }),
   }),
   /** The currency of the amount decides its side. */
-  swap({ amount, from, to, ...given }: Given): Given {
+  swap({ amount, from, to, ...given }: GivenInputs): GivenInputs {
     const ccy = currencyOf(String(amount));
     const [debited, received] = [String(from).toUpperCase(), String(to).toUpperCase()];
     if (ccy !== debited && ccy !== received) {
@@ -107,7 +111,7 @@ const onLine = {
     const words = `${String(amount)} ${debited} ${received}`;
     return { ...given, words, receive: ccy === received && ccy !== debited };
   },
-  days: ({ since, until }: Given): Given => ({ from: since, to: until }),
+  days: ({ since, until }: GivenInputs): GivenInputs => ({ from: since, to: until }),
 };
 
 const txnId = text('of the quote or payment, or its ref');

@@ -24,14 +24,14 @@ import {
   faultFailure,
   hasMoved,
   tallied,
-  type Tally,
+  type BatchTally,
 } from '../../wallet/batch/tally.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { quote } from '../../wallet/payment/payment.js';
 import type { Quote } from '../../wallet/quote/quote.js';
 import type { Context } from '../context.js';
 import { lazily } from '../stores.js';
-import { openResult, type ResultFile, type Worth } from './batch-result.js';
+import { openResult, type ResultFile, type SettledWorth } from './batch-result.js';
 import type { Drain } from './drain.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf, paymentOptions } from '../payment/payment-options.js';
@@ -164,7 +164,7 @@ export async function payBatch(
 /** With --retry, allows another attempt of a failed row. */
 function withRetry(
   failure: Failure,
-  { kinds }: Tally,
+  { kinds }: BatchTally,
   file: string,
   { retry }: BatchFlags,
 ): Failure {
@@ -262,12 +262,12 @@ function parseSeal(text: string): string {
   throw new Failure('usage', `"${clip(text)}" is not a seal: 64 digits and letters a to f.`);
 }
 
-const noWorth: Worth = { fiatRate: null, fiatValue: null, fiat: null };
+const noWorth: SettledWorth = { fiatRate: null, fiatValue: null, fiat: null };
 
 /** The value of a settled debit in the fiat currency of the profile. */
 function openWorth({ account, rates, ratesKept, settings }: Context) {
   const opened = lazily(async () => ({ scope: (await account()).scope, rates: await rates() }));
-  return async ({ txnId, outcome, paid, paidCcy }: BatchLine): Promise<Worth> => {
+  return async ({ txnId, outcome, paid, paidCcy }: BatchLine): Promise<SettledWorth> => {
     const hasWorth = outcome === 'paid' && txnId !== null && paid !== null && paidCcy !== null;
     if (settings.profile.fiat === undefined || !hasWorth) return noWorth;
     await ratesKept();

@@ -14,7 +14,7 @@ import { resultColumns } from './batch-row.js';
 type Cells = BatchRow['cells'];
 
 /** The value of a debit at its settlement. */
-export interface Worth {
+export interface SettledWorth {
   readonly fiatRate: Big | null;
   readonly fiatValue: Big | null;
   readonly fiat: string | null;
@@ -31,7 +31,7 @@ export interface ResultOptions {
   /** The columns of the batch file. The result has them too, so that it can be paid again. */
   readonly columns: readonly string[];
   readonly rawCells: boolean;
-  readonly worthOf: (line: BatchLine) => Promise<Worth>;
+  readonly worthOf: (line: BatchLine) => Promise<SettledWorth>;
 }
 
 /** Throws Failure `usage` if the file is not a batch result or cannot be written. */

@@ -12,7 +12,7 @@ import {
 } from '../../store/journal/payment.js';
 import { resultColumns } from '../batch/batch-row.js';
 import { isProblem, readRows } from '../../wallet/batch/rows.js';
-import type { Known } from '../../wallet/books/compared.js';
+import type { LocalPayment } from '../../wallet/books/compared.js';
 import type { Candidate } from '../../wallet/books/movement.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
@@ -63,7 +63,7 @@ export async function submittedHere(context: Context): Promise<readonly Candidat
   }
 }
 
-const outcomesOfStates: Readonly<Record<AttemptState, Known['outcome']>> = {
+const outcomesOfStates: Readonly<Record<AttemptState, LocalPayment['outcome']>> = {
   requested: 'nothing moved',
   quoted: 'nothing moved',
   submitting: 'in flight',
@@ -80,7 +80,7 @@ export async function* knownPayments(
   journal: Journal,
   scope: string,
   since: number,
-): AsyncGenerator<Known> {
+): AsyncGenerator<LocalPayment> {
   for await (const { payment, attempt } of attemptsHere(journal, scope)) {
     if ((attempt.submittedAt ?? payment.openedAt) < since) continue;
     const { txnId, state, number, spendCcy, approvedTotal, approvedReceives } = attempt;
@@ -98,7 +98,7 @@ export async function* knownPayments(
   }
 }
 
-const outcomesInFile: Readonly<Record<string, Known['outcome']>> = {
+const outcomesInFile: Readonly<Record<string, LocalPayment['outcome']>> = {
   paid: 'paid',
   sent: 'in flight',
   unknown: 'unknown',
@@ -106,7 +106,7 @@ const outcomesInFile: Readonly<Record<string, Known['outcome']>> = {
 };
 
 /** The rows of a result file. Throws Failure `usage` for another type of file. */
-export async function* resultRows(path: string): AsyncGenerator<Known> {
+export async function* resultRows(path: string): AsyncGenerator<LocalPayment> {
   const wrong = (what: string): Failure =>
     new Failure('usage', `${path} is not a batch result: ${what}`);
   const source = createReadStream(path).on('error', () => undefined);

@@ -16,14 +16,14 @@ import {
 } from '../../wallet/history/ledger-entry.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
-import type { LookUps, Wanted } from './statement-lines.js';
+import type { LookUps, StatementScope } from './statement-lines.js';
 
 /**
  * The texts with their names as JSON, because a file declares only names that earlier files lack.
  */
 export function ledgerTexts(
   writer: LedgerWriter,
-  day: Wanted['day'],
+  day: StatementScope['day'],
   rates: LookUps['rates'],
 ): {
   readonly ledger: LedgerText;
@@ -44,7 +44,7 @@ export function ledgerTexts(
   };
 }
 
-function recordedEntry(movement: Movement, day: Wanted['day']): Entry {
+function recordedEntry(movement: Movement, day: StatementScope['day']): Entry {
   const { ccy, at, kind, note, reference } = movement;
   const change = changeOf(movement);
   const isOpening = kind === 'opening entry';
@@ -78,7 +78,7 @@ function* written(books: Books, first: number, end: number): Generator<Written, 
 export async function* ledgerText(
   writer: LedgerWriter,
   books: Books,
-  { wallets, period, now, day }: Wanted,
+  { wallets, period, now, day }: StatementScope,
 ): AsyncGenerator<string, void, void> {
   let continues = false;
   for (const { names } of written(books, 0, period.first)) {
@@ -103,7 +103,7 @@ function closingOf(
   ccy: string,
   writer: LedgerWriter,
   { movements, differences }: Books,
-  { period, now, day }: Omit<Wanted, 'wallets'>,
+  { period, now, day }: Omit<StatementScope, 'wallets'>,
 ): Written[] {
   const { difference, lastTied = 0 } = differences.find((each) => each.ccy === ccy) ?? {};
   const [first] = movements(ccy);
@@ -116,7 +116,7 @@ function closingOf(
 export async function* ofxText(
   account: BankAccount,
   books: Books,
-  { period, now }: Wanted,
+  { period, now }: StatementScope,
 ): AsyncGenerator<string, void, void> {
   const [first] = books.movements(account.ccy);
   const span = {

@@ -3,7 +3,7 @@ import Big from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
-import type { Known } from '../../terminal/views/transaction-view.js';
+import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import type { StatementLine } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { changeOf } from '../../wallet/books/movement.js';
@@ -11,7 +11,7 @@ import { statementRows, type Difference, type StatementRow } from '../../wallet/
 import type { Context } from '../context.js';
 import { partiesOf } from '../history/parties.js';
 
-export interface Wanted {
+export interface StatementScope {
   readonly wallets: readonly string[];
   readonly period: Span;
   /** The service's clock, epoch ms. */
@@ -24,7 +24,7 @@ const rowsAtOnce = 200;
 
 /** Lookups in this home. */
 export interface LookUps {
-  readonly parties: (txnIds: readonly string[]) => Promise<Known>;
+  readonly parties: (txnIds: readonly string[]) => Promise<RecipientOf>;
   readonly rates: (txnIds: readonly string[]) => Promise<ReadonlyMap<string, KeptRate>>;
 }
 
@@ -47,7 +47,7 @@ export function lookUpsOf(context: Context): LookUps {
  */
 export async function* statementLines(
   books: Books,
-  wanted: Wanted,
+  wanted: StatementScope,
   lookUps: LookUps,
 ): AsyncGenerator<StatementLine, void, void> {
   let rows: StatementRow[] = [];
@@ -62,7 +62,7 @@ export async function* statementLines(
 
 function* allRows(
   books: Books,
-  { wallets, period, now }: Wanted,
+  { wallets, period, now }: StatementScope,
 ): Generator<StatementRow, void, void> {
   for (const ccy of wallets) {
     yield* statementRows(ccy, books.movements(ccy), period, now);
@@ -94,11 +94,11 @@ const zero = new Big(0);
 
 async function linesOf(
   rows: readonly StatementRow[],
-  { day }: Wanted,
+  { day }: StatementScope,
   lookUps: LookUps,
 ): Promise<StatementLine[]> {
   const txnIds = (of: readonly StatementRow[]): string[] => of.flatMap(({ txnId }) => txnId ?? []);
-  const known = await lookUps.parties(txnIds(rows.filter(({ kind }) => kind === 'send')));
+  const recipientOf = await lookUps.parties(txnIds(rows.filter(({ kind }) => kind === 'send')));
   const rates = await lookUps.rates(txnIds(rows));
   return rows.map((row) => {
     const { ccy, at, created, kind, other, in: received, out, fee, balance } = row;
@@ -111,7 +111,7 @@ async function linesOf(
       created: created === null ? null : new Date(created).toISOString(),
       wallet: ccy,
       kind,
-      counterparty: (txnId === null ? undefined : known(txnId)) ?? other,
+      counterparty: (txnId === null ? undefined : recipientOf(txnId)) ?? other,
       method: kind === 'send' || kind === 'receive' ? other : null,
       reference,
       note,

@@ -23,7 +23,7 @@ import { amount, choice, currency } from '../values.js';
 import { fixed, isFiat, type Money } from '../../formats/amount.js';
 import { ledgerText, ledgerTexts, ofxText } from './ledger-text.js';
 import { chosenWallets, date, periodOf, withBooks, zoneOf, zoneOption } from './open-books.js';
-import { lookUpsOf, statementLines, type Wanted } from './statement-lines.js';
+import { lookUpsOf, statementLines, type StatementScope } from './statement-lines.js';
 import { whereaboutsOf } from '../settings/whereabouts.js';
 
 const ownFormats = ['hledger', 'beancount', 'ofx'] as const;
@@ -120,7 +120,11 @@ async function headingOf(
   return [left.join(' · '), `${service} · ${accountId}`];
 }
 
-function showTied({ wallets, period, now }: Wanted, { tied }: Books, { out }: Context): void {
+function showTied(
+  { wallets, period, now }: StatementScope,
+  { tied }: Books,
+  { out }: Context,
+): void {
   const shown = tied.filter(({ ccy }) => wallets.includes(ccy));
   if (shown.length > 0)
     out.screen((canvas) => besideTable(tiedText(shown, period.end <= now), canvas));

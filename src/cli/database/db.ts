@@ -6,14 +6,14 @@ import { databaseIdVariable } from '../../store/database/address.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import { isAlive } from '../../store/journal/owner.js';
 import type { Postgres } from '../../store/database/postgres.js';
-import type { Part } from '../../store/database/postgres-schema.js';
+import type { TableGroup } from '../../store/database/postgres-schema.js';
 import { changeProfile } from '../../store/profile/profiles.js';
 import { accountMovedView, databaseList, movedView } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { choice, flag, text } from '../values.js';
-import { databaseRows, parts, withFigures, type Found } from './figures.js';
+import { databaseRows, parts, withFigures, type OpenDatabase } from './figures.js';
 
 const statusFormats = ['prometheus'] as const;
 
@@ -80,7 +80,7 @@ export const dbUpgrade = defineCommand({
 });
 
 /** Announces what the upgrade from a version stops. */
-function upgradeNotice({ name }: Part, version: number): string {
+function upgradeNotice({ name }: TableGroup, version: number): string {
   const stops =
     name === 'journal'
       ? 'payments on this database wait'
@@ -169,7 +169,7 @@ async function sideOf(database: Postgres): Promise<{ database: Postgres; id: str
 }
 
 /** Throws Failure `usage` without a configured database. */
-async function findDatabase({ database }: Context): Promise<Found> {
+async function findDatabase({ database }: Context): Promise<OpenDatabase> {
   const found = await database();
   if (found !== undefined) return found;
   throw new Failure(

@@ -1,12 +1,12 @@
 // Journal and inbox in a database or in files: place, size, and whether they accept writes.
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import type { Part } from '../../store/database/postgres-schema.js';
+import type { TableGroup } from '../../store/database/postgres-schema.js';
 import { seenDatabase } from '../../store/files/seen.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import type { DatabaseRow } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 
-export type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
+export type OpenDatabase = NonNullable<Awaited<ReturnType<Context['database']>>>;
 
 /**
  * Adds the numbers of unfinished payments and undelivered events. Skips tables of another version,
@@ -42,8 +42,8 @@ export async function databaseRows(context: Context): Promise<DatabaseRow[]> {
 }
 
 async function rowOf(
-  part: Part,
-  { postgres }: Found,
+  part: TableGroup,
+  { postgres }: OpenDatabase,
   { out, home }: Context,
 ): Promise<DatabaseRow> {
   const { countRows, readVersion, tryWrite } =

@@ -7,7 +7,7 @@ export interface Candidate {
   readonly about?: string | undefined;
 }
 
-export type Known = (kind: Suggested) => readonly Candidate[];
+export type SuggestionsOf = (kind: Suggested) => readonly Candidate[];
 
 /** `files` lets the shell complete file names. */
 export type Completion = 'files' | readonly Candidate[];
@@ -18,15 +18,16 @@ export type Completion = 'files' | readonly Candidate[];
 export function complete(
   words: readonly string[],
   pages: readonly Page[],
-  known: Known,
+  suggestionsOf: SuggestionsOf,
 ): Completion {
   const current = words.at(-1) ?? '';
   const { page, given, pending, isOver } = walk(words.slice(0, -1), pages);
-  if (pending !== undefined) return matching(valuesOf(pending, current, page, known), current);
-  if (isOver) return fillArgument(page, given, current, pages, known);
+  if (pending !== undefined)
+    return matching(valuesOf(pending, current, page, suggestionsOf), current);
+  if (isOver) return fillArgument(page, given, current, pages, suggestionsOf);
   const [name = '', value] = current.split(/=(.*)/s, 2);
   if (value !== undefined && name.startsWith('--')) {
-    const values = valuesOf(flagNamed(name, page, pages), value, page, known);
+    const values = valuesOf(flagNamed(name, page, pages), value, page, suggestionsOf);
     return values === 'files'
       ? values
       : matching(
@@ -35,7 +36,7 @@ export function complete(
         );
   }
   if (current.startsWith('-')) return matching(flagCandidates(page, pages), current);
-  return fillArgument(page, given, current, pages, known);
+  return fillArgument(page, given, current, pages, suggestionsOf);
 }
 
 interface CursorContext {
@@ -117,13 +118,13 @@ function valuesOf(
   flag: Flag | undefined,
   current: string,
   { formats, fields }: Page,
-  known: Known,
+  suggestionsOf: SuggestionsOf,
 ): Completion {
   if (flag?.value === undefined) return [];
   // Completes the text after the last comma of a list.
   if (flag.names.includes('--fields'))
     return fields.map((name) => ({ text: current.replace(/[^,]*$/, name) }));
-  const values = slotValues(flag.value, known);
+  const values = slotValues(flag.value, suggestionsOf);
   return flag.names.includes('--output') && values !== 'files'
     ? [...values, ...formats.filter(isNew(values)).map((text) => ({ text }))]
     : values;
@@ -134,9 +135,15 @@ const isNew =
   (text: string): boolean =>
     !among.some((each) => each.text === text);
 
-function slotValues({ choices, offers = choices, suggests }: Slot, known: Known): Completion {
+function slotValues(
+  { choices, offers = choices, suggests }: Slot,
+  suggestionsOf: SuggestionsOf,
+): Completion {
   if (suggests === 'file') return 'files';
-  return [...offers.map((text) => ({ text })), ...(suggests === undefined ? [] : known(suggests))];
+  return [
+    ...offers.map((text) => ({ text })),
+    ...(suggests === undefined ? [] : suggestionsOf(suggests)),
+  ];
 }
 
 function fillArgument(
@@ -144,7 +151,7 @@ function fillArgument(
   given: readonly string[],
   current: string,
   pages: readonly Page[],
-  known: Known,
+  suggestionsOf: SuggestionsOf,
 ): Completion {
   const last = page.arguments.at(-1);
   const slot = page.arguments[given.length] ?? (last?.repeated === true ? last : undefined);
@@ -153,7 +160,7 @@ function fillArgument(
     given.length === 0
       ? page.commands.map(({ name, summary }) => ({ text: name, about: summary }))
       : [];
-  const values = slot === undefined ? [] : slotValues(slot, known);
+  const values = slot === undefined ? [] : slotValues(slot, suggestionsOf);
   return values === 'files' ? values : matching([...commands, ...values], current);
 }
 

@@ -24,19 +24,19 @@ export interface Flag {
   readonly value?: Slot;
 }
 
-export interface Named {
+export interface NamedEntry {
   readonly name: string;
   readonly summary: string;
 }
 
-export interface Page extends Named {
+export interface Page extends NamedEntry {
   /** The path, such as `send lightning`. Empty for the program. */
   readonly path: string;
   readonly aliases: readonly string[];
   readonly section?: string | undefined;
   readonly runs: boolean;
   readonly money: boolean;
-  readonly commands: readonly Named[];
+  readonly commands: readonly NamedEntry[];
   readonly arguments: readonly Slot[];
   readonly flags: readonly Flag[];
   /** Further formats of `-o`. */

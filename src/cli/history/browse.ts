@@ -15,7 +15,7 @@ import { knownAmounts } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
 import { historyFilter } from './history-options.js';
-import { knownParties } from './parties.js';
+import { recipientsOf } from './parties.js';
 import { rememberIds } from './resolve-id.js';
 import { hasMorePages, isExpiredQuote } from './tx-list.js';
 import { methodFacts } from '../../formats/rails.js';
@@ -101,7 +101,7 @@ async function pick(
     const rows = answer.data.filter(
       (txn) => states.length > 0 || !isExpiredQuote(txn, service.serviceNow()),
     );
-    await rememberIds(rows, context, await knownParties(rows, context));
+    await rememberIds(rows, context, await recipientsOf(rows, context));
     const choices: Choice<Chosen>[] = [
       ...(await rowChoices(rows, context)),
       ...(hasMorePages(answer, page, limit) ? [{ value: { page: page + 1 }, name: 'Older' }] : []),
@@ -140,10 +140,10 @@ async function rowChoices(
   context: Context,
 ): Promise<Choice<Chosen>[]> {
   const { stderrCanvas } = context.terminal;
-  const known = await knownParties(rows, context);
+  const recipientOf = await recipientsOf(rows, context);
   const { client: service } = await context.account();
   const { columns } = transactionList(service.serviceNow(), {
-    known,
+    recipientOf,
     ids: rows.map(({ txnId }) => txnId),
   });
   const shown = columns.filter(({ only }) => only !== 'rows');

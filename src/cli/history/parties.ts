@@ -2,15 +2,15 @@
 import type { ListedTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import type { Payment } from '../../store/journal/payment.js';
-import { shortened, type Known } from '../../terminal/views/transaction-view.js';
+import { shortened, type RecipientOf } from '../../terminal/views/transaction-view.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
 /** The recipients of the sends among these transactions. */
-export const knownParties = (
+export const recipientsOf = (
   transactions: readonly ListedTransaction[],
   context: Context,
-): Promise<Known> =>
+): Promise<RecipientOf> =>
   partiesOf(
     transactions.flatMap(({ txnId, sourceReq }) =>
       sourceReq.method === 'servicepay' ? txnId : [],
@@ -19,7 +19,7 @@ export const knownParties = (
   );
 
 /** An optional lookup. It is empty if the journal cannot be read. */
-export async function partiesOf(txnIds: readonly string[], context: Context): Promise<Known> {
+export async function partiesOf(txnIds: readonly string[], context: Context): Promise<RecipientOf> {
   if (txnIds.length === 0) return () => undefined;
   try {
     const { scope, ...account } = await context.account();

@@ -5,7 +5,7 @@ import { keepSeenIds, seenIds } from '../../store/files/seen.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { attemptNamed, latest, type Payment } from '../../store/journal/payment.js';
 import { pageSize } from '../../api/pages.js';
-import { idLength, lineText, type Known } from '../../terminal/views/transaction-view.js';
+import { idLength, lineText, type RecipientOf } from '../../terminal/views/transaction-view.js';
 import { listedUnder } from '../../wallet/payment/find.js';
 import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
@@ -14,10 +14,10 @@ import { showSearching } from '../payment/payment-screen.js';
 export async function rememberIds(
   shown: readonly ListedTransaction[],
   context: Context,
-  known: Known = () => undefined,
+  recipientOf: RecipientOf = () => undefined,
 ): Promise<void> {
   if (shown.length === 0) return;
-  const seen = shown.map((txn) => ({ txnId: txn.txnId, about: lineText(txn, known) }));
+  const seen = shown.map((txn) => ({ txnId: txn.txnId, about: lineText(txn, recipientOf) }));
   await keepSeenIds(context.home, (await context.account()).scope, seen);
 }
 

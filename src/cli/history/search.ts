@@ -2,17 +2,19 @@
 // Services have no such search, so svcpay reads the whole list.
 import type { ListedTransaction } from '../../api/types.js';
 import { plainLetters } from '../../formats/text.js';
-import type { Known } from '../../terminal/views/transaction-view.js';
+import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
-import { knownParties } from './parties.js';
+import { recipientsOf } from './parties.js';
 
 /** Whether a transaction has every word, in any letter case and with or without accents. */
-export function matcher(text: string): (txn: ListedTransaction, known: Known) => boolean {
+export function matcher(
+  text: string,
+): (txn: ListedTransaction, recipientOf: RecipientOf) => boolean {
   const words = plainLetters(text)
     .split(/\s+/)
     .filter((word) => word !== '');
-  return (txn, known) => {
-    const texts = textsOf(txn, known).map(plainLetters);
+  return (txn, recipientOf) => {
+    const texts = textsOf(txn, recipientOf).map(plainLetters);
     return words.every((word) => texts.some((text) => hasWord(text, word)));
   };
 }
@@ -26,12 +28,12 @@ const isCode = (text: string): boolean => /^(?=.*\d)[\w-]{26,}$/.test(text);
 
 const leastPart = 8;
 
-const textsOf = (txn: ListedTransaction, known: Known): string[] =>
+const textsOf = (txn: ListedTransaction, recipientOf: RecipientOf): string[] =>
   [
     txn.txnId,
     txn.extRefId,
     txn.note,
-    known(txn.txnId),
+    recipientOf(txn.txnId),
     ...[txn.sourceReq, txn.destReq].flatMap(({ reqDetails }) => Object.values(reqDetails ?? {})),
   ].filter((value) => typeof value === 'string');
 
@@ -46,8 +48,8 @@ export async function* searched(
   if (terminal.canAnimate) live.start(() => `Searching: ${read} transactions, ${found} found`);
   try {
     for await (const rows of pages) {
-      const known = await knownParties(rows, context);
-      const matches = rows.filter((txn) => isMatch(txn, known));
+      const recipientOf = await recipientsOf(rows, context);
+      const matches = rows.filter((txn) => isMatch(txn, recipientOf));
       read += rows.length;
       found += matches.length;
       live.update();

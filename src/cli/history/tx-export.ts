@@ -11,7 +11,7 @@ import { withFigures } from '../../wallet/history/missing-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { lookUpsOf } from '../books/statement-lines.js';
-import { knownParties } from './parties.js';
+import { recipientsOf } from './parties.js';
 import { historyFilter, historyOptions, withStates } from './history-options.js';
 import { zoneOption } from '../books/open-books.js';
 import { choice, currency } from '../values.js';
@@ -117,7 +117,7 @@ function factsFor(
   const hasPayee = accountingFormats.some((each) => each === format);
   const hasRates = format !== 'jsonl' && format !== 'xero' && format !== 'quickbooks';
   return async (page) => {
-    const payees = hasPayee ? await knownParties(page, context) : () => undefined;
+    const payees = hasPayee ? await recipientsOf(page, context) : () => undefined;
     const kept = hasRates ? await rates(page.map(({ txnId }) => txnId)) : new Map();
     return (txnId) => ({ payee: payees(txnId), kept: kept.get(txnId) });
   };

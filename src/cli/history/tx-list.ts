@@ -12,7 +12,7 @@ import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions, periodText, withStates } from './history-options.js';
 import { asTransaction, isNotReached, offlineList, lastCheckedText } from './offline-list.js';
-import { knownParties } from './parties.js';
+import { recipientsOf } from './parties.js';
 import { rememberIds } from './resolve-id.js';
 import { choice, flag, text, unless, whole } from '../values.js';
 import { Ended } from '../exit-with.js';
@@ -321,10 +321,10 @@ async function showRows(
 ): Promise<void> {
   const { out, terminal } = context;
   const ids = shown.map(({ txnId }) => txnId);
-  const known = await knownParties(shown, context);
+  const recipientOf = await recipientsOf(shown, context);
   const newest = ids.at(-1)?.slice(0, idLength(ids)) ?? '';
   const view = transactionList(now, {
-    known,
+    recipientOf,
     heading,
     footer: [commandFor({ do: 'show', id: newest }), ...footer].join(' · '),
     ...(terminal.stdoutIsTty && { ids }),
@@ -333,7 +333,7 @@ async function showRows(
     await allExplained(shown, context),
     empty === undefined ? view : { ...view, empty },
   );
-  await rememberIds(shown, context, known);
+  await rememberIds(shown, context, recipientOf);
 }
 
 /** Whether no filter is set. */
@@ -350,7 +350,7 @@ async function showJournalled(why: Failure, atMost: number, context: Context): P
   const heading =
     `Payments from this home (${unreachedText(why)}) ` +
     `· ${lastCheckedText(intents)} · newest last`;
-  const known = await knownParties(shown, context);
+  const recipientOf = await recipientsOf(shown, context);
   const ids = context.terminal.stdoutIsTty ? { ids: shown.map(({ txnId }) => txnId) } : {};
-  await context.out.list(shown, transactionList(context.now(), { known, heading, ...ids }));
+  await context.out.list(shown, transactionList(context.now(), { recipientOf, heading, ...ids }));
 }

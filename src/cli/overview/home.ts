@@ -1,6 +1,6 @@
 // The home screen, `svcpay` alone at a terminal: balances, unfinished payments and a menu.
 import { exitCodes, Failure } from '../../formats/failure.js';
-import { back, type Ask, type Back, type Over } from '../../terminal/ask/ask.js';
+import { back, type Ask, type Back, type LinesAbove } from '../../terminal/ask/ask.js';
 import {
   homeLines,
   homeView,
@@ -20,7 +20,7 @@ import {
   offlineList,
   lastCheckedText,
 } from '../history/offline-list.js';
-import { knownParties } from '../history/parties.js';
+import { recipientsOf } from '../history/parties.js';
 import { whereaboutsOf } from '../settings/whereabouts.js';
 import { readWorth } from './worth.js';
 
@@ -30,7 +30,7 @@ export const home = defineCommand({
     if (isFresh(context)) return welcome(context);
     const { terminal, out, ask, signal } = context;
     for (;;) {
-      const { overview, more, isPending } = await look(context).catch((error: unknown) =>
+      const { overview, more, isPending } = await readOverview(context).catch((error: unknown) =>
         lookHere(error, context),
       );
       await out.record(overview, homeView(overview, more));
@@ -91,13 +91,13 @@ async function follow(words: Words, { argv, runLine, out }: Context): Promise<nu
 }
 
 /** The data of the home screen and `watch`. */
-export interface Look {
+export interface OverviewData {
   readonly overview: Home;
   readonly more: HomeMore;
   readonly isPending: boolean;
 }
 
-export async function look(context: Context): Promise<Look> {
+export async function readOverview(context: Context): Promise<OverviewData> {
   const client = await context.client();
   const [place, wallets, worth, movements] = await Promise.all([
     whereaboutsOf(context),
@@ -116,7 +116,7 @@ export async function look(context: Context): Promise<Look> {
 }
 
 /** Shows this home's data if the service does not answer. Rethrows other errors. */
-async function lookHere(reason: unknown, context: Context): Promise<Look> {
+async function lookHere(reason: unknown, context: Context): Promise<OverviewData> {
   if (!isNotReached(reason) || !context.out.forPeople) throw reason;
   const payments = await offlineList(mostKnown, context);
   const open = payments.filter(isUnfinished);
@@ -131,7 +131,7 @@ async function lookHere(reason: unknown, context: Context): Promise<Look> {
       notAsked: open.length === 0 ? undefined : lastCheckedText(open),
       notReached: reason,
       worth: () => undefined,
-      known: await knownParties(recent, context),
+      known: await recipientsOf(recent, context),
     },
     isPending: open.length > 0,
   };
@@ -177,7 +177,7 @@ async function readMovements(context: Context): Promise<Movements> {
       .filter(({ payment }) => !mayHaveMoved(latest(payment)))
       .map(({ payment }) => payment.ref),
     open: others.map((each) => pendingPayment(each, refreshed.asOf)),
-    known: await knownParties([...pending, ...done.data], context),
+    known: await recipientsOf([...pending, ...done.data], context),
     notAsked: refreshed.failure === undefined ? undefined : asOfText(refreshed),
   };
 }
@@ -203,7 +203,7 @@ const again: Words = [];
 
 interface MenuDeps {
   readonly ask: Ask['steps'];
-  readonly above: Over;
+  readonly above: LinesAbove;
   /** Whether the service was reached. If not, the menu begins with "Try again". */
   readonly isReached: boolean;
   /** Whether a payment can be resumed. */

@@ -8,7 +8,7 @@ import { formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
 import { policies } from '../../formats/policies.js';
-import { poll, type Next, type Turn } from '../../formats/poll.js';
+import { poll, type PollNext, type PollTurn } from '../../formats/poll.js';
 import { eventsFile } from '../../store/files/home.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import {
@@ -24,7 +24,7 @@ import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { stateTimes } from '../history/transaction-details.js';
-import { look, type Look } from './home.js';
+import { readOverview, type OverviewData } from './home.js';
 
 export const watch = defineCommand({
   examples: [['svcpay watch', 'Enter opens a receipt, q leaves']],
@@ -35,7 +35,7 @@ export const watch = defineCommand({
         hint: 'In a script: svcpay tx watch ID, or svcpay webhook listen -o jsonl',
       });
     }
-    const first = await look(context);
+    const first = await readOverview(context);
     const summary = await showScreen(first, context);
     out.screen(({ columns }) => wrap(summary, columns - 2).map((line) => `  ${line}`));
   },
@@ -78,7 +78,7 @@ const choosing = (chosen: number, model: WatchModel): WatchModel => ({
 });
 
 /** Resolves with a summary when the person leaves, even while a request hangs. */
-async function showScreen({ overview, more }: Look, context: Context): Promise<string> {
+async function showScreen({ overview, more }: OverviewData, context: Context): Promise<string> {
   const { terminal, live, every, now, signal } = context;
   const { client } = await context.account();
   const startedAt = now();
@@ -109,7 +109,7 @@ async function showScreen({ overview, more }: Look, context: Context): Promise<s
     change(typeof opened === 'string' ? { problem: opened } : {});
   };
   const refresh = async (): Promise<void> => {
-    const seen = await look(context).catch(problemOf);
+    const seen = await readOverview(context).catch(problemOf);
     if (typeof seen === 'string') change({ problem: seen });
     else change({ home: seen.overview, more: seen.more, problem: undefined });
   };
@@ -152,7 +152,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 /** A step of a loop that ends only at a signal, after its first turn. */
 const again =
   (work: () => Promise<void>) =>
-  async ({ number }: Turn): Promise<Next<void>> => {
+  async ({ number }: PollTurn): Promise<PollNext<void>> => {
     if (number > 1) await work();
     return {};
   };

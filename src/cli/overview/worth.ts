@@ -6,13 +6,13 @@ import type { Context } from '../context.js';
 import { within } from '../within.js';
 
 /** Undefined for other currencies, and without a rate. */
-export type Worth = (amount: Money) => Money | undefined;
+export type WorthOf = (amount: Money) => Money | undefined;
 
 const fiat = 'USD';
 const ratesTimeoutMs = 1_500;
 
 /** Reads rates. If they do not arrive soon, every value is undefined. */
-export async function readWorth({ client, sleep }: Context): Promise<Worth> {
+export async function readWorth({ client, sleep }: Context): Promise<WorthOf> {
   const rates = client().then((service) => service.rates());
   const known = await within(ratesTimeoutMs, rates, { sleep }).catch(() => undefined);
   return known === undefined ? () => undefined : (amount) => worthOf(amount, known);

@@ -1,7 +1,7 @@
 // Guided flows. After a refusal, they show the reason and ask what to change, instead of ending.
 // Also forms and choices for them.
 import { Failure, type FailureKind } from '../../formats/failure.js';
-import { back, type Back, type Choice, type Ask, type Over } from '../../terminal/ask/ask.js';
+import { back, type Back, type Choice, type Ask, type LinesAbove } from '../../terminal/ask/ask.js';
 import { failureLines } from '../../terminal/failure-view.js';
 import type { Context } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
@@ -124,7 +124,7 @@ export async function walletChoices({ account }: Context): Promise<WalletChoice[
  * @param formOf the form at the time of a question
  */
 export function askingUnder(formOf: () => Form | undefined, ask: Ask['steps']): Ask['steps'] {
-  const over: Over = (canvas) => {
+  const over: LinesAbove = (canvas) => {
     const form = formOf();
     return form === undefined ? [] : formLines(form, canvas);
   };

@@ -10,7 +10,7 @@ import { decodeOrder, type Order } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
 /** A party that was paid, or that is in the address book. */
-export interface Known<T> {
+export interface KnownDestination<T> {
   /** Equal for payments to the same destination. */
   readonly key: string;
   /** The name in the address book, or on the account. */
@@ -34,11 +34,11 @@ export function repeatable(payment: Payment): Order | undefined {
  * @param describe the recipient of an order, or undefined for another kind of payment
  */
 export function knownDestinations<T>(
-  book: readonly Known<T>[],
+  book: readonly KnownDestination<T>[],
   payments: readonly Payment[],
-  describe: (order: Order) => Known<T> | undefined,
-): Known<T>[] {
-  const found = new Map<string, Known<T>>();
+  describe: (order: Order) => KnownDestination<T> | undefined,
+): KnownDestination<T>[] {
+  const found = new Map<string, KnownDestination<T>>();
   for (const payment of payments.toSorted((a, b) => b.openedAt - a.openedAt)) {
     const order = status(payment) === 'abandoned' ? undefined : repeatable(payment);
     const paid = order && describe(order);
@@ -60,7 +60,7 @@ export async function latestPayments({ account }: Context): Promise<readonly Pay
 
 /** Each destination on one line: name, destination, last amount, time. */
 export async function knownChoices<T>(
-  known: readonly Known<T>[],
+  known: readonly KnownDestination<T>[],
   { now, terminal }: Pick<Context, 'now' | 'terminal'>,
 ): Promise<Choice<T>[]> {
   const { menuLines } = await import('../../terminal/rows/table.js');
@@ -73,7 +73,7 @@ export async function knownChoices<T>(
   }));
 }
 
-const columns = <T>(now: number): Column<Known<T>>[] => [
+const columns = <T>(now: number): Column<KnownDestination<T>>[] => [
   { name: 'name', title: '', value: ({ name }) => name, only: 'screen', shrinks: true },
   {
     name: 'destination',

@@ -15,7 +15,7 @@ import { confirmationsText } from '../../terminal/views/state-words.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Approval, PaymentDeps } from '../../wallet/payment/contract.js';
 import type { Context } from '../context.js';
-import { readWorth, type Worth } from '../overview/worth.js';
+import { readWorth, type WorthOf } from '../overview/worth.js';
 import { within } from '../within.js';
 import {
   cardOf,
@@ -64,7 +64,7 @@ export function paymentScreen(
   let model = nothingShown;
   /** The card of a quote, until the rates have arrived or something else must be drawn. */
   let card: (() => void) | undefined;
-  let worth: Worth | undefined;
+  let worth: WorthOf | undefined;
   const decoration =
     !context.terminal.stderrIsTty || out.quiet
       ? undefined

@@ -6,7 +6,7 @@ import { relativeTime } from '../../terminal/time.js';
 import { shortAmount } from '../../terminal/views/transaction-view.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
-import type { Earlier } from '../../wallet/payment/same-again.js';
+import type { EarlierPayment } from '../../wallet/payment/same-again.js';
 import type { Context } from '../context.js';
 
 /**
@@ -14,7 +14,7 @@ import type { Context } from '../context.js';
  * itself would pay twice. Throws `declined` if the person declines.
  */
 export async function askAgain(
-  earlier: Earlier,
+  earlier: EarlierPayment,
   { ask, globals, now, out }: Pick<Context, 'ask' | 'globals' | 'now' | 'out'>,
 ): Promise<'follow' | 'another'> {
   const { amount, sentence } = inWords(earlier, now());
@@ -42,7 +42,7 @@ export async function askAgain(
 }
 
 function inWords(
-  { payment, is, at }: Earlier,
+  { payment, is, at }: EarlierPayment,
   now: number,
 ): { readonly amount: string; readonly sentence: string } {
   const order = decodeOrder(payment.request);

@@ -13,7 +13,7 @@ import {
   knownChoices,
   knownDestinations,
   latestPayments,
-  type Known,
+  type KnownDestination,
 } from './known-destinations.js';
 import { shownBalances } from './whole-balance.js';
 
@@ -129,7 +129,7 @@ async function askDestination(
     return next;
   };
   const question = { message: 'Pay to', flag: 'DESTINATION' };
-  const isPayable = ({ value }: Known<string>): boolean => readable(() => parse(value));
+  const isPayable = ({ value }: KnownDestination<string>): boolean => readable(() => parse(value));
   const known = (await readKnown(context)).filter(isPayable);
   if (known.length === 0) {
     const example = exampleOf(soFar.rail);
@@ -148,7 +148,7 @@ async function askDestination(
 }
 
 /** The contacts, and the destinations of the latest sends. */
-async function readKnown(context: Context): Promise<Known<string>[]> {
+async function readKnown(context: Context): Promise<KnownDestination<string>[]> {
   const book = Object.entries(context.config.read().contacts).map(([name, destination]) => ({
     key: destination,
     name,

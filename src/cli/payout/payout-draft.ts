@@ -2,7 +2,7 @@
 // parts.
 import type { CreateTransaction } from '../../api/types.js';
 import type { Payment } from '../../store/journal/payment.js';
-import { knownDestinations, type Known } from '../payment/known-destinations.js';
+import { knownDestinations, type KnownDestination } from '../payment/known-destinations.js';
 import { parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import {
@@ -173,8 +173,8 @@ export interface Payee {
 export function knownPayees(
   recipients: Readonly<Record<string, Recipient>>,
   payments: readonly Payment[],
-): Known<Payee>[] {
-  const known = (chosen: string, kept: Recipient): Known<Payee> => ({
+): KnownDestination<Payee>[] {
+  const known = (chosen: string, kept: Recipient): KnownDestination<Payee> => ({
     key: `${kept.method}:${kept.institutionCode}:${kept.acctNum}`,
     name: chosen || (kept.acctName ?? kept.party.legalFullName),
     destination: `${kept.institutionName ?? kept.institutionCode} · ${kept.acctNum}`,

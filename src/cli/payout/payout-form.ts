@@ -5,13 +5,13 @@ import type { Form } from '../../terminal/cards/form.js';
 import { accountWords } from '../../wallet/payout/methods.js';
 import { partyOf, type Draft } from './payout-draft.js';
 
-export type Part = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes' | 'Amount';
+export type FormPart = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes' | 'Amount';
 
 /** A part and its summary. */
-type PartText = readonly [part: Part, tell: (draft: Draft) => string];
+type PartText = readonly [part: FormPart, tell: (draft: Draft) => string];
 
 /** The form while a part is asked. Without a part, the form when all parts are answered. */
-export type FormOf = (draft: Draft, part?: Part) => Form;
+export type FormOf = (draft: Draft, part?: FormPart) => Form;
 
 const destination: readonly PartText[] = [
   [

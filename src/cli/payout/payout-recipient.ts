@@ -12,24 +12,24 @@ import {
   payoutCountries,
   type PayoutMethod,
 } from '../../wallet/payout/methods.js';
-import type { Part } from './payout-form.js';
+import type { FormPart } from './payout-form.js';
 import { partyOf, withCountry, withMethod, type Draft } from './payout-draft.js';
 
 export type DraftStep = Step<Draft>;
 
-export interface Asking {
+export interface PayoutPrompts {
   readonly ask: Ask['steps'];
   /** The institutions of a country. */
   readonly institutions: (countryCode: string) => Promise<readonly Institution[]>;
 }
 
-export type PartSteps = readonly [part: Part | undefined, steps: readonly DraftStep[]];
+export type PartSteps = readonly [part: FormPart | undefined, steps: readonly DraftStep[]];
 
 export const step = stepFor<Draft>();
 
 export const isNew = ({ chosen }: Draft): boolean => chosen === undefined || chosen === '';
 
-export function destinationSteps(start: Draft, asking: Asking): PartSteps[] {
+export function destinationSteps(start: Draft, asking: PayoutPrompts): PartSteps[] {
   const { ask } = asking;
   const where: DraftStep[] = [
     (soFar, before) =>
@@ -112,7 +112,7 @@ const methodQuestion = ({ country }: Draft) => ({
 async function askInstitution(
   soFar: Draft,
   before: Draft | undefined,
-  { ask, institutions }: Asking,
+  { ask, institutions }: PayoutPrompts,
 ): Promise<Draft | Back> {
   const { method } = soFar;
   const known =

@@ -1,7 +1,7 @@
 // The payout wizard. It asks for the unknown answers in order. The person can take back each
 // answer.
 import { formatAmount, parseAmount } from '../../formats/amount.js';
-import { parseRecipientName, type Codes, type Recipient } from '../../store/profile/profiles.js';
+import { parseRecipientName, type KycCodes, type Recipient } from '../../store/profile/profiles.js';
 import type { Back, Choice } from '../../terminal/ask/ask.js';
 import { taking, walk } from '../../terminal/ask/wizard.js';
 import type { Form } from '../../terminal/cards/form.js';
@@ -14,19 +14,19 @@ import {
   isNew,
   partySteps,
   step,
-  type Asking,
+  type PayoutPrompts,
   type DraftStep,
   type PartSteps,
 } from './payout-recipient.js';
 import { askingUnder } from '../payment/guided.js';
 import { whole } from '../values.js';
 
-export interface WizardDeps extends Asking {
+export interface WizardDeps extends PayoutPrompts {
   readonly recipients: Readonly<Record<string, Recipient>>;
   /** The address book, and earlier recipients. */
   readonly known: readonly Choice<Payee>[];
   /** The labels and the last used code numbers of the profile. */
-  readonly codes: Codes;
+  readonly codes: KycCodes;
   readonly takesAnyCode: boolean;
   /** The wallets with money. Empty until they are known. */
   readonly wallets: () => readonly Choice<string>[];
@@ -48,13 +48,13 @@ export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promi
   return walk(start, steps.flatMap(standing), before);
 }
 
-export function askRecipient(start: Draft, deps: Asking): Promise<Draft | Back> {
+export function askRecipient(start: Draft, deps: PayoutPrompts): Promise<Draft | Back> {
   const { asking, standing } = underForm(recipientForm, deps);
   return walk(start, destinationSteps(start, asking).flatMap(standing));
 }
 
 /** Shows the questions below the form. `standing` updates the form before each step. */
-function underForm<D extends Asking>(formOf: FormOf, deps: D) {
+function underForm<D extends PayoutPrompts>(formOf: FormOf, deps: D) {
   let form: Form | undefined;
   return {
     asking: { ...deps, ask: askingUnder(() => form, deps.ask) },
@@ -97,7 +97,7 @@ const another = -1;
 
 /** Code numbers with the profile's labels. The step suggests the last used number. */
 function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): DraftStep[] {
-  const code = (name: keyof Codes, message: string): DraftStep =>
+  const code = (name: keyof KycCodes, message: string): DraftStep =>
     step(name, async ({ chosen }, before) => {
       const usedFor =
         chosen === undefined || chosen === '' ? undefined : recipients[chosen]?.codes?.[name];

@@ -18,7 +18,7 @@ type Chain = keyof typeof chains;
 
 const kinds = ['btc', 'usdt', 'lightning'] as const;
 
-export interface Permanent {
+export interface PermanentAddress {
   readonly ccy: (typeof kinds)[number];
   readonly chain?: Chain | undefined;
 }
@@ -51,7 +51,7 @@ export const receiveAddress = defineCommand({
 });
 
 export async function showAddress(
-  { ccy, chain }: Permanent,
+  { ccy, chain }: PermanentAddress,
   qrFile: string | undefined,
   context: Context,
 ): Promise<void> {
@@ -71,14 +71,14 @@ interface CheckedDeposit {
 const deposits = { btc: bitcoinDeposit, lightning: lightningDeposit };
 
 interface Asked {
-  readonly ccy: Permanent['ccy'] | undefined;
+  readonly ccy: PermanentAddress['ccy'] | undefined;
   readonly chain: Chain | undefined;
 }
 
 const step = stepFor<Asked>();
 
 /** Asks for a chain without a default, because money sent over the wrong chain is lost. */
-async function askPermanent(start: Asked, ask: Ask['steps']): Promise<Permanent | Back> {
+async function askPermanent(start: Asked, ask: Ask['steps']): Promise<PermanentAddress | Back> {
   const asked = await walk<Asked>(start, [
     step('ccy', (_soFar, before) => ask.select({ ...currencyQuestion, default: before?.ccy })),
     step(
@@ -93,7 +93,11 @@ async function askPermanent(start: Asked, ask: Ask['steps']): Promise<Permanent 
   return { ccy, chain };
 }
 
-const currencyQuestion: { message: string; flag: string; choices: Choice<Permanent['ccy']>[] } = {
+const currencyQuestion: {
+  message: string;
+  flag: string;
+  choices: Choice<PermanentAddress['ccy']>[];
+} = {
   message: 'Which address?',
   flag: 'btc, usdt or lightning',
   choices: [

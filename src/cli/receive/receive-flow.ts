@@ -21,13 +21,13 @@ import { confirmationsText, stateWord } from '../../terminal/views/state-words.j
 import { transactionFields, transactionList } from '../../terminal/views/transaction-view.js';
 import { receiveBody } from '../../wallet/order/orders.js';
 import { waitUntilFinal } from '../../wallet/transaction/read.js';
-import { readAsked, type Asked } from '../../wallet/receive/asked.js';
+import { readAsked, type RequestedAmount } from '../../wallet/receive/asked.js';
 import { checkedInvoice, invoiceText } from '../../wallet/receive/lightning.js';
 import { requestMoney } from '../../wallet/receive/request.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import { rememberIds } from '../history/resolve-id.js';
-import { readWorth, type Worth } from '../overview/worth.js';
+import { readWorth, type WorthOf } from '../overview/worth.js';
 import { within } from '../within.js';
 import { guide } from '../payment/guided.js';
 import { miningHint, showSearching } from '../payment/payment-screen.js';
@@ -104,7 +104,7 @@ async function receiveAmount(
   context: Context,
 ): Promise<void> {
   const { client: service, id: account } = await context.account();
-  const now: Asked =
+  const now: RequestedAmount =
     method === 'lightning'
       ? await readAsked(text, () => service.rates())
       : { amount: parseAmount(text, 'BTC') };
@@ -114,7 +114,7 @@ async function receiveAmount(
   const deps = { ...context, service, account, onRead };
   const { txn, amount } = await requestMoney(body, flags.ref, now.worth !== undefined, deps);
   // An earlier request under the reference keeps its rate.
-  const asked: Asked = amount.value.eq(now.amount.value) ? now : { amount };
+  const asked: RequestedAmount = amount.value.eq(now.amount.value) ? now : { amount };
   const request = requestOf(method, txn, asked, service.serviceNow(), context);
   const worth = worthFacts(asked, await within(decorationMs, rates, context));
   await showRequest(txn, { ...request, facts: [...worth, ...request.facts] }, flags, context);
@@ -127,7 +127,7 @@ const decorationMs = 300;
 function requestOf(
   method: ReceiveMethod,
   txn: Transaction,
-  asked: Asked,
+  asked: RequestedAmount,
   now: number,
   context: Context,
 ): PaymentRequest {
@@ -161,7 +161,7 @@ function requestOf(
 }
 
 /** The requested amount in another currency, or the approximate value. */
-function worthFacts({ amount, worth }: Asked, worthOf: Worth | undefined): Fact[] {
+function worthFacts({ amount, worth }: RequestedAmount, worthOf: WorthOf | undefined): Fact[] {
   if (worth === undefined) {
     const roughly = worthText(worthOf?.(amount));
     return roughly === '' ? [] : [{ label: 'Worth', value: roughly }];

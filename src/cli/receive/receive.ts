@@ -4,7 +4,7 @@ import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
-import { showAddress, type Permanent } from './receive-address.js';
+import { showAddress, type PermanentAddress } from './receive-address.js';
 import { phrase } from '../values.js';
 import {
   receiveOptions,
@@ -53,7 +53,7 @@ async function receiveOver(
     throw leftAtOnce(context, 'Nothing was requested');
 }
 
-type Way = { readonly method: ReceiveMethod } | { readonly address: Permanent };
+type Way = { readonly method: ReceiveMethod } | { readonly address: PermanentAddress };
 
 const ways: readonly {
   readonly name: string;

@@ -13,7 +13,7 @@ import {
   readNetwork,
   type Settings,
 } from '../../store/profile/settings.js';
-import { networks, type Codes, type Profile } from '../../store/profile/profiles.js';
+import { networks, type KycCodes, type Profile } from '../../store/profile/profiles.js';
 import type { SecretStore } from '../../store/profile/secrets.js';
 import { parseLine } from '../../wallet/payout/order.js';
 import type { Globals } from '../globals.js';
@@ -98,7 +98,7 @@ const senderKey = (
 });
 
 /** Labels of the service's code numbers: `1=Family support, 2=Education`. */
-const labelsKey = (name: keyof Codes): ConfigKey => ({
+const labelsKey = (name: keyof KycCodes): ConfigKey => ({
   name: `labels.${name}`,
   about: `names for the ${name} numbers of payouts, e.g. 1=Family support, 2=Education`,
   inProfile: ({ codes }) => {

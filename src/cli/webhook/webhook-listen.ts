@@ -14,7 +14,7 @@ import {
   type EventRow,
   eventFields,
 } from '../../terminal/views/event-view.js';
-import { missedSince, type Enriched } from '../../webhooks/enrich.js';
+import { missedSince, type EnrichedEvent } from '../../webhooks/enrich.js';
 import { nameOf, parseTarget } from '../../webhooks/forward.js';
 import { startListener, type Answer, type Listener } from '../../webhooks/listen.js';
 import type { Metrics } from '../../webhooks/metrics.js';
@@ -219,7 +219,7 @@ async function serveMetrics(
 }
 
 async function* rows(
-  events: AsyncIterable<Enriched>,
+  events: AsyncIterable<EnrichedEvent>,
   isAnswered: boolean,
   describe: Describe,
   onSettled: (event: StoredEvent) => void,

@@ -11,7 +11,7 @@ import {
   openForwarder,
   parseTarget,
   replay,
-  type Replayed,
+  type ReplayResult,
 } from '../../webhooks/forward.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -61,7 +61,7 @@ export const webhookReplay = defineCommand({
       throw new Failure('not-found', 'No event was received within that time.');
     const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings) });
     context.onClose(forwarder.close);
-    const failed: Replayed[] = [];
+    const failed: ReplayResult[] = [];
     const { out } = context;
     const replayed = rows(replay(events, forwarder), failed);
     if (out.format === 'json') {
@@ -126,8 +126,8 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 async function* rows(
-  replayed: AsyncIterable<Replayed>,
-  failed: Replayed[],
+  replayed: AsyncIterable<ReplayResult>,
+  failed: ReplayResult[],
 ): AsyncGenerator<EventRow> {
   for await (const each of replayed) {
     if (each.status === null || each.status < 200 || each.status > 299) failed.push(each);
@@ -139,7 +139,7 @@ async function* rows(
   }
 }
 
-function throwIfFailed(failed: readonly Replayed[], total: number, to: URL): void {
+function throwIfFailed(failed: readonly ReplayResult[], total: number, to: URL): void {
   const [first] = failed;
   if (first === undefined) return;
   const reason =

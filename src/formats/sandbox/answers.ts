@@ -306,10 +306,10 @@ export const listOf = <T>(item: v.GenericSchema<unknown, T>) => v.object({ data:
 type Answer<T> = v.GenericSchema<unknown, T>;
 
 /** A response before it is written as JSON. Exact decimals stand for numbers. */
-export type Unwritten<T> = T extends number
+export type Unserialized<T> = T extends number
   ? number | Big
   : T extends object
-    ? { readonly [K in keyof T]: Unwritten<T[K]> }
+    ? { readonly [K in keyof T]: Unserialized<T[K]> }
     : T;
 
 interface WithEntries {

@@ -7,13 +7,20 @@ import type {
   OutsideInvoice,
   SandboxStatus,
   SandboxWallet,
-  Unwritten,
+  Unserialized,
 } from '../../formats/sandbox/answers.js';
 import { createAccount, findAccount, listAccounts, walletsOf } from '../world/accounts.js';
 import { readClock, setClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
 import { addFault, clearFaults, faultRule, listFaults, removeFault } from '../world/faults.js';
-import { control, idParam, readBody, wholeNumber, type Call, type Route } from '../http/routing.js';
+import {
+  control,
+  idParam,
+  readBody,
+  wholeNumber,
+  type RoutedRequest,
+  type Route,
+} from '../http/routing.js';
 import { createInvoice } from '../world/lightning.js';
 import { mine } from '../kinds/index.js';
 import { payFromOutside } from './outside.js';
@@ -58,8 +65,8 @@ const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
 export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
   /** Sets the clock and runs actions that became due. */
   const clock =
-    (change: (clock: ClockState, call: Call) => ClockState) =>
-    (call: Call): ClockState => {
+    (change: (clock: ClockState, call: RoutedRequest) => ClockState) =>
+    (call: RoutedRequest): ClockState => {
       const [{ ctx }, machine] = [call, machineTime()];
       const set = change(readClock(ctx.store, machine), call);
       setClock(ctx.store, machine, set);
@@ -139,7 +146,7 @@ function faultControls(): Route[] {
   ];
 }
 
-function status(ctx: Context, machine: number): Unwritten<SandboxStatus> {
+function status(ctx: Context, machine: number): Unserialized<SandboxStatus> {
   const { store } = ctx;
   return {
     baseUrl: ctx.baseUrl,
@@ -163,7 +170,7 @@ function status(ctx: Context, machine: number): Unwritten<SandboxStatus> {
   };
 }
 
-function walletsIn(store: Store, accountId: string): Unwritten<SandboxWallet>[] {
+function walletsIn(store: Store, accountId: string): Unserialized<SandboxWallet>[] {
   return walletsOf(store, accountId).map(({ ccy, amount, availableBalance }) => ({
     ccy,
     amount,
@@ -176,7 +183,7 @@ function counts(store: Store, sql: string): Record<string, number> {
   return Object.fromEntries(rows.map(({ value, count }) => [value, count]));
 }
 
-function fundWallet({ ctx, incoming }: Call): Unwritten<SandboxWallet> | undefined {
+function fundWallet({ ctx, incoming }: RoutedRequest): Unserialized<SandboxWallet> | undefined {
   const {
     ccy,
     amount,
@@ -189,7 +196,7 @@ function fundWallet({ ctx, incoming }: Call): Unwritten<SandboxWallet> | undefin
 }
 
 /** Opens a further account with its own credentials. */
-function openAccount({ ctx, incoming }: Call): Credentials {
+function openAccount({ ctx, incoming }: RoutedRequest): Credentials {
   const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = readBody(
     incoming,
     accountBody,
@@ -200,7 +207,7 @@ function openAccount({ ctx, incoming }: Call): Credentials {
   return issueCredentials(ctx, id);
 }
 
-function outsideInvoice({ ctx, incoming }: Call): Unwritten<OutsideInvoice> {
+function outsideInvoice({ ctx, incoming }: RoutedRequest): Unserialized<OutsideInvoice> {
   const { amount, description, expiry } = readBody(incoming, invoiceBody);
   const value = readAmount('BTC', amount);
   const made = createInvoice(ctx, {
@@ -217,7 +224,9 @@ function outsideInvoice({ ctx, incoming }: Call): Unwritten<OutsideInvoice> {
   };
 }
 
-const showAutoPay = ({ ctx }: Call): unknown => ({ after: readAutoPay(ctx.store) ?? 'off' });
+const showAutoPay = ({ ctx }: RoutedRequest): unknown => ({
+  after: readAutoPay(ctx.store) ?? 'off',
+});
 
 function logFilter(query: URLSearchParams) {
   return {

@@ -1,5 +1,5 @@
 // Payments from outside: to a transaction, an invoice or an address of the service.
-import type { Paid, Unwritten } from '../../formats/sandbox/answers.js';
+import type { Paid, Unserialized } from '../../formats/sandbox/answers.js';
 import { detectDestination } from '../../formats/destination.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { findOwnAddress } from '../world/addresses.js';
@@ -20,7 +20,7 @@ export function payFromOutside(
   ctx: Context,
   target: string,
   amount: string | undefined,
-): Unwritten<Paid> {
+): Unserialized<Paid> {
   const txn = findTransaction(ctx.store, target);
   if (txn !== undefined) return payTransaction(ctx, txn, amount);
   if (/^[0-9a-f-]{36}$/i.test(target)) throw notFound();
@@ -43,7 +43,7 @@ function payTransaction(
   ctx: Context,
   txn: Transaction,
   amount: string | undefined,
-): Unwritten<Paid> {
+): Unserialized<Paid> {
   const { payFromOutside: payIt } = kindOf(txn);
   if (payIt === undefined) throw badRequest(`transaction ${txn.id} asks for no payment`);
   if (amount !== undefined) throw badRequest('an amount is for an address: this says its own');
@@ -57,7 +57,11 @@ function receiveOf({ store }: Context, { invoice, paymentHash }: Invoice): Trans
   return requireTransaction(store, known.txnId);
 }
 
-function payOwnAddress(ctx: Context, address: string, amount: string | undefined): Unwritten<Paid> {
+function payOwnAddress(
+  ctx: Context,
+  address: string,
+  amount: string | undefined,
+): Unserialized<Paid> {
   const own = findOwnAddress(ctx.store, address);
   if (own === undefined) throw badRequest('the address is not one of this service');
   if (amount === undefined) {

@@ -2,7 +2,14 @@
 import * as v from 'valibot';
 import { randomId } from '../world/context.js';
 import { enqueue, listDeliveries, replay, showDelivery } from '../deliveries/deliveries.js';
-import { control, idParam, readBody, wholeNumber, type Call, type Route } from '../http/routing.js';
+import {
+  control,
+  idParam,
+  readBody,
+  wholeNumber,
+  type RoutedRequest,
+  type Route,
+} from '../http/routing.js';
 import { badRequest, notFound } from '../wire/refusal.js';
 import { requireSetting } from '../storage/settings.js';
 import { findTransaction } from '../service/transactions.js';
@@ -62,7 +69,7 @@ export function webhookControls(): Route[] {
 }
 
 /** The event's state is independent of the transaction's. */
-function trigger({ ctx, incoming }: Call): unknown {
+function trigger({ ctx, incoming }: RoutedRequest): unknown {
   const { state, txnId, extRefId, msg, accountId } = readBody(incoming, triggerBody);
   const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);
   if (txnId !== undefined && txn === undefined) throw notFound();

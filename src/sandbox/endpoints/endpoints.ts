@@ -12,7 +12,13 @@ import { issueToken } from '../http/auth.js';
 import { createTransaction, createRequestBody } from '../kinds/create-transaction.js';
 import { move } from '../service/engine.js';
 import { plan } from '../service/endings.js';
-import { bodyText, readBody, type AccountCall, type Call, type Route } from '../http/routing.js';
+import {
+  bodyText,
+  readBody,
+  type AccountCall,
+  type RoutedRequest,
+  type Route,
+} from '../http/routing.js';
 import { institutionsOf } from '../kinds/institutions.js';
 import { kindOf } from '../kinds/index.js';
 import { listTransactions } from '../service/listing.js';
@@ -40,7 +46,7 @@ export function endpoints({
 }: {
   readonly allowSignatureReuse: boolean;
 }): Route[] {
-  const token = (call: Call): unknown => createToken(call, allowSignatureReuse);
+  const token = (call: RoutedRequest): unknown => createToken(call, allowSignatureReuse);
   return [
     {
       method: 'POST',
@@ -96,7 +102,7 @@ export function endpoints({
   ];
 }
 
-function createToken({ ctx, incoming }: Call, allowReuse: boolean): unknown {
+function createToken({ ctx, incoming }: RoutedRequest, allowReuse: boolean): unknown {
   const text = bodyText(incoming);
   const token = issueToken(
     ctx,

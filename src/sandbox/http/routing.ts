@@ -30,7 +30,7 @@ export interface Outgoing {
   readonly connectionFault?: 'cut-before' | 'cut-within' | 'silence' | undefined;
 }
 
-export interface Call {
+export interface RoutedRequest {
   readonly ctx: Context;
   readonly incoming: Incoming;
   readonly params: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ export interface Call {
 }
 
 /** An authenticated call. */
-export interface AccountCall extends Call {
+export interface AccountCall extends RoutedRequest {
   readonly account: Account;
 }
 
@@ -48,10 +48,10 @@ export interface AccountCall extends Call {
  */
 export type Route = RoutePattern &
   (
-    | { readonly access: 'open'; readonly answer: (call: Call) => unknown }
+    | { readonly access: 'open'; readonly answer: (call: RoutedRequest) => unknown }
     | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
     /** A page or another protocol, outside the specification. */
-    | { readonly access: 'public'; readonly answer: (call: Call) => Outgoing }
+    | { readonly access: 'public'; readonly answer: (call: RoutedRequest) => Outgoing }
   );
 
 interface RoutePattern {
@@ -93,7 +93,7 @@ export const controlPrefix = '/_sandbox/';
 export function control(
   method: Route['method'],
   path: string,
-  answer: (call: Call) => unknown,
+  answer: (call: RoutedRequest) => unknown,
 ): Route {
   return { method, path: controlPrefix + path, access: 'open', answer };
 }
@@ -141,7 +141,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
 }
 
 /** The id in the path, or 0, which no row has. */
-export const idParam = ({ params }: Call): number =>
+export const idParam = ({ params }: RoutedRequest): number =>
   /^\d{1,15}$/.test(params['id'] ?? '') ? Number(params['id']) : 0;
 
 function parseJson(text: string): unknown {

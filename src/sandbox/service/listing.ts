@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { Context } from '../world/context.js';
 import { badRequest } from '../wire/refusal.js';
-import { readPast, selectPage, type Lag } from './transactions.js';
+import { readPast, selectPage, type ReadLag } from './transactions.js';
 import { states } from '../wire/states.js';
 import { listValues, maxPageSize, timeWindows } from '../unspecified.js';
 
@@ -20,7 +20,7 @@ export function listTransactions(
   ctx: Context,
   account: Account,
   query: URLSearchParams,
-  lag?: Lag,
+  lag?: ReadLag,
 ) {
   const limit = Math.min(positiveInteger(query, 'limit', defaultLimit), maxPageSize);
   const page = positiveInteger(query, 'page', 1);

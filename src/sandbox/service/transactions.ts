@@ -81,7 +81,7 @@ const select = `SELECT txn.*, display_name AS account_display_name
   FROM txn JOIN account ON account.id = txn.account_id`;
 
 /** A stale read shows transactions in their state this many ms, or this many states, ago. */
-export interface Lag {
+export interface ReadLag {
   readonly ago: number;
   readonly steps: number;
 }
@@ -106,7 +106,7 @@ const withLag = `
 /** Runs a query on `txn`, or with a lag on its past rows. */
 export function readPast<T>(
   { store, now }: Context,
-  lag: Lag | undefined,
+  lag: ReadLag | undefined,
   shape: v.GenericSchema<unknown, T>,
   sql: string,
   values: readonly Value[],
@@ -127,14 +127,18 @@ export function requireTransaction(store: Store, id: string): Transaction {
 }
 
 /** An earlier state of a transaction, or undefined if the transaction did not exist yet. */
-export function findPastTransaction(ctx: Context, id: string, lag: Lag): Transaction | undefined {
+export function findPastTransaction(
+  ctx: Context,
+  id: string,
+  lag: ReadLag,
+): Transaction | undefined {
   return readPast(ctx, lag, row, `${select} WHERE txn.id = ?`, [id])[0];
 }
 
 /** The transactions of a page, newest first. */
 export function selectPage(
   ctx: Context,
-  lag: Lag | undefined,
+  lag: ReadLag | undefined,
   condition: string,
   values: readonly Value[],
   limit: number,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import * as v from 'valibot';
 import { policies } from '../../formats/policies.js';
-import { poll, type Next } from '../../formats/poll.js';
+import { poll, type PollNext } from '../../formats/poll.js';
 import { columnOf, fieldOf } from '../../formats/text.js';
 import { codeOf } from '../../formats/unknown.js';
 import { sandboxFileIn, sandboxSteps, type OpenFile } from './schema.js';
@@ -95,7 +95,7 @@ export function openStore(options: StoreOptions): Store {
     attempt,
     async write<T>(job: () => T): Promise<T> {
       let locked: unknown;
-      const step = async (): Promise<Next<T>> => {
+      const step = async (): Promise<PollNext<T>> => {
         try {
           statement('BEGIN IMMEDIATE').run([]);
         } catch (error) {

@@ -2,7 +2,7 @@
 import { btcFromMsat } from '../../formats/amount.js';
 import { findAccount, type Account } from '../world/accounts.js';
 import { sha256Hex, type Context } from '../world/context.js';
-import { jsonAnswer, type Call, type Outgoing, type Route } from '../http/routing.js';
+import { jsonAnswer, type RoutedRequest, type Outgoing, type Route } from '../http/routing.js';
 import { invoicePayer } from '../kinds/lightning-receive.js';
 import { payPath } from '../world/lnurl.js';
 import { Refusal } from '../wire/refusal.js';
@@ -22,14 +22,19 @@ export const lnurlRoutes: readonly Route[] = [
 const anyOrigin = { 'access-control-allow-origin': '*' };
 
 /** Answers refusals in the shape of LUD-06. */
-function guarded(step: (call: Call, account: Account) => object): (call: Call) => Outgoing {
+function guarded(
+  step: (call: RoutedRequest, account: Account) => object,
+): (call: RoutedRequest) => Outgoing {
   return (call) => {
     const answer = attempt(call, step);
     return { ...answer, headers: { ...answer.headers, ...anyOrigin } };
   };
 }
 
-function attempt(call: Call, step: (call: Call, account: Account) => object): Outgoing {
+function attempt(
+  call: RoutedRequest,
+  step: (call: RoutedRequest, account: Account) => object,
+): Outgoing {
   const { store } = call.ctx;
   const account = findAccount(store, (call.params['user'] ?? '').toLowerCase());
   if (account === undefined) return lnurlError(404, 'There is no such user.');
@@ -48,7 +53,7 @@ const reasonOf = ({ body }: Refusal): string => ('message' in body && body.messa
 const lnurlError = (status: number, reason: string): Outgoing =>
   jsonAnswer(status, { status: 'ERROR', reason });
 
-function showPayRequest({ ctx }: Call, account: Account): object {
+function showPayRequest({ ctx }: RoutedRequest, account: Account): object {
   return {
     tag: 'payRequest',
     callback: `${ctx.baseUrl}${payPath}${account.id}/callback`,
@@ -58,7 +63,7 @@ function showPayRequest({ ctx }: Call, account: Account): object {
   };
 }
 
-function giveInvoice({ ctx, query }: Call, account: Account): object {
+function giveInvoice({ ctx, query }: RoutedRequest, account: Account): object {
   const asked = query.get('amount') ?? '';
   const { min, max } = lnurlSendable;
   const amount = /^\d{1,15}$/.test(asked) ? Number(asked) : Number.NaN;

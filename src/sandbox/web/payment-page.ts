@@ -1,6 +1,6 @@
 // The hosted payment page of a receive. It reloads itself until the receive has ended.
 import type { Context } from '../world/context.js';
-import type { Call, Outgoing, Route } from '../http/routing.js';
+import type { RoutedRequest, Outgoing, Route } from '../http/routing.js';
 import { kindOf } from '../kinds/index.js';
 import { notFound, permissionDenied } from '../wire/refusal.js';
 import { findTransaction, type Transaction } from '../service/transactions.js';
@@ -30,7 +30,7 @@ const phases: Readonly<Record<State, Phase>> = {
 const phaseOf = ({ sourceMethod, state }: Transaction): Phase =>
   sourceMethod === 'on-chain' && state === 'srccreated' ? 'seen' : phases[state];
 
-function showPage(call: Call): Outgoing {
+function showPage(call: RoutedRequest): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) return lostPage();
   const { reqDetails } = txn.sourceDetails;
@@ -60,7 +60,7 @@ const leftMs = ({ now }: Context, { expiresAt }: Transaction): number =>
   Math.ceil((expiresAt - now) / 1000) * 1000;
 
 /** Pays a waiting request. Shows any other request unchanged. */
-function payNow(call: Call): Outgoing {
+function payNow(call: RoutedRequest): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) throw notFound();
   if (isFromElsewhere(call)) throw permissionDenied();
@@ -69,11 +69,11 @@ function payNow(call: Call): Outgoing {
 }
 
 /** Browsers report the page that sent a form. Only the payment page may pay. */
-const isFromElsewhere = ({ incoming }: Call): boolean =>
+const isFromElsewhere = ({ incoming }: RoutedRequest): boolean =>
   (incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
 
 /** The receive in the path. */
-function findPayable({ ctx, params }: Call): Transaction | undefined {
+function findPayable({ ctx, params }: RoutedRequest): Transaction | undefined {
   const txn = findTransaction(ctx.store, params['txnId'] ?? '');
   return txn !== undefined && kindOf(txn).payFromOutside !== undefined ? txn : undefined;
 }

@@ -12,7 +12,7 @@ import { arriving, movedAway, movedState } from './refused-databases.js';
 import { placeholders, type Sql } from './sql.js';
 
 /** A database, and its id. */
-export interface Side {
+export interface IdentifiedDatabase {
   readonly database: Postgres;
   readonly id: string;
 }
@@ -24,8 +24,8 @@ export interface MovedAccount {
 }
 
 interface Move extends MovedAccount {
-  readonly from: Side;
-  readonly to: Side;
+  readonly from: IdentifiedDatabase;
+  readonly to: IdentifiedDatabase;
   /** Whether the process of a claim is running. */
   readonly isAlive: (owner: string) => boolean;
 }
@@ -68,7 +68,7 @@ function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promis
 const markSchema = v.object({ direction: v.picklist(['to', 'from']), other: v.string() });
 type Mark = v.InferOutput<typeof markSchema>;
 
-const markOf = ({ database }: Side, account: string): Promise<Mark | undefined> =>
+const markOf = ({ database }: IdentifiedDatabase, account: string): Promise<Mark | undefined> =>
   database.read(async (sql) => {
     const rows = await sql.all('SELECT direction, other FROM moves WHERE account = ?', account);
     return v.parse(v.array(markSchema), rows)[0];
@@ -125,7 +125,7 @@ const refuse = `CREATE OR REPLACE FUNCTION refuse_moved() RETURNS trigger LANGUA
  * @param isChecked throws Failure `temporary` while a process works on a payment of the account
  */
 async function setMark(
-  { database }: Side,
+  { database }: IdentifiedDatabase,
   move: Move,
   mark: Mark | undefined,
   isChecked = false,
@@ -211,7 +211,7 @@ async function readPayments(sql: Sql, scope: string) {
 
 /** Writes to the target, which takes the account's rows from nobody else. */
 const arrive = (
-  { database }: Side,
+  { database }: IdentifiedDatabase,
   account: string,
   action: (sql: Sql) => Promise<unknown>,
 ): Promise<unknown> =>

@@ -12,7 +12,7 @@ import type { Postgres } from './postgres.js';
 import { placeholders, type Sql, type SqlValue } from './sql.js';
 import { atomically } from './sqlite-database.js';
 
-export interface Moved {
+export interface MovedRows {
   readonly payments: number;
   readonly events: number;
 }
@@ -35,7 +35,7 @@ export async function moveInto(
   { journal, inbox }: HomeFiles,
   isAlive: (owner: string) => boolean,
   now: () => number,
-): Promise<Moved> {
+): Promise<MovedRows> {
   const payments = await withFile(journal, async (db) => {
     checkNotHeld(db, isAlive);
     const count = await movePayments(database, db, now);

@@ -8,7 +8,7 @@ import { flag, type Sql } from './sql.js';
 import { schemaName } from './postgres-transaction.js';
 
 /** A group of tables with a version of its own. */
-export interface Part {
+export interface TableGroup {
   readonly name: 'journal' | 'inbox';
   /** The table with one row for each payment or event. */
   readonly table: string;
@@ -85,11 +85,11 @@ export interface PartState {
   readonly version: number;
 }
 
-export const readVersion = (database: Postgres, part: Part): Promise<PartState> =>
+export const readVersion = (database: Postgres, part: TableGroup): Promise<PartState> =>
   database.read((sql) => stateOf(sql, database, part));
 
 /** Reads the catalogue, because PostgreSQL may cache the resolution of names. */
-async function stateOf(sql: Sql, { source }: Postgres, part: Part): Promise<PartState> {
+async function stateOf(sql: Sql, { source }: Postgres, part: TableGroup): Promise<PartState> {
   const tables = await namesIn(
     sql,
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schemaName}'`,
@@ -115,7 +115,7 @@ const namesIn = async (sql: Sql, text: string): Promise<string[]> =>
  * another version. A payment never creates tables, because an empty database may be the wrong
  * database.
  */
-export async function checkTables(database: Postgres, part: Part): Promise<Identity> {
+export async function checkTables(database: Postgres, part: TableGroup): Promise<Identity> {
   const { identity, version } = await readVersion(database, part);
   if (identity === undefined) throw empty(database.source);
   if (version < part.steps.length) throw older(version, database.source, part);
@@ -148,7 +148,7 @@ export interface UpgradeOptions {
  */
 export async function upgradeTables(
   database: Postgres,
-  part: Part,
+  part: TableGroup,
   options: UpgradeOptions = {},
 ): Promise<void> {
   const limits = { locks: [`${schemaName} versions`], ...unlimited };
@@ -161,7 +161,7 @@ export async function upgradeTables(
 async function takeStep(
   sql: Sql,
   database: Postgres,
-  part: Part,
+  part: TableGroup,
   { isNew = false, onStep }: UpgradeOptions,
 ): Promise<number> {
   const { identity, version } = await stateOf(sql, database, part);
@@ -203,7 +203,7 @@ const countedMost = 10_000;
  * Counts rows. For a large table, returns the estimate of the last vacuum or analyze, to two
  * digits.
  */
-export const countRows = (database: Postgres, { table }: Part): Promise<number> =>
+export const countRows = (database: Postgres, { table }: TableGroup): Promise<number> =>
   database.read(async (sql) => {
     const countOf = async (text: string): Promise<number> =>
       v.parse(countSchema, await sql.all(text))[0].count;
@@ -219,7 +219,7 @@ export const countRows = (database: Postgres, { table }: Part): Promise<number> 
   });
 
 /** Commits a write that changes nothing. */
-export const tryWrite = (database: Postgres, { name }: Part): Promise<unknown> =>
+export const tryWrite = (database: Postgres, { name }: TableGroup): Promise<unknown> =>
   database.transaction((sql) =>
     sql.last(['UPDATE parts SET version = version WHERE part = ?', name]),
   );

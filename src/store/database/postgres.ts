@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Failure } from '../../formats/failure.js';
 import { longestDatabaseWaitMs, policies } from '../../formats/policies.js';
-import { poll, type Next } from '../../formats/poll.js';
+import { poll, type PollNext } from '../../formats/poll.js';
 import { notAnAddress, strictTls, withoutPassword } from './address.js';
 import { databaseFailure, isBusy, isConflict, isLost, isNowhere } from './postgres-failure.js';
 import { answerMs, transactionOn } from './postgres-transaction.js';
@@ -82,7 +82,7 @@ export function postgresDatabase({
     options: TransactionOptions = {},
   ): Promise<T> {
     let failed: unknown;
-    const attempt = async ({ number }: { number: number }): Promise<Next<T>> => {
+    const attempt = async ({ number }: { number: number }): Promise<PollNext<T>> => {
       try {
         return { done: await once(action, options, number > 1) };
       } catch (error) {

@@ -36,7 +36,7 @@ export interface EarlierEvent {
   readonly updatedAt: number;
 }
 
-export type Placing = (event: ReceivedEvent, earlier: readonly EarlierEvent[]) => EventPlace;
+export type PlaceEvent = (event: ReceivedEvent, earlier: readonly EarlierEvent[]) => EventPlace;
 
 /** An event that waits for a consumer. Events of one transaction are delivered in this order. */
 export interface WaitingEvent {
@@ -54,7 +54,7 @@ export interface EventStore {
   append(
     events: readonly ReceivedEvent[],
     consumers: readonly string[],
-    placing: Placing,
+    placing: PlaceEvent,
   ): Promise<StoredEvent[]>;
   read(id: number): Promise<StoredEvent | undefined>;
   ofTransaction(txnId: string): Promise<readonly StoredEvent[]>;

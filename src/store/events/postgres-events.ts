@@ -2,13 +2,13 @@
 // events.
 import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
-import type { Part } from '../database/postgres-schema.js';
+import type { TableGroup } from '../database/postgres-schema.js';
 import { placeholders, rowOf, TimeFromNow, type Sql, type SqlDatabase } from '../database/sql.js';
 import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
 import { postgresSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
-export const inboxPart: Part = { name: 'inbox', table: 'events', steps: postgresSteps };
+export const inboxPart: TableGroup = { name: 'inbox', table: 'events', steps: postgresSteps };
 
 export const openPostgresEvents = (database: Postgres): EventStore =>
   openSqlEvents({

@@ -6,7 +6,7 @@ import type {
   EarlierEvent,
   EventStore,
   Leases,
-  Placing,
+  PlaceEvent,
   ReceivedEvent,
   StoredEvent,
 } from './event-store.js';
@@ -197,7 +197,7 @@ function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly Receiv
 async function add(
   sql: Sql,
   events: readonly ReceivedEvent[],
-  placing: Placing,
+  placing: PlaceEvent,
   batch: string,
 ): Promise<StoredEvent[]> {
   const earlier = await earlierOf(sql, events);

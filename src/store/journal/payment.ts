@@ -4,8 +4,8 @@ import { Failure } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
 
 /**
- * The state of one attempt, which is one transaction at the service. The table of moves is {@link
- * moves}.
+ * The state of one attempt, which is one transaction at the service. The table of transitions is
+ * {@link transitions}.
  */
 export type AttemptState =
   | 'requested'
@@ -223,18 +223,18 @@ const resolvedState = ({ state, resolution }: Attempt): AttemptState =>
 export const isUnfinished = (payment: Payment): boolean =>
   ['open', 'in-flight', 'unknown', 'error'].includes(status(payment));
 
-export interface Move {
+export interface AttemptTransition {
   readonly from: AttemptState;
   readonly to: AttemptState;
-  /** The cause of the move, for the table in docs/payments.md. */
+  /** The cause of the transition, for the table in docs/payments.md. */
   readonly when: string;
 }
 
 /**
- * Every move of an attempt. Attempts only move forward, with one exception (design: The payment
- * core).
+ * Every transition of an attempt. Attempts only move forward, except that a submission is withdrawn
+ * if its confirmation never left this machine.
  */
-export const moves: readonly Move[] = [
+export const transitions: readonly AttemptTransition[] = [
   {
     from: 'requested',
     to: 'quoted',
@@ -356,7 +356,7 @@ export function changed(before: Payment, { attempt, ...columns }: PaymentChange)
     known === undefined && attempt.number > latest(before).number && attempt.state !== 'submitting';
   const isMove =
     known?.state === attempt.state ||
-    moves.some(({ from, to }) => from === known?.state && to === attempt.state);
+    transitions.some(({ from, to }) => from === known?.state && to === attempt.state);
   if (!isNew && !isMove) {
     throw new Failure(
       'unexpected',

@@ -1,7 +1,7 @@
 // The tables of the journal, for SQLite and for PostgreSQL. A test compares the two. Each text
 // makes the next version from the version before it, from version 1. A released text never changes.
 
-import type { Part } from '../database/postgres-schema.js';
+import type { TableGroup } from '../database/postgres-schema.js';
 
 /** Identifies a journal file: the letters `svcj`. */
 export const applicationId = 0x7376636a;
@@ -226,7 +226,7 @@ const postgresSteps: readonly string[] = [
   );`,
 ];
 
-export const journalPart: Part = { name: 'journal', table: 'payments', steps: postgresSteps };
+export const journalPart: TableGroup = { name: 'journal', table: 'payments', steps: postgresSteps };
 
 /**
  * Closes a file after its payments were moved into a database, for processes that have the file

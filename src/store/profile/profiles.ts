@@ -113,7 +113,7 @@ const configSchema = v.object({
 });
 
 export type Party = v.InferOutput<typeof partySchema>;
-export type Codes = v.InferOutput<typeof codesSchema>;
+export type KycCodes = v.InferOutput<typeof codesSchema>;
 export type Recipient = v.InferOutput<typeof recipientSchema>;
 /** Limits as amounts per currency, and allowed destinations; an empty list allows all. */
 export interface Limits {

@@ -15,7 +15,7 @@ import type { Deadline } from './timed-confirm.js';
 import { back, type Back } from './wizard.js';
 
 export { back, type Back } from './wizard.js';
-export type { Choice, Over } from './questions.js';
+export type { Choice, LinesAbove } from './questions.js';
 
 /**
  * Questions that also accept the answer `back`: by Esc, by `<` for a text, or by the last choice of

@@ -5,7 +5,7 @@ import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import { wrap } from '../layout.js';
-import type { Choice, Prompter, Over, SelectQuestion, Validation } from './questions.js';
+import type { Choice, Prompter, LinesAbove, SelectQuestion, Validation } from './questions.js';
 import { readLine, readUnseen } from './read-line.js';
 import { back, type Back } from './wizard.js';
 
@@ -42,7 +42,7 @@ interface Lines {
   /** Asks a prompt. Typed text is invisible. */
   askUnseen(prompt: string): Promise<string>;
   /** Shows the lines above a question, unless their first line is already on the screen. */
-  showOver(over: Over | undefined): void;
+  showOver(over: LinesAbove | undefined): void;
 }
 
 function openLines(terminal: Terminal, signal: AbortSignal | undefined): Lines {

@@ -15,7 +15,7 @@ export interface PromptContext {
 }
 
 /** The behaviour of a question. */
-export interface Pose {
+export interface PromptBehaviour {
   readonly canGoBack: boolean;
   /** Whether the current answer was refused. A paste then replaces it. */
   readonly isRefused?: () => boolean;
@@ -42,7 +42,7 @@ const resized = Symbol('resized');
 export async function runPrompt<T>(
   terminal: Terminal,
   prompt: (context: PromptContext) => Promise<T>,
-  pose: Pose,
+  pose: PromptBehaviour,
   onFirstKey: () => void,
 ): Promise<T | Back> {
   terminal.stdin.echo?.(true);
@@ -56,7 +56,7 @@ export async function runPrompt<T>(
 async function runOnce<T>(
   { stdin, stderr }: Terminal,
   prompt: (context: PromptContext) => Promise<T>,
-  { canGoBack, isRefused = () => false, isWiped = false, above, onSuspend }: Pose,
+  { canGoBack, isRefused = () => false, isWiped = false, above, onSuspend }: PromptBehaviour,
   onFirstKey: () => void,
 ): Promise<T | Back | typeof resized> {
   const aborter = new AbortController();

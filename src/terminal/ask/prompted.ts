@@ -6,7 +6,7 @@ import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import { oneLine, truncate } from '../layout.js';
-import { runPrompt, type Pose, type PromptContext } from './prompt.js';
+import { runPrompt, type PromptBehaviour, type PromptContext } from './prompt.js';
 import type {
   Choice,
   ChoiceQuestion,
@@ -21,8 +21,10 @@ import { back, type Back } from './wizard.js';
 
 /** @param onKey called at the first key of each question */
 export function askByPrompts(terminal: Terminal, onKey: () => void): Prompter {
-  const run = <T>(prompt: (context: PromptContext) => Promise<T>, pose: Pose): Promise<T | Back> =>
-    runPrompt(terminal, prompt, pose, onKey);
+  const run = <T>(
+    prompt: (context: PromptContext) => Promise<T>,
+    pose: PromptBehaviour,
+  ): Promise<T | Back> => runPrompt(terminal, prompt, pose, onKey);
   return {
     async confirm(message, note) {
       const theme = promptTheme(terminal, { note });

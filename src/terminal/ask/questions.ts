@@ -4,11 +4,11 @@ import type { Deadline } from './timed-confirm.js';
 import type { Back } from './wizard.js';
 
 /** Lines above a question. They are erased with the question if possible. */
-export type Over = (canvas: Canvas) => readonly string[];
+export type LinesAbove = (canvas: Canvas) => readonly string[];
 
 export interface Question {
   readonly message: string;
-  readonly over?: Over | undefined;
+  readonly over?: LinesAbove | undefined;
   /** The flag that answers the question, as typed: `--institution CODE`. */
   readonly flag: string;
 }
@@ -59,7 +59,7 @@ export interface SelectQuestion<T> extends ChoiceQuestion<T> {
   /** The label of the way back. The default is "Back". */
   readonly backName?: string;
   /** Lines printed above the question beforehand, and again if the window changes. */
-  readonly above?: Over | undefined;
+  readonly above?: LinesAbove | undefined;
 }
 
 /** A text with its validation. */

@@ -2,7 +2,7 @@
 // sanitize all values.
 import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
-import { fit, sideBySide, type Part, padLeft, padRight, widthOf, wrap } from '../layout.js';
+import { fit, sideBySide, type LayoutPart, padLeft, padRight, widthOf, wrap } from '../layout.js';
 import type { Canvas } from '../terminal.js';
 
 const margin = '  ';
@@ -84,7 +84,7 @@ export function factLines(given: readonly Fact[], canvas: Pane, labelWidth = 7):
 /** A value with less space than this next to its label moves below the label. */
 const leastRoom = 16;
 
-const partsOf = ({ value, note = '', whole }: Fact, canvas: Pane): Part[] => [
+const partsOf = ({ value, note = '', whole }: Fact, canvas: Pane): LayoutPart[] => [
   { text: whole === true ? linked(value, canvas) : value },
   { text: note === '' ? '' : canvas.style.dim(note), priority: 1, below: true },
 ];

@@ -8,10 +8,10 @@ export interface Form {
   /** A title such as `Payout · step 4 of 6 · Sender`. */
   readonly title: string;
   /** The answers, in the order of the steps. */
-  readonly known: readonly Known[];
+  readonly known: readonly FormLine[];
 }
 
-interface Known {
+interface FormLine {
   readonly text: string;
   /** Whether the step is over. */
   readonly isDone: boolean;

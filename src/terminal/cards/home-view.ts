@@ -10,7 +10,7 @@ import type { Canvas } from '../terminal.js';
 import { wrap } from '../layout.js';
 import { clockTime, shortTime } from '../time.js';
 import { isUnchecked, openColumns, openLines, type PendingPayment } from '../views/pending-view.js';
-import { movementColumns, type Known } from '../views/transaction-view.js';
+import { movementColumns, type RecipientOf } from '../views/transaction-view.js';
 import { screenHead, type Whereabouts } from '../views/wallet-view.js';
 import { unreachedText } from '../failure-view.js';
 import { worthText } from './card.js';
@@ -39,7 +39,7 @@ export interface HomeMore {
   readonly notReached: Failure | undefined;
   /** The approximate value of a wallet. Undefined without a rate. */
   readonly worth: (amount: Money) => Money | undefined;
-  readonly known: Known;
+  readonly known: RecipientOf;
 }
 
 /** The most open payments on the screen. More would hide the menu. */

@@ -32,11 +32,11 @@ export interface ReceiptPageOptions extends ReceiptOptions {
   /** The approved amounts of both sides, or the amounts requested from the service. */
   readonly agreed?: readonly Money[];
   readonly arrived?: Money | undefined;
-  readonly worth?: Worth | undefined;
+  readonly worth?: ReceiptWorth | undefined;
 }
 
 /** The value of a debit or a received amount, at the rate stored at its settlement. */
-export interface Worth {
+export interface ReceiptWorth {
   readonly amount: Money;
   readonly fiat: string;
   /** The price of one unit, a decimal. */

@@ -3,7 +3,7 @@ import { count, fields, flag, instant, text, type FieldsOf } from '../../api/rea
 import type { Transaction } from '../../api/types.js';
 import { counted, isGenerated } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
-import { sideBySide, type Part, widthOf } from '../layout.js';
+import { sideBySide, type LayoutPart, widthOf } from '../layout.js';
 import { parsedToJson, toJson } from '../rows/json.js';
 import { sanitize } from '../sanitize.js';
 import type { StreamView } from '../rows/view.js';
@@ -90,7 +90,7 @@ const stateWidth = 'usercanceled'.length;
 function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
   const state = row.txnState ?? 'unreadable';
   const { transaction } = row;
-  const below = (texts: string[]): Part[] => texts.map((text) => ({ text, below: true }));
+  const below = (texts: string[]): LayoutPart[] => texts.map((text) => ({ text, below: true }));
   const parts = [
     ...(transaction === undefined
       ? below(nameParts(row))

@@ -27,7 +27,7 @@ import {
   partyOf,
   shortAmount,
   stateStyle,
-  type Known,
+  type RecipientOf,
 } from './transaction-view.js';
 
 export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt' | 'updatedAt'> {
@@ -131,22 +131,22 @@ export interface OpenLine {
 export function openLines(
   listed: readonly ListedTransaction[],
   open: readonly PendingPayment[],
-  known: Known,
+  recipientOf: RecipientOf,
   now: number,
 ): OpenLine[] {
   const isChecked = (payment: PendingPayment): boolean => !isUnchecked(payment);
   return [
     ...open.filter(isChecked).map((payment) => paymentLine(payment, now)),
-    ...listed.map((txn) => listedLine(txn, known, now)),
+    ...listed.map((txn) => listedLine(txn, recipientOf, now)),
     ...open.filter(isUnchecked).map((payment) => paymentLine(payment, now)),
   ];
 }
 
-const listedLine = (txn: ListedTransaction, known: Known, now: number): OpenLine => ({
+const listedLine = (txn: ListedTransaction, recipientOf: RecipientOf, now: number): OpenLine => ({
   txnId: txn.txnId,
   what: lineKind(txn),
   amount: lineAmount(txn),
-  with: partyOf(txn, known),
+  with: partyOf(txn, recipientOf),
   progress: uncountedWord(txn),
   txnState: txn.txnState,
   since: txn.createdAt,

@@ -109,7 +109,7 @@ export const shortened = (text: string): string =>
 const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;
 
 /** The received amount of a swap. Otherwise the other party if known, otherwise the note. */
-export function partyOf(txn: ListedTransaction, known: Known): string {
+export function partyOf(txn: ListedTransaction, recipientOf: RecipientOf): string {
   const { sourceReq, destReq } = txn;
   if (kindOf(txn) === 'swap') {
     const to = sideAmount(destReq);
@@ -120,7 +120,7 @@ export function partyOf(txn: ListedTransaction, known: Known): string {
     .map((field) => details[field])
     .find((value) => typeof value === 'string' && value !== '');
   const party =
-    known(txn.txnId) ?? (typeof named === 'string' ? named : undefined) ?? txn.note ?? '';
+    recipientOf(txn.txnId) ?? (typeof named === 'string' ? named : undefined) ?? txn.note ?? '';
   return shortened(party);
 }
 
@@ -128,21 +128,21 @@ export function partyOf(txn: ListedTransaction, known: Known): string {
  * A transaction on one line, for completion: `↓ Lightning 50 000 sat, Invoice 118, 2026-11-23
  * 10:22`.
  */
-export const lineText = (txn: ListedTransaction, known: Known): string =>
+export const lineText = (txn: ListedTransaction, recipientOf: RecipientOf): string =>
   [
     `${lineKind(txn)} ${lineAmount(txn)}`,
-    partyOf(txn, known),
+    partyOf(txn, recipientOf),
     typeof txn.createdAt === 'number' ? dateTime(txn.createdAt).slice(0, 16) : '',
   ]
     .filter((part) => part !== '')
     .join(', ');
 
 /** The note, unless it is shown as the other party. */
-const furtherNote = (txn: ListedTransaction, known: Known): string | null | undefined =>
-  partyOf(txn, known) === shortened(txn.note ?? '') ? '' : txn.note;
+const furtherNote = (txn: ListedTransaction, recipientOf: RecipientOf): string | null | undefined =>
+  partyOf(txn, recipientOf) === shortened(txn.note ?? '') ? '' : txn.note;
 
 /** The recipient of a payment from this home. Undefined for other transactions. */
-export type Known = (txnId: string) => string | undefined;
+export type RecipientOf = (txnId: string) => string | undefined;
 
 /** The number of characters that make an id unique. Similar ids need more. */
 export function idLength(ids: readonly string[]): number {
@@ -153,7 +153,7 @@ export function idLength(ids: readonly string[]): number {
 }
 
 export interface TransactionListOptions {
-  readonly known?: Known;
+  readonly recipientOf?: RecipientOf;
   /**
    * The ids on one screen. They are shortened as far as they stay unique. Without this list, ids
    * are whole.
@@ -171,7 +171,7 @@ export function transactionList(
   now: number,
   options: TransactionListOptions = {},
 ): ListView<ListedTransaction> {
-  const { known = () => undefined, ids, heading, footer } = options;
+  const { recipientOf = () => undefined, ids, heading, footer } = options;
   const shown = ids === undefined ? Infinity : idLength(ids);
   return {
     columns: [
@@ -204,7 +204,7 @@ export function transactionList(
       {
         name: 'with',
         title: 'With',
-        value: (txn) => partyOf(txn, known),
+        value: (txn) => partyOf(txn, recipientOf),
         only: 'screen',
         priority: 2,
         below: true,
@@ -214,7 +214,7 @@ export function transactionList(
       {
         name: 'note',
         title: 'Note',
-        value: (txn) => furtherNote(txn, known),
+        value: (txn) => furtherNote(txn, recipientOf),
         only: 'screen',
         priority: 6,
         shrinks: true,
@@ -252,9 +252,9 @@ export function transactionList(
  */
 export const movementColumns = (
   time: (at: number) => string,
-  known: Known,
+  recipientOf: RecipientOf,
 ): Column<ListedTransaction>[] => {
-  const columns = transactionList(0, { known }).columns;
+  const columns = transactionList(0, { recipientOf }).columns;
   const texts: Readonly<Record<string, Column<ListedTransaction>['text']>> = {
     time: ({ createdAt }) => (typeof createdAt === 'number' ? time(createdAt) : '–'),
     what: directionWord,

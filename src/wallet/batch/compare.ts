@@ -21,7 +21,7 @@ export type RemarkKind =
   | 'two-names'
   | 'row-twice';
 
-export interface Remark {
+export interface BatchRemark {
   readonly kind: RemarkKind;
   /** Null for a payee without a line. */
   readonly line: number | null;
@@ -33,13 +33,13 @@ export interface Remark {
 }
 
 /** Whether a person must accept the remark if the run has `--yes`. */
-export const needsAcceptance = ({ kind }: Remark): boolean =>
+export const needsAcceptance = ({ kind }: BatchRemark): boolean =>
   kind === 'account-changed' || kind === 'institution-changed' || kind === 'row-twice';
 
 export interface Comparison {
   /** The latest run with at least half of its payees among the rows. */
   readonly last: PastRun | undefined;
-  readonly remarks: readonly Remark[];
+  readonly remarks: readonly BatchRemark[];
 }
 
 /**
@@ -64,7 +64,7 @@ export function compareRuns(
 }
 
 /** Keeps one remark for a new payee with several rows, on the first row. */
-function onceNew(remarks: readonly Remark[]): Remark[] {
+function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
   const seen = new Set<string>();
   return remarks.filter(({ kind, payee }) => {
     if (kind !== 'new-payee') return true;
@@ -87,13 +87,13 @@ function lastRun(rows: readonly PayeeRow[], runs: readonly PastRun[]): PastRun |
   });
 }
 
-interface Known {
+interface KnownPayees {
   /** The rows of each payee in the latest run that paid the payee. */
   readonly byPayee: ReadonlyMap<string, readonly PaidRow[]>;
   readonly byAccount: ReadonlyMap<string, readonly PaidRow[]>;
 }
 
-function knownPayees(runs: readonly PastRun[]): Known {
+function knownPayees(runs: readonly PastRun[]): KnownPayees {
   return { byPayee: latestBy(runs, payeeKey), byAccount: latestBy(runs, accountKey) };
 }
 
@@ -119,8 +119,8 @@ function latestBy(
 const remark = (
   kind: RemarkKind,
   row: PayeeRow,
-  change: Partial<Pick<Remark, 'before' | 'now' | 'note'>> = {},
-): Remark => ({
+  change: Partial<Pick<BatchRemark, 'before' | 'now' | 'note'>> = {},
+): BatchRemark => ({
   kind,
   line: row.line,
   payee: payeeName(row),
@@ -132,10 +132,10 @@ const remark = (
 
 function changesOf(
   row: PayeeRow,
-  { byPayee, byAccount }: Known,
+  { byPayee, byAccount }: KnownPayees,
   factor: Big,
   hasLast: boolean,
-): Remark[] {
+): BatchRemark[] {
   const payee = payeeKey(row);
   if (payee === undefined) return [];
   const account = accountKey(row) ?? '';
@@ -152,7 +152,7 @@ function changesOf(
   return [...renamed, ...amountChange(row, others, factor)];
 }
 
-function accountChange(row: PayeeRow, earlier: readonly PaidRow[]): Remark[] {
+function accountChange(row: PayeeRow, earlier: readonly PaidRow[]): BatchRemark[] {
   const [first] = earlier;
   const isSame = earlier.some((each) => accountKey(each) === accountKey(row));
   if (first === undefined || row.account === null || isSame) return [];
@@ -176,7 +176,7 @@ const place = (row: PaidRow): string =>
   [row.account ?? '', bank(row)].filter((part) => part !== '').join(' · ');
 
 /** Compares with the closest earlier amount to the payee, if possible to the same account. */
-function amountChange(row: PayeeRow, earlier: readonly PaidRow[], factor: Big): Remark[] {
+function amountChange(row: PayeeRow, earlier: readonly PaidRow[], factor: Big): BatchRemark[] {
   const same = earlier.filter((each) => accountKey(each) === accountKey(row));
   const among = same.length > 0 ? same : earlier;
   const inCcy = among.filter(({ ccy }) => ccy === row.ccy);
@@ -212,7 +212,7 @@ function timesText(times: Big, isMore: boolean): string {
 }
 
 /** Remarks on rows that differ only in their references, and on accounts under two names. */
-function within(rows: readonly PayeeRow[]): Remark[] {
+function within(rows: readonly PayeeRow[]): BatchRemark[] {
   const firstOf = new Map<string, PayeeRow>();
   const namedFirst = new Map<string, PayeeRow>();
   return rows.flatMap((row) => {
@@ -235,17 +235,17 @@ function within(rows: readonly PayeeRow[]): Remark[] {
   });
 }
 
-const twice = (row: PayeeRow, { line, ref }: PayeeRow): Remark =>
+const twice = (row: PayeeRow, { line, ref }: PayeeRow): BatchRemark =>
   remark('row-twice', row, {
     before: `line ${line} (${ref})`,
     now: row.ref,
     note: 'differs in its reference alone',
   });
 
-const twoNames = (row: PayeeRow, { line, name }: PayeeRow): Remark =>
+const twoNames = (row: PayeeRow, { line, name }: PayeeRow): BatchRemark =>
   remark('two-names', row, { before: `${name ?? ''} on line ${line}`, now: place(row) });
 
-function missing(rows: readonly PayeeRow[], last: PastRun | undefined): Remark[] {
+function missing(rows: readonly PayeeRow[], last: PastRun | undefined): BatchRemark[] {
   const present = new Set(rows.flatMap(keysOf));
   const payees = new Map((last?.rows ?? []).map((row) => [payeeKey(row), row]));
   return [...payees].flatMap(([key, row]) =>

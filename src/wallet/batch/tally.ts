@@ -5,7 +5,7 @@ import { Failure, type FailureKind } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
 import type { RowResult, RowOutcome } from './run.js';
 
-export interface Tally {
+export interface BatchTally {
   readonly results: Readonly<Record<RowResult, number>>;
   /** The paid rows that an earlier run paid. */
   readonly before: number;
@@ -15,14 +15,17 @@ export interface Tally {
   readonly kinds: ReadonlySet<FailureKind>;
 }
 
-export const emptyTally: Tally = {
+export const emptyTally: BatchTally = {
   results: { paid: 0, sent: 0, unknown: 0, failed: 0 },
   before: 0,
   spent: new Map(),
   kinds: new Set(),
 };
 
-export function tallied({ results, before, spent, kinds }: Tally, outcome: RowOutcome): Tally {
+export function tallied(
+  { results, before, spent, kinds }: BatchTally,
+  outcome: RowOutcome,
+): BatchTally {
   const { result, total, failure } = outcome;
   const leaves = !outcome.before && result !== 'failed' ? total : undefined;
   return {
@@ -36,11 +39,11 @@ export function tallied({ results, before, spent, kinds }: Tally, outcome: RowOu
   };
 }
 
-export const doneRows = ({ results }: Tally): number =>
+export const doneRows = ({ results }: BatchTally): number =>
   results.paid + results.sent + results.unknown + results.failed;
 
 /** Whether this run has submitted a payment. */
-export const hasMoved = ({ results, before }: Tally): boolean =>
+export const hasMoved = ({ results, before }: BatchTally): boolean =>
   results.paid + results.sent + results.unknown > before;
 
 const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
@@ -53,7 +56,7 @@ const again = { hint: 'Run the same command again: it continues and pays no row 
  * @param complete whether the end of the file was reached
  */
 export function failureOf(
-  tally: Tally,
+  tally: BatchTally,
   rows: number,
   complete: boolean,
   interrupted: boolean,
@@ -98,7 +101,7 @@ const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
 };
 
 /** A failure of the batch itself, such as an unreadable file, after a row was submitted. */
-export function faultFailure(fault: unknown, tally: Tally, rows: number): Failure | undefined {
+export function faultFailure(fault: unknown, tally: BatchTally, rows: number): Failure | undefined {
   if (fault === undefined) return undefined;
   const left = rows - doneRows(tally) + tally.results.failed;
   return new Failure(

@@ -12,11 +12,11 @@ import {
   isSameOutcome,
   mayHaveMoved,
   ofWhole,
-  readKnown,
+  readLocalPayment,
   readServiceRow,
   serviceText,
   type FoundDifference,
-  type Known,
+  type LocalPayment,
   type ServiceRow,
 } from './compared.js';
 
@@ -30,10 +30,10 @@ export interface KnownEvent {
 type Found = AsyncGenerator<FoundDifference, void, void>;
 
 export interface Sources {
-  readonly journal: AsyncIterable<Known>;
+  readonly journal: AsyncIterable<LocalPayment>;
   /** Events, oldest first. Undefined without an inbox. */
   readonly inbox: AsyncIterable<KnownEvent> | undefined;
-  readonly files: readonly { readonly name: string; readonly rows: AsyncIterable<Known> }[];
+  readonly files: readonly { readonly name: string; readonly rows: AsyncIterable<LocalPayment> }[];
 }
 
 export interface CompareDeps {
@@ -61,11 +61,11 @@ export function putListed(page: readonly ListedTransaction[], rows: SortedRows):
 /** The differences, after every page of the list was stored. */
 export async function* differences({ journal, inbox, files }: Sources, deps: CompareDeps): Found {
   const { rows, since } = deps;
-  for await (const known of journal) {
-    if (known.txnId !== null) put(rows, 'journal', known.txnId, known);
-    if (known.txnId !== null && known.run !== null && mayHaveMoved(known))
-      put(rows, `run ${known.run}`, known.txnId, known);
-    yield* checked(known, 'journal', deps);
+  for await (const local of journal) {
+    if (local.txnId !== null) put(rows, 'journal', local.txnId, local);
+    if (local.txnId !== null && local.run !== null && mayHaveMoved(local))
+      put(rows, `run ${local.run}`, local.txnId, local);
+    yield* checked(local, 'journal', deps);
   }
   for (const file of files) yield* fileDifferences(file, deps);
   let firstEvent = Infinity;
@@ -87,16 +87,16 @@ export async function* differences({ journal, inbox, files }: Sources, deps: Com
  * Compares a payment of a source with the service. If the list does not show it, it is read by id.
  */
 async function* checked(
-  known: Known,
+  local: LocalPayment,
   source: string,
   { rows, read, since }: CompareDeps,
   compare: typeof stateDifference = differing,
 ): Found {
-  const { txnId, reference } = known;
+  const { txnId, reference } = local;
   const text =
     txnId === null ? rows.find('reference', reference ?? '') : rows.find('service', txnId);
-  if (text !== undefined) return yield* compare(known, readServiceRow(text), source);
-  if (!mayHaveMoved(known)) return;
+  if (text !== undefined) return yield* compare(local, readServiceRow(text), source);
+  if (!mayHaveMoved(local)) return;
   const txn = txnId === null ? undefined : await read(txnId).catch(ifNotFound);
   if (txn === undefined) {
     const name = txnId === null ? 'reference' : 'id';
@@ -104,7 +104,7 @@ async function* checked(
       'here',
       'unknown there',
       source,
-      known,
+      local,
       `the service has no transaction of this ${name}`,
     );
     return;
@@ -112,8 +112,8 @@ async function* checked(
   const row = readServiceRow(serviceText(txn));
   if (row.createdAt < since) return;
   const detail = `the list leaves it out; by its id the service reports ${row.txnState}`;
-  yield { ...ofWhole('here', 'unknown there', source, known, detail), there: row.total };
-  yield* compare(known, row, source);
+  yield { ...ofWhole('here', 'unknown there', source, local, detail), there: row.total };
+  yield* compare(local, row, source);
 }
 
 function ifNotFound(error: unknown): undefined {
@@ -126,7 +126,7 @@ function ifNotFound(error: unknown): undefined {
 }
 
 function stateDifference(
-  { outcome, state }: Known,
+  { outcome, state }: LocalPayment,
   there: ServiceRow,
   source: string,
 ): Iterable<FoundDifference> {
@@ -136,34 +136,34 @@ function stateDifference(
 }
 
 function* differing(
-  known: Known,
+  local: LocalPayment,
   there: ServiceRow,
   source: string,
 ): Generator<FoundDifference, void, void> {
-  yield* stateDifference(known, there, source);
+  yield* stateDifference(local, there, source);
   const plain = {
     ...ofWhole('there', 'reference differs', source, there, ''),
     ccy: null,
     there: null,
   };
   // An imported payment without a reference has its id as reference.
-  const isNamed = known.reference !== null && known.reference !== there.txnId;
-  if (isNamed && known.reference !== there.reference)
+  const isNamed = local.reference !== null && local.reference !== there.txnId;
+  if (isNamed && local.reference !== there.reference)
     yield {
       ...plain,
-      detail: `${known.reference} here, ${there.reference ?? 'none'} at the service`,
+      detail: `${local.reference} here, ${there.reference ?? 'none'} at the service`,
     };
-  if (known.outcome !== 'paid' || there.txnState !== 'completed' || there.total === null) return;
-  if (known.total === null || known.ccy === null)
+  if (local.outcome !== 'paid' || there.txnState !== 'completed' || there.total === null) return;
+  if (local.total === null || local.ccy === null)
     yield { ...plain, difference: 'not comparable', detail: 'no amount is recorded here' };
   else
     yield* amounts('amount differs', 'settled another amount than approved', plain, [
-      { ccy: known.ccy, value: known.total },
+      { ccy: local.ccy, value: local.total },
       { ccy: there.ccy, value: there.total },
     ]);
-  if (known.receives !== null && known.receivesCcy !== null && there.arrived !== null)
+  if (local.receives !== null && local.receivesCcy !== null && there.arrived !== null)
     yield* amounts('arrived differs', 'another amount arrived than approved', plain, [
-      { ccy: known.receivesCcy, value: known.receives },
+      { ccy: local.receivesCcy, value: local.receives },
       { ccy: there.arrivedCcy, value: there.arrived },
     ]);
 }
@@ -243,41 +243,41 @@ async function* fileDifferences(
 ): Found {
   const { rows } = deps;
   const [byName, byId] = [`file ${name}`, `file ids ${name}`];
-  for await (const known of fileRows) {
-    const key = known.reference ?? known.txnId ?? '';
+  for await (const local of fileRows) {
+    const key = local.reference ?? local.txnId ?? '';
     const before = rows.find(byName, key);
-    const other = known.txnId === null ? undefined : rows.find(byId, known.txnId);
-    const isRepeated = before !== undefined && readKnown(before).state === known.state;
+    const other = local.txnId === null ? undefined : rows.find(byId, local.txnId);
+    const isRepeated = before !== undefined && readLocalPayment(before).state === local.state;
     if (isRepeated || (other !== undefined && JSON.parse(other) !== key))
-      yield ofWhole('here', 'doubled row', name, known, 'the file has this payment twice');
-    put(rows, byName, key, known);
-    if (known.txnId !== null) put(rows, byId, known.txnId, key);
+      yield ofWhole('here', 'doubled row', name, local, 'the file has this payment twice');
+    put(rows, byName, key, local);
+    if (local.txnId !== null) put(rows, byId, local.txnId, key);
   }
   const runs = new Set<string>();
   for (const text of rows.each(byName)) {
-    const known = readKnown(text);
-    yield* checked(known, name, deps);
-    if (known.txnId === null || !mayHaveMoved(known)) continue;
-    const here = rows.find('journal', known.txnId);
+    const local = readLocalPayment(text);
+    yield* checked(local, name, deps);
+    if (local.txnId === null || !mayHaveMoved(local)) continue;
+    const here = rows.find('journal', local.txnId);
     if (here === undefined)
       yield ofWhole(
         'here',
         'unknown here',
         name,
-        known,
+        local,
         'the journal does not have this row of the file',
       );
-    else runs.add(readKnown(here).run ?? '');
+    else runs.add(readLocalPayment(here).run ?? '');
   }
   for (const run of runs)
     for (const text of rows.each(`run ${run}`)) {
-      const known = readKnown(text);
-      if (rows.find(byId, known.txnId ?? '') === undefined)
+      const local = readLocalPayment(text);
+      if (rows.find(byId, local.txnId ?? '') === undefined)
         yield ofWhole(
           'here',
           'not in the file',
           name,
-          known,
+          local,
           'the batch paid it, and the file lacks it',
         );
     }
@@ -297,17 +297,17 @@ async function* eventDifferences(deps: CompareDeps): Found {
     const { txnId, txnState } = v.parse(eventText, JSON.parse(text));
     const completed = rows.find('event completed', txnId) !== undefined;
     const state = completed ? 'completed' : txnState;
-    const known = { ...unknownPayment, txnId, state, outcome: outcomeOfEvent(completed) };
+    const local = { ...unknownPayment, txnId, state, outcome: outcomeOfEvent(completed) };
     const ended = rows.find('event ended', txnId);
     if (completed && ended !== undefined)
       yield ofWhole(
         'here',
         'events contradict',
         'inbox',
-        known,
+        local,
         `completed, and also ${readState(ended)}`,
       );
-    yield* checked(known, 'inbox', deps, completed ? stateDifference : () => []);
+    yield* checked(local, 'inbox', deps, completed ? stateDifference : () => []);
   }
 }
 
@@ -315,7 +315,8 @@ const eventText = v.object({ txnId: v.string(), txnState: v.string() });
 
 const readState = (text: string): string => v.parse(eventText, JSON.parse(text)).txnState;
 
-const outcomeOfEvent = (completed: boolean): Known['outcome'] => (completed ? 'paid' : 'in flight');
+const outcomeOfEvent = (completed: boolean): LocalPayment['outcome'] =>
+  completed ? 'paid' : 'in flight';
 
 /** An event contains no amounts. */
 const unknownPayment = {

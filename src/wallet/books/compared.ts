@@ -46,7 +46,7 @@ const decimal = v.pipe(
 /** `unknown` means submitted and then reported as expired or cancelled, which proves nothing. */
 const outcome = v.picklist(['nothing moved', 'in flight', 'paid', 'error', 'unknown']);
 
-const knownText = v.object({
+const localPaymentText = v.object({
   /** Null if only the reference is known. */
   txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),
@@ -64,9 +64,10 @@ const knownText = v.object({
 });
 
 /** A payment in a source of this home. */
-export type Known = Readonly<v.InferOutput<typeof knownText>>;
+export type LocalPayment = Readonly<v.InferOutput<typeof localPaymentText>>;
 
-export const readKnown = (text: string): Known => v.parse(knownText, JSON.parse(text));
+export const readLocalPayment = (text: string): LocalPayment =>
+  v.parse(localPaymentText, JSON.parse(text));
 
 const serviceRow = v.object({
   txnId: v.string(),
@@ -138,17 +139,19 @@ function contradictionIn(
   );
 }
 
-export function outcomeAtService(txnState: string): Known['outcome'] {
+export function outcomeAtService(txnState: string): LocalPayment['outcome'] {
   if (txnState === 'completed') return 'paid';
   if (txnState === 'error') return 'error';
   return movedNothing(txnState) || isQuoted(txnState) ? 'nothing moved' : 'in flight';
 }
 
-export const isSameOutcome = (here: Known['outcome'], there: Known['outcome']): boolean =>
-  here === there || (here === 'unknown' && there !== 'paid');
+export const isSameOutcome = (
+  here: LocalPayment['outcome'],
+  there: LocalPayment['outcome'],
+): boolean => here === there || (here === 'unknown' && there !== 'paid');
 
 /** Whether the service must have the transaction. */
-export const mayHaveMoved = ({ outcome: of }: Known): boolean => of !== 'nothing moved';
+export const mayHaveMoved = ({ outcome: of }: LocalPayment): boolean => of !== 'nothing moved';
 
 /** A difference of a whole payment of a source, or of a whole transaction of the service. */
 export const ofWhole = (
@@ -160,7 +163,7 @@ export const ofWhole = (
     reference,
     ccy,
     total,
-  }: Pick<Known | ServiceRow, 'txnId' | 'reference' | 'ccy' | 'total'>,
+  }: Pick<LocalPayment | ServiceRow, 'txnId' | 'reference' | 'ccy' | 'total'>,
   detail: string,
 ): FoundDifference => ({
   difference,

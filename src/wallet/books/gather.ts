@@ -6,7 +6,7 @@ import { interrupted } from '../../api/request/retry.js';
 import { givenFromWire } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
 import { policies } from '../../formats/policies.js';
-import { poll, type Next } from '../../formats/poll.js';
+import { poll, type PollNext } from '../../formats/poll.js';
 import type { SortedRow, SortedRows } from '../../store/files/sorted-rows.js';
 import { withFigures } from '../history/missing-amounts.js';
 import { spanFilter } from '../payment/find.js';
@@ -136,7 +136,7 @@ async function readUntilTied({
   let since = 0;
   let wallets = await service.wallets();
   let compared: Compared = { differences: [], tied: [], unreported: [] };
-  const read = async (): Promise<Next<Compared>> => {
+  const read = async (): Promise<PollNext<Compared>> => {
     const startedAt = service.serviceNow();
     let oldestOpen = startedAt;
     const pages = withFigures(

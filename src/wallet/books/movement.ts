@@ -36,7 +36,7 @@ const movementText = v.object({
 export type Movement = Readonly<v.InferOutput<typeof movementText>>;
 
 /** The movement of a transaction. */
-export interface Moved extends Movement {
+export interface TransactionMovement extends Movement {
   readonly kind: 'receive' | 'send' | 'swap';
   readonly txnId: string;
   readonly created: number;
@@ -67,8 +67,8 @@ export type Candidate = Readonly<v.InferOutput<typeof candidateText>>;
 export const readMovement = (text: string): Movement => v.parse(movementText, JSON.parse(text));
 export const readCandidate = (text: string): Candidate => v.parse(candidateText, JSON.parse(text));
 
-export interface Booked {
-  readonly movements: readonly Moved[];
+export interface BookedMovements {
+  readonly movements: readonly TransactionMovement[];
   readonly candidates: readonly Candidate[];
 }
 
@@ -76,7 +76,7 @@ export interface Booked {
 const quoteMs = 3_600_000;
 
 /** @param now the service's clock, epoch ms */
-export function booked(txn: ListedTransaction, now: number): Booked {
+export function booked(txn: ListedTransaction, now: number): BookedMovements {
   const { txnState, txnId, createdAt } = txn;
   if (movedNothing(txnState) || (isQuoted(txnState) && (createdAt ?? now) < now - quoteMs))
     return nothing;
@@ -121,7 +121,7 @@ export function booked(txn: ListedTransaction, now: number): Booked {
   };
 }
 
-const nothing: Booked = { movements: [], candidates: [] };
+const nothing: BookedMovements = { movements: [], candidates: [] };
 
 /** The change of the wallet, negative for a debit. */
 export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big =>
@@ -129,7 +129,7 @@ export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big =>
 
 function effectIn(
   ccy: string,
-  effects: readonly Omit<Moved, 'at' | 'created'>[] | undefined,
+  effects: readonly Omit<TransactionMovement, 'at' | 'created'>[] | undefined,
 ): Big | null {
   const effect = effects?.find((each) => each.ccy === ccy);
   return effect === undefined ? null : changeOf(effect);
@@ -142,13 +142,15 @@ const walletsOf = ({ sourceReq, destReq }: ListedTransaction): string[] =>
   );
 
 /** The effects by the settled amounts. Before the settlement, by the requested amounts. */
-function effectsOf(txn: ListedTransaction): Omit<Moved, 'at' | 'created'>[] | undefined {
+function effectsOf(
+  txn: ListedTransaction,
+): Omit<TransactionMovement, 'at' | 'created'>[] | undefined {
   const { sourceReq, destReq, txnId, extRefId, note } = txn;
   const amounts = movedAmounts(txn);
   if (amounts === undefined) return undefined;
   const { exchanged, arrived, serviceFee, networkFee } = amounts;
   const [isOut, isIn] = [sourceReq.method === 'servicepay', destReq.method === 'servicepay'];
-  const kind: Moved['kind'] = isOut && isIn ? 'swap' : isOut ? 'send' : 'receive';
+  const kind: TransactionMovement['kind'] = isOut && isIn ? 'swap' : isOut ? 'send' : 'receive';
   const common = { kind, txnId, reference: extRefId ?? null, note: note ?? null };
   const fee = serviceFee.value.plus(networkFee.value);
   return [

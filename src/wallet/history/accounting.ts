@@ -4,7 +4,7 @@
 import { decimalsOf, fixed } from '../../formats/amount.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
-import { booked, changeOf, type Moved } from '../books/movement.js';
+import { booked, changeOf, type TransactionMovement } from '../books/movement.js';
 
 /** The cells of a row, with its creation time (epoch ms). */
 export interface AccountingRow {
@@ -33,7 +33,8 @@ export interface AccountingFormat {
 }
 
 /** The movements of a completed transaction. */
-const movementsOf = (txn: ListedTransaction): readonly Moved[] => booked(txn, 0).movements;
+const movementsOf = (txn: ListedTransaction): readonly TransactionMovement[] =>
+  booked(txn, 0).movements;
 
 /** Koinly reads times as UTC. */
 const koinly: AccountingFormat = {
@@ -58,7 +59,10 @@ const koinly: AccountingFormat = {
     if (first === undefined) return undefined;
     const sent = movements.find(({ out }) => out.gt(0));
     const received = movements.find((movement) => movement.in.gt(0));
-    const amount = (movement: Moved | undefined, name: 'in' | 'out' | 'fee'): string[] =>
+    const amount = (
+      movement: TransactionMovement | undefined,
+      name: 'in' | 'out' | 'fee',
+    ): string[] =>
       movement === undefined || movement[name].eq(0)
         ? ['', '']
         : [fixed(movement[name]), movement.ccy];
@@ -80,7 +84,7 @@ const koinly: AccountingFormat = {
 };
 
 /** The value in the fiat currency of the amount that left or arrived. */
-function netWorth(moved: Moved, kept: OwnFacts['kept']): string[] {
+function netWorth(moved: TransactionMovement, kept: OwnFacts['kept']): string[] {
   const rate = kept?.rates[moved.ccy];
   if (kept === undefined || rate === undefined) return ['', ''];
   const value = moved.in.plus(moved.out).times(rate);
@@ -113,7 +117,11 @@ const quickbooks = (ccy: string): AccountingFormat => ({
 const inCurrency =
   (
     ccy: string,
-    cells: (movement: Moved, day: string, payee: string | undefined) => readonly string[],
+    cells: (
+      movement: TransactionMovement,
+      day: string,
+      payee: string | undefined,
+    ) => readonly string[],
   ): AccountingFormat['row'] =>
   (txn, day, { payee }) => {
     const movement = movementsOf(txn).find((each) => each.ccy === ccy);
@@ -122,13 +130,13 @@ const inCurrency =
       : { at: movement.at, cells: cells(movement, day(movement.at), payee) };
   };
 
-const amountText = (movement: Moved): string =>
+const amountText = (movement: TransactionMovement): string =>
   changeOf(movement).toFixed(decimalsOf(movement.ccy));
 
 const words = { receive: 'Received', send: 'Sent', swap: 'Swapped' } as const;
 
 /** `Sent tron: Supplier in Lagos`. */
-const descriptionOf = ({ kind, other, note }: Moved, payee = other): string =>
+const descriptionOf = ({ kind, other, note }: TransactionMovement, payee = other): string =>
   `${words[kind]} ${payee}${note === null ? '' : `: ${note}`}`;
 
 export const accountingFormats = ['koinly', 'xero', 'quickbooks'] as const;

@@ -5,15 +5,15 @@ import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, type Money } from '../../formats/amount.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
-import { figure, movedAmounts, type Figure, type MovedAmounts } from './moved-amounts.js';
+import { figure, movedAmounts, type ReportedAmount, type MovedAmounts } from './moved-amounts.js';
 import { settledAt } from './settled-at.js';
 
 export interface Posting {
   /** The account in the format of hledger and beancount: `Assets:Svcpay:BTC`. */
   readonly account: string;
-  readonly amount: Figure;
+  readonly amount: ReportedAmount;
   /** The total cost, if the amount was exchanged for another currency. */
-  readonly cost?: Figure | undefined;
+  readonly cost?: ReportedAmount | undefined;
 }
 
 export interface Entry {
@@ -199,7 +199,7 @@ const plainLine = (text: string): string =>
 const controls = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
 
 /** An amount such as `-0.00002507 BTC`, as in both programs. */
-const amountText = ({ ccy, text }: Figure): string => `${text} ${ccy}`;
+const amountText = ({ ccy, text }: ReportedAmount): string => `${text} ${ccy}`;
 
 /** The amount, with its cost if it was exchanged: `0.00025 BTC @@ 25 USDT`. */
 const costText = ({ amount, cost }: Posting): string =>

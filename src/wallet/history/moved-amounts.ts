@@ -4,7 +4,7 @@ import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, fromWire, plainNumber, type Money, type WireNumber } from '../../formats/amount.js';
 
 /** An amount with its digits, which are the service's own if the service reports them. */
-export interface Figure extends Money {
+export interface ReportedAmount extends Money {
   readonly text: string;
 }
 
@@ -12,11 +12,11 @@ export interface MovedAmounts {
   /** The debit, fees included. */
   readonly left: Money;
   /** The part of `left` that was exchanged for `arrived`. */
-  readonly exchanged: Figure;
-  readonly arrived: Figure;
+  readonly exchanged: ReportedAmount;
+  readonly arrived: ReportedAmount;
   /** In the currency of the source. Zero if the service reports no fee. */
-  readonly serviceFee: Figure;
-  readonly networkFee: Figure;
+  readonly serviceFee: ReportedAmount;
+  readonly networkFee: ReportedAmount;
 }
 
 /**
@@ -52,9 +52,13 @@ interface Reported {
   readonly reported: WireNumber;
 }
 
-export const figure = (ccy: string, value: Big): Figure => ({ ccy, value, text: fixed(value) });
+export const figure = (ccy: string, value: Big): ReportedAmount => ({
+  ccy,
+  value,
+  text: fixed(value),
+});
 
-const figureOf = ({ ccy, reported }: Reported): Figure => ({
+const figureOf = ({ ccy, reported }: Reported): ReportedAmount => ({
   ccy,
   value: fromWire(reported),
   text: plainNumber(reported),

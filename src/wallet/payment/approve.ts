@@ -9,16 +9,16 @@ import { checkMarket, checkMaxFee, refuseUnusual, unusualOf } from '../quote/ter
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { readFunds } from './create.js';
 import type { Approval, PaymentDeps } from './contract.js';
-import { txnOf, type RunEventBody, type Funds, type Run, type Wish } from './model.js';
+import { txnOf, type RunEventBody, type Funds, type Run, type RunGoal } from './model.js';
 
 /** Throws Failure for a quote that must not be approved. */
-export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<RunEventBody> {
+export async function approve(run: Run, goal: RunGoal, deps: PaymentDeps): Promise<RunEventBody> {
   const txn = transactionOf(run);
   const approval = await approvalOf(run, txn, deps);
   const { quote } = approval;
   deps.on({ type: 'quoted', approval });
-  if (wish.until === 'quoted') return { is: 'shown' };
-  if (wish.consent === 'standing') {
+  if (goal.until === 'quoted') return { is: 'shown' };
+  if (goal.consent === 'standing') {
     refuseUnusual(approval.unusual, quote);
     return { is: 'approved', quote, by: 'covered' };
   }

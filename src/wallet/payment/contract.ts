@@ -16,7 +16,7 @@ import type { Limits } from '../../store/profile/profiles.js';
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 import type { Consent } from './model.js';
-import type { Earlier } from './same-again.js';
+import type { EarlierPayment } from './same-again.js';
 
 /** The part of the client that payments use. */
 export interface PaymentService {
@@ -129,7 +129,7 @@ export interface PaymentDeps {
    * Called if the same payment was made a moment ago, or is under way. Decides whether this run
    * follows that payment or makes another payment. Throws Failure to make none.
    */
-  readonly again: (earlier: Earlier) => Promise<'follow' | 'another'>;
+  readonly again: (earlier: EarlierPayment) => Promise<'follow' | 'another'>;
   /** Asks a person to approve a quote. Not called if `--yes` is given. */
   readonly approve: (approval: Approval) => Promise<Answer>;
   readonly on: (event: PaymentEvent) => void;

@@ -32,7 +32,7 @@ import {
   type Now,
   type Run,
   type Step,
-  type Wish,
+  type RunGoal,
 } from './model.js';
 import { isReopened, next } from './next.js';
 import { alreadyPaid, journalLost, notOrdered } from './outcomes.js';
@@ -42,12 +42,12 @@ import { refusesConfirmation } from './refusals.js';
  * The end of a payment: its transaction, or the payment if another process took it over. `declined`
  * means that a person had just declined.
  */
-export type Driven =
+export type DriveResult =
   | { readonly txn: Transaction }
   | { readonly lost: Payment; readonly declined: Failure | undefined };
 
 interface Drive {
-  readonly wish: Wish;
+  readonly goal: RunGoal;
   readonly deps: PaymentDeps;
   readonly clock: RunClock;
   claim: Claim;
@@ -59,16 +59,16 @@ interface Drive {
 }
 
 /** Throws the Failure of the outcome. */
-export async function drive(claim: Claim, wish: Wish, deps: PaymentDeps): Promise<Driven> {
-  const drive: Drive = { wish, deps, clock: runClock(deps), claim, journalError: undefined };
+export async function drive(claim: Claim, goal: RunGoal, deps: PaymentDeps): Promise<DriveResult> {
+  const drive: Drive = { goal, deps, clock: runClock(deps), claim, journalError: undefined };
   let run = openRun(claim);
-  let event: RunEventBody = { is: 'reopened', terms: wish.terms };
+  let event: RunEventBody = { is: 'reopened', terms: goal.terms };
   try {
-    if (isReopened(run, wish)) run = await take(run, event, drive);
+    if (isReopened(run, goal)) run = await take(run, event, drive);
     for (;;) {
       if (deps.signal.aborted && run.memory.isInterrupted !== true)
         run = await take(run, { is: 'interrupted' }, drive);
-      const step = next(run, wish, drive.clock.now());
+      const step = next(run, goal, drive.clock.now());
       if (step.do === 'stop') return { txn: await end(run, step, drive) };
       event = await perform(run, step, drive);
       run = await take(run, event, drive);
@@ -215,18 +215,18 @@ async function perform(run: Run, step: Performed, drive: Drive): Promise<RunEven
 async function performed(
   run: Run,
   step: Performed,
-  { wish, deps, clock }: Drive,
+  { goal, deps, clock }: Drive,
 ): Promise<RunEventBody> {
   const txnId = run.attempt.txnId ?? '';
   switch (step.do) {
     case 'create':
-      return create(run, wish.consent !== 'standing', deps);
+      return create(run, goal.consent !== 'standing', deps);
     case 'find':
-      return find(run, step.depth, wish, deps);
+      return find(run, step.depth, goal, deps);
     case 'read':
       return read(run, step.attempt, deps);
     case 'approve':
-      return approve(run, wish, deps);
+      return approve(run, goal, deps);
     case 'cancel':
       return cancel(txnId, deps);
     case 'submit':
@@ -244,7 +244,7 @@ async function performed(
     case 'lapse':
       return { is: 'lapsed' };
     case 'open-attempt':
-      return { is: 'attempt-opened', number: step.number, terms: wish.terms };
+      return { is: 'attempt-opened', number: step.number, terms: goal.terms };
   }
 }
 

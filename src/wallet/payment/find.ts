@@ -7,7 +7,7 @@ import { attemptNamed, attemptRef, invoiceReference } from '../../store/journal/
 import { echoes, isOfAccount } from '../order/echo.js';
 import { readTransaction, rereadWhileStale } from '../transaction/read.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
-import type { RunEventBody, Run, Wish } from './model.js';
+import type { RunEventBody, Run, RunGoal } from './model.js';
 import { differentPayment, paidElsewhere } from './outcomes.js';
 import { hasStarted, started } from './create.js';
 
@@ -81,7 +81,7 @@ async function newestPage(
 export async function find(
   run: Run,
   depth: 'every page' | 'newest page',
-  wish: Wish,
+  goal: RunGoal,
   deps: PaymentDeps,
 ): Promise<RunEventBody> {
   const { ref } = run.payment;
@@ -89,7 +89,7 @@ export async function find(
   const onRead = (count: number): void => deps.on({ type: 'searching', count });
   const listed = await listedUnder(
     ref,
-    { since: since(run, wish, deps), depth, onRead },
+    { since: since(run, goal, deps), depth, onRead },
     deps.service,
   ).catch(neverMind);
   let best: { txn: Transaction; number: number } | undefined;
@@ -104,7 +104,7 @@ export async function find(
   }
   if (best === undefined) return { is: 'not-found' };
   if (!echoes(run.order, best.txn, deps.account)) throw differentPayment(ref, best.txn.txnId);
-  if (wish.reference === 'invoice' && best.txn.txnState === 'completed')
+  if (goal.reference === 'invoice' && best.txn.txnState === 'completed')
     throw paidElsewhere(best.txn, ref);
   deps.on({ type: 'found', txn: best.txn });
   // If the create request had no answer, the service may have started this run's transaction, which
@@ -120,7 +120,7 @@ export async function find(
 }
 
 /** A payment under an invoice's own reference cannot be older than the invoice. */
-function since({ order, payment }: Run, { reference }: Wish, { service }: PaymentDeps): number {
+function since({ order, payment }: Run, { reference }: RunGoal, { service }: PaymentDeps): number {
   const isByItself =
     reference === 'invoice' ||
     (order.idempotencyKey !== null && payment.ref === invoiceReference(order.idempotencyKey));

@@ -6,26 +6,26 @@ import { mayHavePaid, type Payment } from '../../store/journal/payment.js';
 import { allUnreadable, unreadable } from './outcomes.js';
 
 /**
- * The payments that a run is about. Their account is not known without a sign-in, so that they
- * count in every account of the journal.
+ * Finds the payments that a run concerns, in every account of the journal, because the account is
+ * unknown before the sign-in.
  */
-export type Concerned = (
+export type FindPayments = (
   journal: Pick<Journal, 'named' | 'openSince'>,
 ) => Promise<readonly Payment[]>;
 
 /** The payment with this reference or transaction id; undefined for a run without a name. */
-export const named = (name: string | undefined): Concerned | undefined =>
+export const named = (name: string | undefined): FindPayments | undefined =>
   name === undefined ? undefined : (journal) => journal.named(name);
 
 /** The unfinished payments that fit. */
 export const unfinished =
-  (fits: (payment: Payment) => boolean = () => true): Concerned =>
+  (fits: (payment: Payment) => boolean = () => true): FindPayments =>
   async (journal) =>
     (await journal.openSince(0)).filter(fits);
 
 /** The payment of a reference, of a transaction id, or of an unfinished one's beginning. */
 export const concernedBy =
-  (name: string): Concerned =>
+  (name: string): FindPayments =>
   async (journal) => {
     const known = await journal.named(name);
     const begins = ({ attempts }: Payment): boolean =>
@@ -48,8 +48,8 @@ const endsEarly: ReadonlySet<FailureKind> = new Set([
 
 /** Throws Failure `pending` in place of such an end if an attempt may have moved money. */
 export async function journalFirst<T>(
-  concerned: Concerned | undefined,
-  journal: () => Promise<Parameters<Concerned>[0]>,
+  concerned: FindPayments | undefined,
+  journal: () => Promise<Parameters<FindPayments>[0]>,
   work: () => Promise<T>,
 ): Promise<T> {
   try {

@@ -9,7 +9,7 @@ import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 
 /** The goal of a run. */
-export interface Wish {
+export interface RunGoal {
   /**
    * `quoted` shows the cost and stops; `submitted` stops once the service has accepted the payment.
    */

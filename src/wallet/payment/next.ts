@@ -22,7 +22,7 @@ import {
   type Settling,
   type Step,
   type Submitting,
-  type Wish,
+  type RunGoal,
 } from './model.js';
 import * as outcomes from './outcomes.js';
 import { referenceUse } from './refusals.js';
@@ -30,12 +30,12 @@ import { referenceUse } from './refusals.js';
 /** A run at one moment, with the data of its phase. */
 interface Situation<K extends RunMemory = RunMemory> extends Run {
   readonly memory: K;
-  readonly wish: Wish;
+  readonly goal: RunGoal;
   readonly now: Now;
 }
 
-export function next(run: Run, wish: Wish, now: Now): Step {
-  const situation: Situation = { ...run, wish, now };
+export function next(run: Run, goal: RunGoal, now: Now): Step {
+  const situation: Situation = { ...run, goal, now };
   const step = decide(situation);
   if (run.memory.isInterrupted !== true || concludes.has(step.do)) return step;
   if (!mayHaveMoved(run.attempt)) return fail(situation, outcomes.interrupted());
@@ -48,12 +48,12 @@ export function next(run: Run, wish: Wish, now: Now): Step {
 const concludes: ReadonlySet<Step['do']> = new Set(['stop', 'lapse', 'withdraw']);
 
 function decide(situation: Situation): Step {
-  const { payment, memory, attempt, wish } = situation;
+  const { payment, memory, attempt, goal } = situation;
   const isBeforeEnd = !isUnderWay(attempt);
   const earlier = payment.attempts.filter(({ number }) => number < attempt.number);
   const paidBefore = earlier.find(({ state }) => state === 'paid');
   if (paidBefore !== undefined && isBeforeEnd) return reportPaid(situation, paidBefore);
-  if (wish.expect !== undefined && attempt.txnId !== wish.expect)
+  if (goal.expect !== undefined && attempt.txnId !== goal.expect)
     return fail(situation, outcomes.differentPayment(payment.ref, attempt.txnId));
   const unresolved = earlier.filter((each) => each.state === 'unknown' || isUnderWay(each));
   const unread = unresolved.find(({ number }) => !memory.earlierRead.includes(number));
@@ -96,7 +96,7 @@ function over(situation: Situation<Over>): Step {
  */
 export function isReopened(
   { payment, attempt }: Run,
-  { until, leaveOpen, retryUpTo, terms }: Wish,
+  { until, leaveOpen, retryUpTo, terms }: RunGoal,
 ): boolean {
   if (payment.attempts.some(({ state }) => state === 'unknown') && retryUpTo === 0) return false;
   const isChanged = terms !== undefined || payment.abandoned;
@@ -105,9 +105,9 @@ export function isReopened(
 
 /** Creates first. svcpay searches the list only if the service refuses the reference as used. */
 function requested(situation: Situation<Requesting>): Step {
-  const { memory, now, payment, wish } = situation;
+  const { memory, now, payment, goal } = situation;
   const { tries, refusal, error, mayExist, atMs } = memory.createRequest;
-  const use = refusal && referenceUse(refusal, mayExist, wish.reference === 'generated');
+  const use = refusal && referenceUse(refusal, mayExist, goal.reference === 'generated');
   if (memory.stopped !== undefined) {
     // The reference was used and its transaction cannot be read, so it may have paid.
     const isUnknown = use?.isCertain === true && readFailures.has(memory.stopped.kind);
@@ -144,7 +144,7 @@ const readFailures: ReadonlySet<Failure['kind']> = new Set([
 
 /** Shows a quote. The quote is then approved and submitted, or expires. */
 function quoted(situation: Situation<Quoted>): Step {
-  const { memory, attempt, wish, payment } = situation;
+  const { memory, attempt, goal, payment } = situation;
   const { reads, txn, approval, cancel } = memory;
   if (memory.stopped !== undefined) return fail(situation, memory.stopped);
   const isFresh =
@@ -154,8 +154,8 @@ function quoted(situation: Situation<Quoted>): Step {
   if (reads === undefined) return { do: 'read', attempt };
   if (result === 'unreadable' || result === 'unanswered')
     return fail(situation, reads.error ?? outcomes.interrupted());
-  if (wish.expect !== undefined) {
-    const end = { txnId: wish.expect, txnState: txn?.txnState ?? '' };
+  if (goal.expect !== undefined) {
+    const end = { txnId: goal.expect, txnState: txn?.txnState ?? '' };
     return fail(situation, reads.error ?? outcomes.ended(payment.ref, end, false));
   }
   // Unless svcpay cancelled the quote, another home or program may have submitted it, and this read
@@ -165,15 +165,15 @@ function quoted(situation: Situation<Quoted>): Step {
 
 /** Handles a quote that the service still reports as quoted. */
 function offer(situation: Situation<Quoted>): Step {
-  const { memory, wish, now, attempt } = situation;
+  const { memory, goal, now, attempt } = situation;
   const { approval, cancel, reads, txn } = memory;
-  if (wish.until === 'quoted' && memory.shown === true && txn !== undefined)
-    return stop({ txn }, wish.leaveOpen !== 'always');
+  if (goal.until === 'quoted' && memory.shown === true && txn !== undefined)
+    return stop({ txn }, goal.leaveOpen !== 'always');
   if (approval === undefined) return { do: 'approve' };
   const expiresAt = txn?.sourceReq.expiresAt ?? Number.POSITIVE_INFINITY;
   const isOver =
     approval === 'prompt-expired' || (expiresAt <= now.service && memory.isMisdated !== true);
-  if (!isOver || (wish.expect !== undefined && approval !== 'prompt-expired'))
+  if (!isOver || (goal.expect !== undefined && approval !== 'prompt-expired'))
     return { do: 'submit' };
   if (cancel === undefined) return { do: 'cancel' };
   if (reads === undefined) return { do: 'read', attempt };
@@ -188,12 +188,12 @@ function offer(situation: Situation<Quoted>): Step {
  * confirmed again.
  */
 function submitting(situation: Situation<Submitting>): Step {
-  const { memory, attempt, now, wish, payment } = situation;
+  const { memory, attempt, now, goal, payment } = situation;
   const { confirmation, reads, stopped, isInterrupted } = memory;
   const { tries, isUnanswered, refusal, error, atMs } = confirmation;
   // The journal could not record that nothing was sent.
   if (stopped !== undefined) return fail(situation, outcomes.unreadable(payment, stopped));
-  if (wish.until === 'quoted') return look(situation);
+  if (goal.until === 'quoted') return look(situation);
   const isSent = isUnanswered || refusal !== undefined;
   if (isInterrupted === true) {
     if (isSent && memory.submittedHere !== true)
@@ -254,18 +254,18 @@ const confirmationUnknown = ({ attempt, memory }: Situation<Submitting>): Failur
 
 /** The payment is under way, so only the service can report how it ends. */
 function inFlight(situation: Situation<Settling>): Step {
-  const { memory, attempt, wish, now } = situation;
+  const { memory, attempt, goal, now } = situation;
   const { reads, txn, sinceMs } = memory;
   if (txn === undefined && reads === undefined) return { do: 'read', attempt };
   if (reads?.error !== undefined && isLastWord(situation, reads))
     return stopWatching(situation, outcomes.unread, reads.error);
-  if (wish.until !== 'settled' && txn !== undefined) return accepted(situation);
+  if (goal.until !== 'settled' && txn !== undefined) return accepted(situation);
   const waited = now.ms - sinceMs;
-  if (waited >= wish.waitMs) return stopWatching(situation, outcomes.sent);
+  if (waited >= goal.waitMs) return stopWatching(situation, outcomes.sent);
   const last = Math.max(reads?.atMs ?? sinceMs, sinceMs);
   const pace = policies[txn === undefined ? 'steady' : paceOf(txn)];
   const pause = pauseAfter(pace, { number: 1, waitedMs: last - sinceMs }) ?? 0;
-  return waitUntil(Math.min(last + pause, sinceMs + wish.waitMs), now, { do: 'read', attempt });
+  return waitUntil(Math.min(last + pause, sinceMs + goal.waitMs), now, { do: 'read', attempt });
 }
 
 /**
@@ -313,7 +313,7 @@ function stopWatching(
  * only a person starts another attempt.
  */
 function unknown(situation: Situation<Settling>): Step {
-  const { memory, attempt, wish, payment } = situation;
+  const { memory, attempt, goal, payment } = situation;
   const { reads } = memory;
   if (reads === undefined) return { do: 'read', attempt };
   if (reads.result === 'moving') return inFlight(situation);
@@ -321,7 +321,7 @@ function unknown(situation: Situation<Settling>): Step {
     return isLastWord(situation, reads) || hasHeld(reads)
       ? fail(situation, outcomes.unreadable(payment, reads.error))
       : readAgain(situation, reads);
-  if (reads.result === 'lapsed' && memory.submittedHere !== true && mayOpenAttempt(payment, wish))
+  if (reads.result === 'lapsed' && memory.submittedHere !== true && mayOpenAttempt(payment, goal))
     return openAttempt(situation);
   return hasHeld(reads)
     ? fail(situation, outcomes.unresolved(payment.ref, attempt))
@@ -347,7 +347,7 @@ function reportPaid(situation: Situation, paid: Attempt): Step {
  * attempt.
  */
 function failed(situation: Situation<Over>): Step {
-  const { memory, attempt, payment, wish } = situation;
+  const { memory, attempt, payment, goal } = situation;
   const { reads, txn } = memory;
   if (reads === undefined) return { do: 'read', attempt };
   const { result, error } = reads;
@@ -358,9 +358,9 @@ function failed(situation: Situation<Over>): Step {
     return fail(situation, outcomes.unreadable(payment, new Error(cause)));
   }
   const hasFailed = attempt.state === 'failed';
-  if (hasFailed && memory.submittedHere !== true && mayOpenAttempt(payment, wish))
+  if (hasFailed && memory.submittedHere !== true && mayOpenAttempt(payment, goal))
     return openAttempt(situation);
-  const canRetry = hasFailed && wish.leaveOpen !== 'if-passing';
+  const canRetry = hasFailed && goal.leaveOpen !== 'if-passing';
   return fail(situation, outcomes.ended(payment.ref, attempt, canRetry));
 }
 
@@ -369,13 +369,13 @@ function failed(situation: Situation<Over>): Step {
  * already has an outcome to report.
  */
 function lapsed(situation: Situation<Over>): Step {
-  const { memory, attempt, payment, wish } = situation;
+  const { memory, attempt, payment, goal } = situation;
   if (memory.refusal !== undefined) {
     const txnId = attempt.txnId ?? undefined;
     return fail(situation, outcomes.refused('confirmation', memory.refusal, undefined, txnId));
   }
   if (memory.isInterrupted === true) return fail(situation, outcomes.interrupted());
-  if (wish.expect === undefined && mayOpenAttempt(payment, wish)) return openAttempt(situation);
+  if (goal.expect === undefined && mayOpenAttempt(payment, goal)) return openAttempt(situation);
   const last = payment.attempts.find(({ state }) => state === 'failed') ?? attempt;
   return fail(situation, outcomes.ended(payment.ref, last, last.state === 'failed'));
 }
@@ -383,10 +383,10 @@ function lapsed(situation: Situation<Over>): Step {
 const mostAttempts = 5;
 
 function openAttempt(situation: Situation): Step {
-  const { payment, order, attempt, wish } = situation;
+  const { payment, order, attempt, goal } = situation;
   if (order.isImported === true)
     return fail(situation, outcomes.importedInPart(payment, attempt.txnId));
-  if (attempt.number - wish.firstAttempt + 1 >= mostAttempts)
+  if (attempt.number - goal.firstAttempt + 1 >= mostAttempts)
     return fail(situation, outcomes.everyQuoteExpired());
   return { do: 'open-attempt', number: attempt.number + 1 };
 }
@@ -395,7 +395,7 @@ function openAttempt(situation: Situation): Step {
  * Whether no attempt can have moved money, or a person accepted the risk of attempts up to
  * `retryUpTo`.
  */
-function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: Wish): boolean {
+function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: RunGoal): boolean {
   return attempts.every(
     ({ number, state }) =>
       state === 'lapsed' ||
@@ -429,11 +429,11 @@ const passing: ReadonlySet<Failure['kind']> = new Set([
   'declined',
 ]);
 
-function fail({ payment, attempt, wish }: Situation, failure: Failure): Step {
+function fail({ payment, attempt, goal }: Situation, failure: Failure): Step {
   const isBefore = attempt.state === 'requested' || attempt.state === 'quoted';
   const staysOpen =
     failure.kind === 'pending' ||
-    wish.leaveOpen === 'always' ||
-    (wish.leaveOpen === 'if-passing' && passing.has(failure.kind));
+    goal.leaveOpen === 'always' ||
+    (goal.leaveOpen === 'if-passing' && passing.has(failure.kind));
   return stop({ failure: outcomes.truthful(payment, failure) }, isBefore && !staysOpen);
 }

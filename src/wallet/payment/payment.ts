@@ -16,7 +16,7 @@ import { decodeOrder, isForOrder, recordOf, type Order } from '../order/orders.j
 import { readTransaction } from '../transaction/read.js';
 import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { drive } from './driver.js';
-import type { Wish } from './model.js';
+import type { RunGoal } from './model.js';
 import {
   alreadyPaid,
   declinedTooLate,
@@ -26,7 +26,7 @@ import {
 } from './outcomes.js';
 import { paidWithinMs, sameAgain, targetOf } from './same-again.js';
 import { policies } from '../../formats/policies.js';
-import { poll, type Next, type Turn } from '../../formats/poll.js';
+import { poll, type PollNext, type PollTurn } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 
 /** The caller's reference, or the invoice's; undefined if one is generated. */
@@ -62,13 +62,13 @@ export async function pay(
   });
   if (found !== 'new') await checkSame(payment, found, request, deps);
   const isLookedAt = options.until === 'quoted' && found !== 'new' && status(payment) === 'open';
-  const wish: Given = {
+  const goal: Given = {
     reference: referenceKind(request),
     terms: found === 'new' ? undefined : terms,
     consent: options.until === 'quoted' ? 'none' : request.consent,
     leaveOpen: isLookedAt ? 'always' : 'never',
   };
-  return run(payment, wish, options, deps);
+  return run(payment, goal, options, deps);
 }
 
 /** The number of latest payments that are compared. */
@@ -96,7 +96,7 @@ async function earlierPayment(
   return (await again(earlier)) === 'follow' ? earlier.payment : undefined;
 }
 
-function referenceKind({ ref, order }: PaymentRequest): Wish['reference'] {
+function referenceKind({ ref, order }: PaymentRequest): RunGoal['reference'] {
   if (ref !== undefined) return 'given';
   return order.idempotencyKey !== null ? 'invoice' : 'generated';
 }
@@ -151,7 +151,7 @@ export interface ResumeOptions extends TakeOverOptions {
   /** A person asks for another attempt after one that failed or is unknown. */
   readonly retry?: boolean;
   /** `standing` approves this payment. By default a person is asked. */
-  readonly consent?: Wish['consent'];
+  readonly consent?: RunGoal['consent'];
 }
 
 /**
@@ -173,13 +173,13 @@ export async function resume(
 export const payThisQuote = (
   expect: string,
   payment: Payment,
-  given: Pick<Wish, 'terms' | 'consent'>,
+  given: Pick<RunGoal, 'terms' | 'consent'>,
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> =>
   run(payment, { ...given, expect, reference: 'given', leaveOpen: 'never' }, options, deps);
 
-type Given = Pick<Wish, 'expect' | 'reference' | 'terms' | 'consent' | 'leaveOpen'>;
+type Given = Pick<RunGoal, 'expect' | 'reference' | 'terms' | 'consent' | 'leaveOpen'>;
 
 async function run(
   opened: Payment,
@@ -231,7 +231,7 @@ function wishOf(
   given: Given,
   { wait, retry, until }: PaymentOptions,
   followed: boolean,
-): Wish {
+): RunGoal {
   const { number } = latest(payment);
   return {
     ...given,
@@ -249,9 +249,9 @@ const keepLease = (claim: Claim, { every, journal }: PaymentDeps): (() => void) 
 
 const followAtMostMs = 120_000;
 
-export interface Taken {
+export interface TakenClaim {
   readonly claim: Claim;
-  /** Another process worked on it until now. */
+  /** Whether another process worked on the payment until now. */
   readonly followed: boolean;
 }
 
@@ -265,7 +265,7 @@ export class HeldElsewhere extends Error {
   override readonly name = 'HeldElsewhere';
 }
 
-type TakenOver = Taken | { readonly txn: Transaction };
+type TakenOver = TakenClaim | { readonly txn: Transaction };
 
 /**
  * Claims the payment. While another process works on it, waits for that process and then reports
@@ -278,7 +278,7 @@ export async function takeOver(
 ): Promise<TakenOver> {
   const atMost = typeof wait === 'number' ? Math.min(wait, followAtMostMs) : followAtMostMs;
   let payment = opened;
-  const step = async ({ number }: Turn): Promise<Next<TakenOver>> => {
+  const step = async ({ number }: PollTurn): Promise<PollNext<TakenOver>> => {
     const isFollowing = number > 1;
     const claim = await orUnknown(payment, isFollowing, deps.journal.claim(opened.id, deps.owner));
     if (claim !== undefined)

@@ -21,8 +21,8 @@ export interface Resumed {
  */
 type DepsFor = (payment: Payment) => Promise<PaymentDeps>;
 
-/** What became of a payment, if that is known without a request for it. */
-type Known = (payment: Payment) => Promise<Resumed | undefined>;
+/** The end of a payment, if svcpay knows it without a request. */
+type KnownResult = (payment: Payment) => Promise<Resumed | undefined>;
 
 /** Number of submitted payments that are read at the same time. */
 const mostAtOnce = 16;
@@ -39,7 +39,7 @@ export async function resumeAll(
   wait: PaymentOptions['wait'],
   now: () => number,
   depsFor: DepsFor,
-  known: Known = async () => undefined,
+  knownResult: KnownResult = async () => undefined,
 ): Promise<Resumed[]> {
   const startedAt = now();
   const results = new Map<string, Resumed>();
@@ -52,7 +52,7 @@ export async function resumeAll(
     const read = async (payment: Payment): Promise<void> => {
       try {
         const options = { wait: false, leaveHeld } as const;
-        const found = (await known(payment)) ?? (await outcome(payment, options, depsFor));
+        const found = (await knownResult(payment)) ?? (await outcome(payment, options, depsFor));
         results.set(payment.id, found);
       } catch (error) {
         if (!(error instanceof HeldElsewhere)) throw error;

@@ -13,7 +13,7 @@ export interface Target {
 }
 
 /** An earlier payment of the same amount to the same destination. */
-export interface Earlier {
+export interface EarlierPayment {
   readonly payment: Payment;
   /** `unfinished`: submitted, with an unknown outcome. */
   readonly is: 'unfinished' | 'paid';
@@ -62,9 +62,9 @@ export function sameAgain(
   target: Target,
   known: readonly Payment[],
   { ref, now, paidWithinMs }: { ref: string | undefined; now: number; paidWithinMs: number },
-): Earlier | undefined {
+): EarlierPayment | undefined {
   if (target.destinations.length === 0) return undefined;
-  const all = known.flatMap((payment): Earlier[] => {
+  const all = known.flatMap((payment): EarlierPayment[] => {
     const is = stageOf(payment, now - paidWithinMs);
     const isSame = is !== undefined && payment.ref !== ref && isAlike(payment, target);
     return isSame ? [{ payment, is, at: payment.updatedAt }] : [];
@@ -72,7 +72,7 @@ export function sameAgain(
   return all.toSorted((a, b) => b.at - a.at)[0];
 }
 
-function stageOf(payment: Payment, since: number): Earlier['is'] | undefined {
+function stageOf(payment: Payment, since: number): EarlierPayment['is'] | undefined {
   if (status(payment) === 'paid') return payment.updatedAt > since ? 'paid' : undefined;
   return mayHavePaid(payment) ? 'unfinished' : undefined;
 }

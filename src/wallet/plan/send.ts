@@ -19,7 +19,7 @@ import {
 import { Failure } from '../../formats/failure.js';
 import { railProperties, railTo, type Rail } from '../../formats/rails.js';
 import type { Network } from '../../store/profile/profiles.js';
-import { inBtc, isForeign, type Asked } from '../receive/asked.js';
+import { inBtc, isForeign, type RequestedAmount } from '../receive/asked.js';
 import { isAll } from './spend-all.js';
 import {
   decodeOrder,
@@ -69,7 +69,7 @@ export interface SendPlan {
   /** Label and message of the URI. */
   readonly uriTexts: readonly string[];
   /** The amount before its conversion. */
-  readonly worth?: Asked['worth'];
+  readonly worth?: RequestedAmount['worth'];
   /** Whether the payment settles within hours or days, so svcpay waits only on request. */
   readonly slow: boolean;
 }
@@ -247,7 +247,7 @@ const notAllOf = (ccy: string): Failure =>
     'Swap it to BTC first.',
   );
 
-const readIn = (text: string, ccy: string, { rates }: PlanEnvironment): Asked =>
+const readIn = (text: string, ccy: string, { rates }: PlanEnvironment): RequestedAmount =>
   rates !== undefined && ccy === 'BTC' && isForeign(text)
     ? inBtc(text, rates)
     : { amount: parseAmount(text, ccy) };

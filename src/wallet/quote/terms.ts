@@ -59,7 +59,7 @@ const usualRateLoss = '5';
 const smallFee = new Big('0.00001');
 
 /** The comparison of a quote with the service's own rates. */
-export interface Market {
+export interface RateCheck {
   readonly rates?: Rates | undefined;
   /** Units of the destination currency for one unit of the source currency. */
   readonly rate?: Big | undefined;
@@ -81,7 +81,7 @@ export async function checkMarket(
   { body }: Order,
   quote: Quote,
   readRates: () => Promise<Rates>,
-): Promise<Market> {
+): Promise<RateCheck> {
   const [from, to] = [body.sourceReq.ccy, body.destReq.ccy];
   if (from === to && (from === 'BTC' || !isCostly(quote))) return {};
   const bound = from === to ? undefined : terms.maxRateLoss;
@@ -171,7 +171,7 @@ const lossText = (loss: Big): string =>
 export function unusualOf(
   { maxRateLoss }: PaymentTerms,
   quote: Quote,
-  { rate, rates }: Market,
+  { rate, rates }: RateCheck,
 ): string[] {
   const found: string[] = [];
   const fees = money(quote.total.ccy, quote.serviceFee.value.plus(quote.networkFee.value));

@@ -4,7 +4,7 @@ import type { Rates } from '../../api/types.js';
 import { currencyOf, decimalsOf, parseAmount, type Money } from '../../formats/amount.js';
 import { findRate } from '../quote/rates.js';
 
-export interface Asked {
+export interface RequestedAmount {
   /** The requested amount, in BTC. */
   readonly amount: Money;
   /** The amount before its conversion, and the price of one bitcoin. */
@@ -12,7 +12,10 @@ export interface Asked {
 }
 
 /** Throws Failure `usage` for an invalid amount, and `not-found` for a currency without a rate. */
-export async function readAsked(text: string, rates: () => Promise<Rates>): Promise<Asked> {
+export async function readAsked(
+  text: string,
+  rates: () => Promise<Rates>,
+): Promise<RequestedAmount> {
   return isForeign(text) ? inBtc(text, await rates()) : { amount: parseAmount(text, 'BTC') };
 }
 
@@ -23,7 +26,7 @@ export function isForeign(text: string): boolean {
 }
 
 /** Rounds up, so that the bitcoin amount is worth at least the given amount. */
-export function inBtc(text: string, rates: Rates): Asked {
+export function inBtc(text: string, rates: Rates): RequestedAmount {
   const given = parseAmount(text);
   const { rate } = findRate(rates, `BTC${given.ccy}`);
   return {

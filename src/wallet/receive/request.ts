@@ -4,7 +4,7 @@ import type { CreateTransaction, Transaction } from '../../api/types.js';
 import { moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { policies } from '../../formats/policies.js';
-import { poll, type Next } from '../../formats/poll.js';
+import { poll, type PollNext } from '../../formats/poll.js';
 import { isQuoted } from '../../formats/states.js';
 import { isOfAccount } from '../order/echo.js';
 import type { PaymentService } from '../payment/contract.js';
@@ -99,7 +99,7 @@ async function createOrFind(
 }
 
 /** The pause of the policy, or the pause that the service requests. Throws if that is too long. */
-function pauseOrThrow<T>(number: number, error: unknown, otherwise: () => unknown): Next<T> {
+function pauseOrThrow<T>(number: number, error: unknown, otherwise: () => unknown): PollNext<T> {
   const afterMs = pauseBefore(number, error);
   if (afterMs === undefined) throw otherwise();
   return { afterMs };
@@ -148,7 +148,7 @@ export async function confirmReceive(
     next: { do: 'show', id: txnId },
     txnId,
   });
-  const step = async ({ number }: { readonly number: number }): Promise<Next<Transaction>> => {
+  const step = async ({ number }: { readonly number: number }): Promise<PollNext<Transaction>> => {
     const before =
       number === 1 ? undefined : await readTransaction(deps.service, txnId).catch(() => undefined);
     if (before !== undefined && !isQuoted(before.txnState)) return { done: before };

@@ -3,7 +3,13 @@
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { longestPauseAskedForMs, policies, staleForMs } from '../../formats/policies.js';
-import { pauseAfter, poll, type Next, type PollDeps, type Turn } from '../../formats/poll.js';
+import {
+  pauseAfter,
+  poll,
+  type PollNext,
+  type PollDeps,
+  type PollTurn,
+} from '../../formats/poll.js';
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import { methodFacts, type Pace } from '../../formats/rails.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
@@ -44,7 +50,7 @@ export async function rereadWhileStale<T>(
 ): Promise<T> {
   const end = await poll<T>(
     policies.staleRead,
-    async ({ number }): Promise<Next<T>> => {
+    async ({ number }): Promise<PollNext<T>> => {
       if (number > 1) latest = await read();
       return mayBeStale(latest) ? {} : { done: latest };
     },
@@ -93,7 +99,7 @@ export async function waitUntilFinal(
 ): Promise<Transaction> {
   let unread = 0;
   let latest = txn;
-  const step = async ({ number, waitedMs }: Turn): Promise<Next<Transaction>> => {
+  const step = async ({ number, waitedMs }: PollTurn): Promise<PollNext<Transaction>> => {
     const read =
       number === 1 ? { txn } : await readAgain(latest, waitedMs < staleForMs, options, deps);
     if ('unread' in read) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Failure } from '../../../src/formats/failure.js';
-import { moveAccount, type Side } from '../../../src/store/database/move-account.js';
+import { moveAccount, type IdentifiedDatabase } from '../../../src/store/database/move-account.js';
 import { moveInto } from '../../../src/store/database/move.js';
 import { postgresDatabase, type Postgres } from '../../../src/store/database/postgres.js';
 import { checkTables } from '../../../src/store/database/postgres-schema.js';
@@ -29,7 +29,7 @@ const server = usingPostgres();
 const scope = account;
 const nobody = (): boolean => false;
 
-async function emptySide(): Promise<Side> {
+async function emptySide(): Promise<IdentifiedDatabase> {
   const database = postgresDatabase({
     url: server().database(),
     source: 'the test',
@@ -41,7 +41,7 @@ async function emptySide(): Promise<Side> {
 }
 
 /** A database with all that an account can have in it, and a payment of another account. */
-async function filledSide(): Promise<Side> {
+async function filledSide(): Promise<IdentifiedDatabase> {
   const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   await fillHome(home);
@@ -83,11 +83,14 @@ const draft = (ref: string, of = account) => ({
   terms: {},
 });
 
-const move = (from: Side, to: Side, isAlive = nobody): Promise<number> =>
-  moveAccount({ from, to, account, scope, isAlive });
+const move = (
+  from: IdentifiedDatabase,
+  to: IdentifiedDatabase,
+  isAlive = nobody,
+): Promise<number> => moveAccount({ from, to, account, scope, isAlive });
 
 /** Whether a payment of the account can be opened; the payment is removed again. */
-async function accepts({ database }: Side): Promise<boolean> {
+async function accepts({ database }: IdentifiedDatabase): Promise<boolean> {
   try {
     await openSqlJournal(database, nobody).begin(draft('probe'));
   } catch (error) {
@@ -98,7 +101,11 @@ async function accepts({ database }: Side): Promise<boolean> {
   return true;
 }
 
-const countIn = async ({ database }: Side, table: string, of: string): Promise<number> => {
+const countIn = async (
+  { database }: IdentifiedDatabase,
+  table: string,
+  of: string,
+): Promise<number> => {
   const rows = await database.read((sql) =>
     sql.all(`SELECT 1 FROM ${table} WHERE ${of} = ?`, scope),
   );
@@ -108,7 +115,7 @@ const countIn = async ({ database }: Side, table: string, of: string): Promise<n
 const sorted = (spends: readonly Spend[]): Spend[] =>
   spends.toSorted((one, other) => (one.ccy < other.ccy ? -1 : 1));
 
-async function contentsOf({ database }: Side): Promise<object> {
+async function contentsOf({ database }: IdentifiedDatabase): Promise<object> {
   const journal = openSqlJournal(database, nobody);
   const books = bookRecords(database);
   return {
@@ -121,7 +128,11 @@ async function contentsOf({ database }: Side): Promise<object> {
   };
 }
 
-async function expectMoved(from: Side, to: Side, contents: object): Promise<void> {
+async function expectMoved(
+  from: IdentifiedDatabase,
+  to: IdentifiedDatabase,
+  contents: object,
+): Promise<void> {
   expect(await contentsOf(to)).toEqual(contents);
   expect([await accepts(from), await accepts(to)]).toEqual([false, true]);
   for (const [table, of] of [
@@ -135,7 +146,7 @@ async function expectMoved(from: Side, to: Side, contents: object): Promise<void
 }
 
 /** Ends before the next transaction after so many, as if killed. */
-function killed({ database, id }: Side, step: () => void): Side {
+function killed({ database, id }: IdentifiedDatabase, step: () => void): IdentifiedDatabase {
   const stopping: Postgres = {
     ...database,
     read: async (action) => (step(), database.read(action)),

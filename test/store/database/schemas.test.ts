@@ -4,7 +4,7 @@ import Database from 'libsql';
 import * as v from 'valibot';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../../src/store/database/postgres.js';
-import type { Part } from '../../../src/store/database/postgres-schema.js';
+import type { TableGroup } from '../../../src/store/database/postgres-schema.js';
 import { inboxPart } from '../../../src/store/events/postgres-events.js';
 import { sqliteSteps as inboxSteps } from '../../../src/store/events/schema.js';
 import { journalPart, sqliteSteps as journalSteps } from '../../../src/store/journal/schema.js';
@@ -74,7 +74,7 @@ function inSqlite(steps: readonly string[]): Tables {
 
 const server = usingPostgres();
 
-async function inPostgres(part: Part): Promise<Tables> {
+async function inPostgres(part: TableGroup): Promise<Tables> {
   const database = postgresDatabase({
     url: server().database(),
     source: 'the test',

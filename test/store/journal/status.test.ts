@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  moves,
+  transitions,
   requested,
   status,
   type Attempt,
@@ -31,7 +31,7 @@ const table = readFileSync(source, 'utf8')
     return { some: some.split(' or '), latest: latest.split(' or '), abandoned, status: is };
   });
 
-const states = [...new Set(moves.flatMap(({ from, to }) => [from, to]))];
+const states = [...new Set(transitions.flatMap(({ from, to }) => [from, to]))];
 const attempt = (number: number, state: AttemptState): Attempt => ({ ...requested(number), state });
 
 function statusOfTable(attempts: readonly Attempt[], abandoned: boolean): string | undefined {

@@ -5,16 +5,16 @@ import type { ListedTransaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { openSortedRows } from '../../../src/store/files/sorted-rows.js';
 import { differences, putListed, type KnownEvent } from '../../../src/wallet/books/compare.js';
-import type { Known } from '../../../src/wallet/books/compared.js';
+import type { LocalPayment } from '../../../src/wallet/books/compared.js';
 import { received, start, transaction } from './support.js';
 
 interface World {
   readonly listed?: readonly ListedTransaction[];
   /** What the service has although the list leaves it out. */
   readonly hidden?: readonly ListedTransaction[];
-  readonly journal?: readonly Known[];
+  readonly journal?: readonly LocalPayment[];
   readonly inbox?: readonly KnownEvent[];
-  readonly file?: readonly Known[];
+  readonly file?: readonly LocalPayment[];
   readonly since?: number;
 }
 
@@ -54,7 +54,7 @@ async function found({
   return all;
 }
 
-const sent: Known = {
+const sent: LocalPayment = {
   txnId: 'sent',
   reference: null,
   outcome: 'paid',

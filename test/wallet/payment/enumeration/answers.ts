@@ -215,8 +215,8 @@ function mayStayHere({ process }: State): boolean {
 /** A standing yes covers every quote, one that was given in this run those that are not worse. */
 function approvals({ process }: State): RunEventBody[] {
   const covered: RunEventBody = { is: 'approved', quote: approvedQuote, by: 'covered' };
-  if (process?.wish.until === 'quoted') return [{ is: 'shown' }];
-  if (process?.wish.consent === 'standing') return [covered];
+  if (process?.goal.until === 'quoted') return [{ is: 'shown' }];
+  if (process?.goal.consent === 'standing') return [covered];
   return [
     ...(process?.memory.approvedQuote === undefined ? [] : [covered]),
     { is: 'approved', quote: approvedQuote, by: 'asked' },

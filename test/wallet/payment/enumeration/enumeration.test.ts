@@ -3,10 +3,10 @@
 // walks two attempts with two confirmations each and with every command, which takes minutes.
 import { describe, expect, test } from 'vitest';
 import { check } from './checker.js';
-import { moves } from '../../../../src/store/journal/payment.js';
+import { transitions } from '../../../../src/store/journal/payment.js';
 import { runsAll } from '../../../support/part.js';
 import { mutations } from './mutations.js';
-import { core, movesTaken, type Bounds } from './runs.js';
+import { core, transitionsTaken, type Bounds } from './runs.js';
 
 const twoAttempts: Bounds = {
   attempts: 2,
@@ -59,8 +59,8 @@ describe('payment core', { timeout: 1_800_000 }, () => {
   );
 
   test.runIf(runsAll)('makes every transition of the state table', () => {
-    const all = moves.map(({ from, to }) => `${from} -> ${to}`);
-    expect(all.filter((move) => !movesTaken.has(move))).toEqual([]);
+    const all = transitions.map(({ from, to }) => `${from} -> ${to}`);
+    expect(all.filter((each) => !transitionsTaken.has(each))).toEqual([]);
   });
 
   test.for(Object.entries(mutations))(

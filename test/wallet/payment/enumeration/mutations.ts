@@ -2,16 +2,21 @@
 // is needed.
 import { Failure } from '../../../../src/formats/failure.js';
 import { mayHaveMoved, type AttemptState } from '../../../../src/store/journal/payment.js';
-import { readsOf, type Run, type Step, type Wish } from '../../../../src/wallet/payment/model.js';
+import {
+  readsOf,
+  type Run,
+  type Step,
+  type RunGoal,
+} from '../../../../src/wallet/payment/model.js';
 import { core, type Core } from './runs.js';
 import { errors } from './world.js';
 
 /** Another decision in some situations. */
-const deciding = (instead: (run: Run, wish: Wish, step: Step) => Step | undefined): Core => ({
+const deciding = (instead: (run: Run, goal: RunGoal, step: Step) => Step | undefined): Core => ({
   ...core,
-  next: (run, wish, now) => {
-    const step = core.next(run, wish, now);
-    return instead(run, wish, step) ?? step;
+  next: (run, goal, now) => {
+    const step = core.next(run, goal, now);
+    return instead(run, goal, step) ?? step;
   },
 });
 

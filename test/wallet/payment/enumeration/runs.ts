@@ -20,7 +20,7 @@ import {
   type Now,
   type Run,
   type Step,
-  type Wish,
+  type RunGoal,
 } from '../../../../src/wallet/payment/model.js';
 import { isReopened, next } from '../../../../src/wallet/payment/next.js';
 import { outcomes } from './answers.js';
@@ -42,7 +42,7 @@ import {
 
 /** The core, or the core with a mutation. */
 export interface Core {
-  readonly next: (run: Run, wish: Wish, now: Now) => Step;
+  readonly next: (run: Run, goal: RunGoal, now: Now) => Step;
   readonly apply: (run: Run, event: RunEvent) => Applied;
   readonly mayHaveMoved: (attempt: Attempt) => boolean;
   /** Whether `submitting` is on disk before the confirmation is sent. */
@@ -80,7 +80,7 @@ export interface Bounds {
   readonly confirmations: number;
   /** How often a person says `--retry`. */
   readonly retries: number;
-  readonly reference: Wish['reference'];
+  readonly reference: RunGoal['reference'];
   readonly commands: readonly Command[];
   /** A process can be suspended at its question. */
   readonly suspends: boolean;
@@ -101,7 +101,7 @@ const runOf = ({ payment, process }: Running): Run => ({
 });
 
 export const nextOf = (state: Running, by: Core): Step =>
-  by.next(runOf(state), state.process.wish, now);
+  by.next(runOf(state), state.process.goal, now);
 
 /** The state after an event was applied and written. */
 export function taken(state: Running, event: RunEventBody, by: Core): Running {
@@ -115,17 +115,17 @@ export function taken(state: Running, event: RunEventBody, by: Core): Running {
   const payment =
     dated === undefined || isUnwritten ? state.payment : changed(state.payment, dated);
   noteMove(state.payment, dated?.attempt);
-  const { wish } = state.process;
-  return { ...state, payment, process: { memory: run.memory, wish } };
+  const { goal } = state.process;
+  return { ...state, payment, process: { memory: run.memory, goal } };
 }
 
-/** Every move of an attempt that some state took, for the comparison with the table of moves. */
-export const movesTaken = new Set<string>();
+/** Every transition that some state took, for the comparison with the table of transitions. */
+export const transitionsTaken = new Set<string>();
 
 function noteMove({ attempts }: Payment, attempt: Attempt | undefined): void {
   const from = attempts.find(({ number }) => number === attempt?.number)?.state;
   if (from !== undefined && attempt !== undefined && from !== attempt.state)
-    movesTaken.add(`${from} -> ${attempt.state}`);
+    transitionsTaken.add(`${from} -> ${attempt.state}`);
 }
 
 /** The state after an event whose change the journal could not write, before money moved. */
@@ -146,7 +146,7 @@ export function* started(
   const { number, state: attempted, txnId } = attemptOf(state);
   const isFirst = state === first;
   const payment = status(state.payment);
-  const same: Wish = {
+  const same: RunGoal = {
     until: 'settled',
     waitMs,
     reference,
@@ -156,7 +156,7 @@ export function* started(
     retryUpTo: 0,
   };
   const isResumed = payment !== 'abandoned' && !isFirst && by.mayResume(state.payment);
-  const wishes: Readonly<Record<Command, Wish | undefined>> = {
+  const wishes: Readonly<Record<Command, RunGoal | undefined>> = {
     'the same command': same,
     asked: { ...same, consent: 'none' },
     '--retry': state.retries < retries && !isFirst ? { ...same, retryUpTo: number } : undefined,
@@ -172,17 +172,17 @@ export function* started(
     'tx confirm': txnId === null ? undefined : { ...same, expect: txnId, reference: 'given' },
   };
   for (const command of commands) {
-    const wish = wishes[command];
-    if (wish === undefined) continue;
-    const process = { memory: emptyMemory(attempted, isFirst), wish };
+    const goal = wishes[command];
+    if (goal === undefined) continue;
+    const process = { memory: emptyMemory(attempted, isFirst), goal };
     const running: Running = {
       ...state,
       reported: '',
       isOver: state.isOver && (command === 'tx resume' || command === '--quote-only'),
-      retries: state.retries + (wish.retryUpTo > 0 ? 1 : 0),
+      retries: state.retries + (goal.retryUpTo > 0 ? 1 : 0),
       process,
     };
-    yield isReopened(runOf(running), wish) ? taken(running, { is: 'reopened' }, by) : running;
+    yield isReopened(runOf(running), goal) ? taken(running, { is: 'reopened' }, by) : running;
   }
 }
 
@@ -250,7 +250,7 @@ export function* stopped(
   const isResumed = commands.includes('tx resume');
   const reported = reportOf(outcome);
   // A resume may leave an approved payment open for the next resume.
-  const isFinal = abandons || state.process.wish.leaveOpen === 'never';
+  const isFinal = abandons || state.process.goal.leaveOpen === 'never';
   const isOver = state.isOver || (isResumed && reported === 'nothing moved' && isFinal);
   const ended = { process: undefined, reported, isOver };
   yield { ...(abandons ? taken(state, { is: 'abandoned' }, by) : state), ...ended };

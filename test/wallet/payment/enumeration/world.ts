@@ -15,7 +15,7 @@ import {
 } from '../../../../src/store/journal/payment.js';
 import { onchainOrder, type Order } from '../../../../src/wallet/order/orders.js';
 import { money } from '../../../../src/formats/amount.js';
-import type { RunMemory, Submitting, Wish } from '../../../../src/wallet/payment/model.js';
+import type { RunMemory, Submitting, RunGoal } from '../../../../src/wallet/payment/model.js';
 import type { Quote } from '../../../../src/wallet/quote/quote.js';
 
 export type Real = 'none' | 'quoted' | 'moving' | 'completed' | 'failed' | 'error' | 'expired';
@@ -38,7 +38,7 @@ export interface Truth {
 
 export interface Process {
   readonly memory: RunMemory;
-  readonly wish: Wish;
+  readonly goal: RunGoal;
 }
 
 /** What the last run reported when it ended. */
@@ -327,21 +327,21 @@ export function keyOf(state: State): string {
   const real = truths.map(
     (truth) => `${truth.real} ${truth.ago} ${truth.delayed} ${truth.sent} ${truth.byOther}`,
   );
-  const run = process && [...wished(process.wish), ...relevant(process)];
+  const run = process && [...wished(process.goal), ...relevant(process)];
   const flags = [payment.abandoned, isOver, isAsking, paidAfterEnd];
   return [attempts, flags, real, reported, retries, run?.join()].join(' | ');
 }
 
-const wished = ({ retryUpTo, until, leaveOpen, expect, reference, consent }: Wish): unknown[] => [
+const wished = ({
   retryUpTo,
   until,
   leaveOpen,
   expect,
   reference,
   consent,
-];
+}: RunGoal): unknown[] => [retryUpTo, until, leaveOpen, expect, reference, consent];
 
-function relevant({ memory, wish }: Process): unknown[] {
+function relevant({ memory, goal }: Process): unknown[] {
   const { earlierRead, earlierPaid, stopped, submittedHere, approvedQuote } = memory;
   return [
     memory.phase,
@@ -351,7 +351,7 @@ function relevant({ memory, wish }: Process): unknown[] {
     earlierPaid !== undefined,
     stopped?.kind,
     submittedHere,
-    wish.consent !== 'standing' && approvedQuote !== undefined,
+    goal.consent !== 'standing' && approvedQuote !== undefined,
   ];
 }
 

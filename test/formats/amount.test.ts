@@ -221,8 +221,8 @@ describe('the amount format', () => {
   });
 });
 
-describe('satsOf and msatOf', () => {
-  test('convert bitcoin to satoshis and back without loss', () => {
+describe('satoshis and millisatoshis', () => {
+  test('msatOf returns exactly the millisatoshis that btcFromMsat converted', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 21n * 10n ** 17n), (msat) => {
         expect(msatOf(btcFromMsat(msat))).toBe(msat);
@@ -230,7 +230,7 @@ describe('satsOf and msatOf', () => {
     );
   });
 
-  test('refuse an amount with a fraction of their unit', () => {
+  test('satsOf and msatOf refuse an amount with a fraction of their unit', () => {
     expect(satsOf(new Big('0.00000001'))).toBe(1n);
     expect(refusal(() => satsOf(new Big('0.000000001')))).toBe(
       '0.000000001 BTC is not a whole number of satoshis.',
@@ -239,8 +239,8 @@ describe('satsOf and msatOf', () => {
   });
 });
 
-describe('decimalsOf and parseCurrency', () => {
-  test('return the decimals of each currency', () => {
+describe('currency codes', () => {
+  test('decimalsOf returns the number of decimals of each currency', () => {
     expect(decimalsOf('BTC')).toBe(8);
     expect(decimalsOf('USDT')).toBe(6);
     expect(payoutCurrencies.filter((ccy) => decimalsOf(ccy) === 0)).toEqual([
@@ -251,7 +251,7 @@ describe('decimalsOf and parseCurrency', () => {
     ]);
   });
 
-  test('accept a currency code in any letter case', () => {
+  test('parseCurrency reads a currency code in any letter case', () => {
     expect(parseCurrency('usdt')).toBe('USDT');
     for (const text of ['', 'sat', 'US', 'USDTT', 'U$D', 'uſd']) {
       expect(refusal(() => parseCurrency(text))).toContain('is not a currency code');

@@ -272,8 +272,8 @@ describe('detectDestination', () => {
       'write 0x before it',
     ],
     ['an empty text', '', 'The destination is empty'],
-    ['spaces', '   ', 'The destination is empty'],
-    ['an amount', '50000sat', 'is an amount: the destination comes first'],
+    ['a text of spaces', '   ', 'The destination is empty'],
+    ['an amount instead of a destination', '50000sat', 'is an amount: the destination comes first'],
     ['a text of 9,000 characters', 'x'.repeat(9000), 'too long'],
   ] as const)('refuses %s', ([, text, reason]) => {
     expect(refusal(() => detectDestination(text))).toContain(reason);

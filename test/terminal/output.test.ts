@@ -214,14 +214,14 @@ describe('out.list', () => {
         stderr: '',
       },
       {
-        name: 'no JSON lines in a pipe',
+        name: 'nothing in a pipe with -o jsonl',
         where: pipe,
         options: { format: 'jsonl' as const },
         stdout: '',
         stderr: '',
       },
       {
-        name: 'no output in a pipe with -q',
+        name: 'nothing in a pipe with -q',
         where: pipe,
         options: { quiet: true },
         stdout: '',

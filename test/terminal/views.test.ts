@@ -311,7 +311,7 @@ describe('receipt', () => {
     ['on-chain', 'failed', 'Returned to your BTC wallet.'],
     ['vnd-instant', 'rejected', 'Returned to your BTC wallet.'],
     ['on-chain', 'error', 'The service may hold 0.01002500 BTC: ask it, with this id.'],
-  ] as const)('shows a %s payment in state %s with "%s"', ([method, state, place]) => {
+  ] as const)('shows a payment by %s in state %s with "%s"', ([method, state, place]) => {
     const txn = transaction({
       txnState: state,
       sourceReq: { ccy: 'BTC', method: 'servicepay' },
@@ -455,7 +455,7 @@ describe('waitingText', () => {
     expect(waitingText(txn, ms, usually)).toBe(text);
   });
 
-  test('stands next to the steps of a payment, or in a shorter form below them', () => {
+  test('puts the waiting text next to the steps of a payment, or a shorter text below them', () => {
     const text = waitingText(sent, 60_000, usually);
     const steps = stepsLine(sent, plain(140));
     expect(besideSteps(steps, text, plain(140))).toBe(`${steps}     ${text}`);

@@ -201,7 +201,7 @@ describe('svcpay statement -o ofx', () => {
   });
 
   test.for([['the BTC wallet', 'BTC'], ['the USDT wallet', 'USDT'], ['all wallets']])(
-    'refuses %s, because OFX needs one fiat wallet',
+    'refuses an OFX statement of %s, because OFX needs one fiat wallet',
     async ([, ...wallet], { around }) => {
       expect(
         await svcpay(

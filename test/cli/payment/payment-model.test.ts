@@ -99,7 +99,7 @@ describe('the payment screen', () => {
       drawings: [{ draw: 'wait' }],
     },
     {
-      what: 'each change of state without a second wait',
+      what: 'each change of state, but starts the wait only once',
       events: [{ type: 'approved' }, { type: 'state', txn: txn('destsent') }],
       drawings: [{ draw: 'change', txn: txn('destsent') }],
     },

@@ -120,7 +120,7 @@ describe('the payout wizard', () => {
     });
   });
 
-  test('folds the answers of each step into one line above the next question', async () => {
+  test('shows the answers of each finished step in one line above the next question', async () => {
     const { shown } = await played([...whole, ...keepNothing]);
     expect(shown.at(-3)).toEqual([
       '  Payout · step 6 of 6 · Amount',
@@ -347,7 +347,7 @@ describe('the payout wizard', () => {
     expect(draft).toMatchObject({ purpose: 7, source: 8, relationship: 3 });
   });
 
-  test('reads a kind of method, such as mobile, as the method of the country', async () => {
+  test('reads --method mobile as the mobile method of the country', async () => {
     expect(draftOf({ method: 'mobile', country: 'KE' })).toMatchObject({
       method: { code: 'ke-kes-mobile' },
     });
@@ -520,7 +520,7 @@ describe('svcpay payout', () => {
   ];
 
   test.each(wrong.map((each) => [each.why, each] as const))(
-    'refuses %s',
+    'refuses %s in the payout flags',
     (_why, { flags, message }) => {
       expect(() => draftOf(flags, { 'Le Van A': leVanA })).toThrow(message);
     },

@@ -102,7 +102,7 @@ describe('encodeInvoice', () => {
     ).toContain('639 bytes');
   });
 
-  test('signs the same fields with the same signature', () => {
+  test('signs equal fields with equal signatures', () => {
     expect(encodeInvoice(plain, privateKey)).toBe(encodeInvoice(plain, privateKey));
   });
 

@@ -125,7 +125,7 @@ describe('the webhook endpoint of the sandbox', () => {
     }
   });
 
-  test.for(['GET', 'POST'])('requires a token for %s', async (method) => {
+  test.for(['GET', 'POST'])('requires a token for %s on the webhook endpoint', async (method) => {
     const answer = await sandbox.call(method, '/webhook', method === 'POST' ? {} : undefined, {
       authorization: '',
     });

@@ -117,7 +117,7 @@ describe('the sandbox server', () => {
     expect((await client.wallet('BTC')).amount).toBe(1.49998997);
   });
 
-  test('accepts configured credentials', async () => {
+  test('accepts credentials from its options', async () => {
     const own = { apiKey: 'my-key', apiSecret: 'my-secret' };
     const { sandbox } = await start(own);
     expect(sandbox).toMatchObject(own);

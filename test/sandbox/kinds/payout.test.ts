@@ -301,7 +301,7 @@ describe('the sandbox on a payout', () => {
 });
 
 describe('the sandbox list of institutions', () => {
-  test('distinguishes banks and mobile-money services', async () => {
+  test('lists the banks and the mobile-money services of a country separately', async () => {
     const { body } = await institutions('NG');
     expect(body.banks).toContainEqual({
       institutionCode: '058',

@@ -202,7 +202,7 @@ describe('the sandbox on a create request', () => {
     },
   );
 
-  test('accepts every decimal of the currency', async () => {
+  test('accepts an amount with all six decimals of USDT', async () => {
     const { body } = await sandbox.call('POST', '/transaction', withAmount('9.999999'));
     expect(body.sourceReq.amtRequested).toBe(9.999999);
   });

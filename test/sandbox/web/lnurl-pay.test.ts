@@ -83,15 +83,15 @@ describe('LNURL-pay for a user of the sandbox', () => {
 
   test.for([
     ['an empty amount', ''],
-    ['less than its minimum', '999'],
-    ['more than its maximum', '100000000001'],
+    ['less than the minimum', '999'],
+    ['more than the maximum', '100000000001'],
     ['a negative amount', '-1000'],
     ['an amount with an exponent', '1e6'],
     ['a fractional amount', '1000.5'],
     ['a word as the amount', 'many'],
     ['an amount of 400 digits', '9'.repeat(400)],
     ['a hexadecimal amount', '0x1000'],
-  ] as const)('refuses %s in millisatoshis', async ([, amount]) => {
+  ] as const)('refuses a pay request with %s', async ([, amount]) => {
     const { status, body } = await ask(shop.accountId, amount);
     expect(status).toBe(400);
     expect(body).toEqual({

@@ -47,7 +47,7 @@ describe('the sandbox on a send to a Lightning Address', () => {
     expect(await sandbox.balance('BTC')).toEqual([0.999975, 0.999975]);
   });
 
-  test('converts an amount of another wallet to BTC', async () => {
+  test('converts the amount of an lnurl send from another wallet to BTC', async () => {
     const { body } = await sandbox.create(lnurlSend('alice@pay.example', 25, {}, 'USDT'));
     expect([body.sourceReq.ccy, body.destReq.amtRequested]).toEqual(['USDT', 0.00025]);
   });

@@ -138,7 +138,7 @@ test.each(
     { what: 'a code', maxColumns: 57, maxRows: 29, fits: true },
   ].map((each) => [each.what, each.maxColumns, each.maxRows, each] as const),
 )(
-  'qrLines draws %s of 57 x 29 cells into %s x %s cells',
+  'qrLines draws %s of 57 x 29 cells in a window of %s x %s cells',
   (_what, _maxColumns, _maxRows, { fits, ...space }) => {
     expect(qrLines(invoice(300), space.maxColumns, space.maxRows) !== undefined).toBe(fits);
   },

@@ -8,7 +8,7 @@ import { tree } from '../../src/cli/table.js';
 import { pathsOf } from '../../src/terminal/rows/cell.js';
 import { svcpay } from '../support/in-process.js';
 import { comesIn } from '../support/shapes.js';
-import { test, type Environment } from '../support/svcpay.js';
+import { test, type Environment, type Run } from '../support/svcpay.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 
 type Around = Environment & { readonly sandbox: Sandbox };
@@ -100,14 +100,14 @@ describe('svcpay --fields', () => {
       const known = commands.get(path);
       const fields = known?.fields ?? known?.prints ?? [];
       const shown = await svcpay([...line, '--json'], around);
-      const rows: unknown[] = [shown.exitCode === 0 ? shown.json() : shown.stderr].flat();
+      const rows = printedBy(shown);
       const printed = rows.flatMap((row) =>
         typeof row === 'object' && row !== null ? pathsOf(row) : [],
       );
       const undeclared = [...new Set(printed)].filter((name) => !fields.includes(name));
       if (undeclared.length > 0) told.push({ line: line.join(' '), undeclared });
       const all = await svcpay([...line, '--json', '--fields', fields.join()], around);
-      const [row]: unknown[] = all.exitCode === 0 ? [all.json()].flat() : [all.stderr];
+      const [row] = printedBy(all);
       const missing = fields.filter((name) => !Object.hasOwn(Object(row), name));
       // Removed by the first run.
       if (all.exitCode === 5) continue;
@@ -121,6 +121,9 @@ describe('svcpay --fields', () => {
     expect(declaring.map(([path]) => path).filter((path) => !covered.has(path))).toEqual(elsewhere);
   });
 });
+
+/** A command that finds a difference prints its rows too, and fails. */
+const printedBy = (run: Run): unknown[] => [run.stdout === '' ? run.stderr : run.json()].flat();
 
 /** Commands that run as servers, need a person, or share the fields of a covered command. */
 const elsewhere: readonly string[] = [

@@ -31,7 +31,7 @@ describe.concurrent('svcpay send with one broken request', () => {
     'pays once if %s',
     async ([, { exchange, fault }], { payment }) => {
       payment.proxy.break(exchange, fault);
-      const timeoutFlags = fault.startsWith('silence') ? ['--timeout', '1s'] : [];
+      const timeoutFlags = fault.startsWith('silence') ? ['--timeout', '4s'] : [];
       const run = await payment.send(...timeoutFlags);
       expect(run).toMatchObject({ exitCode: 0 });
       expect(run.json()).toMatchObject({ txnState: 'completed' });

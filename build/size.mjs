@@ -1,5 +1,4 @@
-// Prints the minified bytes of src/ by room: how much there is to understand, whatever the width of
-// its lines.
+// Prints the minified bytes of src/ by folder, which measure the code independently of its line width.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { transformSync } from 'esbuild';
@@ -14,19 +13,19 @@ const minified = (file) =>
     minifySyntax: true,
   }).code.length;
 
-const rooms = new Map();
+const folders = new Map();
 for (const file of readdirSync(source, { recursive: true })) {
   if (!file.endsWith('.ts') || file.endsWith('.d.ts')) continue;
-  const room = rooms.get(dirname(file)) ?? { files: 0, bytes: 0 };
-  rooms.set(dirname(file), { files: room.files + 1, bytes: room.bytes + minified(file) });
+  const folder = folders.get(dirname(file)) ?? { files: 0, bytes: 0 };
+  folders.set(dirname(file), { files: folder.files + 1, bytes: folder.bytes + minified(file) });
 }
 
-const all = [...rooms.values()];
-const row = (bytes, files, room) =>
-  `${String(bytes).padStart(9)}  ${String(files).padStart(5)}  ${room}\n`;
-const sum = (field) => all.reduce((total, room) => total + room[field], 0);
-process.stdout.write(row('bytes', 'files', 'room'));
-for (const [room, { bytes, files }] of [...rooms].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-  process.stdout.write(row(bytes, files, room === '.' ? 'src' : `src/${room}`));
+const all = [...folders.values()];
+const row = (bytes, files, folder) =>
+  `${String(bytes).padStart(9)}  ${String(files).padStart(5)}  ${folder}\n`;
+const sum = (field) => all.reduce((total, folder) => total + folder[field], 0);
+process.stdout.write(row('bytes', 'files', 'folder'));
+for (const [folder, { bytes, files }] of [...folders].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+  process.stdout.write(row(bytes, files, folder === '.' ? 'src' : `src/${folder}`));
 }
 process.stdout.write(row(sum('bytes'), sum('files'), 'all'));

@@ -140,10 +140,12 @@ describe('the source code', () => {
   });
 
   test('has no circular imports between folders of the sandbox', () => {
-    const rooms = allImports()
+    const folders = allImports()
       .map(({ file, target }) => [dirname(file), dirname(target)] as const)
-      .filter((pair) => pair[0] !== pair[1] && pair.every((room) => room.startsWith('sandbox/')));
-    expect(circlesOf(rooms)).toEqual([]);
+      .filter(
+        (pair) => pair[0] !== pair[1] && pair.every((folder) => folder.startsWith('sandbox/')),
+      );
+    expect(circlesOf(folders)).toEqual([]);
   });
 
   test('has no line wider than 100 characters', () => {
@@ -152,12 +154,12 @@ describe('the source code', () => {
   });
 
   test('has at most twenty files per folder', () => {
-    const rooms = new Map<string, number>();
+    const folders = new Map<string, number>();
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),
     );
-    for (const file of files) rooms.set(dirname(file), (rooms.get(dirname(file)) ?? 0) + 1);
-    expect([...rooms].filter(([, count]) => count > 20)).toEqual([]);
+    for (const file of files) folders.set(dirname(file), (folders.get(dirname(file)) ?? 0) + 1);
+    expect([...folders].filter(([, count]) => count > 20)).toEqual([]);
   });
 
   test('imports a command from another folder only when the command runs', () => {

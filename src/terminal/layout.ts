@@ -109,14 +109,14 @@ const priorityOf = ({ priority = 0 }: GivesWay): number => priority;
  */
 export function fit(
   columns: readonly ColumnWidths[],
-  room: number,
+  available: number,
   gap: number,
 ): (number | undefined)[] | undefined {
   const turns = [...new Set(columns.map(priorityOf))].toSorted((a, b) => b - a);
   for (const turn of turns) {
     const staying = columns.filter((column) => priorityOf(column) <= turn && column.width > 0);
     const gaps = gap * Math.max(staying.length - 1, 0);
-    let excess = staying.reduce((sum, { width }) => sum + width, gaps) - room;
+    let excess = staying.reduce((sum, { width }) => sum + width, gaps) - available;
     const widths = new Map(staying.map((column) => [column, column.width]));
     for (const column of staying.toSorted((a, b) => priorityOf(b) - priorityOf(a))) {
       const { width, usual = width, least = usual } = column;
@@ -139,12 +139,12 @@ export interface LayoutPart extends GivesWay {
  * Texts on one line, as far as they fit. Texts that move below follow, each on its own line. If the
  * texts that stay do not fit, each text has its own line.
  */
-export function sideBySide(parts: readonly LayoutPart[], room: number, gap: string): string[] {
+export function sideBySide(parts: readonly LayoutPart[], available: number, gap: string): string[] {
   const shown = parts.filter(({ text }) => text !== '');
   if (shown.length === 0) return [];
   const widths = fit(
     shown.map((part) => ({ ...part, width: widthOf(part.text) })),
-    room,
+    available,
     widthOf(gap),
   );
   const texts = (parts: readonly LayoutPart[]): string[] => parts.map(({ text }) => text);

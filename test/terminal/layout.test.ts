@@ -16,37 +16,37 @@ describe('fit', () => {
   ];
   test.each(
     [
-      { room: 66, what: 'shows all columns at full width', widths: [10, 12, 30, 8] },
+      { width: 66, what: 'shows all columns at full width', widths: [10, 12, 30, 8] },
       {
-        room: 58,
+        width: 58,
         what: 'narrows the flexible column as far as necessary',
         widths: [10, 12, 22, 8],
       },
-      { room: 56, what: 'shows the flexible column at its usual width', widths: [10, 12, 20, 8] },
-      { room: 55, what: 'omits the least important column', widths: [undefined, 12, 30, 8] },
+      { width: 56, what: 'shows the flexible column at its usual width', widths: [10, 12, 20, 8] },
+      { width: 55, what: 'omits the least important column', widths: [undefined, 12, 30, 8] },
       {
-        room: 43,
+        width: 43,
         what: 'omits the two least important columns',
         widths: [undefined, 12, 29, undefined],
       },
       {
-        room: 24,
+        width: 24,
         what: 'narrows the flexible column to its least width',
         widths: [undefined, 12, 10, undefined],
       },
       {
-        room: 23,
+        width: 23,
         what: 'moves the flexible column below',
         widths: [undefined, 12, undefined, undefined],
       },
       {
-        room: 11,
+        width: 11,
         what: 'returns undefined because not even the first column fits',
         widths: undefined,
       },
-    ].map((each) => [each.what, each.room, each] as const),
-  )('%s in %s cells', (_what, _room, { room, widths }) => {
-    expect(fit(columns, room, 2)).toEqual(widths);
+    ].map((each) => [each.what, each.width, each] as const),
+  )('%s in %s cells', (_what, _width, { width, widths }) => {
+    expect(fit(columns, width, 2)).toEqual(widths);
   });
 
   const anyColumn = fc
@@ -61,17 +61,17 @@ describe('fit', () => {
       return { width, usual, least: Math.max(usual - least, 1), priority };
     });
 
-  test('never exceeds the room, and omits the least important columns first', () => {
+  test('never exceeds the width, and omits the least important columns first', () => {
     fc.assert(
       fc.property(
         fc.array(anyColumn, { minLength: 1, maxLength: 8 }),
         fc.integer({ min: 1, max: 120 }),
-        (any, room) => {
-          const widths = fit(any, room, 2);
+        (any, width) => {
+          const widths = fit(any, width, 2);
           if (widths === undefined) return;
           const shown = widths.flatMap((width) => width ?? []);
           const total = shown.reduce((sum, width) => sum + width + 2, -2);
-          expect(total).toBeLessThanOrEqual(room);
+          expect(total).toBeLessThanOrEqual(width);
           const left = any.filter((_, i) => widths[i] === undefined);
           const stayed = any.filter((_, i) => widths[i] !== undefined);
           expect(left.every(({ priority }) => priority > 0)).toBe(true);
@@ -87,16 +87,16 @@ describe('sideBySide', () => {
   const parts = [{ text: '2 500 sat' }, { text: 'fee 0.28 %', priority: 1, below: true }];
   test.each(
     [
-      { room: 22, what: 'puts two texts on one line', lines: ['2 500 sat   fee 0.28 %'] },
+      { width: 22, what: 'puts two texts on one line', lines: ['2 500 sat   fee 0.28 %'] },
       {
-        room: 21,
+        width: 21,
         what: 'puts the second text below the first text',
         lines: ['2 500 sat', 'fee 0.28 %'],
       },
-      { room: 8, what: 'keeps texts whole that do not fit', lines: ['2 500 sat', 'fee 0.28 %'] },
-    ].map((each) => [each.what, each.room, each] as const),
-  )('%s in %s cells', (_what, _room, { room, lines }) => {
-    expect(sideBySide(parts, room, '   ')).toEqual(lines);
+      { width: 8, what: 'keeps texts whole that do not fit', lines: ['2 500 sat', 'fee 0.28 %'] },
+    ].map((each) => [each.what, each.width, each] as const),
+  )('%s in %s cells', (_what, _width, { width, lines }) => {
+    expect(sideBySide(parts, width, '   ')).toEqual(lines);
   });
 });
 

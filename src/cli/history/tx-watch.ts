@@ -88,9 +88,9 @@ function watchLines(
   { terminal }: Context,
 ): string[] {
   const { stderrCanvas } = terminal;
-  const room = Math.max(stderrCanvas.rows - rowsBelow, 2);
+  const available = Math.max(stderrCanvas.rows - rowsBelow, 2);
   const open = all.filter(({ txnState }) => !isFinal(txnState));
-  const shown = all.length > room ? open.slice(0, room - 1) : all;
+  const shown = all.length > available ? open.slice(0, available - 1) : all;
   const length = idLength(all.map(({ txnId }) => txnId));
   const canvas = {
     style: stderrCanvas.style,

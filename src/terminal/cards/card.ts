@@ -68,13 +68,13 @@ export function factLines(given: readonly Fact[], canvas: Pane, labelWidth = 7):
   const { style, columns } = canvas;
   const facts = given.map(harmless);
   const width = Math.max(labelWidth, widest(facts.map(({ label }) => label)));
-  const room = columns - margin.length - width - gap.length;
+  const available = columns - margin.length - width - gap.length;
   return facts.flatMap((fact) => {
     const { label, value, whole } = fact;
-    if (room < leastRoom || (whole === true && widthOf(value) > room))
+    if (available < leastValueWidth || (whole === true && widthOf(value) > available))
       return stackedFact(fact, canvas);
-    const lines = sideBySide(partsOf(fact, canvas), room, gap);
-    const [first = '', ...rest] = lines.flatMap((line) => wrap(line, room));
+    const lines = sideBySide(partsOf(fact, canvas), available, gap);
+    const [first = '', ...rest] = lines.flatMap((line) => wrap(line, available));
     const start = margin + style.dim(padRight(label, width)) + gap;
     const indent = ' '.repeat(widthOf(start));
     return [(start + first).trimEnd(), ...rest.map((line) => indent + line)];
@@ -82,7 +82,7 @@ export function factLines(given: readonly Fact[], canvas: Pane, labelWidth = 7):
 }
 
 /** A value with less space than this next to its label moves below the label. */
-const leastRoom = 16;
+const leastValueWidth = 16;
 
 const partsOf = ({ value, note = '', whole }: Fact, canvas: Pane): LayoutPart[] => [
   { text: whole === true ? linked(value, canvas) : value },

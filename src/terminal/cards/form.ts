@@ -21,14 +21,14 @@ const margin = '  ';
 const sign = 2;
 
 export function formLines({ title, known }: Form, { style, columns }: Canvas): string[] {
-  const room = columns - margin.length - 1;
+  const available = columns - margin.length - 1;
   const cells = known.map(({ text, isDone }) => {
-    const lines = wrap(sanitize(text), room - sign);
+    const lines = wrap(sanitize(text), available - sign);
     return lines.map(
       (line, i) => `${i > 0 ? ' ' : isDone ? style.green('✓') : style.dim('…')} ${line}`,
     );
   });
-  const titles = wrap(sanitize(title), room).map((line) => style.bold(line));
+  const titles = wrap(sanitize(title), available).map((line) => style.bold(line));
   return [...titles, ...paired(cells, Math.floor((columns - margin.length) / 2))].map(
     (line) => margin + line,
   );

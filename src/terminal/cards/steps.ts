@@ -132,21 +132,21 @@ export function besideSteps(
   text: string,
   { style, columns }: Pick<Canvas, 'style' | 'columns'>,
 ): string {
-  const room = columns - beside;
-  const line = widthOf(text) <= room ? text : text.replace(/: [^:]+$/, '');
+  const available = columns - beside;
+  const line = widthOf(text) <= available ? text : text.replace(/: [^:]+$/, '');
   const parts = [{ text: steps }, { text: line && style.dim(line), priority: 1, below: true }];
-  return sideBySide(parts, room, '     ').join('\n');
+  return sideBySide(parts, available, '     ').join('\n');
 }
 
 /** The margin and mark of the live line. */
 const before = 4;
 
 export function recordLine(text: string, id: string, { columns, style }: Canvas): string {
-  const room = columns - before;
+  const available = columns - before;
   const parts = [
     { text: sanitize(text) },
     { text: style.dim(sanitize(id)), priority: 1, below: true },
   ];
-  const [first = '', ...rest] = sideBySide(parts, room - 1, '   ');
-  return [...wrap(first, room), ...rest].join(`\n${' '.repeat(before)}`);
+  const [first = '', ...rest] = sideBySide(parts, available - 1, '   ');
+  return [...wrap(first, available), ...rest].join(`\n${' '.repeat(before)}`);
 }

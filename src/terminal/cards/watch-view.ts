@@ -57,10 +57,10 @@ export function watchLines(model: WatchModel, canvas: Canvas, unicode: boolean):
     movementColumns((at) => dayTime(at, now), more.known),
     list,
   )(latest).rows;
-  const room = rows - head.length - besideLists;
+  const available = rows - head.length - besideLists;
   const forLatest = Math.min(latestDrawn.flat().length, leastLatest);
-  const openShown = visible(openDrawn, chosen, Math.max(room - forLatest, leastOpen), style);
-  const left = room - Math.max(openShown.flat().length, 1);
+  const openShown = visible(openDrawn, chosen, Math.max(available - forLatest, leastOpen), style);
+  const left = available - Math.max(openShown.flat().length, 1);
   const latestShown = visible(latestDrawn, chosen - open.length, left, style);
   const hidden = open.length - openShown.length + more.morePending;
   const body = [

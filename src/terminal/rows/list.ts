@@ -63,11 +63,11 @@ export function besideTable(
   { style, columns }: Canvas,
 ): string[] {
   const [left, right] = typeof text === 'string' ? [text, ''] : text;
-  const room = columns - 2;
-  const gap = Math.max(Math.min(room, widestLine) - widthOf(left) - widthOf(right), 2);
+  const available = columns - 2;
+  const gap = Math.max(Math.min(available, widestLine) - widthOf(left) - widthOf(right), 2);
   const parts = [{ text: sanitize(left) }, { text: sanitize(right), priority: 1, below: true }];
-  return sideBySide(parts, room, ' '.repeat(gap))
-    .flatMap((line) => (widthOf(line) > room ? wrap(line, room) : [line]))
+  return sideBySide(parts, available, ' '.repeat(gap))
+    .flatMap((line) => (widthOf(line) > available ? wrap(line, available) : [line]))
     .map((line) => `  ${style.dim(line)}`);
 }
 

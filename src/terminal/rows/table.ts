@@ -139,12 +139,12 @@ function layOut<T>(
     const isEmpty = mayLeave && texts.every((text) => text.trim() === '');
     return isEmpty ? { width: 0 } : widthsOf(column, texts);
   });
-  const room = width - margin.length;
-  const fitting = fit(sizes, room, narrowGap);
+  const available = width - margin.length;
+  const fitting = fit(sizes, available, narrowGap);
   if (fitting === undefined) return 'cards';
   const has = (i: number): boolean => fitting[i] !== undefined;
   const widths = fitting.flatMap((each) => each ?? []);
-  const spare = room - widths.reduce((sum, each) => sum + each, 0);
+  const spare = available - widths.reduce((sum, each) => sum + each, 0);
   return {
     beside: columns.filter((_, i) => has(i)),
     widths,
@@ -196,10 +196,10 @@ function draw<T>(
   const belowRow = (row: T): string[] => {
     const parts = below.map((column) => ({ text: painted(column, row, style) }));
     const indent = margin + margin;
-    const room = columns - indent.length;
+    const available = columns - indent.length;
     // An id is not wrapped, so that people can copy it.
-    return sideBySide(parts, room, '   ')
-      .flatMap((line) => (line.includes(' ') ? wrap(line, room) : [line]))
+    return sideBySide(parts, available, '   ')
+      .flatMap((line) => (line.includes(' ') ? wrap(line, available) : [line]))
       .map((line) => indent + line);
   };
   return {

@@ -75,10 +75,12 @@ export function screenHead(
   age: string,
   { columns, style }: Canvas,
 ): string[] {
-  const room = columns - 4;
+  const available = columns - 4;
   const line = sanitize(whereaboutsLine(whereabouts));
-  const gap = Math.max(room - widthOf(line) - widthOf(age), 3);
+  const gap = Math.max(available - widthOf(line) - widthOf(age), 3);
   const parts = [{ text: style.bold(line) }, { text: age, priority: 1, below: true }];
-  const lines = sideBySide(parts, room, ' '.repeat(gap)).flatMap((each) => wrap(each, room));
+  const lines = sideBySide(parts, available, ' '.repeat(gap)).flatMap((each) =>
+    wrap(each, available),
+  );
   return lines.map((each) => `  ${each}`);
 }

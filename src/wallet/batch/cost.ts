@@ -127,8 +127,8 @@ export function refuseUnpayable(
   { costs, refused }: Quoted,
   available: (ccy: string) => Money | undefined,
 ): void {
-  const hopeless = refused.find(({ failure }) => failure.kind === 'limit');
-  if (hopeless !== undefined) throw refusedRow(hopeless);
+  const overLimit = refused.find(({ failure }) => failure.kind === 'limit');
+  if (overLimit !== undefined) throw refusedRow(overLimit);
   const short = costs.flatMap(({ ccy, total }) => {
     const have = available(ccy);
     if (have === undefined || have.value.gte(total)) return [];

@@ -33,7 +33,7 @@ export function readHead(record: readonly string[], columns: Columns): Head | st
     (columns.ignoreOthers && !columns.names.has(name) && meant(name, columns) === undefined);
   const used = head.slice(0, size).filter((name) => !isIgnored(name));
   return (
-    mistakeIn(used, head, columns) ?? {
+    headerError(used, head, columns) ?? {
       names: head.map((name, i) => (i >= size || isIgnored(name) ? undefined : name)),
       isResult,
       isInput: isResult && !columns.names.has('outcome'),
@@ -42,7 +42,7 @@ export function readHead(record: readonly string[], columns: Columns): Head | st
   );
 }
 
-function mistakeIn(
+function headerError(
   used: readonly string[],
   head: readonly string[],
   columns: Columns,

@@ -3,7 +3,7 @@ import { checkCount, Failure } from '../formats/failure.js';
 import { isPathSegment } from '../formats/text.js';
 import { unknownOutcome } from './answer.js';
 import { parseBaseUrl } from './base-url.js';
-import { effectOf } from './effect.js';
+import { effectOf } from './request/call.js';
 import { CancelNotOffered, ServiceError } from './errors.js';
 import { wireJson, methodsToWireNames, toWireNames } from './wire.js';
 import type { ClientOptions } from './options.js';

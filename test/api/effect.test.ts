@@ -1,7 +1,7 @@
 // The effect of raw requests: only requests that the specification describes as harmless count as
 // harmless.
 import { describe, expect, test } from 'vitest';
-import { effectOf } from '../../src/api/effect.js';
+import { effectOf } from '../../src/api/request/call.js';
 
 const confirm = '/api/v2/transaction/t-1/confirm';
 

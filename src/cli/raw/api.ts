@@ -1,7 +1,7 @@
 // Sends any authenticated request and prints the response.
 import { failureOf, isSuccess, readAnswer, reportsError } from '../../api/answer.js';
 import type { ServiceClient } from '../../api/client.js';
-import { effectOf } from '../../api/effect.js';
+import { effectOf } from '../../api/request/call.js';
 import { NoAnswer } from '../../api/errors.js';
 import type { HttpResponse } from '../../api/transport.js';
 import { Failure } from '../../formats/failure.js';

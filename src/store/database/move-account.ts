@@ -164,6 +164,7 @@ async function markIn(
 const notOwner = ({ kind, message, cause }: Failure): Failure =>
   new Failure(kind, message, { hint: 'Give the address of the role that owns the tables.', cause });
 
+/** PostgreSQL takes no parameters in `CREATE TRIGGER`. */
 const literal = (text: string): string => pg.escapeLiteral(text);
 
 const heldSchema = v.array(v.object({ owner: v.string() }));

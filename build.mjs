@@ -39,8 +39,8 @@ const buildRequire = () =>
   );
 
 /**
- * The declarations that the entries reach, once more for CommonJS: with node16, TypeScript takes an
- * ES module for one that cannot be required.
+ * The declarations that the entries reach, once more for CommonJS. With node16, TypeScript assumes
+ * that `require` cannot load an ES module.
  */
 async function buildRequiredTypes() {
   const seen = new Set();
@@ -67,10 +67,10 @@ async function buildTypes() {
   if (code !== 0) throw new Error(`tsc ended with ${code}`);
 }
 
-/** The page of `--help` for a pipe, which bin/svcpay.js prints in half the time of the program. */
+/** The page of `--help` for a pipe. bin/svcpay.js prints it in half the time of the program. */
 async function buildHelp() {
   const { stdout } = await promisify(execFile)(process.execPath, ['bin/svcpay.js', '--help']);
-  // A pipe may take a longer text in pieces.
+  // A pipe may accept a longer text only in pieces.
   if (stdout.length > 4096) throw new Error('The page of help is too long to be written at once.');
   await writeFile(join(outdir, 'help.txt'), stdout);
 }

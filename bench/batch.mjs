@@ -1,5 +1,5 @@
-// A batch against a service that answers everything after the same time and settles with the
-// confirmation: how near the rows come to `rows x latency / concurrency`, and whether ten times the
+// Measures a batch against a service with a fixed response time, in which each confirmation settles
+// at once. Compares the time with `rows x latency / concurrency`, and checks whether ten times the
 // rows take more memory.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,10 +10,10 @@ import { randomUUID } from 'node:crypto';
 
 const program = resolve(import.meta.dirname, '../bin/svcpay.js');
 const latencyMs = 200;
-/** A row is quoted, looked for in the list once more, and confirmed, one after the other. */
+/** The requests for one row, one after the other: create, search the list, confirm. */
 const requestsOfRow = 3;
 const atLeast = 0.95;
-/** Memory that ten times the rows may take besides. */
+/** The additional memory that ten times the rows may take. */
 const atMostMore = 1.5;
 
 export async function measure() {
@@ -54,7 +54,7 @@ async function memory(folder) {
   };
 }
 
-/** With a service of its own, which has seen none of these references before. */
+/** Each measurement starts its own service, so no reference is used yet. */
 async function highest(folder, rows) {
   const service = await startService(0);
   const run = await runBatch(folder, rows, 16, service.url);
@@ -63,8 +63,7 @@ async function highest(folder, rows) {
 }
 
 /**
- * Pays a fresh file with a fresh journal; resolves with the time it took and the most memory, in
- * KiB, that it used.
+ * Pays a new file with a new journal. Resolves with the time taken and the highest memory in KiB.
  */
 async function runBatch(folder, count, concurrency, url) {
   const home = await mkdtemp(join(folder, 'home-'));
@@ -112,9 +111,9 @@ const probeText = `import { writeFileSync } from 'node:fs';
 process.on('exit', () => writeFileSync(process.env.SVCPAY_BENCH_RSS, String(process.resourceUsage().maxRSS)));
 `;
 
-/** Just enough of the service: every transaction completes when it is confirmed. */
+/** The endpoints that a batch uses. A confirmation completes its transaction. */
 async function startService(delayMs) {
-  /** Oldest first, as they were created. */
+  /** In the order of creation. */
   const transactions = [];
   const server = createServer(async (request, response) => {
     let body = '';
@@ -152,7 +151,7 @@ function answerTo(method, { pathname, searchParams }, body, transactions) {
   return confirmed;
 }
 
-/** The latest first. */
+/** The newest first. */
 function list(query, transactions) {
   const since = Date.parse(query.get('startTime') ?? '') || 0;
   const found = transactions.filter(({ createdAt }) => createdAt >= since).toReversed();

@@ -1,5 +1,5 @@
-// What people wait for: each command against a TLS service 50 ms away, next to a bare script that
-// makes the same requests with undici in the same round trips.
+// Measures each command against a TLS service 50 ms away, next to a bare script that sends the same
+// requests with undici in the same round trips.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +10,8 @@ const rounds = 7;
 const atMostMoreMs = 60;
 
 /**
- * Runs the rounds of a plan, the requests of each round at the same time. `TXN` stands for the id of
- * the transaction that an earlier round created.
+ * Runs the rounds of a plan. The requests of one round run at the same time. `TXN` stands for the
+ * id of the transaction that an earlier round created.
  */
 const bareScript = `const { Agent, request } = require(${JSON.stringify(fileURLToPath(import.meta.resolve('undici')))});
 const dispatcher = new Agent();
@@ -44,7 +44,8 @@ export function measure() {
         return () => run(folder, [script, file], far.env);
       };
       await ours(['wallets']);
-      // Reads come first: `tx pending` reads more pages once a hundred payments are newer.
+      // Reads come first, because `tx pending` reads more pages if a hundred payments are newer
+      // than the oldest open one.
       for (const { args } of await far.paying()) await ours(args);
       const {
         data: [{ txnId }],

@@ -1,5 +1,5 @@
-// What a long history costs: a payment and a look at what is pending, with a million payments in
-// the journal and with one; payments under a daily limit, with 20,000 payments in the last day and
+// Measures the cost of a long history: a payment and `tx pending` with a million payments in the
+// journal and with one, and payments under a daily limit with 20,000 payments in the last day and
 // with one.
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const ofOneDay = 20_000;
 const batchRows = 40;
 const atMost = 1.1;
 const dayMs = 86_400_000;
-/** As in src/store/journal/spending.ts. */
+/** Equal to the constant in src/store/journal/spending.ts. */
 const periodMs = 600_000;
 
 export function measure() {
@@ -45,13 +45,13 @@ const pay = async (bench, home) =>
 
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
-/** Without an invoice, the payment is compared with the latest ones. */
+/** Pays on-chain, because svcpay compares only payments without an invoice with earlier ones. */
 const payAgain = (bench, home) => {
   const words = ['send', 'onchain', address, '3000sat', '--yes', '--again', '--no-wait', '-q'];
   return commandIn(bench, home, ...words);
 };
 
-/** Three homes with one payment, two of which get more. */
+/** Creates three homes with one payment each. Two of them get more payments. */
 async function startHomes(folder, sandbox) {
   const homes = {
     few: join(folder, 'few'),
@@ -63,7 +63,7 @@ async function startHomes(folder, sandbox) {
   await sandbox.settle();
   await commandIn(bench, homes.few, 'tx', 'pending');
   await cp(homes.few, homes.many, { recursive: true });
-  // Wide enough for everything that is measured.
+  // The limits allow all measured payments.
   await commandIn(bench, homes.few, 'limits', 'set', '--per-day', '1000btc');
   await cp(homes.few, homes.day, { recursive: true });
   fillJournal(join(homes.many, 'journal.db'), many, 1);
@@ -120,8 +120,8 @@ async function compared(commands, what, few, full) {
 }
 
 /**
- * Copies the payment of the journal, each copy with names of its own and submitted so many ms
- * before the next.
+ * Copies the payment of the journal. Each copy has its own ids, and was submitted the given number
+ * of ms before the next.
  */
 function fillJournal(path, count, apartMs) {
   const db = new Database(path);

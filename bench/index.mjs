@@ -1,7 +1,7 @@
 // npm run bench: measures every part in this folder, one after the other, on this Node and on Node
 // 24, and prints tables. `npm run bench -- far export` measures two parts, on this Node only. Exits
-// with 1 only if something could not be measured: a busy machine misses targets, and the first line
-// shows how busy it is.
+// with 1 only if a measurement failed, because a busy machine misses targets. The first line shows
+// how busy the machine is.
 import { spawn } from 'node:child_process';
 import { cpus, loadavg, totalmem, tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -11,17 +11,17 @@ const self = fileURLToPath(import.meta.url);
 
 const parts = ['far', 'startup', 'export', 'history', 'batch', 'webhooks', 'machines'];
 
-/** Measured on this Node only, because they hardly depend on its version. */
+/** Parts that run on this Node only, because their figures hardly depend on its version. */
 const once = new Set(['machines']);
 
-/** The whole environment of measured programs: other variables change the speed of Node itself. */
+/** The whole environment of measured programs, because other variables change the speed of Node. */
 const environment = { PATH: process.env.PATH, HOME: tmpdir(), TMPDIR: tmpdir() };
 
 const [mode, ...rest] = process.argv.slice(2);
 if (mode === '--measure') await report(rest[0]);
 else await compare(process.argv.slice(2));
 
-/** Prints the rows of one part for {@link measured}, in a process of its own. */
+/** Prints the rows of one part for {@link measured}, in a separate process. */
 async function report(part) {
   const { measure } = await import(`./${part}.mjs`);
   process.stdout.write(JSON.stringify(await measure()));

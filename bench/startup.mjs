@@ -1,4 +1,4 @@
-// The start of the program, and what a shell waits for when the tab key is pressed.
+// Measures the start of the program, and the completion that a shell requests when you press Tab.
 import { against, inFolder, inTurns, program, run } from './support/process.mjs';
 
 const rounds = 31;

@@ -1,5 +1,5 @@
-// Measures `webhook listen` against a bare node server, and counts what is lost on the way to a
-// target that fails.
+// Measures `webhook listen` next to a bare Node server, and counts lost events of a target that
+// fails.
 import { createHmac, randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -34,8 +34,8 @@ function deliveries(count) {
 }
 
 /**
- * Sends everything over kept-alive connections, the next delivery of each after the answer to the
- * one before.
+ * Sends all deliveries over kept-alive connections. Each connection sends the next delivery after
+ * the response to the previous one.
  */
 async function deliver(port, requests, { retry = false } = {}) {
   let next = 0;
@@ -152,8 +152,8 @@ async function startListen(folder, ...args) {
 }
 
 /**
- * A target that takes events for a while and then answers nothing but 503, and writes down which
- * came through, in order.
+ * A target that accepts events for a while, then answers only 503. It records the accepted events
+ * in order.
  */
 async function startTarget(periodMs) {
   const seen = new Map();
@@ -186,7 +186,7 @@ const inFolder = async (action) => {
   }
 };
 
-/** Events a second of both, in turns, so that both meet the same machine. */
+/** Events a second of both, measured in turns, so that other load on the machine affects both. */
 async function speed(events, rounds) {
   const requests = deliveries(events);
   const rates = { bare: [], listen: [] };
@@ -217,8 +217,8 @@ async function speed(events, rounds) {
 }
 
 /**
- * Sends all while the target is down half of the time and the listener is killed again and again;
- * counts what is missing.
+ * Sends all events while the target is down half of the time and the listener is killed repeatedly.
+ * Counts the missing events.
  */
 async function losses(events, kills) {
   return inFolder(async (folder) => {
@@ -234,7 +234,8 @@ async function losses(events, kills) {
         const sent = deliver(listener.port, half.slice(0, Math.floor(half.length * 0.9)));
         await sent;
         const rest = half.slice(Math.floor(half.length * 0.9));
-        // Killed in the middle of the rest: what got no 200 is sent again, as the service does.
+        // Kills the listener in the middle of the rest. Like the service, it sends events again
+        // that got no 200.
         const interrupted = deliver(listener.port, rest);
         setTimeout(() => listener.child.kill('SIGKILL'), 30);
         await Promise.all([interrupted, listener.exited]);

@@ -1,6 +1,6 @@
-// Loads the parts of the program, and caches next to them the code that V8 compiled: without this
-// cache a command takes 30 ms longer. Node 22 has `module.enableCompileCache` for it, so this file
-// goes when Node 20 goes.
+// Loads the parts of the program, and caches the code that V8 compiled next to them. Without this
+// cache a command takes 30 ms longer. Node 22 has `module.enableCompileCache` for this purpose, so
+// this file can go when svcpay drops Node 20.
 'use strict';
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { basename, dirname, join } = require('node:path');
@@ -8,9 +8,8 @@ const { Script } = require('node:vm');
 
 /**
  * Runs `entry`. Each part is one function with the parameters of a CommonJS module. The name of
- * each part that it loads contains a hash of its text, so cached code always belongs to its part.
- * V8 rejects code that was compiled by another version or under other flags: each has its own
- * folder.
+ * each part contains a hash of its text, so cached code always belongs to its part. V8 rejects code
+ * from another version or with other flags, so each version has a separate folder.
  */
 exports.load = (entry) => {
   const folder = join(dirname(entry), 'compiled', `${process.version}-${process.arch}${flags()}`);
@@ -24,8 +23,8 @@ exports.load = (entry) => {
     const script = new Script(readFileSync(path, 'latin1'), { filename: path, cachedData });
     const part = { script, cache, module: { exports: {} } };
     parts.set(path, part);
-    // Names begin with `./`. Joining paths would take longer than opening the parts, of which a
-    // payment has a hundred.
+    // Names begin with `./`. A payment opens a hundred parts, and joining their paths would take
+    // longer than opening them.
     const siblings = `${dirname(path)}/`;
     const requireFrom = (name) =>
       name.startsWith('.') ? open(siblings + name.slice(2)) : require(name);
@@ -33,8 +32,8 @@ exports.load = (entry) => {
     return part.module.exports;
   };
 
-  // A run that loads an uncached part caches all of its parts. A run that fails has compiled only a
-  // little of each.
+  // A run that loads an uncached part caches all of its parts. A failed run has compiled too little
+  // of each part, so it caches nothing.
   process.once('exit', (exitCode) => {
     const cacheable = [...parts.values()].filter(({ cache }) => cache !== undefined);
     const isCached = ({ script }) => script.cachedDataRejected === false;
@@ -43,7 +42,10 @@ exports.load = (entry) => {
   open(entry);
 };
 
-/** For a folder name. Files that are loaded before the program do not change its code. */
+/**
+ * Node's flags, as a part of the folder's name. Files that Node loads before the program do not
+ * change its code.
+ */
 function flags() {
   const words = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')];
   return words
@@ -61,7 +63,10 @@ function readIfPossible(file) {
   }
 }
 
-/** Others may read and replace the same files meanwhile, so each is written whole and renamed. */
+/**
+ * Other processes may read and replace these files at the same time, so each file is written
+ * completely and then renamed.
+ */
 function writeCaches(folder, parts) {
   try {
     mkdirSync(folder, { recursive: true });
@@ -71,6 +76,6 @@ function writeCaches(folder, parts) {
       renameSync(fresh, cache);
     }
   } catch {
-    // The program is in a read-only folder: it starts a little later each time.
+    // The program is in a read-only folder, so each start takes longer.
   }
 }

@@ -35,7 +35,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 /**
- * If the system has no entry for the user, as in a container, libraries that ask for the home
+ * If the system has no entry for the user, as in a container, libraries that request the home
  * folder would end the program.
  */
 function nameHome() {
@@ -48,8 +48,8 @@ function nameHome() {
 }
 
 /**
- * Printing a prepared page takes half the time of the program. The page is short enough for a pipe
- * to take it in one piece.
+ * Prints a prepared page, which takes half the time of the program. A pipe accepts the short page
+ * at once.
  */
 function isPrinted(page) {
   try {
@@ -61,7 +61,7 @@ function isPrinted(page) {
   }
 }
 
-/** Asking for a terminal would load Node's terminal code. */
+/** The check for a terminal would load Node's terminal code. */
 function isScreen() {
   const out = fstatSync(1);
   return (

@@ -7,9 +7,9 @@ import { build } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '..');
 
-/** The module build/generated.ts, loaded from the source, so that no build is needed before. */
+/** The module build/generated.ts, loaded from the source, so that no earlier build is needed. */
 export async function loadGenerated() {
-  // Within the project, where it finds the packages.
+  // The folder is within the project, where the module finds the packages.
   const cache = join(root, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'generate-'));

@@ -7,7 +7,7 @@ import { transitions } from '../src/store/journal/payment.js';
 import { manualPage } from './manual-page.js';
 import { skillPage } from './skill-page.js';
 
-/** @param committed the text of a committed file, of which only a part may be generated */
+/** @param committed the text of a committed file, because only a part of some files is generated */
 export async function generatedFiles(
   version: string,
   committed: (file: string) => string,

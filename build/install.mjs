@@ -1,4 +1,4 @@
-// Installs a packed package as a stranger would: globally, from an empty cache, without scripts and
+// Installs a packed package like a new user: globally, from an empty cache, without scripts and
 // without a compiler, on each version of Node.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { otherNode } from './other-node.mjs';
 
 export const majors = ['20', '22', '24'];
 
-/** An installation has at most this size without its optional parts. */
+/** The limit on the size of an installation without its optional parts. */
 export const mostBytes = 35e6;
 
 /**
- * @param lock the lock file, which says what belongs to development only
- * @returns the size in bytes of the whole and of the optional parts, and what is wrong
+ * @param lock the lock file, which names the packages for development
+ * @returns the size in bytes of the whole and of the optional parts, and the faults found
  */
 export function installed(tarball, major, lock) {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-install-'));
@@ -54,7 +54,7 @@ const options = (folder) => [
   '--no-fund',
 ];
 
-/** Only this Node and the programs of the system, and no compiler. */
+/** The environment has only this Node and the system's programs, and no compiler. */
 function environment(folder, node) {
   const bin = join(folder, 'node');
   symlinkSync(dirname(node), bin);
@@ -67,7 +67,7 @@ function environment(folder, node) {
   };
 }
 
-/** The script of the npm that runs this. */
+/** The script of the npm that runs this build. */
 function npmScript() {
   const { npm_execpath: script } = process.env;
   if (script === undefined) throw new Error('Run this with npm run release.');
@@ -106,7 +106,7 @@ const filesBelow = (root) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-/** The program starts, reads an address, and opens an SQLite file. */
+/** Checks that the program starts, decodes an address, and opens a SQLite file. */
 function tried(folder, env) {
   const program = join(folder, 'bin/svcpay');
   const lines = [

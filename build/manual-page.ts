@@ -81,6 +81,6 @@ const partLines = (part: (typeof topics)[number]['parts'][number]): string[] =>
 
 const item = (term: string, text: string): string[] => ['.TP', `\\fB${roff(term)}\\fR`, roff(text)];
 
-/** Escapes roff; a leading period or quote would be a request. */
+/** Escapes text for roff, which reads a leading period or quote as a request. */
 const roff = (text: string): string =>
   text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');

@@ -1,11 +1,11 @@
-// Another version of Node, fetched from npm into the folder for temporary files: nothing of it is
-// installed here.
+// Downloads another version of Node from npm into the folder for temporary files, and installs
+// nothing.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { arch, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The path of its program. */
+/** The path of the downloaded program. */
 export function otherNode(major) {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
   const folder = join(tmpdir(), `svcpay-node${major}`);

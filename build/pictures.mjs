@@ -46,8 +46,8 @@ const svcpay = (...args) =>
 
 /**
  * Runs a command on a screen and answers its questions: waits for each text, then types the keys.
- * Returns the screen at each text of `shots`, and last when the text `until` appears or the command
- * ends; `leave` is typed afterwards to end it.
+ * Returns the screen at each text of `shots`. Ends when the text `until` appears or the command
+ * ends, and then types `leave`.
  */
 async function record(args, { rows = 24, shots = [], dialogue = [], until, leave }) {
   const screen = new xterm.Terminal({
@@ -120,7 +120,7 @@ async function record(args, { rows = 24, shots = [], dialogue = [], until, leave
   }
 }
 
-/** The whole output, also if it is longer than the window. */
+/** The whole output, even if it is longer than the window. */
 function cellsOf({ buffer: { active } }) {
   const lines = Array.from({ length: active.length }, (_, row) => {
     const line = active.getLine(row);
@@ -147,7 +147,7 @@ function cellOf(cell) {
   };
 }
 
-/** The command in the first line of the picture; a long invoice is cut. */
+/** The command in the first line of the picture. A long invoice is cut. */
 const cut = (word) => (word.length > 40 ? `${word.slice(0, 36)}…` : word);
 
 async function picture(name, args, how) {
@@ -158,7 +158,7 @@ async function picture(name, args, how) {
 
 const commandOf = (args) => ['svcpay', ...args.map(cut)].join(' ');
 
-/** One picture of several commands: each shot is a scene. */
+/** One picture of several commands. Each shot is a scene. */
 async function film(name, commands, title) {
   const scenes = [];
   for (const [args, how] of commands) {
@@ -168,7 +168,7 @@ async function film(name, commands, title) {
   keep(name, animated(scenes, { columns, title }));
 }
 
-/** A picture that differs from the committed one only in ids and times stays as it is. */
+/** Keeps a committed picture from which a new picture differs only in ids and times. */
 function keep(name, drawing) {
   const file = join(folder, `${name}.svg`);
   const [words, committed] = [drawing, existsSync(file) ? readFileSync(file, 'utf8') : ''].map(
@@ -187,7 +187,7 @@ function keep(name, drawing) {
 }
 
 /**
- * The words of a picture, each with its line, without ids, invoices, times and the turns of a
+ * The words of a picture, each with its line. Omits ids, invoices, times and the frames of a
  * spinner.
  */
 const wordsOf = (drawing) =>
@@ -258,7 +258,7 @@ async function all() {
   await filmTrip();
   await picture('payout', ['payout', '--no-wait'], payoutWizard);
   copyFileSync(payroll, join(home, 'payroll.csv'));
-  // The payments below stay on their way until the last picture.
+  // The payments below stay in flight until the last picture.
   svcpay('sandbox', 'clock', 'freeze');
   svcpay('payout', ...payoutAnswers, '--yes', '--no-wait');
   await picture('batch', ['batch', 'payroll.csv', '--no-wait'], {

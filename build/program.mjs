@@ -8,8 +8,9 @@ import { writeNotices } from './notices.mjs';
 const core = ['src/cli/run.ts', 'src/cli/context.ts', 'src/cli/show-failure.ts'];
 
 /**
- * esbuild makes a chunk for every set of entries that share code: dozens for one command. If every
- * lazily loaded part imports the core, all of them share it, and the core is one chunk.
+ * esbuild makes a chunk for every set of entries that share code, which would be dozens for one
+ * command. If every lazily loaded part imports the core, all parts share it, and the core is one
+ * chunk.
  */
 const withCore = {
   name: 'core in every part',
@@ -30,8 +31,8 @@ const withCore = {
 };
 
 /**
- * conf writes files with atomically, whose when-exit sends each signal to the process again. svcpay
- * takes the first signal as the wish to stop in good order, and would be ended by the second.
+ * conf writes files with the package atomically. Its dependency when-exit sends each signal to
+ * the process again, so the second signal would end svcpay during an orderly stop.
  */
 const withoutSignals = {
   name: 'without the signals of when-exit',
@@ -63,7 +64,7 @@ export async function buildProgram(outdir) {
     chunkNames: 'chunks/[name]-[hash]',
     external: ['libsql', 'pg', '@napi-rs/keyring'],
     plugins: [withoutSignals, withCore],
-    // Not every part has a default export.
+    // Some parts have no default export.
     logOverride: { 'import-is-undefined': 'silent' },
     write: false,
     metafile: true,

@@ -1,4 +1,4 @@
-// npm run release: checks that this commit can be released, and writes what is published to
+// npm run release: checks that this commit can be released, and writes the published files to
 // release/. With --dry-run it accepts missing fields and an unclean tree, and only reports them.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { installed, majors, megabytes } from './install.mjs';
 const root = resolve(import.meta.dirname, '..');
 const folder = join(root, 'release');
 
-/** What a release must state, and what still lacks it. */
+/** The reasons why this commit cannot be released. */
 export function unready({ packageJson, changelog, tags, changes }) {
   const { version, repository, bugs, private: isPrivate } = packageJson;
   const [, newest] = /^## (\S+)$/m.exec(changelog) ?? [];

@@ -1,11 +1,12 @@
-// Prints the minified bytes of src/ by folder, which measure the code independently of its line width.
+// Prints the minified bytes of src/ by folder, which measure the code independently of its line
+// width.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { transformSync } from 'esbuild';
 
 const source = 'src';
 
-/** Whitespace and syntax only: names are part of what a reader understands. */
+/** Minifies whitespace and syntax only. Names stay, because a reader must understand them. */
 const minified = (file) =>
   transformSync(readFileSync(join(source, file), 'utf8'), {
     loader: 'ts',

@@ -1,5 +1,5 @@
-// Prints the files of src/ in which one Lightning payment calls a function: how many files a reader
-// opens for it. The sandbox runs in another process and is not counted.
+// Prints the files of src/ in which one Lightning payment calls a function, because a reader opens
+// these files. The sandbox runs in another process and is not counted.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { build } from 'esbuild';
 const folder = mkdtempSync(join(tmpdir(), 'svcpay-touched-'));
 const [home, coverage] = [join(folder, 'home'), join(folder, 'coverage')];
 
-/** Each file of src/ as a module of its own, so that V8 counts calls by file. */
+/** Builds each file of src/ as a separate module, so that V8 counts calls by file. */
 await build({
   entryPoints: ['src/**/*.ts'],
   outdir: join(folder, 'src'),

@@ -1,4 +1,4 @@
-// The sandbox behind TLS and a proxy that delays, as test/support has them.
+// The sandbox behind TLS and a delaying proxy, from test/support.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { startSandboxServer } from './sandbox-server.mjs';
 const root = resolve(import.meta.dirname, '../..');
 const tripMs = 50;
 
-/** The files of the tests that put a service far away. */
+/** The files in test/support that delay the connection. */
 export async function loadFar() {
   const bundle = join(root, 'node_modules/.cache/bench-far.cjs');
   const contents =

@@ -1,6 +1,6 @@
-// One machine of the bench: machine.mjs BUNDLE URL SECONDS. For each line `journal` on stdin it
-// prints how many payments it has written to the journal in so many seconds, for `bare` how often
-// it has made the commits of one payment.
+// One machine of the bench: machine.mjs BUNDLE URL SECONDS. For each line `journal` on stdin, it
+// prints the number of payments that it wrote to the journal in that time. For each line `bare`, it
+// prints the number of times that it made the commits of one payment.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
@@ -11,8 +11,8 @@ const { openJournalAt, pg } = require(bundle);
 const warmUp = 30;
 
 /**
- * The transactions of a whole command: what is unfinished, what has the reference, begin, claim,
- * quote, submit, accept, send, complete, release.
+ * Runs the transactions of a whole command: list unfinished payments, find the reference, begin,
+ * claim, quote, submit, accept, send, complete, release.
  */
 const attempt = (set) => `, a AS (UPDATE svcpay.attempts SET ${set} WHERE payment_id = $1)`;
 const statements = [

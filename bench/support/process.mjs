@@ -1,5 +1,5 @@
-// Runs programs to be compared in turns, so that all meet the same machine, and says what each
-// took.
+// Runs programs in turns, so that other load on the machine affects all of them, and returns the
+// time and memory of each.
 import { spawn } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ export const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-/** A row for what may take so many times as long as something bare. */
+/** A row with a ratio to a bare program and the highest ratio allowed. */
 export const against = (name, taken, floor, bare, atMost) => ({
   name,
   measured: `${taken.ms.toFixed(1)} ms, ${taken.cpuMs.toFixed(1)} ms of processor`,
@@ -29,8 +29,8 @@ export async function inFolder(action) {
 }
 
 /**
- * Written as the process ends: the time of all processors in ms, which tells more than the clock
- * where others work too.
+ * The time of all processors in ms, which a process writes when it ends. On a busy machine this
+ * time is more reliable than the clock.
  */
 const probe = `process.on('exit', () => {
   const { user, system } = process.cpuUsage();
@@ -39,10 +39,9 @@ const probe = `process.on('exit', () => {
 });`;
 
 /**
- * What Node ran with these arguments took: `{ ms, cpuMs, memoryMb }`.
+ * Runs Node with these arguments, and resolves with `{ ms, cpuMs, memoryMb }`.
  *
- * @param to a file for what it writes to stdout; without one somebody reads it, who needs a
- * processor too
+ * @param to a file for stdout; without it, this process reads stdout, which takes processor time
  */
 export async function run(folder, args, env = {}, to = undefined) {
   const [probeFile, file] = [join(folder, 'probe.cjs'), join(folder, 'probe.json')];
@@ -63,7 +62,10 @@ export async function run(folder, args, env = {}, to = undefined) {
   return { ms, ...JSON.parse(await readFile(file, 'utf8')) };
 }
 
-/** The medians of every figure of every runner, run in turns after one turn that does not count. */
+/**
+ * The medians of every figure of every runner. The runners alternate, and the first turn does not
+ * count.
+ */
 export async function inTurns(rounds, runners) {
   const all = Object.fromEntries(Object.keys(runners).map((name) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {

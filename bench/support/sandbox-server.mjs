@@ -1,4 +1,4 @@
-// The sandbox as a server, beside the programs that are measured against it.
+// The sandbox as a server, in a separate process from the measured programs.
 import { createHmac, randomUUID } from 'node:crypto';
 import { startSandbox } from '../../dist/sandbox.js';
 
@@ -29,7 +29,7 @@ export async function startSandboxServer() {
     token,
     get: async (path) =>
       (await fetch(url + path, { headers: { authorization: `Bearer ${await token()}` } })).json(),
-    /** Lets everything happen that is on its way. */
+    /** Settles all transactions that are under way. */
     settle: () => sandbox.clock.advance('1h'),
     stop: () => sandbox.stop(),
   };

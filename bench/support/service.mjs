@@ -1,5 +1,5 @@
-// A service that only reads out what was prepared, so that the client is what is measured. Run as a
-// process of its own.
+// A service that only returns prepared responses, so that the bench measures the client. Runs as a
+// separate process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { loadFar } from './far.mjs';
 
 /**
- * Starts it with a history of that many transactions; resolves with what a client is given, and
- * `stop`.
+ * Starts the service with a history of this many transactions. Resolves with the settings of a
+ * client, and `stop`.
  *
- * @param tripMs over TLS from so far away; 0 for plain HTTP at once
+ * @param tripMs the round-trip time over TLS; 0 for plain HTTP without a delay
  */
 export async function startService(transactions = 0, { pageSize = 100, tripMs = 0 } = {}) {
   const child = spawn(

@@ -1,4 +1,5 @@
-// Copies payments and their attempts from elsewhere into a database, with what they spent.
+// Copies payments and their attempts from another journal into a database, with the amounts that
+// they spent.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { readRows, selectPayments, type PaymentRow } from '../journal/rows.js';
@@ -16,10 +17,10 @@ export const rowsSchema = v.array(v.record(v.string(), v.union([value, bytes])))
 export type StoredRow = v.InferOutput<typeof rowsSchema>[number];
 
 /**
- * Copies missing payments with their attempts, and updates those of which this is a later version.
- *
- * @param clocks the present time of the limit clock of each account where they come from, which the
- *   clock of this database continues
+ * Copies missing payments with their attempts, and updates payments of which the source has a later
+ * version.
+ * @param clocks the present time of each account's limit clock at the source, which the clock of
+ * this database continues
  */
 export async function copyPayments(
   sql: Sql,
@@ -75,8 +76,8 @@ const rowsWith = async (sql: Sql, ids: readonly string[]): Promise<PaymentRow[]>
   readRows(await sql.all(selectPayments(`p.id IN (${placeholders(ids.length)})`), ...ids));
 
 /**
- * An attempt in the database's time. It counts against limits for as long as it would in its old
- * place.
+ * An attempt in the database's time. It counts against limits for as long as it would at the
+ * source.
  */
 function timedByDatabase(
   row: StoredRow,
@@ -109,7 +110,7 @@ const overwritten = (rows: readonly StoredRow[], key: readonly string[]): string
     .map((name) => `${name} = excluded.${name}`)
     .join(', ');
 
-/** An INSERT of these rows, which have the columns of the first one. */
+/** An INSERT of these rows. All rows have the columns of the first row. */
 export function inserted(table: string, rows: readonly StoredRow[], conflict: string): Statement {
   const names = Object.keys(rows[0] ?? {});
   const all = placeholders(rows.length, `(${placeholders(names.length)})`);

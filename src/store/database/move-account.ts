@@ -1,6 +1,7 @@
-// Moves the payments of an account from one database into another. The account pays from neither
-// while it moves: the target is marked first, then the source, and the mark of the target is
-// removed when everything has arrived. The mark of the source stays. Safe to interrupt and repeat.
+// Moves the payments of an account from one database into another. During the move, the account
+// pays from neither database: the target is marked first, then the source. After all payments have
+// arrived, the mark of the target is removed. The mark of the source stays. The move can be
+// interrupted and repeated safely.
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import * as v from 'valibot';
@@ -31,8 +32,9 @@ interface Move extends MovedAccount {
 }
 
 /**
- * Resolves with how many payments it moved: 0 if all were moved before. Throws Failure `temporary`
- * while a process works on a payment of the account, `usage` if the account is elsewhere.
+ * Resolves with the number of moved payments, which is 0 if an earlier run moved all of them.
+ * Throws Failure `temporary` while a process works on a payment of the account, and `usage` if the
+ * account is in another database.
  */
 export const moveAccount = (move: Move): Promise<number> =>
   alone(move, async () => {
@@ -101,7 +103,7 @@ const hasPayments = ({ from, scope }: Move): Promise<boolean> =>
       (await sql.all('SELECT 1 FROM payments WHERE scope = ? LIMIT 1', scope)).length > 0,
   );
 
-/** What may not change while an account moves, and the column that names it. */
+/** The tables that may not change while an account moves, and the column that names the account. */
 const guarded = [
   ['payments', 'scope'],
   ['account_limits', 'account'],
@@ -119,9 +121,7 @@ const refuse = `CREATE OR REPLACE FUNCTION refuse_moved() RETURNS trigger LANGUA
   END $$`;
 
 /**
- * Sets or removes the mark of the account, with triggers that refuse its payments, whatever program
- * makes them.
- *
+ * Sets or removes the mark of the account, with triggers that refuse its payments from any program.
  * @param isChecked throws Failure `temporary` while a process works on a payment of the account
  */
 async function setMark(
@@ -143,7 +143,7 @@ async function markIn(
   mark: Mark | undefined,
   isChecked: boolean,
 ): Promise<void> {
-  // Nobody opens, claims or writes a payment until the end.
+  // Until the end of the transaction, no process opens, claims or writes a payment.
   await sql.run('LOCK TABLE payments IN SHARE ROW EXCLUSIVE MODE');
   if (isChecked) await checkNotHeld(sql, move);
   await sql.run('DELETE FROM moves WHERE account = ?', move.account);
@@ -186,7 +186,7 @@ async function checkNotHeld(sql: Sql, { scope, account, isAlive }: Move): Promis
   );
 }
 
-/** Each piece is in the target for good before it is deleted from the source. */
+/** Commits each piece in the target before deleting it from the source. */
 async function movePayments({ from, to, account, scope }: Move): Promise<number> {
   for (let count = 0; ;) {
     const { payments, attempts, now } = await from.database.read((sql) => readPayments(sql, scope));
@@ -210,7 +210,7 @@ async function readPayments(sql: Sql, scope: string) {
   return { payments, attempts, now: await sql.now() };
 }
 
-/** Writes to the target, which takes the account's rows from nobody else. */
+/** Writes to the target, which accepts the account's rows only from this process. */
 const arrive = (
   { database }: IdentifiedDatabase,
   account: string,
@@ -227,12 +227,15 @@ const arrive = (
 interface OtherTable {
   readonly table: string;
   readonly of: 'account' | 'scope';
-  /** The rest of its primary key. */
+  /** The other columns of the primary key. */
   readonly key: readonly string[];
   readonly conflict: string;
 }
 
-/** The limits of the source replace those of the target; of the others any version will do. */
+/**
+ * The limits of the source replace those of the target. For the other tables, any version is
+ * correct.
+ */
 const otherTables: readonly OtherTable[] = [
   {
     table: 'account_limits',

@@ -48,8 +48,8 @@ export async function moveInto(
 }
 
 /**
- * The result of the action on the file, or undefined if there is no file. Nothing else writes to
- * the file meanwhile.
+ * The result of the action on the file, or undefined if the file does not exist. No other process
+ * writes to the file during the action.
  */
 async function withFile<T>(
   file: SqliteFile,
@@ -79,7 +79,7 @@ function checkNotHeld(db: Database.Database, isAlive: (owner: string) => boolean
   );
 }
 
-/** Moves each piece in a transaction of its own, in sizes that a database accepts at once. */
+/** Moves each piece in a separate transaction. The sizes are small enough for one statement. */
 const move = <T>(database: Postgres, action: (sql: Sql) => Promise<T>): Promise<T> =>
   database.transaction(action, { locks: ['move'], isUnlimited: true });
 

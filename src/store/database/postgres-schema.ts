@@ -144,7 +144,7 @@ export interface UpgradeOptions {
 
 /**
  * Upgrades version by version, each in a transaction, or creates all tables. Other processes wait
- * meanwhile. Throws Failure `usage` for an empty database that is not meant to be new.
+ * until the end. Throws Failure `usage` for an empty database, unless the caller expects a new one.
  */
 export async function upgradeTables(
   database: Postgres,

@@ -34,7 +34,7 @@ export interface SqliteFile {
 
 const inMemory = ':memory:';
 
-/** The longest wait for another program. This process stands still meanwhile. */
+/** The longest wait for another program. This process is blocked during the wait. */
 export const lockTimeoutMs = 10_000;
 
 /**

@@ -102,8 +102,8 @@ export function quoteToSubmit(run: Run): Quote {
 }
 
 /**
- * What could be spent before the quote; undefined if the figure may include what the quote of this
- * total reserves.
+ * The amount that could be spent before the quote. Undefined if the balance may include the
+ * reservation for this quote.
  */
 function availableBefore(funds: Funds | undefined, total: Money): Money | undefined {
   if (funds === undefined) return undefined;

@@ -33,7 +33,7 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
       ? await take(payment, deps)
       : undefined;
   try {
-    // Another process may have started the next attempt meanwhile, which stays untouched.
+    // Another process may have started the next attempt. This run leaves that attempt unchanged.
     const claim =
       taken !== undefined && latest(taken.payment).txnId === txnId
         ? await abandon(taken, deps)

@@ -1,5 +1,5 @@
-// Turns an earlier quote, made here or elsewhere, into a payment, by the same core, with limits and
-// journal.
+// Turns an earlier quote, of this home or of another program, into a payment. The same core with
+// limits and journal then confirms it.
 import type { Transaction } from '../../api/types.js';
 import type { Claim } from '../../store/journal/journal.js';
 import {
@@ -61,8 +61,8 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
 }
 
 /**
- * The order of the quote. The service reports less of a payment than was requested, so the
- * journal's order has precedence. Throws like `asAttempt`.
+ * The order of the quote. The journal's order has precedence, because the service reports only a
+ * part of a requested payment. Throws like `asAttempt`.
  */
 async function orderAsked(
   ref: string,

@@ -28,9 +28,9 @@ async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<v
 }
 
 /**
- * Sends the create request once, and meanwhile reads the rates of a conversion and checks the
- * order. If no question will be asked, it also reads the wallet meanwhile, whose amount may then
- * include the reservation for this quote. Otherwise it reads the wallet first.
+ * Sends the create request once. At the same time, reads the rates of a conversion and checks the
+ * order. If svcpay will ask no question, it also reads the wallet at the same time, so the balance
+ * may include the reservation for this quote. Otherwise it reads the wallet first.
  */
 export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<RunEventBody> {
   const { service } = deps;
@@ -82,8 +82,8 @@ function asFailure(error: unknown): Failure {
 }
 
 /**
- * An account without a wallet in the currency has no funds. Undefined if the service does not
- * return it: the service decides.
+ * The funds of the wallet. An account without a wallet in the currency has no funds. Undefined if
+ * the balance is unknown, so only the service can refuse.
  */
 export async function readFunds(
   ccy: string,
@@ -130,7 +130,7 @@ export async function started(
   return { isOrdered: true, amounts: amountsOf(quote) };
 }
 
-/** Whether a read shows the order. */
+/** Whether a transaction that was read matches the order. */
 export const isOrdered = (
   { order, payment }: Run,
   txn: Transaction,
@@ -184,7 +184,7 @@ async function excessOf(
   }
 }
 
-/** Empty without a limit per day. */
+/** Empty without a daily limit. */
 async function spentLastDay(
   { account }: Payment,
   { limits, journal, service }: PaymentDeps,

@@ -1,6 +1,6 @@
-// Drives a payment: performs the step that `next` decides, turns what came back into an event, and
-// writes what `apply` makes of it before the next step. Every request and every write of the
-// payment core is made from here, and this is the only place that confirms a payment.
+// Drives a payment: performs the step that `next` decides, turns its result into an event, and
+// writes the change from `apply` before the next step. Every request and every write of the payment
+// core starts here, and only this file confirms a payment.
 import { CancelNotOffered, NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -117,7 +117,7 @@ async function record(before: Run, applied: Applied, drive: Drive): Promise<Run>
 }
 
 /**
- * Writes the change. After one failed write it tries no further write, because each could wait for
+ * Writes the change. After a failed write it tries no further write, because each could wait for
  * the same lock.
  */
 async function written(
@@ -139,8 +139,8 @@ async function written(
 }
 
 /**
- * Whether the attempt moved money, or may have. The payment then continues, even if the journal
- * cannot be written.
+ * Whether the attempt moved money or may have moved it. The payment then continues, even if the
+ * journal cannot be written.
  */
 function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
   const attempt = change?.attempt;

@@ -128,7 +128,7 @@ function since({ order, payment }: Run, { reference }: RunGoal, { service }: Pay
   return Math.max(Math.min(order.notBefore, service.serviceNow()) - hourMs, 0);
 }
 
-/** A list that cannot be read now shows nothing. */
+/** Treats a list that cannot be read now as empty. */
 const neverMind = (error: unknown): [] => {
   if (error instanceof Failure && (error.kind === 'temporary' || error.kind === 'refused'))
     return [];

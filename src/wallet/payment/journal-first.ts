@@ -1,5 +1,5 @@
-// What a run that ends early reports of a payment that an earlier run submitted. Without an answer
-// from the service, only the journal knows that money may have moved.
+// The report of a run that ends early, if an earlier run submitted the payment. Without a response
+// from the service, only the journal shows that money may have moved.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { mayHavePaid, type Payment } from '../../store/journal/payment.js';
@@ -13,17 +13,20 @@ export type FindPayments = (
   journal: Pick<Journal, 'named' | 'openSince'>,
 ) => Promise<readonly Payment[]>;
 
-/** The payment with this reference or transaction id; undefined for a run without a name. */
+/** Finds the payment with this reference or transaction id. Undefined for a run without a name. */
 export const named = (name: string | undefined): FindPayments | undefined =>
   name === undefined ? undefined : (journal) => journal.named(name);
 
-/** The unfinished payments that fit. */
+/** Finds the unfinished payments that match. */
 export const unfinished =
   (fits: (payment: Payment) => boolean = () => true): FindPayments =>
   async (journal) =>
     (await journal.openSince(0)).filter(fits);
 
-/** The payment of a reference, of a transaction id, or of an unfinished one's beginning. */
+/**
+ * Finds the payment with a reference, a transaction id, or the beginning of the id of an unfinished
+ * payment.
+ */
 export const concernedBy =
   (name: string): FindPayments =>
   async (journal) => {
@@ -34,8 +37,8 @@ export const concernedBy =
   };
 
 /**
- * Ends that claim that nothing moved, without a look at the payment, such as those of a sign-in in
- * any way that it can fail.
+ * Failures that claim that nothing moved although the run has not read the payment, such as a
+ * failed sign-in.
  */
 const endsEarly: ReadonlySet<FailureKind> = new Set([
   'unexpected',
@@ -46,7 +49,7 @@ const endsEarly: ReadonlySet<FailureKind> = new Set([
   'interrupted',
 ]);
 
-/** Throws Failure `pending` in place of such an end if an attempt may have moved money. */
+/** Throws Failure `pending` instead of such a failure if an attempt may have moved money. */
 export async function journalFirst<T>(
   concerned: FindPayments | undefined,
   journal: () => Promise<Parameters<FindPayments>[0]>,

@@ -68,13 +68,16 @@ export interface Reads {
 
 export interface Funds {
   readonly available: Money;
-  /** What pending transactions reserve. */
+  /** The amount that pending transactions reserve. */
   readonly reserved: Money;
-  /** Read before the quote was requested, so that nothing of the quote is in it. */
+  /**
+   * Whether the balance was read before the quote was requested, so it does not include the quote's
+   * reservation.
+   */
   readonly isBefore?: boolean;
 }
 
-/** Kept in every phase. */
+/** The data that every phase keeps. */
 interface Kept {
   /** The quote that this run approved, of this attempt or of an earlier one. */
   readonly approvedQuote?: Quote | undefined;
@@ -99,8 +102,8 @@ interface Read extends Kept {
 export interface Requesting extends Kept {
   readonly phase: 'requesting';
   /**
-   * Create requests of the latest attempt. A request without an answer, or of an earlier run, may
-   * have succeeded.
+   * The create requests of the latest attempt. A request without an answer, or a request of an
+   * earlier run, may have succeeded.
    */
   readonly createRequest: {
     readonly tries: number;
@@ -152,7 +155,7 @@ export interface Submitting extends Read {
 /** The attempt is `in-flight` or `unknown`. */
 export interface Settling extends Read {
   readonly phase: 'settling';
-  /** When this run first had that state. */
+  /** The time at which this run first saw that state. */
   readonly sinceMs: number;
 }
 

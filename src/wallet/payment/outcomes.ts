@@ -31,7 +31,7 @@ export function differentPayment(ref: string, txnId: string | null): Failure {
   );
 }
 
-/** Another payment submitted or paid what can be paid only once. */
+/** Another payment with the same idempotency key was submitted or paid. */
 export function alreadyPaid(payment: Payment): Failure {
   const attempt = payment.attempts.find(mayHaveMoved) ?? latest(payment);
   const isOver = attempt.state === 'paid' || attempt.state === 'error';
@@ -55,7 +55,7 @@ export function alreadyPaid(payment: Payment): Failure {
   );
 }
 
-/** Another process submitted the payment while the person of this run declined. */
+/** Another process submitted the payment while this run's user declined. */
 export function declinedTooLate({ ref, attempts }: Payment): Failure {
   const txnId = attempts.findLast(mayHaveMoved)?.txnId ?? null;
   return pending(
@@ -66,7 +66,7 @@ export function declinedTooLate({ ref, attempts }: Payment): Failure {
   );
 }
 
-/** Another home submitted the transaction while the person of this run declined. */
+/** Another home submitted the transaction while this run's user declined. */
 export const paidElsewhere = ({ txnId, extRefId }: Transaction, ref: string): Failure =>
   new Failure(
     'usage',
@@ -170,7 +170,7 @@ export function ended(
   });
 }
 
-/** The answer of a person about an attempt, with the note. */
+/** A person's answer about an attempt, with the note. */
 export const resolutionText = ({ moved, note, at }: Resolution): string =>
   `Recorded on ${new Date(at).toISOString().slice(0, 10)}: the money ` +
   `${moved ? 'moved' : 'did not move'} (${note}).`;
@@ -207,7 +207,7 @@ export const unread = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Fail
     cause,
   );
 
-/** A person left while the confirmation was under way. */
+/** The user left while the confirmation was under way. */
 export const leftUnanswered = ({ txnId }: Pick<Attempt, 'txnId'>): Failure =>
   pending(
     'You left before the service answered: paid or not is not known yet.',
@@ -228,7 +228,7 @@ const pending = (
     cause,
   });
 
-/** A payment that was submitted and cannot be read. */
+/** The payment was submitted and cannot be read. */
 export function unreadable({ ref, attempts }: Payment, cause: unknown): Failure {
   if (cause instanceof Failure && cause.kind === 'pending') return cause;
   const { txnId, txnState, state } = attempts.findLast(mayHaveMoved) ?? {
@@ -248,7 +248,7 @@ export function unreadable({ ref, attempts }: Payment, cause: unknown): Failure 
   });
 }
 
-/** Several payments that were submitted and cannot be read. */
+/** Several payments were submitted and cannot be read. */
 export const allUnreadable = (count: number, cause: Failure): Failure =>
   new Failure(
     'pending',
@@ -349,7 +349,7 @@ export function truthful(payment: Payment, failure: Failure): Failure {
   });
 }
 
-/** A journal that fails proves nothing about a payment that was submitted. */
+/** A journal error proves nothing about a payment that was submitted. */
 export function journalLost(payment: Payment, cause: unknown): unknown {
   const submitted = payment.attempts.findLast(mayHaveMoved);
   if (!(cause instanceof Failure) || submitted === undefined) return cause;

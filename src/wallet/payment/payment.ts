@@ -1,6 +1,6 @@
-// The entrances to the payment core. Each opens a payment in the journal, claims it and drives it.
-// If another process works on it, the run follows that process until its turn comes. A resume after
-// a crash takes the same path, from the stored attempts.
+// The entry points of the payment core. Each opens a payment in the journal, claims it and drives
+// it. If another process works on the payment, the run follows that process until it can claim the
+// payment. A resume after a crash takes the same path, from the stored attempts.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { leaseMs, type Claim } from '../../store/journal/journal.js';
@@ -29,7 +29,9 @@ import { policies } from '../../formats/policies.js';
 import { poll, type PollNext, type PollTurn } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 
-/** The caller's reference, or the invoice's; undefined if one is generated. */
+/**
+ * The caller's reference, or the invoice's reference. Undefined if svcpay generates a reference.
+ */
 export const referenceOf = ({
   ref,
   order: { idempotencyKey, body },
@@ -119,7 +121,7 @@ async function checkSame(
   deps: PaymentDeps,
 ): Promise<void> {
   const { idempotencyKey } = order;
-  // After its invoice has expired, a bitcoin: URI is planned another way.
+  // After its invoice has expired, svcpay plans a bitcoin: URI differently.
   const isOtherWay =
     idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
   const isSame =
@@ -148,9 +150,9 @@ async function isImportedAlike(
 }
 
 export interface ResumeOptions extends TakeOverOptions {
-  /** A person asks for another attempt after one that failed or is unknown. */
+  /** Whether a person requests another attempt after an attempt that failed or is unknown. */
   readonly retry?: boolean;
-  /** `standing` approves this payment. By default a person is asked. */
+  /** `standing` approves this payment. By default svcpay asks. */
   readonly consent?: RunGoal['consent'];
 }
 

@@ -28,11 +28,10 @@ type KnownResult = (payment: Payment) => Promise<Resumed | undefined>;
 const mostAtOnce = 16;
 
 /**
- * Asks about payments that were not submitted, one after the other; submitted ones are read at
- * once, and then followed together. Payments that another process works on come last, because that
- * process may finish them.
- *
- * @param wait as for a payment: how long, in ms, all of them together are waited for
+ * Resumes payments. Asks about unsubmitted payments, one after the other. Reads submitted payments
+ * at the same time, and then follows them together. Payments that another process works on come
+ * last, because that process may finish them.
+ * @param wait as for a payment: the longest wait for all payments together, in ms
  */
 export async function resumeAll(
   payments: readonly Payment[],

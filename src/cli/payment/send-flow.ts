@@ -67,13 +67,16 @@ async function planAndPay(
   const plan = (answers: SendWords): Planned =>
     planSend(withContact(answers, context), environment);
   const planned = plan(words);
-  const run = (answers: SendWords): Promise<void> => paySend(answers, environment, flags, context);
-  if (planned.missing === undefined || planned.missing === 'balance') return run(words);
+  const payPlanned = (answers: SendWords, planned: Planned): Promise<void> =>
+    paySend(answers, planned, environment, flags, context);
+  if (planned.missing === undefined || planned.missing === 'balance')
+    return payPlanned(words, planned);
   const { missing, ccy } = planned;
-  if (missing === 'way' && !context.terminal.canPrompt) return run(words);
+  if (missing === 'way' && !context.terminal.canPrompt) return payPlanned(words, planned);
   demandAnswers(missingWords(words, missing, ccy), flags, context);
   // Most payments ask no question.
   const { guideSend } = await import('./send-wizard.js');
+  const run = (answers: SendWords): Promise<void> => payPlanned(answers, plan(answers));
   await guideSend(words, missing, { plan, run, ref: flags.ref }, context);
 }
 
@@ -137,18 +140,21 @@ async function amountUnder(
   return payment && submittedAmount(payment);
 }
 
+/** @param planned the plan of the words, which reads an invoice and recovers its signer */
 async function paySend(
   words: SendWords,
+  planned: Planned,
   environment: PlanEnvironment,
   flags: PaymentFlags,
   context: Context,
 ): Promise<void> {
   const { to } = words;
-  const known = withContact(words, context);
-  const planned = planSend(known, environment);
   const held =
     planned.missing === 'balance' ? await wholeBalance(planned.ccy, flags.ref, context) : undefined;
-  const plan = planSendNow(known, { ...environment, held });
+  const plan =
+    planned.missing === undefined
+      ? planned.plan
+      : planSendNow(withContact(words, context), { ...environment, held });
   const { order } = plan;
   const contact = to === undefined ? undefined : savedName(context.config.read().contacts, to);
   const whole = held && { label: 'Amount', value: `all of your ${held.ccy} wallet` };

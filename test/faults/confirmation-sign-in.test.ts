@@ -26,7 +26,11 @@ describe.concurrent('svcpay send after a 401 to its confirmation', () => {
       proxy.break('sign-in', fault, Infinity);
       const run = await svcpay(command, around);
       expect(run).toMatchObject({ exitCode: 8, stdout: '' });
-      expect(run.error()).toMatchObject({ kind: 'pending', exitCode: 8 });
+      expect(run.error()).toMatchObject({
+        kind: 'pending',
+        exitCode: 8,
+        message: expect.stringContaining('the next sign-in failed'),
+      });
       proxy.mend();
       const again = await svcpay(command, around);
       expect(again).toMatchObject({ exitCode: 0 });

@@ -183,13 +183,19 @@ export function confirmationUnknown(
 ): Failure {
   const why =
     error instanceof NoAnswer
-      ? 'the service did not answer the confirmation'
+      ? unansweredBecause(error)
       : `the effect of the confirmation could not be read${reasonOf(error)}`;
   const tried = wasRepeated
     ? 'The same transaction was confirmed again. No second attempt was made.'
     : 'No second attempt was made.';
   return pending(`Outcome unknown: ${why}. ${tried}`, 'resume', txnId, error);
 }
+
+/** The cause is a failure of its own if the service refused the token and the next sign-in failed. */
+const unansweredBecause = ({ cause }: NoAnswer): string =>
+  cause instanceof Failure
+    ? `the service refused the token of the confirmation, and the next sign-in failed: ${cause.message.replace(/\.$/, '')}`
+    : 'the service did not answer the confirmation';
 
 const reasonOf = (error: unknown): string =>
   error instanceof ServiceError ? ` (the service answered: ${error.reason})` : '';

@@ -441,7 +441,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ['webhook consumers', 'list, rename and remove the targets that events wait for'],
       [
         'webhook consumers list',
-        'list the consumers, what waits for each, and when a receiver served it last',
+        'list the consumers, their waiting events, and when a receiver last served each',
         () => import('./webhook/webhook-consumers.js').then((it) => it.webhookConsumersList),
       ],
       [
@@ -451,7 +451,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'webhook consumers remove',
-        'remove a consumer and what waits for it',
+        'remove a consumer and its waiting events',
         () => import('./webhook/webhook-consumers.js').then((it) => it.webhookConsumersRemove),
       ],
       [
@@ -591,7 +591,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'demo',
-        'show the main job on a separate sandbox',
+        'show the main features on a separate sandbox',
         () => import('./sandbox/demo.js').then((it) => it.demo),
       ],
     ],

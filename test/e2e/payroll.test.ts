@@ -102,12 +102,12 @@ describe('svcpay batch with similar references', () => {
     [
       'a paid reference in another letter case',
       'P1',
-      /Line 2, ref: .*P1 differs in case or blanks alone from p1, which was paid/,
+      /Line 2, ref: .*P1 differs only in case or blanks from p1, which was paid/,
     ],
     [
       'a paid reference with a blank inside',
       'p 1',
-      /Line 2, ref: .*p 1 differs in case or blanks alone from p1/,
+      /Line 2, ref: .*p 1 differs only in case or blanks from p1/,
     ],
   ] as const)('refuses %s', async ([, ref, message], { around }) => {
     await svcpay(
@@ -128,7 +128,7 @@ describe('svcpay batch with similar references', () => {
     const run = await svcpay(['batch', batchFile(around.home, rows), '--yes'], around);
     expect(run).toMatchObject({ exitCode: 2 });
     expect(run.stderr).toContain(
-      'Line 3, ref: The reference P1 differs in case or blanks alone from p1',
+      'Line 3, ref: The reference P1 differs only in case or blanks from p1',
     );
   });
 

@@ -112,7 +112,7 @@ export const fullTransaction = object({
   ...from(transactionFields, {
     extRefId: 'the ref',
     note: '',
-    fxRate: 'destination units for one of the source',
+    fxRate: 'destination units for one source unit',
     createdAt: 'epoch ms',
   }).properties,
   sourceReq: field(fields, `where the money comes from: ${side}`, true),

@@ -284,8 +284,8 @@ function openWorth({ account, rates, ratesKept, settings }: Context) {
 
 export const batchOptions = {
   dryRun: flag().describe('check every row, show payees, costs and changes, send nothing'),
-  seal: flag().describe('like --dry-run, and print the seal of all that would be paid'),
-  sealed: word('HASH', parseSeal).optional().describe('pay only what has this seal'),
+  seal: flag().describe('like --dry-run, and print the seal of the whole payment'),
+  sealed: word('HASH', parseSeal).optional().describe('pay only if the batch has this seal'),
   ignoreColumns: flag().describe('ignore unknown columns'),
   acceptChanges: flag().describe('with --yes, pay changed accounts and doubled rows too'),
   factor: literal('NUMBER', parseFactor)

@@ -142,7 +142,7 @@ async function keepTies(
   try {
     await records.keepTies(scope, ties);
   } catch (error) {
-    out.warn(`That the wallets tie now was not recorded: ${messageOf(error)}`);
+    out.warn(`The successful check of the wallets was not recorded: ${messageOf(error)}`);
   }
 }
 

@@ -100,7 +100,7 @@ function checkNext(name: string, zone: string, closes: readonly Close[]): void {
   if (zone !== last.zone)
     throw new Failure(
       'usage',
-      `The months are closed in days of ${last.zone}: in another zone they would overlap.`,
+      `The closed months use the days of ${last.zone}. In another time zone they would overlap.`,
       { hint: `svcpay statement close ${name} --tz ${last.zone}` },
     );
   if (name < first.month)

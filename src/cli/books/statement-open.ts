@@ -42,6 +42,6 @@ async function record(
   const { scope, client } = await account();
   if (await (await books()).add(scope, { ...entry, recordedAt: client.serviceNow() }))
     return { wallet: ccy, amount: value, date: day(at), note: null, id };
-  out.warn(`The opening of ${ccy} was recorded meanwhile.`);
+  out.warn(`The opening of ${ccy} was recorded by another process.`);
   return undefined;
 }

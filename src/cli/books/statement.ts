@@ -139,7 +139,7 @@ function openingsOf(
   if (amounts.length === 0) return [];
   if (on === undefined)
     throw new Failure('usage', '--opening needs its day, such as --on 2026-10-01.', {
-      hint: 'To record the opening once and for all: svcpay statement open',
+      hint: 'To record the opening permanently: svcpay statement open',
     });
   const at = spanOf(on, zone).first;
   return amounts.map(({ ccy, value }, i) =>

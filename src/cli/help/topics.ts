@@ -52,7 +52,7 @@ export const topics: readonly Topic[] = [
           'SVCPAY_DATABASE_URL',
           'PostgreSQL for journal, limits and events, shared by several machines',
         ],
-        ['SVCPAY_DATABASE_ID', 'id of that database, where settings are not kept: a container'],
+        ['SVCPAY_DATABASE_ID', 'id of that database, for containers, which keep no settings'],
         [
           'SVCPAY_LIMIT_PER_PAYMENT, SVCPAY_LIMIT_PER_DAY',
           'amounts such as 100000sat,25usdt; narrow the limits, never widen them',

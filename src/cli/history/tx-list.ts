@@ -35,7 +35,9 @@ export const txList = defineCommand({
     all: flag().describe('every page, newest first, with expired quotes, printed as it arrives'),
     search: text('TEXT')
       .optional()
-      .describe('only those with this text in payee, note, reference or id; reads the whole list'),
+      .describe(
+        'only transactions with this text in payee, note, reference or id; reads the whole list',
+      ),
     pager: unless().describe('print at once, even if PAGER is set'),
     format: choice(ownFormats, 'FORMAT').optional().describe('same as -o'),
   },

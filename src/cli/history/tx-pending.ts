@@ -26,7 +26,7 @@ export const txPending = defineCommand({
   },
   examples: [
     ['svcpay tx pending', 'unfinished payments of this account'],
-    ['svcpay tx pending --json', 'for a script: an empty array when there are none'],
+    ['svcpay tx pending --json', 'for a script: an empty array if no payment is unfinished'],
     [
       'svcpay tx pending --older-than 10m --fail',
       'for monitoring: exit code 8, with host and process, if a payment is stuck',
@@ -74,7 +74,7 @@ async function listOverdue(olderThanMs: number, fails: boolean, context: Context
   const place =
     first.host === null
       ? 'no process works on it'
-      : `last in the hands of process ${first.pid} on ${first.host}`;
+      : `last handled by process ${first.pid} on ${first.host}`;
   const more = rows.length === 1 ? '' : ` and ${rows.length - 1} more`;
   throw new Failure(
     'pending',

@@ -25,7 +25,7 @@ import { whereaboutsOf } from '../settings/whereabouts.js';
 import { readWorth } from './worth.js';
 
 export const home = defineCommand({
-  examples: [['svcpay', 'balances, what is pending, and what to do next']],
+  examples: [['svcpay', 'balances, pending payments, and a menu']],
   async run(_values, context) {
     if (isFresh(context)) return welcome(context);
     const { terminal, out, ask, signal } = context;

@@ -102,7 +102,7 @@ export function step(model: PaymentModel, event: ScreenEvent, now: number): Step
 
 const refusedText = ({ message }: Failure): string =>
   `The service refused the confirmation (${message.replace(/\.$/, '')}). ` +
-  'Reading its state for 8 s, in case a copy was carried out.';
+  'Reading its state for 8 s, in case a copy took effect.';
 
 function waiting(model: PaymentModel, txn: Transaction | undefined, now: number): Step {
   const waitingSince = model.waitingSince ?? now;

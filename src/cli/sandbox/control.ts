@@ -43,7 +43,7 @@ export async function controlAt<T>(
   const json = jsonIn(answer.body);
   if (answer.status !== 200) throw refused(json, answer.status);
   const read = v.safeParse(schema, json);
-  if (!read.success) throw new Failure('refused', `What answers at ${url} is not a sandbox.`);
+  if (!read.success) throw new Failure('refused', `The server at ${url} is not a sandbox.`);
   return read.output;
 }
 

@@ -37,10 +37,10 @@ export const sandboxLog = defineCommand({
 export const sandboxDeliveries = defineCommand({
   prints: namesOf(undefined, deliveryList),
   options: {
-    txn: transaction().optional().describe('only those of this transaction'),
+    txn: transaction().optional().describe('only deliveries of this transaction'),
     status: choice(deliveryStatuses, 'STATUS')
       .optional()
-      .describe(`only those that are ${deliveryStatuses.join(', ')}`),
+      .describe(`only deliveries that are ${deliveryStatuses.join(', ')}`),
     limit: whole(1, 1000).otherwise(50).describe('number of newest rows (default 50)'),
     replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this event again'),
   },

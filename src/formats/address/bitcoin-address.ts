@@ -92,7 +92,7 @@ function parseSegwit(text: string): BitcoinAddress {
   checkProgram(version, program);
   const network = findNetwork(({ segwit }) => segwit === decoded.prefix);
   if (network === undefined)
-    throw changed(noun, `its prefix "${decoded.prefix}" is of no known network`);
+    throw changed(noun, `its prefix "${decoded.prefix}" belongs to no known network`);
   return {
     address,
     network: network === 'signet' ? 'testnet' : network,

@@ -233,7 +233,7 @@ function encodeFallback(network: BitcoinNetwork, version: number, program: Uint8
     if (version === 18) return encodeBase58Address(network, 'p2sh', program);
     return encodeSegwitAddress(network, version, program);
   } catch {
-    throw invalidInvoice('its fallback address is of no possible length');
+    throw invalidInvoice('its fallback address has an impossible length');
   }
 }
 

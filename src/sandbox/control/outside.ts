@@ -46,7 +46,8 @@ function payTransaction(
 ): Unserialized<Paid> {
   const { payFromOutside: payIt } = kindOf(txn);
   if (payIt === undefined) throw badRequest(`transaction ${txn.id} asks for no payment`);
-  if (amount !== undefined) throw badRequest('an amount is for an address: this says its own');
+  if (amount !== undefined)
+    throw badRequest('only an address takes an amount: this transaction has its own');
   return show(payIt(ctx, txn));
 }
 

@@ -123,7 +123,7 @@ export const liveShapes = {
     ],
   },
   'lnurl-echo': {
-    summary: 'a Lightning Address echoed as lnurl in place of address',
+    summary: 'a Lightning Address echoed as lnurl instead of address',
     of: anyTransaction,
     edits: [{ in: 'lnurlDetails', rename: { address: 'lnurl' } }],
   },
@@ -148,7 +148,7 @@ export const liveShapes = {
     ],
   },
   'state-canceled': {
-    summary: 'canceled in place of usercanceled',
+    summary: 'canceled instead of usercanceled',
     of: anyTransaction,
     edits: [{ in: 'transactions', replace: { txnState: { usercanceled: 'canceled' } } }],
   },
@@ -203,13 +203,13 @@ export const liveShapes = {
     edits: [{ as: 'ok' }],
   },
   'webhook-exists': {
-    summary: 'a second webhook is refused with code 3002 in place of replacing the first',
+    summary: 'a second webhook is refused with code 3002 instead of replacing the first',
     alone,
   },
   'webhook-put': { summary: 'events are delivered by PUT' },
   'webhook-final-only': { summary: 'only final states are delivered', alone },
   'webhook-once': { summary: 'a delivery is tried once', alone },
-  'webhook-signature-header': { summary: 'the signature stands in X-Signature', alone },
+  'webhook-signature-header': { summary: 'the signature is in X-Signature', alone },
   'account-record': {
     summary: 'an account with id, accountStatus and countryCode',
     of: account,

@@ -360,7 +360,7 @@ export function changed(before: Payment, { attempt, ...columns }: PaymentChange)
   if (!isNew && !isMove) {
     throw new Failure(
       'unexpected',
-      `The journal refuses the move from ${known?.state ?? 'nothing'} to ${attempt.state} ` +
+      `The journal refuses the transition from ${known?.state ?? 'nothing'} to ${attempt.state} ` +
         `(payment ${before.ref}).`,
     );
   }

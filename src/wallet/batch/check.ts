@@ -191,7 +191,7 @@ function checkNew(
   if (idempotencyKey !== null) lineOfInvoice.set(idempotencyKey, line);
 }
 
-const alike = (ref: string): string => `differs in case or blanks alone from ${ref}`;
+const alike = (ref: string): string => `differs only in case or blanks from ${ref}`;
 
 const usage = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));

@@ -239,7 +239,7 @@ const twice = (row: PayeeRow, { line, ref }: PayeeRow): BatchRemark =>
   remark('row-twice', row, {
     before: `line ${line} (${ref})`,
     now: row.ref,
-    note: 'differs in its reference alone',
+    note: 'differs only in its reference',
   });
 
 const twoNames = (row: PayeeRow, { line, name }: PayeeRow): BatchRemark =>

@@ -204,11 +204,9 @@ function askingCeiling(ceiling: Ceiling | undefined) {
       release();
       const [odd] = unusual;
       if (odd !== undefined) {
-        refusal = new Failure(
-          'limit',
-          `Not sent: ${odd}. Pay this row on its own to approve that.`,
-          { txnId: quote.txnId },
-        );
+        refusal = new Failure('limit', `Not sent: ${odd}. Pay this row separately to approve it.`, {
+          txnId: quote.txnId,
+        });
         return false;
       }
       if (ceiling === undefined || ceiling.take(quote.total)) {

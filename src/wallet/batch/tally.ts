@@ -65,7 +65,7 @@ export function failureOf(
   if (results.unknown > 0) {
     return new Failure(
       'pending',
-      `Outcome unknown: ${counted(results.unknown, 'row')} may have been paid and may not.`,
+      `Outcome unknown: ${counted(results.unknown, 'row')} may or may not have been paid.`,
       again,
     );
   }

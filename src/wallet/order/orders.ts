@@ -218,7 +218,7 @@ export const recordOf = (
 function encodeOrder(order: Order): string {
   const text = JSON.stringify(plain(order));
   if (JSON.stringify(plain(decodeOrder(text))) !== text)
-    throw new Error('An order cannot be kept in the journal.');
+    throw new Error('An order cannot be stored in the journal.');
   return text;
 }
 

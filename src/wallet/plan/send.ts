@@ -164,7 +164,7 @@ function planFound(found: Found, words: SendWords, environment: PlanEnvironment)
 const otherDestination = (found: Destination, rail: Rail): Failure =>
   refused(
     `this is ${names[found.kind]}, and ${railProperties(rail).destination} is needed here.`,
-    'Without the kind of payment, it is detected.',
+    'svcpay send DESTINATION detects the kind of payment.',
   );
 
 /** Plans an invoice, which fixes the amount (rule 2). */

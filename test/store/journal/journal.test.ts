@@ -556,7 +556,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     await journal.write(stale, changeOf(stale.payment, became('paid', 'completed')));
     await expect(
       journal.write(stale, changeOf(stale.payment, became('lapsed', 'expired'))),
-    ).rejects.toThrow('move from paid to lapsed');
+    ).rejects.toThrow('transition from paid to lapsed');
     expect((await journal.read(payment.id))?.attempts).toMatchObject([{ state: 'paid' }]);
   });
 

@@ -146,7 +146,7 @@ function ledger(journal: Journal, clock: { now: number }) {
   async function write(claim: Claim, change: Partial<Attempt>): Promise<Claim> {
     const attempt = { ...latest(claim.payment), ...change };
     return journal.write(claim, { attempt }).catch((error: unknown) => {
-      if (String(error).includes('refuses the move')) return claim;
+      if (String(error).includes('refuses the transition')) return claim;
       throw error;
     });
   }

@@ -164,7 +164,7 @@ function planFound(found: Found, words: SendWords, environment: PlanEnvironment)
 const otherDestination = (found: Destination, rail: Rail): Failure =>
   refused(
     `this is ${names[found.kind]}, and ${railProperties(rail).destination} is needed here.`,
-    'svcpay send DESTINATION detects the kind of payment.',
+    'Omit the kind of payment, and the destination decides.',
   );
 
 /** Plans an invoice, which fixes the amount (rule 2). */

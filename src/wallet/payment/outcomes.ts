@@ -191,10 +191,11 @@ export function confirmationUnknown(
   return pending(`Outcome unknown: ${why}. ${tried}`, 'resume', txnId, error);
 }
 
-/** The cause is a failure of its own if the service refused the token and the next sign-in failed. */
+/** The cause is a separate failure if the service refused the token and the next sign-in failed. */
 const unansweredBecause = ({ cause }: NoAnswer): string =>
   cause instanceof Failure
-    ? `the service refused the token of the confirmation, and the next sign-in failed: ${cause.message.replace(/\.$/, '')}`
+    ? 'the service refused the token of the confirmation, and the next sign-in failed: ' +
+      cause.message.replace(/\.$/, '')
     : 'the service did not answer the confirmation';
 
 const reasonOf = (error: unknown): string =>

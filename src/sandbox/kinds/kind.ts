@@ -2,7 +2,7 @@
 import type Big from 'big.js';
 import * as v from 'valibot';
 import type { Context } from '../world/context.js';
-import type { Deductions } from '../service/pricing.js';
+import { price, type Deductions } from '../service/pricing.js';
 import type { DueAction } from '../world/schedule.js';
 import { insertTransaction, type Quote, type Transaction } from '../service/transactions.js';
 import { badRequest } from '../wire/refusal.js';
@@ -72,6 +72,24 @@ export function amountOn(side: 'source' | 'dest', request: CreateRequest) {
   const amount = request[side].amtRequested;
   if (amount === undefined) throw badRequest(`${side}Req.amtRequested is required`);
   return { side, amount };
+}
+
+/**
+ * The quote of a receive of bitcoin.
+ * @param detail the field that the confirmation fills: the invoice or the address
+ */
+export function receiveQuote(
+  request: CreateRequest,
+  carrier: string,
+  detail: 'paymentRequest' | 'address',
+): Quote {
+  if (request.source.ccy !== 'BTC') throw badRequest(`${carrier} carries BTC`);
+  return {
+    ...price(request, { ...amountOn('dest', request), fee: 'receive' }),
+    sourceDetails: { reqDetails: { [detail]: null, invoicePageUrl: null } },
+    destDetails: { reqDetails: {} },
+    extra: {},
+  };
 }
 
 export function requiredDetail({ dest }: CreateRequest, name: string): string {

@@ -6,8 +6,7 @@ import { readAutoPay } from '../storage/settings.js';
 import type { Context } from '../world/context.js';
 import { completeReceive, move, scheduleLapse } from '../service/engine.js';
 import { createInvoice, markPaid, type InvoiceTerms } from '../world/lightning.js';
-import { price } from '../service/pricing.js';
-import { openQuote, amountOn, type CreateRequest, type Kind } from './kind.js';
+import { openQuote, receiveQuote, type CreateRequest, type Kind } from './kind.js';
 import { badRequest } from '../wire/refusal.js';
 import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
@@ -21,15 +20,7 @@ export const lightningReceive: Kind = {
   name: 'lightning-receive',
   flow: 'lightning-receive',
   serves: (source, dest, wallet) => source === 'lightning' && dest === wallet,
-  quote(_ctx, request) {
-    if (request.source.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
-    return {
-      ...price(request, { ...amountOn('dest', request), fee: 'receive' }),
-      sourceDetails: { reqDetails: { paymentRequest: null, invoicePageUrl: null } },
-      destDetails: { reqDetails: {} },
-      extra: {},
-    };
-  },
+  quote: (_ctx, request) => receiveQuote(request, 'Lightning', 'paymentRequest'),
   confirm(ctx, txn) {
     const moved = issueInvoice(ctx, txn, {
       amount: txn.charge,

@@ -8,12 +8,12 @@ import { broadcast } from '../world/chain.js';
 import type { Context } from '../world/context.js';
 import { completeReceive, endUnpaid, move, scheduleLapse } from '../service/engine.js';
 import { plannedEndingOf } from '../service/endings.js';
-import { convert, price } from '../service/pricing.js';
+import { convert } from '../service/pricing.js';
 import { badRequest } from '../wire/refusal.js';
 import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import { durations } from '../unspecified.js';
-import { amountOn, type Kind } from './kind.js';
+import { receiveQuote, type Kind } from './kind.js';
 
 const name = 'onchain-receive';
 const autoPay = `${name}.auto-pay`;
@@ -22,15 +22,7 @@ export const onchainReceive: Kind = {
   name,
   flow: name,
   serves: (source, dest, wallet) => source === 'on-chain' && dest === wallet,
-  quote(_ctx, request) {
-    if (request.source.ccy !== 'BTC') throw badRequest('on-chain carries BTC');
-    return {
-      ...price(request, { ...amountOn('dest', request), fee: 'receive' }),
-      sourceDetails: { reqDetails: { address: null, invoicePageUrl: null } },
-      destDetails: { reqDetails: {} },
-      extra: {},
-    };
-  },
+  quote: (_ctx, request) => receiveQuote(request, 'on-chain', 'address'),
   confirm(ctx, txn) {
     const address = issueAddress(ctx, 'bitcoin', txn.accountId, txn.id);
     const expiresAt = ctx.now + durations.address;

@@ -1,4 +1,4 @@
-// Failures of the client: refusals of the service, and requests with an unknown outcome.
+// Failures of the client: refusals by the service, and requests with an unknown outcome.
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 
 /**

@@ -9,7 +9,7 @@ import { entryOf } from './unknown.js';
  */
 export type Pace = 'quick' | 'steady' | 'blocks';
 
-interface MethodFacts {
+interface MethodProperties {
   /** The label of its transactions: `Lightning receive`, `USDT send`. */
   readonly label: string;
   /** The name of the method on a receipt. */
@@ -76,15 +76,15 @@ const methods = {
     named: 'USDT on Ethereum',
     isRequested: false,
   },
-} as const satisfies Record<string, MethodFacts>;
+} as const satisfies Record<string, MethodProperties>;
 
 type RailMethod = keyof typeof methods;
 
 export const methodNames = Object.keys(methods);
 
 /** The data of a method. Undefined for a payout and for a method that svcpay does not recognize. */
-export const methodFacts = (method: string | null | undefined): MethodFacts | undefined =>
-  entryOf<MethodFacts>(methods, method ?? '');
+export const methodProperties = (method: string | null | undefined): MethodProperties | undefined =>
+  entryOf<MethodProperties>(methods, method ?? '');
 
 interface RailProperties {
   readonly method: RailMethod;

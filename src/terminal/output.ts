@@ -1,7 +1,7 @@
 // The output of results as table, rows or JSON, independent of commands.
 import type { LogFacts } from '../api/options.js';
 import { Failure } from '../formats/failure.js';
-import { factLines } from './cards/card.js';
+import { detailLines } from './cards/card.js';
 import { cellText, fieldColumns, checkNames } from './rows/cell.js';
 import { asciiGlyphs } from './glyphs.js';
 import { toJson } from './rows/json.js';
@@ -313,7 +313,7 @@ const fieldLines = <T extends object>(
   columns: readonly Column<T>[],
   canvas: Canvas,
 ): string[] =>
-  factLines(
+  detailLines(
     fieldColumns<T>(fields, columns).map(({ title, value }) => ({
       label: title,
       value: cellText(value(result)),

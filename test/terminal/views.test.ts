@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
 import { money } from '../../src/formats/amount.js';
 import { Failure } from '../../src/formats/failure.js';
-import { amountWithSats, factLines, moneyLines } from '../../src/terminal/cards/card.js';
+import { amountWithSats, detailLines, moneyLines } from '../../src/terminal/cards/card.js';
 import { failureJson, failureLines } from '../../src/terminal/failure-view.js';
 import { invoiceCard, type InvoiceCard } from '../../src/terminal/cards/invoice-card.js';
 import { createOutput } from '../../src/terminal/output.js';
@@ -173,7 +173,7 @@ const invoice: InvoiceCard = {
   title: `Receive ${amountWithSats(btc('0.0005'))} over Lightning`,
   code: `lnbc500u1${'q'.repeat(291)}`,
   text: `lnbc500u1${'q'.repeat(291)}`,
-  facts: [{ label: 'Page', value: 'https://pay.example/ad79a67a' }],
+  details: [{ label: 'Page', value: 'https://pay.example/ad79a67a' }],
 };
 
 describe('invoiceCard', () => {
@@ -194,7 +194,7 @@ describe('invoiceCard', () => {
       { rows: 44, what: 'puts the QR code above the text', expected: 'Receive  code  text  Page' },
       {
         rows: 37,
-        what: 'puts the facts above the code, and the text below the code',
+        what: 'puts the details above the code, and the text below the code',
         expected: 'Receive  Page  code text',
       },
       {
@@ -224,7 +224,7 @@ describe('invoiceCard', () => {
     ],
   ])('shows the address below the code of a %s at 80 x 24 cells', (_, code, text) => {
     const lines = invoiceCard(
-      { title: 'Receive', code, text, facts: [{ label: 'URI', value: code, whole: true }] },
+      { title: 'Receive', code, text, details: [{ label: 'URI', value: code, whole: true }] },
       plain(80, 24, 'half'),
     );
     const last = lines.findLastIndex((line) => line.includes('\u001B['));
@@ -660,12 +660,12 @@ describe('views of text from outside', () => {
   test.each(
     [
       {
-        what: 'a fact',
-        lines: factLines([{ label: hostile, value: hostile, note: hostile }], plain(80)),
+        what: 'a detail',
+        lines: detailLines([{ label: hostile, value: hostile, note: hostile }], plain(80)),
       },
       {
         what: 'a key',
-        lines: factLines([{ label: 'To', value: hostile.repeat(30), whole: true }], plain(80)),
+        lines: detailLines([{ label: 'To', value: hostile.repeat(30), whole: true }], plain(80)),
       },
       {
         what: 'an amount',
@@ -730,18 +730,18 @@ describe('the width of lines', () => {
     .integer({ min: 1, max: 2_100_000_000_000_000 })
     .map((sats) => btc(new Big(sats).div(1e8).toFixed()));
   const words = fc.string({ unit: 'grapheme-ascii', maxLength: 120 });
-  const facts = fc.array(
+  const details = fc.array(
     fc.record({ label: fc.constantFrom('Pay', 'Expires'), value: words, note: words }),
     { maxLength: 3 },
   );
   const widest = (lines: readonly string[]): number => Math.max(0, ...lines.map(widthOf));
 
-  test('factLines never exceeds the width of the window', () => {
+  test('detailLines never exceeds the width of the window', () => {
     fc.assert(
       fc.property(
-        facts,
+        details,
         fc.integer({ min: 24, max: 100 }),
-        (given, columns) => widest(factLines(given, plain(columns))) <= columns,
+        (given, columns) => widest(detailLines(given, plain(columns))) <= columns,
       ),
     );
   });

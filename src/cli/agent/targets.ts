@@ -1,7 +1,7 @@
 // The target of a tool that moves money, before any request: which wallet pays, and where the money
 // goes.
 import { Failure } from '../../formats/failure.js';
-import { methodFacts } from '../../formats/rails.js';
+import { methodProperties } from '../../formats/rails.js';
 import { attemptNamed } from '../../store/journal/payment.js';
 import { amountText, targetOf, type Target } from '../../wallet/payment/same-again.js';
 import { payoutDestination } from '../../wallet/payout/order.js';
@@ -86,7 +86,7 @@ const readQuote: ReadAsked = async (given, context) => {
       `Not called: ref is ${String(given['ref'])}, and the reference of this quote is ${own}. ` +
         'Leave ref out.',
     );
-  const slow = methodFacts(destReq.method)?.pace !== 'quick';
+  const slow = methodProperties(destReq.method)?.pace !== 'quick';
   return { from: sourceReq.ccy ?? '', target: undefined, slow };
 };
 

@@ -1,5 +1,5 @@
 // Help on a topic or a command: `svcpay help exit-codes`, `svcpay help send lightning`.
-import { factLines } from '../../terminal/cards/card.js';
+import { detailLines } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
 import { defineCommand, type Branch, type Command } from '../define.js';
 import { phrase } from '../values.js';
@@ -33,7 +33,7 @@ export const help = (tree: Branch): Command =>
 async function printExitCodes(out: Output): Promise<void> {
   if (out.forPeople) {
     out.screen((canvas) =>
-      factLines(
+      detailLines(
         exitCodeRows.map(({ code, meaning }) => ({ label: String(code), value: meaning })),
         canvas,
         3,

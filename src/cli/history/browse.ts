@@ -18,7 +18,7 @@ import { historyFilter } from './history-options.js';
 import { recipientsOf } from './parties.js';
 import { rememberIds } from './resolve-id.js';
 import { hasMorePages, isExpiredQuote } from './tx-list.js';
-import { methodFacts } from '../../formats/rails.js';
+import { methodProperties } from '../../formats/rails.js';
 import { findMethod } from '../../wallet/payout/methods.js';
 import type { Order } from '../../wallet/order/orders.js';
 import { runPayoutOrder } from '../payout/payout-flow.js';
@@ -181,7 +181,7 @@ export async function payAgain(order: Order, context: Context): Promise<void> {
       : {
           label: 'To',
           value: order.destination,
-          note: methodFacts(destReq.method)?.route,
+          note: methodProperties(destReq.method)?.route,
           whole: true,
         };
   const presentation = order.kind === 'swap' ? swapPresentation : {};

@@ -102,7 +102,7 @@ export async function stateTimes(
 }
 
 /** The further data of a receipt, besides the transaction itself. */
-export async function receiptFacts(
+export async function receiptDetails(
   txn: Transaction,
   context: Context,
 ): Promise<Pick<ReceiptPageOptions, 'agreed' | 'arrived' | 'worth'>> {

@@ -76,7 +76,7 @@ export const txExport = defineCommand({
         zone: tz,
         ccy,
         leftOut,
-        facts: factsFor(format, context),
+        local: localDataFor(format, context),
       });
     const count = () => service.transactions({ ...filter, limit: 1 });
     await pourCounted(history, lines, count, context).catch((error: unknown) =>
@@ -109,10 +109,10 @@ function walletOf(format: (typeof exportFormats)[number], wallet: string | undef
 }
 
 /** Payees for accountants, and rates for the formats that can hold them. */
-function factsFor(
+function localDataFor(
   format: (typeof exportFormats)[number],
   context: Context,
-): ExportOptions['facts'] {
+): ExportOptions['local'] {
   const { rates } = lookUpsOf(context);
   const hasPayee = accountingFormats.some((each) => each === format);
   const hasRates = format !== 'jsonl' && format !== 'xero' && format !== 'quickbooks';

@@ -17,7 +17,12 @@ import { transactionFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
-import { readDetails, receiptFacts, stateTimes, unresolvedFailure } from './transaction-details.js';
+import {
+  readDetails,
+  receiptDetails,
+  stateTimes,
+  unresolvedFailure,
+} from './transaction-details.js';
 import { choice, transaction } from '../values.js';
 
 const receiptFormats = ['html'] as const;
@@ -69,8 +74,8 @@ export const txGet = defineCommand({
       shownBelow,
     };
     if (format !== undefined) {
-      const facts = await receiptFacts(txn, context);
-      return context.out.text(receiptPage(txn, { ...options, ...facts }));
+      const details = await receiptDetails(txn, context);
+      return context.out.text(receiptPage(txn, { ...options, ...details }));
     }
     const view = receiptView(txn, options);
     await context.out.record(txn, {
@@ -102,11 +107,11 @@ function openRequest(
   try {
     if (sourceReq.method === 'lightning' && txnState === 'srccreated') {
       const { invoice } = checkedInvoice(txn, asked, settings.network, now);
-      return { title, code: invoice, text: invoice, facts: [] };
+      return { title, code: invoice, text: invoice, details: [] };
     }
     if (sourceReq.method === 'on-chain' && txnState === 'srcintent') {
       const { address, uri } = checkedOnchainRequest(txn, asked, settings.network, now);
-      return { title, code: uri, text: address, facts: [] };
+      return { title, code: uri, text: address, details: [] };
     }
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

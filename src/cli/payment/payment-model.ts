@@ -4,7 +4,7 @@ import type { Transaction } from '../../api/types.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
-import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
+import { amountWithSats, type CardDetail } from '../../terminal/cards/card.js';
 import type { QuoteCard } from '../../terminal/cards/quote-card.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
 import type { Approval, PaymentEvent } from '../../wallet/payment/contract.js';
@@ -12,7 +12,7 @@ import type { Quote } from '../../wallet/quote/quote.js';
 
 /** How the command presents a payment. */
 export interface Presentation {
-  readonly about: readonly Fact[];
+  readonly about: readonly CardDetail[];
   /** Epoch ms. */
   readonly expiresAt?: number | undefined;
   /** The default is "Recipient gets". */

@@ -24,7 +24,7 @@ import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import { optionalFact, type Fact } from '../../terminal/cards/card.js';
+import { optionalDetail, type CardDetail } from '../../terminal/cards/card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 
 export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'rail'> {}
@@ -163,7 +163,7 @@ async function paySend(
 }
 
 /** @param contact the saved name of the destination */
-function aboutSend(plan: SendPlan, contact?: string): Fact[] {
+function aboutSend(plan: SendPlan, contact?: string): CardDetail[] {
   const { worth } = plan;
   const asked =
     worth === undefined
@@ -175,10 +175,10 @@ function aboutSend(plan: SendPlan, contact?: string): Fact[] {
             note: `at ${rateText({ base: 'BTC', quote: worth.given.ccy, value: worth.rate })}`,
           },
         ];
-  return [...optionalFact('Contact', contact), ...aboutDestination(plan), ...asked];
+  return [...optionalDetail('Contact', contact), ...aboutDestination(plan), ...asked];
 }
 
-function aboutDestination({ pays, uriTexts, order }: SendPlan): Fact[] {
+function aboutDestination({ pays, uriTexts, order }: SendPlan): CardDetail[] {
   const texts = uriTexts.map((value) => ({ label: 'Pay', value, note: 'as the URI says' }));
   const fees =
     order.body.deductNetworkFeesFromDest === true
@@ -204,7 +204,7 @@ function aboutDestination({ pays, uriTexts, order }: SendPlan): Fact[] {
 
 const payeeEnds = 8;
 
-export function aboutInvoice({ payee, description, amountMsat }: Invoice): Fact[] {
+export function aboutInvoice({ payee, description, amountMsat }: Invoice): CardDetail[] {
   const short = `${payee.slice(0, payeeEnds)}…${payee.slice(-payeeEnds)}`;
   const amount = amountMsat === null ? '' : formatAmount(money('BTC', btcFromMsat(amountMsat)));
   return [

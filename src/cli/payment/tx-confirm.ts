@@ -2,7 +2,7 @@
 import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
-import type { Fact } from '../../terminal/cards/card.js';
+import type { CardDetail } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { transactionKind } from '../../terminal/views/transaction-view.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
@@ -100,7 +100,7 @@ function aboutQuote(txn: Transaction): Presentation {
   return {
     about: [
       { label: 'What', value: transactionKind(txn) },
-      ...to.map((value): Fact => ({ label: 'To', value, whole: value === address })),
+      ...to.map((value): CardDetail => ({ label: 'To', value, whole: value === address })),
       ...(institution.length === 0 ? [] : [{ label: 'At', value: institution.join(' · ') }]),
     ],
   };

@@ -2,7 +2,7 @@
 // method's data.
 import type { Transaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
-import { methodFacts } from '../../formats/rails.js';
+import { methodProperties } from '../../formats/rails.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
@@ -29,11 +29,11 @@ export function usualMs(payments: readonly Payment[], method: string): number | 
 
 /** The text `on-chain usually takes 30 min`. Undefined if the time is unknown. */
 export function usualText(method: string, own: number | undefined): string | undefined {
-  const facts = methodFacts(method);
-  const ms = own ?? facts?.usualMs;
+  const properties = methodProperties(method);
+  const ms = own ?? properties?.usualMs;
   return ms === undefined
     ? undefined
-    : `${facts?.named ?? 'a payout like this'} usually takes ${roughDuration(ms)}`;
+    : `${properties?.named ?? 'a payout like this'} usually takes ${roughDuration(ms)}`;
 }
 
 /** Starts an optional read of the journal. Until it ends, the method's own time counts. */

@@ -4,7 +4,7 @@ import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { keepSeenInstitutions } from '../../store/files/seen.js';
 import { changeProfile, changeRecipients, type Recipient } from '../../store/profile/profiles.js';
-import type { Fact } from '../../terminal/cards/card.js';
+import type { CardDetail } from '../../terminal/cards/card.js';
 import { shellWord } from '../../terminal/next-step.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import type { Order } from '../../wallet/order/orders.js';
@@ -200,7 +200,7 @@ function presentation(body: CreateTransaction, method: PayoutMethod): Presentati
   return { about: about(body, method), ended: (gets) => `${name} gets ${formatAmount(gets)}` };
 }
 
-function about(body: CreateTransaction, method: PayoutMethod): Fact[] {
+function about(body: CreateTransaction, method: PayoutMethod): CardDetail[] {
   const { sourceReq, destReq, sourceOfFunds, note } = body;
   const { name, account, institutionCode, institutionName } = payeeOf(body);
   const legalName = destReq.kyc?.details.legalFullName ?? '';

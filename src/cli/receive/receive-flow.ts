@@ -12,7 +12,7 @@ import { describeDuration, formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import type { Back } from '../../terminal/ask/ask.js';
-import { amountWithSats, worthText, type Fact } from '../../terminal/cards/card.js';
+import { amountWithSats, worthText, type CardDetail } from '../../terminal/cards/card.js';
 import { invoiceCard } from '../../terminal/cards/invoice-card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 import { recordLine } from '../../terminal/cards/steps.js';
@@ -56,7 +56,7 @@ export interface PaymentRequest {
   readonly code: string;
   /** The text to copy, also for `-q`. */
   readonly text: string;
-  readonly facts: readonly Fact[];
+  readonly details: readonly CardDetail[];
   /** Epoch ms by the service's clock. */
   readonly expiresAt: number | undefined;
 }
@@ -116,8 +116,8 @@ async function receiveAmount(
   // An earlier request under the reference keeps its rate.
   const asked: RequestedAmount = amount.value.eq(now.amount.value) ? now : { amount };
   const request = requestOf(method, txn, asked, service.serviceNow(), context);
-  const worth = worthFacts(asked, await within(decorationMs, rates, context));
-  await showRequest(txn, { ...request, facts: [...worth, ...request.facts] }, flags, context);
+  const worth = worthDetails(asked, await within(decorationMs, rates, context));
+  await showRequest(txn, { ...request, details: [...worth, ...request.details] }, flags, context);
 }
 
 /** The longest wait for the rates after the request. */
@@ -133,17 +133,17 @@ function requestOf(
 ): PaymentRequest {
   const { network } = context.settings;
   const { amount } = asked;
-  const facts = pageFact(txn, context.settings);
+  const details = pageDetail(txn, context.settings);
   if (method === 'on-chain') {
     const { address, uri, expiresAt } = checkedOnchainRequest(txn, amount, network, now);
-    const uriFact = { label: 'URI', value: uri, whole: true };
+    const uriDetail = { label: 'URI', value: uri, whole: true };
     return {
       how: 'on-chain',
       noun: 'address',
       amount,
       code: uri,
       text: address,
-      facts: [uriFact, ...facts],
+      details: [uriDetail, ...details],
       expiresAt,
     };
   }
@@ -155,13 +155,16 @@ function requestOf(
     amount,
     code,
     text: code,
-    facts,
+    details,
     expiresAt: invoice?.expiresAt,
   };
 }
 
 /** The requested amount in another currency, or the approximate value. */
-function worthFacts({ amount, worth }: RequestedAmount, worthOf: WorthOf | undefined): Fact[] {
+function worthDetails(
+  { amount, worth }: RequestedAmount,
+  worthOf: WorthOf | undefined,
+): CardDetail[] {
   if (worth === undefined) {
     const roughly = worthText(worthOf?.(amount));
     return roughly === '' ? [] : [{ label: 'Worth', value: roughly }];
@@ -216,16 +219,19 @@ function showCard(
     wait || expiresAt === undefined
       ? []
       : [{ label: 'Expires', value: relativeTime(expiresAt, now()) }];
-  const facts = [...request.facts, ...expires];
+  const details = [...request.details, ...expires];
   out.screen((canvas) => [
     '',
-    ...invoiceCard({ ...request, title, facts, qrFile, opens: wait && takesKeys(context) }, canvas),
+    ...invoiceCard(
+      { ...request, title, details, qrFile, opens: wait && takesKeys(context) },
+      canvas,
+    ),
     '',
   ]);
 }
 
 /** The hosted payment page. A browser cannot reach the page of the embedded sandbox. */
-function pageFact({ sourceReq }: Transaction, { embedded }: Context['settings']): Fact[] {
+function pageDetail({ sourceReq }: Transaction, { embedded }: Context['settings']): CardDetail[] {
   if (embedded) return [];
   const page = sourceReq.reqDetails?.['invoicePageUrl'];
   return typeof page === 'string' ? [{ label: 'Page', value: page, whole: true }] : [];

@@ -4,7 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import { credentialsAnswer, fieldNames, type Credentials } from '../../formats/sandbox/answers.js';
 import { codeOf } from '../../formats/unknown.js';
 import { sandboxFile } from '../../store/files/home.js';
-import { factLines } from '../../terminal/cards/card.js';
+import { detailLines } from '../../terminal/cards/card.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { defineCommand } from '../define.js';
@@ -64,7 +64,7 @@ type Ready = Credentials & { readonly url: string };
 const readyView = (ready: Ready): RecordView<Ready> => ({
   screen: (canvas) => [
     '',
-    ...factLines(
+    ...detailLines(
       [
         { label: 'Sandbox', value: ready.url },
         { label: 'API key', value: ready.apiKey, whole: true },

@@ -4,7 +4,7 @@ import { count, decimal, fields, flag, text, type FieldsOf } from '../../api/rea
 import { formatAmount, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { describeDuration } from '../../formats/duration.js';
-import { factLines, heading } from './card.js';
+import { detailLines, heading } from './card.js';
 import { sideBySide } from '../layout.js';
 import type { Canvas } from '../terminal.js';
 import { fieldColumns } from '../rows/cell.js';
@@ -172,7 +172,7 @@ function summaryLines(
   const more = failed + unknown - failures.length;
   return [
     ...heading([`${paid} of ${counted(rows, 'row')} paid${before}`, ...others].join(' · '), canvas),
-    ...factLines(
+    ...detailLines(
       [
         ...spent.map(({ ccy, amount }) => ({
           label: 'Spent',

@@ -2,7 +2,7 @@
 import type { Big } from 'big.js';
 import { formatAmount, formatSats, money, parseAmount, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
-import { factLines, heading, type Fact } from './card.js';
+import { detailLines, heading, type CardDetail } from './card.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { createTable } from '../rows/table.js';
@@ -113,7 +113,7 @@ export const remarkText = (remark: BatchRemark): string =>
     changeOf(remark) === '' ? '' : `, ${changeOf(remark)}`,
   ].join('');
 
-const remarkFact = (remark: BatchRemark): Fact => ({
+const remarkDetail = (remark: BatchRemark): CardDetail => ({
   label:
     remark.line === null
       ? shortened(remark.payee)
@@ -132,13 +132,13 @@ function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] 
   const { style } = canvas;
   return [
     `  ${style.bold(style.yellow('Check these first'))}`,
-    ...factLines(shown.map(remarkFact), canvas),
+    ...detailLines(shown.map(remarkDetail), canvas),
     ...(more > 0 ? [`  ${style.dim(`and ${more} more: --dry-run --json lists them all`)}`] : []),
     '',
   ];
 }
 
-function costFact({ ccy, total, fees, isEstimate }: BatchCost): Fact {
+function costDetail({ ccy, total, fees, isEstimate }: BatchCost): CardDetail {
   const value = formatAmount(money(ccy, total));
   if (isEstimate || fees === null)
     return { label: 'You pay', value: `about ${value}`, note: 'an estimate, fees not included' };
@@ -149,12 +149,12 @@ function costFact({ ccy, total, fees, isEstimate }: BatchCost): Fact {
   };
 }
 
-const refusedFact = ({ row, failure }: QuotedCost['refused'][number]): Fact => ({
+const refusedDetail = ({ row, failure }: QuotedCost['refused'][number]): CardDetail => ({
   label: `Line ${row.line}`,
   value: failure.message,
 });
 
-function sumFact({ from, ccy, rows, amount, available }: BatchSum): Fact {
+function sumDetail({ from, ccy, rows, amount, available }: BatchSum): CardDetail {
   const have =
     available === null ? `no ${from} wallet` : `you have ${formatAmount(money(from, available))}`;
   const value = `${formatAmount(money(ccy, amount))} in ${counted(rows, 'row')}`;
@@ -199,13 +199,13 @@ export function batchCard(
     ...heading(`${sanitize(file)} · ${counted(notBegun, 'row')} to pay${since}`, canvas),
     ...(drawn === undefined ? [] : [...drawn.head, ...drawn.rows.flat(), '']),
     ...remarkLines(remarks, canvas),
-    ...factLines(
+    ...detailLines(
       [
         ...before,
-        ...totals.map(sumFact),
-        ...(cost ?? []).map(costFact),
+        ...totals.map(sumDetail),
+        ...(cost ?? []).map(costDetail),
         ...fees,
-        ...(quoted?.refused ?? []).map(refusedFact),
+        ...(quoted?.refused ?? []).map(refusedDetail),
       ],
       canvas,
     ),
@@ -277,11 +277,11 @@ export const dryRunLines = (
   canvas: Canvas,
 ): string[] => [
   ...batchCard(summary, { quoted }, canvas),
-  ...(summary.seal === null ? [] : factLines(sealFacts(summary.file, summary.seal), canvas)),
+  ...(summary.seal === null ? [] : detailLines(sealDetails(summary.file, summary.seal), canvas)),
   `  ${canvas.style.dim('A dry run: nothing was sent.')}`,
 ];
 
-const sealFacts = (file: string, seal: string): Fact[] => [
+const sealDetails = (file: string, seal: string): CardDetail[] => [
   { label: 'Seal', value: seal, whole: true },
   { label: 'To pay', value: `svcpay batch ${shellArgument(file)} --sealed ${seal}`, whole: true },
 ];

@@ -9,7 +9,7 @@ const margin = '  ';
 const gap = '   ';
 
 /** A labelled line: `Expires   in 48 minutes`. */
-export interface Fact {
+export interface CardDetail {
   readonly label: string;
   readonly value: string;
   /** A secondary, dim text after the value. */
@@ -19,11 +19,11 @@ export interface Fact {
 }
 
 /** A labelled line, if there is a value. */
-export const optionalFact = (
+export const optionalDetail = (
   label: string,
   value: string | null | undefined,
   whole = false,
-): Fact[] => (value ? [{ label, value, whole }] : []);
+): CardDetail[] => (value ? [{ label, value, whole }] : []);
 
 export interface MoneyLine {
   readonly label: string;
@@ -64,16 +64,16 @@ export const heading = (text: string, { style, columns }: Canvas): string[] =>
 type Pane = Pick<Canvas, 'style' | 'columns' | 'explorer'>;
 
 /** Labelled lines with aligned values. A long value wraps in its column. */
-export function factLines(given: readonly Fact[], canvas: Pane, labelWidth = 7): string[] {
+export function detailLines(given: readonly CardDetail[], canvas: Pane, labelWidth = 7): string[] {
   const { style, columns } = canvas;
-  const facts = given.map(harmless);
-  const width = Math.max(labelWidth, widest(facts.map(({ label }) => label)));
+  const details = given.map(harmless);
+  const width = Math.max(labelWidth, widest(details.map(({ label }) => label)));
   const available = columns - margin.length - width - gap.length;
-  return facts.flatMap((fact) => {
-    const { label, value, whole } = fact;
+  return details.flatMap((detail) => {
+    const { label, value, whole } = detail;
     if (available < leastValueWidth || (whole === true && widthOf(value) > available))
-      return stackedFact(fact, canvas);
-    const lines = sideBySide(partsOf(fact, canvas), available, gap);
+      return stackedDetail(detail, canvas);
+    const lines = sideBySide(partsOf(detail, canvas), available, gap);
     const [first = '', ...rest] = lines.flatMap((line) => wrap(line, available));
     const start = margin + style.dim(padRight(label, width)) + gap;
     const indent = ' '.repeat(widthOf(start));
@@ -84,13 +84,13 @@ export function factLines(given: readonly Fact[], canvas: Pane, labelWidth = 7):
 /** A value with less space than this next to its label moves below the label. */
 const leastValueWidth = 16;
 
-const partsOf = ({ value, note = '', whole }: Fact, canvas: Pane): LayoutPart[] => [
+const partsOf = ({ value, note = '', whole }: CardDetail, canvas: Pane): LayoutPart[] => [
   { text: whole === true ? linked(value, canvas) : value },
   { text: note === '' ? '' : canvas.style.dim(note), priority: 1, below: true },
 ];
 
 /** If the terminal wraps a text, people can copy it whole. If svcpay wraps it, they cannot. */
-function stackedFact({ label, value, note = '', whole }: Fact, canvas: Pane): string[] {
+function stackedDetail({ label, value, note = '', whole }: CardDetail, canvas: Pane): string[] {
   const { columns, style } = canvas;
   const indented = (text: string): string[] =>
     wrap(text, columns - 2 * margin.length).map((line) => margin + margin + line);
@@ -112,7 +112,7 @@ export const linked = (text: string, { explorer }: Pick<Canvas, 'explorer'>): st
     ? text
     : `\u001B]8;;${explorer}/address/${text}\u001B\\${text}\u001B]8;;\u001B\\`;
 
-const harmless = ({ label, value, note, whole }: Fact): Fact => ({
+const harmless = ({ label, value, note, whole }: CardDetail): CardDetail => ({
   label: sanitize(label),
   value: sanitize(value),
   note: note === undefined ? undefined : sanitize(note),

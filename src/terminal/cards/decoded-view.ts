@@ -12,7 +12,7 @@ import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import type { describeDestination } from '../../formats/describe.js';
 import type { Bip21Destination, Destination } from '../../formats/destination.js';
-import { factLines, heading, optionalFact, type Fact } from './card.js';
+import { detailLines, heading, optionalDetail, type CardDetail } from './card.js';
 import { fieldColumns } from '../rows/cell.js';
 import type { RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
@@ -65,7 +65,7 @@ export function decodedView<T extends object>(
       '',
       ...heading(titles[destination.kind], canvas),
       '',
-      ...factLines(factsOf(destination, now), canvas),
+      ...detailLines(factsOf(destination, now), canvas),
       '',
     ],
   };
@@ -81,55 +81,55 @@ const titles: Readonly<Record<Destination['kind'], string>> = {
   bip21: 'Bitcoin payment URI',
 };
 
-function factsOf(destination: Destination, now: number): Fact[] {
+function factsOf(destination: Destination, now: number): CardDetail[] {
   switch (destination.kind) {
     case 'bolt11':
-      return invoiceFacts(destination.value, now);
+      return invoiceDetails(destination.value, now);
     case 'bitcoin-address':
-      return addressFacts(destination.value);
+      return addressDetails(destination.value);
     case 'tron-address':
-      return optionalFact('Address', destination.value.address, true);
+      return optionalDetail('Address', destination.value.address, true);
     case 'evm-address':
       return [
-        ...optionalFact('Address', destination.value.address, true),
-        ...optionalFact(
+        ...optionalDetail('Address', destination.value.address, true),
+        ...optionalDetail(
           'Checksum',
           destination.value.checksummed ? 'right' : 'none: the text has one letter case',
         ),
       ];
     case 'lnurl':
-      return optionalFact('Leads to', destination.value.url, true);
+      return optionalDetail('Leads to', destination.value.url, true);
     case 'lightning-address':
       return [
-        ...optionalFact('Address', destination.value.address, true),
-        ...optionalFact('User', destination.value.user),
-        ...optionalFact('Domain', destination.value.domain),
+        ...optionalDetail('Address', destination.value.address, true),
+        ...optionalDetail('User', destination.value.user),
+        ...optionalDetail('Domain', destination.value.domain),
       ];
     case 'bip21':
-      return uriFacts(destination.value, now);
+      return uriDetails(destination.value, now);
   }
 }
 
-function invoiceFacts(invoice: Invoice, now: number): Fact[] {
+function invoiceDetails(invoice: Invoice, now: number): CardDetail[] {
   const { amountMsat, expiresAt, timestamp, routeHints } = invoice;
   return [
     amountMsat === null
       ? { label: 'Amount', value: 'any; chosen by the payer' }
-      : amountFact(btcFromMsat(amountMsat)),
-    ...optionalFact('For', invoice.description),
-    ...optionalFact('Text hash', invoice.descriptionHash, true),
-    ...optionalFact('Payee', invoice.payee, true),
-    ...optionalFact('Hash', invoice.paymentHash, true),
-    ...optionalFact('Network', invoice.network),
-    timeFact('Made', timestamp * 1000, now),
-    timeFact(expiresAt > now ? 'Expires' : 'Expired', expiresAt, now),
-    ...optionalFact('Fallback', invoice.fallbackAddress, true),
-    ...(routeHints.length === 0 ? [] : optionalFact('Route hints', String(routeHints.length))),
+      : amountDetail(btcFromMsat(amountMsat)),
+    ...optionalDetail('For', invoice.description),
+    ...optionalDetail('Text hash', invoice.descriptionHash, true),
+    ...optionalDetail('Payee', invoice.payee, true),
+    ...optionalDetail('Hash', invoice.paymentHash, true),
+    ...optionalDetail('Network', invoice.network),
+    timeDetail('Made', timestamp * 1000, now),
+    timeDetail(expiresAt > now ? 'Expires' : 'Expired', expiresAt, now),
+    ...optionalDetail('Fallback', invoice.fallbackAddress, true),
+    ...(routeHints.length === 0 ? [] : optionalDetail('Route hints', String(routeHints.length))),
   ];
 }
 
 /** The time ago, if that is clearer than the date. */
-function timeFact(label: string, at: number, now: number): Fact {
+function timeDetail(label: string, at: number, now: number): CardDetail {
   const value = dateTime(at);
   const relative = relativeTime(at, now);
   return { label, value, note: value.startsWith(relative) ? undefined : relative };
@@ -144,25 +144,25 @@ const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
   witness: 'an undefined witness version: do not pay it',
 };
 
-const addressFacts = ({ address, network, type }: BitcoinAddress): Fact[] => [
-  ...optionalFact('Address', address, true),
-  ...optionalFact('Network', network),
-  ...optionalFact('Type', typeNames[type]),
+const addressDetails = ({ address, network, type }: BitcoinAddress): CardDetail[] => [
+  ...optionalDetail('Address', address, true),
+  ...optionalDetail('Network', network),
+  ...optionalDetail('Type', typeNames[type]),
 ];
 
-function uriFacts(
+function uriDetails(
   { bitcoin, invoice, amount, label, message }: Bip21Destination,
   now: number,
-): Fact[] {
+): CardDetail[] {
   return [
-    ...(amount === undefined ? [] : [amountFact(amount)]),
-    ...optionalFact('Label', label),
-    ...optionalFact('Message', message),
-    ...(bitcoin === null ? [] : addressFacts(bitcoin)),
-    ...optionalFact('Invoice', invoice?.invoice, true),
+    ...(amount === undefined ? [] : [amountDetail(amount)]),
+    ...optionalDetail('Label', label),
+    ...optionalDetail('Message', message),
+    ...(bitcoin === null ? [] : addressDetails(bitcoin)),
+    ...optionalDetail('Invoice', invoice?.invoice, true),
     ...(invoice === null
       ? []
-      : invoiceFacts(invoice, now).filter(({ label }) => !repeats(label, amount, bitcoin))),
+      : invoiceDetails(invoice, now).filter(({ label }) => !repeats(label, amount, bitcoin))),
   ];
 }
 
@@ -176,7 +176,7 @@ function repeats(
   return label === 'Network' ? bitcoin !== null : ['Made', 'Hash'].includes(label);
 }
 
-const amountFact = (value: Parameters<typeof formatSats>[0]): Fact => ({
+const amountDetail = (value: Parameters<typeof formatSats>[0]): CardDetail => ({
   label: 'Amount',
   value: formatAmount(money('BTC', value)),
   note: formatSats(value),

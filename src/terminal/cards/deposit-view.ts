@@ -30,7 +30,7 @@ const arrivals: Readonly<Record<string, string>> = {
 };
 
 export function depositView({ ccy, chain, address, code, qrFile }: Deposit): RecordView<object> {
-  const facts = [
+  const details = [
     {
       label: 'Only',
       value:
@@ -53,7 +53,7 @@ export function depositView({ ccy, chain, address, code, qrFile }: Deposit): Rec
         ccy === 'BTC'
           ? `Your ${chain === 'Lightning' ? 'Lightning Address' : 'Bitcoin address'}`
           : `Your ${ccy} address on ${chain}`;
-      return ['', ...invoiceCard({ title, code, text: address, facts, qrFile }, canvas), ''];
+      return ['', ...invoiceCard({ title, code, text: address, details, qrFile }, canvas), ''];
     },
   };
 }

@@ -1,5 +1,5 @@
 // A payment request: the title, the QR code if it fits, and the whole invoice or address to copy.
-import { factLines, heading, linked, type Fact } from './card.js';
+import { detailLines, heading, linked, type CardDetail } from './card.js';
 import { qrLines } from '../qr/qr.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
@@ -13,7 +13,7 @@ export interface InvoiceCard {
   /** The text to copy. */
   readonly text: string;
   /** Further lines: the page, the expiry, the URI. */
-  readonly facts: readonly Fact[];
+  readonly details: readonly CardDetail[];
   /** The file that contains the QR code. */
   readonly qrFile?: string | undefined;
   /** Whether Enter shows the code on the full screen. */
@@ -37,10 +37,10 @@ const rowsOf = (lines: readonly string[], columns: number): number =>
  */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
-  const facts = factLines([...card.facts, ...fileFact(card)], canvas);
+  const details = detailLines([...card.details, ...fileDetail(card)], canvas);
   const text = [linked(sanitize(card.text), canvas)];
   const title = heading(card.title, canvas);
-  const below = facts.length === 0 ? [] : ['', ...facts];
+  const below = details.length === 0 ? [] : ['', ...details];
   const draw = (others: number): string[] | undefined =>
     canvas.blocks
       ? qrLines(card.code, columns - margin.length, rows - others)?.map((line) => margin + line)
@@ -87,5 +87,5 @@ export function qrPage(code: string, { columns, rows, style, blocks }: Canvas): 
   ];
 }
 
-const fileFact = ({ qrFile }: InvoiceCard): Fact[] =>
+const fileDetail = ({ qrFile }: InvoiceCard): CardDetail[] =>
   qrFile === undefined ? [] : [{ label: 'QR code', value: `written to ${qrFile}`, whole: true }];

@@ -3,7 +3,7 @@
 import type { Big } from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
-import { factLines, moneyLines, worthText, type Fact, type MoneyLine } from './card.js';
+import { detailLines, moneyLines, worthText, type CardDetail, type MoneyLine } from './card.js';
 import type { Canvas } from '../terminal.js';
 import { wrap } from '../layout.js';
 
@@ -18,7 +18,7 @@ export interface Rate {
 
 export interface QuoteCard {
   /** The description of the payment: payee, text, expiry. */
-  readonly about: readonly Fact[];
+  readonly about: readonly CardDetail[];
   readonly gets: Money;
   /** The label of the received amount. The default is "Recipient gets". */
   readonly getsLabel?: string | undefined;
@@ -41,9 +41,9 @@ export interface QuoteCard {
 }
 
 export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
-  const facts: Fact[] = [
+  const details: CardDetail[] = [
     ...quote.about,
-    ...(quote.rate === undefined ? [] : [rateFact(quote.rate)]),
+    ...(quote.rate === undefined ? [] : [rateDetail(quote.rate)]),
     ...(quote.validForMs === undefined
       ? []
       : [{ label: 'Quote', value: `valid ${describeDuration(quote.validForMs)}` }]),
@@ -75,8 +75,8 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
         ]),
   ];
   return [
-    ...factLines(facts, canvas),
-    ...(facts.length === 0 ? [] : ['']),
+    ...detailLines(details, canvas),
+    ...(details.length === 0 ? [] : ['']),
     ...feeWarning(quote, canvas),
     ...moneyLines(lines, canvas),
   ];
@@ -137,7 +137,7 @@ export const inverseText = ({ base, quote, value }: Rate): string =>
     ? ''
     : `1 ${quote} ≈ ${formatAmount(money(base, value.pow(-1).prec(significantDigits)))}`;
 
-const rateFact = (rate: Rate): Fact => ({
+const rateDetail = (rate: Rate): CardDetail => ({
   label: 'Rate',
   value: rateText(rate),
   note: inverseText(rate) || undefined,

@@ -7,7 +7,7 @@ import { countryName } from '../../formats/country.js';
 import { escapeMarkup } from '../../formats/text.js';
 import { sanitize } from '../sanitize.js';
 import { dateTime } from '../time.js';
-import type { Fact, MoneyLine } from './card.js';
+import type { CardDetail, MoneyLine } from './card.js';
 import { receiptParts, type ReceiptOptions } from './receipt.js';
 import { stepsOf } from './steps.js';
 
@@ -73,7 +73,14 @@ export function remittancePage(
 }
 
 function sectionOf({ transaction, options }: ReceiptOf) {
-  const { title, state, place, times, money: amounts, facts } = receiptParts(transaction, options);
+  const {
+    title,
+    state,
+    place,
+    times,
+    money: amounts,
+    details,
+  } = receiptParts(transaction, options);
   const words = new Map(
     stepsOf(
       transaction,
@@ -88,7 +95,7 @@ function sectionOf({ transaction, options }: ReceiptOf) {
     heading: `${title}: ${state}`,
     parts: [
       table([...amounts.map(moneyRow), ...agreedRows(options), ...worthRows(options, zone)]),
-      table([...partyRows(transaction), ...facts.map(factRow)]),
+      table([...partyRows(transaction), ...details.map(detailRow)]),
       table(states),
     ],
     footer:
@@ -98,7 +105,7 @@ function sectionOf({ transaction, options }: ReceiptOf) {
 }
 
 /** The legal name stands for the recipient. */
-const factRow = ({ label, value }: Fact): Row => [
+const detailRow = ({ label, value }: CardDetail): Row => [
   label === 'Recipient' ? 'Account name' : label,
   value,
 ];

@@ -9,11 +9,17 @@ import {
 } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
-import { methodFacts } from '../../formats/rails.js';
+import { methodProperties } from '../../formats/rails.js';
 import { isRetriable, movedNothing } from '../../formats/states.js';
 import { entryOf } from '../../formats/unknown.js';
 import type { Transaction } from '../../api/types.js';
-import { factLines, moneyLines, optionalFact, type Fact, type MoneyLine } from './card.js';
+import {
+  detailLines,
+  moneyLines,
+  optionalDetail,
+  type CardDetail,
+  type MoneyLine,
+} from './card.js';
 import { rateText } from './quote-card.js';
 import { paintStep, stepsOf } from './steps.js';
 import type { Canvas } from '../terminal.js';
@@ -45,10 +51,10 @@ export interface ReceiptOptions {
   /** Texts that are shown separately below, and not repeated: an invoice, an address. */
   readonly shownBelow?: readonly string[] | undefined;
   /** The Lightning invoice, decoded. */
-  readonly invoice?: InvoiceFacts | undefined;
+  readonly invoice?: InvoiceDetails | undefined;
 }
 
-interface InvoiceFacts {
+interface InvoiceDetails {
   /** Hexadecimal. */
   readonly paymentHash: string;
   readonly payee: string;
@@ -65,7 +71,7 @@ export const receiptParts = (transaction: Transaction, options: ReceiptOptions) 
   place: placeOfMoney(transaction, options.total),
   times: timesOf(transaction, options),
   money: amounts(transaction, options.total),
-  facts: once([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)]),
+  details: once([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)]),
 });
 
 export function receipt(
@@ -74,7 +80,7 @@ export function receipt(
   canvas: Canvas,
 ): string[] {
   const { style } = canvas;
-  const { title, state, place, times, money, facts } = receiptParts(transaction, options);
+  const { title, state, place, times, money, details } = receiptParts(transaction, options);
   const shown = stateStyle(transaction.txnState, style)(state);
   const parts = [
     [
@@ -84,7 +90,7 @@ export function receipt(
     timeline(transaction, times, options.now, canvas),
     place === undefined ? [] : wrap(place, canvas.columns - 2).map((line) => `  ${line}`),
     moneyLines(money, canvas, labelWidth),
-    factLines(facts, canvas, labelWidth),
+    detailLines(details, canvas, labelWidth),
   ];
   return parts
     .filter((lines) => lines.length > 0)
@@ -212,7 +218,7 @@ function placeOfMoney(transaction: Transaction, total: Money | undefined): strin
   if (!isRetriable(txnState)) return undefined;
   // Slow methods take the money when the payment starts (endpoint 7), quick methods when it
   // succeeds.
-  return methodFacts(destReq.method)?.pace === 'quick'
+  return methodProperties(destReq.method)?.pace === 'quick'
     ? `Nothing was taken from ${wallet}.`
     : `Returned to ${wallet}.`;
 }
@@ -234,27 +240,27 @@ const detailLabels: Readonly<Record<string, string>> = {
 const isShownElsewhere = (key: string): boolean =>
   /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
 
-function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[]): Fact[] {
-  const details = ({ reqDetails }: Transaction['sourceReq']): Fact[] =>
+function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[]): CardDetail[] {
+  const requestDetails = ({ reqDetails }: Transaction['sourceReq']): CardDetail[] =>
     Object.entries(reqDetails ?? {})
       .filter(([key]) => !isShownElsewhere(key))
       .flatMap(([key, value]) => detail(key, value))
       .filter(({ value }) => !shownBelow.includes(value));
-  const side = (label: string, { method, ...rest }: Transaction['sourceReq']): Fact[] => [
+  const side = (label: string, { method, ...rest }: Transaction['sourceReq']): CardDetail[] => [
     {
       label,
-      value: `${rest.ccy ?? '?'} ${methodFacts(method)?.route ?? `payout · ${method ?? '?'}`}`,
+      value: `${rest.ccy ?? '?'} ${methodProperties(method)?.route ?? `payout · ${method ?? '?'}`}`,
     },
-    ...details(rest),
+    ...requestDetails(rest),
   ];
   return [...side('From', sourceReq), ...side('To', destReq)];
 }
 
 /** Shows a value only once, even if a service repeats it under two names. */
-const once = (facts: readonly Fact[]): Fact[] =>
-  facts.filter(({ value }, i) => facts.findIndex((each) => each.value === value) === i);
+const once = (details: readonly CardDetail[]): CardDetail[] =>
+  details.filter(({ value }, i) => details.findIndex((each) => each.value === value) === i);
 
-function detail(key: string, value: unknown): Fact[] {
+function detail(key: string, value: unknown): CardDetail[] {
   if ((typeof value !== 'string' && typeof value !== 'number') || value === '') return [];
   const text = typeof value === 'number' ? fixed(fromWire(value)) : value;
   return [
@@ -271,21 +277,21 @@ const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
   ['quoted', 'srcintent', 'expired'].includes(txnState) ||
   (txnState === 'srccreated' && sourceReq.method === 'lightning');
 
-function about(transaction: Transaction, { now, invoice }: ReceiptOptions): Fact[] {
+function about(transaction: Transaction, { now, invoice }: ReceiptOptions): CardDetail[] {
   const isSent = transaction.destReq.method === 'lightning';
   const confirmed = confirmationsText(transaction);
   const expires = canExpire(transaction) ? transaction.sourceReq.expiresAt : undefined;
   return [
-    ...optionalFact('For', invoice?.description),
-    ...optionalFact('Payee', isSent ? invoice?.payee : undefined, true),
-    ...optionalFact('Hash', invoice?.paymentHash, true),
-    ...optionalFact(
+    ...optionalDetail('For', invoice?.description),
+    ...optionalDetail('Payee', isSent ? invoice?.payee : undefined, true),
+    ...optionalDetail('Hash', invoice?.paymentHash, true),
+    ...optionalDetail(
       'Confirmed',
       confirmed === undefined ? undefined : `${confirmed} confirmations`,
     ),
-    ...optionalFact('Expires', expires ? relativeTime(expires, now) : undefined),
-    ...optionalFact('Reference', transaction.extRefId, true),
-    ...optionalFact('Note', transaction.note),
-    ...optionalFact('Transaction', transaction.txnId, true),
+    ...optionalDetail('Expires', expires ? relativeTime(expires, now) : undefined),
+    ...optionalDetail('Reference', transaction.extRefId, true),
+    ...optionalDetail('Note', transaction.note),
+    ...optionalDetail('Transaction', transaction.txnId, true),
   ];
 }

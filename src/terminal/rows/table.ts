@@ -1,7 +1,7 @@
 // Tables without borders, with numbers right-aligned, never wider than the window.
 import { Chalk, type ChalkInstance } from 'chalk';
 import Table from 'cli-table3';
-import { factLines } from '../cards/card.js';
+import { detailLines } from '../cards/card.js';
 import {
   fit,
   sideBySide,
@@ -213,7 +213,7 @@ function card<T>(columns: readonly Column<T>[], row: T, canvas: Pane, isFirst: b
     .map((column) => ({ label: column.title, value: textOf(column, row) }))
     .filter(({ value }) => value !== '')
     .map((fact) => ({ ...fact, whole: !fact.value.includes(' ') }));
-  const lines = factLines(facts, canvas, 0);
+  const lines = detailLines(facts, canvas, 0);
   return isFirst ? lines : ['', ...lines];
 }
 

@@ -1,7 +1,7 @@
 // An object with unknown fields: a labelled line for each field on a screen, a column for each
 // field in a row.
 import { cellText, fieldColumns, fieldAt } from '../rows/cell.js';
-import { factLines, type Fact } from '../cards/card.js';
+import { detailLines, type CardDetail } from '../cards/card.js';
 import type { RecordView } from '../rows/view.js';
 import { oneLine } from '../layout.js';
 import { dateTime } from '../time.js';
@@ -12,7 +12,7 @@ export function objectView<T extends object>(object: T, quiet: string): RecordVi
   return {
     columns: fieldColumns(Object.keys(object)),
     quiet: () => quiet,
-    screen: (canvas) => factLines(objectFacts(object), canvas),
+    screen: (canvas) => detailLines(objectDetails(object), canvas),
   };
 }
 
@@ -37,17 +37,19 @@ const labels: Readonly<Record<string, string>> = {
  * Labelled lines: `accountDisplayName` is shown as `Name`, and a field without a label is shown in
  * words. Omits empty fields, and a label with the same value.
  */
-function objectFacts(object: object): Fact[] {
-  const facts = fieldColumns<object>(Object.keys(object)).flatMap(({ title, value }): Fact[] => {
-    const text = shownText(cellText(value(object)));
-    if (text === '') return [];
-    const whole = typeof fieldAt(object, title) === 'string' && !text.includes(' ');
-    const label = entryOf(labels, title) ?? oneLine(inWords(title), longestLabel);
-    return [{ label, value: text, whole }];
-  });
-  return facts.filter(
+function objectDetails(object: object): CardDetail[] {
+  const details = fieldColumns<object>(Object.keys(object)).flatMap(
+    ({ title, value }): CardDetail[] => {
+      const text = shownText(cellText(value(object)));
+      if (text === '') return [];
+      const whole = typeof fieldAt(object, title) === 'string' && !text.includes(' ');
+      const label = entryOf(labels, title) ?? oneLine(inWords(title), longestLabel);
+      return [{ label, value: text, whole }];
+    },
+  );
+  return details.filter(
     ({ label, value }, i) =>
-      facts.findIndex((each) => each.label === label && each.value === value) === i,
+      details.findIndex((each) => each.label === label && each.value === value) === i,
   );
 }
 

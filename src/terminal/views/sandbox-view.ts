@@ -10,7 +10,7 @@ import {
 } from '../../formats/sandbox/answers.js';
 import { formatAmount, fromWire, money } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
-import { factLines, type Fact } from '../cards/card.js';
+import { detailLines, type CardDetail } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
 import { dateTime } from '../time.js';
 import { stateWord } from './state-words.js';
@@ -18,7 +18,7 @@ import type { Column, ListView, RecordView } from '../rows/view.js';
 
 export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStatus> => ({
   screen: (canvas) => [
-    ...factLines(
+    ...detailLines(
       [
         { label: 'Sandbox', value: status.baseUrl },
         { label: 'Clock', value: clockText(status.clock) },
@@ -33,7 +33,7 @@ export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStat
       ],
       canvas,
     ),
-    ...status.accounts.flatMap((account) => ['', ...factLines(accountFacts(account), canvas)]),
+    ...status.accounts.flatMap((account) => ['', ...detailLines(accountDetails(account), canvas)]),
   ],
   columns: fieldColumns([
     'baseUrl',
@@ -45,7 +45,7 @@ export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStat
   quiet: ({ baseUrl }) => baseUrl,
 });
 
-function accountFacts({ accountId, accountDisplayName, wallets }: SandboxAccount): Fact[] {
+function accountDetails({ accountId, accountDisplayName, wallets }: SandboxAccount): CardDetail[] {
   return [
     { label: 'Account', value: accountId, note: accountDisplayName },
     ...wallets.map(({ ccy, amount, availableBalance }) => {
@@ -87,7 +87,7 @@ const clockText = ({ now, frozen }: ClockState): string =>
 const clockFields = fieldNames(clockAnswer);
 
 export const clockView = (clock: ClockState): RecordView<ClockState> => ({
-  screen: (canvas) => factLines([{ label: 'Clock', value: clockText(clock) }], canvas),
+  screen: (canvas) => detailLines([{ label: 'Clock', value: clockText(clock) }], canvas),
   columns: fieldColumns(clockFields),
   quiet: ({ now }) => String(now),
 });
@@ -128,7 +128,7 @@ export const snapshotView = (
   { name, clock }: Snapshot,
 ): RecordView<Snapshot> => ({
   screen: (canvas) =>
-    factLines(
+    detailLines(
       [
         { label: what, value: name },
         { label: 'Clock', value: clockText(clock) },

@@ -3,7 +3,7 @@ import type { Big } from 'big.js';
 import { decimal, text, type FieldsOf } from '../../api/reading/readers.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
-import { factLines, type Fact } from '../cards/card.js';
+import { detailLines, type CardDetail } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
 import type { ListView, RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
@@ -113,7 +113,7 @@ const loginColumns = ['profile', 'baseUrl', 'accountId', 'tokenExpires', 'secret
 
 export const loginFields: readonly string[] = [...loginColumns, 'tokenExpiresAt'];
 
-function facts(login: Login): Fact[] {
+function details(login: Login): CardDetail[] {
   return [
     { label: 'Profile', value: login.profile },
     { label: 'Service', value: login.baseUrl, whole: true },
@@ -128,7 +128,7 @@ function facts(login: Login): Fact[] {
 }
 
 export const loginView = (login: Login): RecordView<Login> => ({
-  screen: (canvas) => factLines(facts(login), canvas),
+  screen: (canvas) => detailLines(details(login), canvas),
   columns: fieldColumns(loginColumns, [
     {
       name: 'tokenExpires',

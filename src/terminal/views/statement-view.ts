@@ -3,10 +3,10 @@
 import type { Big } from 'big.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
 import { counted, isGenerated } from '../../formats/text.js';
-import { methodFacts } from '../../formats/rails.js';
+import { methodProperties } from '../../formats/rails.js';
 import { entryOf } from '../../formats/unknown.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
-import { factLines } from '../cards/card.js';
+import { detailLines } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
 import { createTable } from '../rows/table.js';
 import type { Canvas } from '../terminal.js';
@@ -83,7 +83,7 @@ function whatText(row: StatementLine): string {
     return `Swap ${row.in.gt(0) ? 'from' : 'to'} ${wallet}`;
   }
   if (method === null) return [kindText(row), note ?? ''].join(' ').trim();
-  const label = methodFacts(method)?.label ?? (kind === 'send' ? 'Payout' : 'Deposit');
+  const label = methodProperties(method)?.label ?? (kind === 'send' ? 'Payout' : 'Deposit');
   const party = counterparty === method ? note : counterparty;
   return `${label} ${shortened(party ?? '')}`.trim();
 }
@@ -336,7 +336,7 @@ interface Closed {
 export const closedView = ({ month, file, rows, sha256 }: Closed): RecordView<Closed> => ({
   screen: (canvas) => [
     `  Closed ${month}: ${counted(rows, 'row')}`,
-    ...factLines(
+    ...detailLines(
       [
         { label: 'File', value: file, whole: true },
         { label: 'SHA-256', value: sha256, whole: true },

@@ -8,7 +8,7 @@ import {
   type Money,
 } from '../../formats/amount.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
-import { methodFacts } from '../../formats/rails.js';
+import { methodProperties } from '../../formats/rails.js';
 import type { Kyc, ListedTransaction, RequestSide, SourceOfFunds } from '../../api/types.js';
 import type { ChalkInstance } from 'chalk';
 import { dateTime, shortTime } from '../time.js';
@@ -28,12 +28,12 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
   const source = sourceReq.method ?? '';
   const dest = destReq.method ?? '';
   if (source === '') return 'Transaction';
-  const from = methodFacts(source);
+  const from = methodProperties(source);
   if (source !== 'servicepay')
     return from?.isRequested === true ? `${from.label} receive` : 'Deposit';
   if (dest === '') return 'Send';
   if (dest === 'servicepay') return 'Swap';
-  const to = methodFacts(dest);
+  const to = methodProperties(dest);
   return to === undefined ? 'Payout' : `${to.label} send`;
 }
 

@@ -1,7 +1,7 @@
 // Webhooks of an account and their signatures, for people and for scripts.
 import { webhookFields } from '../../api/reading/objects.js';
 import type { Webhook } from '../../api/types.js';
-import { factLines } from '../cards/card.js';
+import { detailLines } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
 import type { ListView, RecordView } from '../rows/view.js';
 import { relativeTime } from '../time.js';
@@ -44,7 +44,7 @@ export const webhookCard = (change: WebhookChange): RecordView<WebhookChange> =>
   columns: fieldColumns(['id', 'callback', 'createdAt', 'secret']),
   quiet: ({ id, secret }) => secret ?? id,
   screen: (canvas) =>
-    factLines(
+    detailLines(
       [
         { label: 'Callback', value: change.callback, whole: true },
         { label: 'ID', value: change.id, whole: true },

@@ -13,7 +13,7 @@ export interface AccountingRow {
 }
 
 /** This home's own data about a transaction. */
-export interface OwnFacts {
+export interface LocalData {
   /** The recipient. */
   readonly payee: string | undefined;
   /** The rates at its settlement. */
@@ -26,7 +26,7 @@ export interface AccountingFormat {
   readonly row: (
     txn: ListedTransaction,
     day: (at: number) => string,
-    facts: OwnFacts,
+    local: LocalData,
   ) => AccountingRow | undefined;
   /** The most rows per file that the program accepts. */
   readonly atMost: number;
@@ -84,7 +84,7 @@ const koinly: AccountingFormat = {
 };
 
 /** The value in the fiat currency of the amount that left or arrived. */
-function netWorth(moved: TransactionMovement, kept: OwnFacts['kept']): string[] {
+function netWorth(moved: TransactionMovement, kept: LocalData['kept']): string[] {
   const rate = kept?.rates[moved.ccy];
   if (kept === undefined || rate === undefined) return ['', ''];
   const value = moved.in.plus(moved.out).times(rate);

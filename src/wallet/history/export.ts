@@ -10,7 +10,7 @@ import {
   accountingFormat,
   accountingFormats,
   type AccountingFormat,
-  type OwnFacts,
+  type LocalData,
 } from './accounting.js';
 import { beancountWriter } from './beancount.js';
 import { hledgerWriter } from './hledger.js';
@@ -27,11 +27,11 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 interface Writer {
   readonly head: string;
-  readonly write: (page: readonly ListedTransaction[], facts: FactsOf) => string;
+  readonly write: (page: readonly ListedTransaction[], local: LocalDataOf) => string;
 }
 
 /** This home's own data about a transaction of the page. */
-type FactsOf = (txnId: string) => OwnFacts;
+type LocalDataOf = (txnId: string) => LocalData;
 
 export interface ExportOptions {
   readonly format: ExportFormat;
@@ -47,7 +47,7 @@ export interface ExportOptions {
   readonly ccy: string;
   /** Called for every transaction that does not fit the format. */
   readonly leftOut: (txn: ListedTransaction) => void;
-  readonly facts: (page: readonly ListedTransaction[]) => Promise<FactsOf>;
+  readonly local: (page: readonly ListedTransaction[]) => Promise<LocalDataOf>;
 }
 
 /** Yields text in large pieces, the first piece after the first page. */
@@ -59,7 +59,7 @@ export async function* exportLines(
   let gathered = head;
   try {
     for await (const page of pages) {
-      gathered += write(page, await options.facts(page));
+      gathered += write(page, await options.local(page));
       if (gathered.length < pieceLength) continue;
       yield gathered;
       gathered = '';
@@ -86,7 +86,7 @@ function writerOf({
 }: ExportOptions): Writer {
   const utc = utcWriter();
   const day = dayWriter(zone);
-  const entry = (txn: ListedTransaction, { kept }: OwnFacts): Entry | undefined =>
+  const entry = (txn: ListedTransaction, { kept }: LocalData): Entry | undefined =>
     ledgerEntryOf(txn, clean, utc, day, kept);
   const harmless = rawCells ? clean : (text: string) => asPlainCell(clean(text));
   switch (format) {
@@ -105,11 +105,11 @@ function writerOf({
 
 function journal(
   { head, write, declare }: LedgerWriter,
-  read: (txn: ListedTransaction, facts: OwnFacts) => Entry | undefined,
+  read: (txn: ListedTransaction, local: LocalData) => Entry | undefined,
   leftOut: ExportOptions['leftOut'],
 ): Writer {
-  const row = (txn: ListedTransaction, facts: OwnFacts): string => {
-    const entry = read(txn, facts);
+  const row = (txn: ListedTransaction, local: LocalData): string => {
+    const entry = read(txn, local);
     if (entry !== undefined) {
       const { names, text } = write(entry);
       return declare(names) + text;
@@ -131,8 +131,8 @@ function accounting(
   let last = 0;
   const line = (cells: readonly string[]): string =>
     `${cells.map((cell) => (isNumber.test(cell) ? cell : quoted(harmless(cell)))).join(',')}\n`;
-  const write = (txn: ListedTransaction, facts: OwnFacts): string => {
-    const found = row(txn, day, facts);
+  const write = (txn: ListedTransaction, local: LocalData): string => {
+    const found = row(txn, day, local);
     if (found === undefined) {
       leftOut(txn);
       return '';
@@ -157,10 +157,10 @@ const tooMany = (atMost: number, oldest: number): Failure =>
   );
 
 const rowByRow =
-  (row: (txn: ListedTransaction, facts: OwnFacts) => string): Writer['write'] =>
-  (page, facts) => {
+  (row: (txn: ListedTransaction, local: LocalData) => string): Writer['write'] =>
+  (page, local) => {
     let text = '';
-    for (const txn of page) text += row(txn, facts(txn.txnId));
+    for (const txn of page) text += row(txn, local(txn.txnId));
     return text;
   };
 
@@ -176,14 +176,14 @@ const csvHead =
 function csvRow(
   utc: (at: number) => string,
   harmless: (text: string) => string,
-): (txn: ListedTransaction, facts: OwnFacts) => string {
+): (txn: ListedTransaction, local: LocalData) => string {
   const text = (value: string | null | undefined): string =>
     value == null ? '' : isHarmless.test(value) ? value : quoted(harmless(value));
   const side = ({ method, ccy, amtSettled, amtRequested }: RequestSide): string =>
     `${text(method)},${text(ccy)},${number(amtSettled ?? amtRequested)}`;
   const worth = (
     { sourceReq, destReq }: ListedTransaction,
-    { fiat, rates }: NonNullable<OwnFacts['kept']>,
+    { fiat, rates }: NonNullable<LocalData['kept']>,
   ): string => `${fiat},${rates[sourceReq.ccy ?? ''] ?? ''},${rates[destReq.ccy ?? ''] ?? ''}`;
   return (txn, { kept }) => {
     const { createdAt, txnId, extRefId, txnState, sourceReq, destReq, fxRate, note } = txn;

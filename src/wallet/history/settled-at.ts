@@ -1,6 +1,6 @@
 // The time at which a transaction settled, and the side of a period's edge on which it lies.
 import type { ListedTransaction } from '../../api/types.js';
-import { methodFacts } from '../../formats/rails.js';
+import { methodProperties } from '../../formats/rails.js';
 
 /**
  * Epoch ms, from the last update of a completed transaction. Undefined if the transaction does not
@@ -30,7 +30,9 @@ const hourMs = 3_600_000;
  * chains and to banks take days: at most three business days between holidays.
  */
 function longestMs({ sourceReq, destReq }: ListedTransaction): number {
-  const isQuick = [sourceReq, destReq].every(({ method }) => methodFacts(method)?.pace === 'quick');
+  const isQuick = [sourceReq, destReq].every(
+    ({ method }) => methodProperties(method)?.pace === 'quick',
+  );
   if (!isQuick) return 8 * 24 * hourMs;
   return sourceReq.method === 'servicepay' ? 2 * hourMs : 25 * hourMs;
 }

@@ -1,4 +1,4 @@
-// Whether a response of the service matches the order. Pure: an order and the response in, a
+// Whether a response from the service matches the order. Pure: an order and the response in, a
 // refusal or nothing out. It compares currencies, methods, amounts, the destination with everything
 // resolved from it, and the parties.
 import Big from 'big.js';

@@ -61,8 +61,8 @@ const whileOpen = (to: AttemptState): Partial<Record<AttemptState, AttemptState>
 });
 
 /**
- * The next state of an attempt after a report of the service. A state without an entry stays: reads
- * can be stale, and no state goes back.
+ * The next state of an attempt after a report from the service. A state without an entry stays:
+ * reads can be stale, and no state goes back.
  */
 const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, AttemptState>>>> = {
   quoted: { requested: 'quoted' },

@@ -1,7 +1,7 @@
 // Whether a transaction pays or is paid. Both of its methods decide, without a guess.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { methodFacts } from '../../formats/rails.js';
+import { methodProperties } from '../../formats/rails.js';
 import { clip } from '../../formats/text.js';
 
 const wallet = 'servicepay';
@@ -18,7 +18,7 @@ export function directionOf({ txnId, sourceReq, destReq }: Transaction): 'paymen
     throw unclear(txnId, `the service's answer does not show ${missing}`);
   }
   if (source === wallet) return 'payment';
-  if (destination === wallet && methodFacts(source)?.isRequested === true) return 'receive';
+  if (destination === wallet && methodProperties(source)?.isRequested === true) return 'receive';
   throw unclear(txnId, `svcpay does not recognize its source "${clip(source)}"`, {
     hint: "Check SVCPAY_MAKER, the service's name on the wire: acme for acmepay.",
   });

@@ -11,7 +11,7 @@ import {
   type PollTurn,
 } from '../../formats/poll.js';
 import { NoAnswer, ServiceError } from '../../api/errors.js';
-import { methodFacts, type Pace } from '../../formats/rails.js';
+import { methodProperties, type Pace } from '../../formats/rails.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 
 export interface ReadService {
@@ -85,7 +85,7 @@ export interface WaitOptions {
 /** The pace, by the external method of the transaction. */
 export function paceOf({ sourceReq, destReq }: Transaction): Pace {
   const outside = sourceReq.method === 'servicepay' ? destReq.method : sourceReq.method;
-  return methodFacts(outside)?.pace ?? 'steady';
+  return methodProperties(outside)?.pace ?? 'steady';
 }
 
 /**

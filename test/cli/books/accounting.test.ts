@@ -154,7 +154,7 @@ describe('svcpay tx export', () => {
           zone: 'UTC',
           ccy: 'USD',
           leftOut: () => undefined,
-          facts: () => Promise.resolve(() => ({ payee: undefined, kept: undefined })),
+          local: () => Promise.resolve(() => ({ payee: undefined, kept: undefined })),
         };
         try {
           for await (const piece of exportLines(pages(), options)) text += piece;

@@ -91,7 +91,7 @@ async function exported(
     zone: 'UTC',
     ccy: 'USD',
     leftOut: () => undefined,
-    facts: () => Promise.resolve(() => ({ payee: undefined, kept })),
+    local: () => Promise.resolve(() => ({ payee: undefined, kept })),
   }))
     pieces.push(piece);
   return pieces.join('');

@@ -105,7 +105,7 @@ describe('svcpay statement close', () => {
       message: `The closed months begin with ${ago(3)}.`,
     });
     const elsewhere = ['statement', 'close', ago(2), '--tz', 'Asia/Tokyo', '--json'];
-    expect((await svcpay(elsewhere, around)).error().message).toContain('in days of UTC');
+    expect((await svcpay(elsewhere, around)).error().message).toContain('use the days of UTC');
     // The zone and the folder of the last close, if none are given.
     expect(await svcpay(['statement', 'close', ago(2), '--json'], around)).toMatchObject({
       exitCode: 0,

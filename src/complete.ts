@@ -1,5 +1,5 @@
-// Answers a shell that requests completions at the cursor. It is separate from the program, because
-// it must load very little code.
+// Answers a shell that requests completions at the cursor. This file is separate from the program,
+// because completion must load very little code.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';

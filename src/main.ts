@@ -198,8 +198,8 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
         graceMs,
       );
   };
-  // A closed terminal sends SIGHUP. It cannot stay ignored for nohup, because Node has already
-  // reset it.
+  // A closed terminal sends SIGHUP. The signal cannot stay ignored for nohup, because Node has
+  // already reset it.
   const taken = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of taken) process.on(signal, interrupt);
   return {

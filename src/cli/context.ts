@@ -178,7 +178,7 @@ function openScreen(
 const sandboxElsewhere = (): Failure =>
   new Failure('usage', '--sandbox and --base-url exclude each other. Remove one of them.');
 
-/** The input for answers. It is the terminal itself, if the command reads stdin as data. */
+/** The input for answers: the terminal itself, if the command reads stdin as data. */
 const keyboardOf = ({ stdin, tty }: Process, { readsStdin }: Line): Input =>
   readsStdin && !stdin.isTTY && tty?.isTTY === true ? tty : stdin;
 

@@ -26,7 +26,7 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
 
 type Nothing = Readonly<Record<never, never>>;
 
-/** A command without its types. It reads its raw values itself, so no cast is needed. */
+/** A command without its types. The command reads its raw values itself, so no cast is needed. */
 export interface Command extends Omit<
   CommandDefinition,
   'arguments' | 'options' | 'formats' | 'run'

@@ -3,7 +3,7 @@ import type { Failure } from '../formats/failure.js';
 import type { Input, OutputStream } from '../terminal/terminal.js';
 import type { PaymentDeps } from '../wallet/payment/contract.js';
 
-/** stdout for one whole text. It works without the rest of the terminal code. */
+/** stdout for one whole text, which works without the rest of the terminal code. */
 export interface Page {
   readonly isTTY: boolean;
   readonly columns: number | undefined;

@@ -58,8 +58,8 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
 }
 
 /**
- * Refuses a subaccount, if the command does not act for subaccounts. This comes before any other
- * error and any question.
+ * Refuses a subaccount, if the command does not act for subaccounts. This check comes before any
+ * other error and any question.
  */
 async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   if (settings.accountId === undefined) return;

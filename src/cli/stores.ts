@@ -181,7 +181,7 @@ async function identified(
   return identity;
 }
 
-/** Stores the id at first use. False if no id is given and it cannot be stored. */
+/** Stores the id at first use. False if the caller gives no id and the settings cannot store it. */
 async function isIdKept(
   { id }: Identity,
   { settings, env, config }: StoreOptions,
@@ -196,8 +196,8 @@ async function isIdKept(
 }
 
 /**
- * Whether payments are only in the file. They could be paid again from the database, and do not
- * count against its limits.
+ * Whether payments are only in the file. With the database, such payments could be paid again, and
+ * they do not count against its limits.
  */
 async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boolean> {
   const { hasJournal, journalMovedTo } = config().read();

@@ -609,7 +609,7 @@ export const firstExamples: Command['examples'] = [
   ['svcpay help scripting', 'further pages: amounts, environment, exit-codes, fields, scripting'],
 ];
 
-/** The tree of commands. It loads no command. */
+/** The tree of commands, which loads no command. */
 export const tree: Branch = {
   name: 'svcpay',
   summary: 'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',

@@ -75,7 +75,7 @@ export function parseCurrency(text: string): string {
 /** Tokens worth a dollar or a euro. */
 const tokens: ReadonlySet<string> = new Set(['USDT', 'USDC', 'EURT', 'EURC']);
 
-/** Whether the code is exactly that of a currency. `btc` and `XBT` are not. */
+/** Whether the code is exactly that of a currency, so not `btc` or `XBT`. */
 export const isCurrency = (ccy: string): boolean =>
   ccy === 'BTC' || tokens.has(ccy) || Intl.supportedValuesOf('currency').includes(ccy);
 
@@ -198,7 +198,7 @@ export const moneyFromWire = (
   n === null || n === undefined || !ccy ? undefined : money(ccy, fromWire(n));
 
 /**
- * A finite number as exact text in fixed notation. It converts without an intermediate decimal,
+ * A finite number as exact text in fixed notation. The conversion avoids an intermediate decimal,
  * because an export writes a million numbers.
  */
 export function plainNumber(n: WireNumber): string {

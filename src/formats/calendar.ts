@@ -91,8 +91,8 @@ const clockIn = (timeZone: string): Intl.DateTimeFormat =>
 export const always: Span = { first: 0, end: Number.MAX_SAFE_INTEGER };
 
 /**
- * Writes the day of an instant as `2026-10-01`. It caches a quarter of an hour, because the
- * instants of a history are close together.
+ * Writes the day of an instant as `2026-10-01`. Caches a quarter of an hour, because the instants
+ * of a history are close together.
  */
 export function dayWriter(zone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });

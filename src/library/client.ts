@@ -26,7 +26,7 @@ export interface WalletClientOptions {
   baseUrl: string;
   /** The API key, which the operator issues at onboarding. */
   apiKey: string;
-  /** The API secret. It signs the request for a token, and is never sent itself. */
+  /** The API secret, which signs the request for a token. The client never sends the secret. */
   apiSecret: string;
   /**
    * The service name on the wire: `acme` for `acmepay` and `acmepayFees`. The default is that of
@@ -68,7 +68,7 @@ export interface WalletClientOptions {
   log?: ((line: string) => void) | undefined;
 }
 
-/** Options of one call. They replace those of the client. */
+/** Options of one call, which replace those of the client. */
 export interface RequestOptions {
   /** Stops the request, which then rejects with kind `interrupted` or with a `NoAnswer`. */
   signal?: AbortSignal | undefined;
@@ -301,8 +301,8 @@ export class WalletClient {
   }
 
   /**
-   * Ends idle connections at once. The process can end without it. It does not affect a `transport`
-   * from the options.
+   * Ends idle connections at once. A process can end without this call. A `transport` from the
+   * options stays open.
    */
   close(): Promise<void> {
     return this.#opened.close();

@@ -213,7 +213,7 @@ export const insufficientBalance = { status: 400, error: 'insufficient balance' 
 export const otherError = (status: number): string =>
   (STATUS_CODES[status] ?? 'unknown').toLowerCase();
 
-/** The error of a used signature. It equals that of a wrong signature, with the cause. */
+/** The error of a used signature, which equals that of a wrong signature, with the cause. */
 export const reusedSignature = {
   error: 'invalid api signature',
   message:

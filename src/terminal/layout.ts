@@ -18,9 +18,9 @@ export const padLeft = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 
 /**
- * Shortens a line of svcpay's own text, colours included, with an ellipsis. It cuts after a word
- * and not within parentheses. It cuts within the first word only, and cuts a path or an address
- * after its last separator. Of an id it keeps the beginning and the end.
+ * Shortens a line of svcpay's own text, colours included, with an ellipsis. The cut is after a word
+ * and not within parentheses. Only the first word may be cut, and a path or an address is cut after
+ * its last separator. An id keeps its beginning and its end.
  */
 export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
@@ -63,8 +63,8 @@ const afterFlag = / (?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z]))/;
 const tied = new RegExp(`${inAmount.source}|${afterFlag.source}`, 'g');
 
 /**
- * Wraps between words. It wraps within a word only if the word is wider than the line. It never
- * splits a number.
+ * Wraps between words, and within a word only if the word is wider than the line. Never splits a
+ * number.
  */
 export function wrap(text: string, width: number): string[] {
   const kept = text.replace(tied, '\u00A0');
@@ -130,7 +130,7 @@ export function fit(
   return undefined;
 }
 
-/** A sanitized text next to other texts. It may be coloured. */
+/** A sanitized text next to other texts, possibly coloured. */
 export interface LayoutPart extends GivesWay {
   readonly text: string;
 }

@@ -105,7 +105,7 @@ export function startDispatcher(options: DispatchOptions) {
     /** Looks for new events. */
     look,
     /**
-     * Stops. It starts no further delivery, waits for deliveries in flight as long as an answer may
+     * Stops: starts no further delivery, waits for deliveries in flight as long as an answer may
      * take, and records them, so that nothing is delivered twice. The other events stay in the
      * backlog.
      */

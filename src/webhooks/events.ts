@@ -1,5 +1,5 @@
-// The payload of a webhook delivery (specification: Events). It is read leniently, and unknown
-// fields are kept.
+// The payload of a webhook delivery (specification: Events), read leniently. Unknown fields are
+// kept.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { isFields, jsonIn } from '../formats/unknown.js';

@@ -1,4 +1,4 @@
-// Explains a wrong signature. It reports only a cause that reproduces the signature.
+// Explains a wrong signature. An explanation names only a cause that reproduces the signature.
 import { timingSafeEqual } from 'node:crypto';
 import { jsonIn, withoutMark } from '../formats/unknown.js';
 import { digestOf, isSignature, verifyBody } from './sign.js';
@@ -15,7 +15,10 @@ export interface OtherSecret {
   readonly secret: string;
 }
 
-/** The explanation, or undefined if the signature is correct. It never contains a secret. */
+/**
+ * The explanation, or undefined if the signature is correct. An explanation never contains a
+ * secret.
+ */
 export function explainSignature(
   body: Uint8Array,
   signature: string,

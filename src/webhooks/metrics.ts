@@ -189,7 +189,7 @@ function setCounts(
 }
 
 /**
- * The label of a consumer. It omits possible secrets: the path of an address, and the words of a
+ * The label of a consumer, without possible secrets: the path of an address, and the words of a
  * command.
  */
 const labelOf = (consumer: string): string =>

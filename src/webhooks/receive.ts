@@ -1,5 +1,5 @@
-// Receives webhook deliveries. It verifies the signature over the raw bytes, and answers 200 once
-// the event is on disk.
+// Receives webhook deliveries: verifies the signature over the raw bytes, and answers 200 once the
+// event is on disk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { EventStore, ReceivedEvent } from '../store/events/event-store.js';
 import { createIntake, type ReceiverLimits } from './intake.js';

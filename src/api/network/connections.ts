@@ -74,8 +74,8 @@ interface Opening {
 
 export interface Connections {
   /**
-   * undici calls this for each connection. It returns a connection that was opened ahead, or opens
-   * another.
+   * The connector, which undici calls for each connection. Returns a connection that was opened
+   * ahead, or opens another.
    */
   readonly connect: Connect;
   /**

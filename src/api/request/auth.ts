@@ -190,7 +190,7 @@ export function createTokenKeeper(
         return kept.accountId;
       }
     },
-    /** After a refusal: a newer token of this process or another one, if there is any. */
+    /** After a refusal: a newer token of this process or of another process, if one exists. */
     async successor(refused: Token): Promise<Token | undefined> {
       const isOther = (token: Held | undefined): token is Held =>
         token !== undefined && token.accessToken !== refused.accessToken;

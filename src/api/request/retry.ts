@@ -12,8 +12,8 @@ import { NetworkError, type HttpResponse } from '../transport.js';
 type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 
 /**
- * Repeats a read after a lost exchange or a temporary failure. It repeats a change of settings only
- * if the request was lost on a closed connection, because the repetition is harmless. Rate limits
+ * Repeats a read after a lost exchange or a temporary failure. Repeats a change of settings only if
+ * the request was lost on a closed connection, because this repetition is harmless. Rate limits
  * delay every request except a confirmation. The last attempt decides the outcome.
  * @param now the service's clock
  */

@@ -1,4 +1,4 @@
-// The Model Context Protocol server. It offers the tools of the table and a few resources. The
+// The Model Context Protocol server, which offers the tools of the table and a few resources. The
 // official library provides transport and schemas.
 import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';

@@ -37,7 +37,7 @@ export interface CheckedFile {
 }
 
 /**
- * Throws Failure `usage` or `limit`, with the problems on stderr. It also throws if rows without a
+ * Throws Failure `usage` or `limit`, with the problems on stderr. Also throws if rows without a
  * reference were paid long ago and svcpay cannot ask about them.
  */
 export async function openFile(

@@ -1,5 +1,5 @@
-// The seal of a batch on this machine. It is stored when it is made, and compared before anything
-// is paid.
+// The seal of a batch on this machine. svcpay stores the seal when it makes it, and compares it
+// before anything is paid.
 import { join } from 'node:path';
 import { Failure } from '../../formats/failure.js';
 import { openDocument } from '../../store/files/document.js';

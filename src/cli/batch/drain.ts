@@ -39,7 +39,7 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
   };
 }
 
-/** The context with another interrupt signal. It closes together with the original. */
+/** The context with another interrupt signal. Both contexts close together. */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
   const { globals, argv, readsStdin, runLine } = context;
   const under = openContext({ ...context, signal }, globals, { argv, readsStdin, runLine });

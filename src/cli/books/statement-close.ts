@@ -277,8 +277,8 @@ function* firstOf<T>(all: Iterable<T>): Generator<T, void, void> {
 const longestName = 64;
 
 /**
- * A text for a file name. It is safe, because the id comes from the service, and differs for
- * different texts, because two accounts must not share a file.
+ * A text for a file name. The result is safe, because the id comes from the service. Different
+ * texts give different names, because two accounts must not share a file.
  */
 export function fileNameOf(text: string): string {
   const safe = text.replaceAll(

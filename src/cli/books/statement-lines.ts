@@ -28,7 +28,7 @@ export interface LookUps {
   readonly rates: (txnIds: readonly string[]) => Promise<ReadonlyMap<string, KeptRate>>;
 }
 
-/** Optional lookups. They are empty if the journal cannot be read. */
+/** Optional lookups, which are empty if the journal cannot be read. */
 export function lookUpsOf(context: Context): LookUps {
   const opened = context.account().then(async ({ scope }) => {
     return { scope, rates: await context.rates() };

@@ -18,7 +18,7 @@ export const recipientsOf = (
     context,
   );
 
-/** An optional lookup. It is empty if the journal cannot be read. */
+/** An optional lookup, which is empty if the journal cannot be read. */
 export async function partiesOf(txnIds: readonly string[], context: Context): Promise<RecipientOf> {
   if (txnIds.length === 0) return () => undefined;
   try {

@@ -132,9 +132,9 @@ function deadline(waiting: Wait, { sleep, signal }: Context) {
 const mostReadSingly = 4;
 
 /**
- * A lookup of what the service's list and the journal report of a payment. The list is read once,
+ * Returns a lookup of the reports of the service's list and of the journal. The list is read once,
  * because a thousand single reads would take minutes. The journal is read for each payment, because
- * another machine may have resumed it meanwhile.
+ * another machine may have resumed the payment.
  */
 async function knownFrom(
   payments: readonly Payment[],

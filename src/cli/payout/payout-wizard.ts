@@ -1,5 +1,4 @@
-// The payout wizard. It asks for the unknown answers in order. The person can take back each
-// answer.
+// The payout wizard asks for the unknown answers in order. The person can take back each answer.
 import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { parseRecipientName, type KycCodes, type Recipient } from '../../store/profile/profiles.js';
 import type { Back, Choice } from '../../terminal/ask/ask.js';

@@ -31,7 +31,7 @@ export async function fillIn(path: string, client: ServiceClient): Promise<strin
   return path.replaceAll(accountPlaceholder, encodeURIComponent(await client.accountId()));
 }
 
-/** The body from the command line, `@FILE` or `-`. It must be JSON, and is sent verbatim. */
+/** The body from the command line, `@FILE` or `-`. The body must be JSON, and is sent verbatim. */
 export const readBody = async (given: string, context: Context): Promise<string> =>
   checkedBody(await textOf(given, context));
 

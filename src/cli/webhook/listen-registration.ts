@@ -1,5 +1,5 @@
-// The webhook of `webhook listen`. It is registered automatically with a sandbox, and after a
-// question with a real service. It is removed when `listen` ends.
+// The webhook of `webhook listen`. With a sandbox, the registration is automatic. With a real
+// service, svcpay asks first. When `listen` ends, svcpay removes the webhook.
 import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';

@@ -235,8 +235,8 @@ async function* rows(
 const mostSettlements = 1_000;
 
 /**
- * Reads settled transactions, because the client stores the rates of each read. It reads one at a
- * time. Beyond a thousand waiting events, further events get no rates.
+ * Reads settled transactions one at a time, because the client stores the rates of each read.
+ * Beyond a thousand waiting events, further events get no rates.
  */
 function settlementReader({ settings, account }: Context): (event: StoredEvent) => void {
   if (settings.profile.fiat === undefined) return () => undefined;

@@ -28,8 +28,8 @@ export const registerAdvice =
   'Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
 
 /**
- * At a terminal, and with a sandbox, a missing secret is generated and saved. It is shown unless
- * `listen` has an account to register it with.
+ * At a terminal, and with a sandbox, svcpay generates and saves a missing secret. svcpay shows the
+ * secret unless `listen` has an account to register it with.
  */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const { settings, terminal, out } = context;

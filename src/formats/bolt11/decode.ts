@@ -82,8 +82,8 @@ export function decodeInvoice(text: string): Invoice {
 }
 
 /**
- * A valid, signed invoice, with the reason if svcpay cannot pay it. If the invoice has no payment
- * secret, that field is empty.
+ * A valid, signed invoice, with the reason if svcpay cannot pay it. Without a payment secret in the
+ * invoice, `paymentSecret` is empty.
  */
 export function inspectInvoice(text: string): {
   readonly invoice: Invoice;

@@ -239,8 +239,8 @@ export const deliveryAnswer = v.object({
 }) satisfies Answer<Delivery>;
 
 /**
- * A fault with the number of its matches (`seen`) and of its applications. It is `spent` if no
- * application is left.
+ * A fault with the number of its matches (`seen`) and of its applications. A fault without a
+ * further application is `spent`.
  */
 export interface Fault {
   readonly id: number;

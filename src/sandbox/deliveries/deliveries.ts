@@ -1,4 +1,4 @@
-// Webhook deliveries. They are stored with the state change, due immediately, and repeated until
+// Webhook deliveries, which are stored with the state change, due immediately, and repeated until
 // they arrive.
 import * as v from 'valibot';
 import {

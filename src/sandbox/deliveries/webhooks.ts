@@ -21,7 +21,7 @@ export function webhookOf(store: Store, accountId: string): Webhook | undefined 
   return store.one(row, 'SELECT * FROM webhook WHERE account_id = ?', accountId);
 }
 
-/** The response of endpoints 11 to 13. It never includes the secret. */
+/** The response of endpoints 11 to 13, which never includes the secret. */
 export const showWebhook = ({ id, callback, createdAt }: Webhook) => ({ id, callback, createdAt });
 
 /** The webhook in the path, if the caller may act on it. */

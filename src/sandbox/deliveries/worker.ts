@@ -89,7 +89,8 @@ export function createDeliveryWorker(deps: WorkerDeps) {
     },
     settled,
     /**
-     * Waits briefly for posts in flight, then aborts them. They stay ready for the next process.
+     * Waits briefly for posts in flight, then aborts them. The aborted posts stay ready for the
+     * next process.
      */
     async close(): Promise<void> {
       await Promise.race([settled(), delay(graceMs, undefined, { ref: false })]);

@@ -22,8 +22,8 @@ type MoveDetails = Changes & {
 const endTriggers = { failed: 'fail', rejected: 'reject', error: 'break' } as const;
 
 /**
- * Moves a transaction to a state, and records the change. It cancels everything scheduled for the
- * transaction, so callers schedule the next step afterwards.
+ * Moves a transaction to a state, and records the change. The move cancels everything scheduled for
+ * the transaction, so callers schedule the next step afterwards.
  */
 export function move(
   ctx: Context,

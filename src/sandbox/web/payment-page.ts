@@ -1,4 +1,4 @@
-// The hosted payment page of a receive. It reloads itself until the receive has ended.
+// The hosted payment page of a receive, which reloads itself until the receive has ended.
 import type { Context } from '../world/context.js';
 import type { RoutedRequest, Outgoing, Route } from '../http/routing.js';
 import { kindOf } from '../kinds/index.js';

@@ -1,5 +1,4 @@
-// JSON with exact numbers. It reads every number as a decimal, and writes decimals in plain
-// notation.
+// JSON with exact numbers: reads every number as a decimal, and writes decimals in plain notation.
 import Big from 'big.js';
 
 const maxDepth = 32;

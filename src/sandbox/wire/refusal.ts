@@ -13,7 +13,10 @@ type ErrorBody =
       readonly errorMetadata: { readonly params: string };
     };
 
-/** A refusal, thrown anywhere in a request. It rolls the request back and becomes the response. */
+/**
+ * A refusal, which any code of a request may throw. A refusal rolls the request back and becomes
+ * the response.
+ */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 

@@ -76,7 +76,7 @@ const rowsWith = async (sql: Sql, ids: readonly string[]): Promise<PaymentRow[]>
   readRows(await sql.all(selectPayments(`p.id IN (${placeholders(ids.length)})`), ...ids));
 
 /**
- * An attempt in the database's time. It counts against limits for as long as it would at the
+ * An attempt in the database's time, which counts against limits for as long as it would at the
  * source.
  */
 function timedByDatabase(

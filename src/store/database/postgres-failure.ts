@@ -34,7 +34,8 @@ export const isLost = (error: unknown): boolean =>
 export const isNowhere = (error: unknown): boolean => codeOf(error) === 'ENOTFOUND';
 
 /**
- * Whether the server rolled the transaction back because of another transaction. It may be retried.
+ * Whether the server rolled the transaction back because of another transaction, so a retry is
+ * safe.
  */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
 

@@ -187,8 +187,8 @@ function wireValue(value: SqlValue): string | Buffer | null {
 const nowSchema = v.tuple([v.object({ now: v.number() })]);
 
 /**
- * The clock of the database. It is read once with the first statement and then advanced by a
- * monotonic clock, which saves round trips.
+ * The clock of the database. The first statement reads the clock, and a monotonic clock then
+ * advances it, which saves round trips.
  */
 function clockFrom(rows: unknown, clock: () => number): () => number {
   const [{ now }] = v.parse(nowSchema, rows);

@@ -3,7 +3,10 @@
 import * as v from 'valibot';
 import { fieldOf } from '../../formats/text.js';
 
-/** A value: the time at which a statement runs, plus an offset. It saves a read of the clock. */
+/**
+ * A value: the time at which a statement runs, plus an offset. Such a value saves a read of the
+ * clock.
+ */
 export class TimeFromNow {
   constructor(readonly plusMs = 0) {}
 }
@@ -44,7 +47,8 @@ export interface TransactionOptions {
   /** Names to lock until the end of the transaction. */
   readonly locks?: readonly string[];
   /**
-   * Whether the transaction may fail. It does not wait for a lock after an earlier wait has failed.
+   * Whether the transaction may fail. An optional transaction does not wait for a lock after an
+   * earlier wait has failed.
    */
   readonly isOptional?: boolean;
   /** Without a time limit, for an operator's statements. */

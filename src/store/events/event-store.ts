@@ -48,8 +48,8 @@ export interface WaitingEvent {
 export interface EventStore {
   /**
    * Stores events in one transaction, and adds those that are not duplicates to each consumer's
-   * backlog. When it resolves, the events are on disk in the given order. Several calls may run at
-   * once. They resolve in the order of the calls.
+   * backlog. Resolves once the events are on disk in the given order. Several calls may run at
+   * once, and resolve in the order of the calls.
    */
   append(
     events: readonly ReceivedEvent[],

@@ -118,7 +118,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
       ),
     consumers,
     leases,
-    // A write without effect. It fails if any other write would fail.
+    // A write without effect, which fails if any other write would fail.
     check: () =>
       database.transaction(
         async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0')),

@@ -1,5 +1,5 @@
-// Opens SQLite files. It opens only intact files of svcpay, which it upgrades by numbered steps. It
-// leaves all other files unchanged.
+// Opens SQLite files: only intact files of svcpay, with upgrades in numbered steps. Leaves all
+// other files unchanged.
 import {
   accessSync,
   chmodSync,

@@ -8,7 +8,7 @@ import { isAlive, ownerOf } from './owner.js';
 export const ownName = (): string => ownerOf(process.pid, String(performance.timeOrigin));
 const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
 
-/** A journal in memory, for tests. It ends with the process. */
+/** A journal in memory, for tests. The journal ends with the process. */
 export const openMemoryJournal = (): Promise<Journal> => openSqliteJournal(':memory:');
 
 /**

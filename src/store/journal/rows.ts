@@ -1,5 +1,5 @@
-// Payments and their attempts as rows of two tables, and the lookups and lists of the journal. They
-// are read together, one row per attempt.
+// Payments and their attempts as rows of two tables, and the lookups and lists of the journal. One
+// query reads both tables, with one row per attempt.
 import * as v from 'valibot';
 import { columnOf } from '../../formats/text.js';
 import {

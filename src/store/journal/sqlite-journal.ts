@@ -11,8 +11,7 @@ export interface SqliteJournalOptions {
   /** Whether the process of a claim's owner is running. */
   readonly isAlive: (owner: string) => boolean;
   /**
-   * The machine's clock in epoch ms. It is read after the file is locked, because locking can take
-   * long.
+   * The machine's clock in epoch ms, read after the file is locked, because locking can take long.
    */
   readonly now: () => number;
   /** Whether the settings record a journal at this path. */

@@ -1,5 +1,5 @@
-// Questions to a person. They are asked on stderr if a person can answer them, and otherwise
-// refused at once with the missing flag.
+// Questions to a person, asked on stderr. If no person can answer, the question is refused at once
+// with the missing flag.
 import { Failure } from '../../formats/failure.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
@@ -47,7 +47,7 @@ export interface Ask {
   agree(message: string, otherwise: string): Promise<void>;
   /** Like `confirm` with a time limit. The answer is `lapsed` if the limit passes first. */
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
-  /** Asks for a masked text, which is never echoed. It offers no way back. */
+  /** Asks for a masked text, which is never echoed. This question has no way back. */
   secret(question: TextQuestion): Promise<string>;
   readonly steps: Steps;
 }

@@ -3,7 +3,7 @@ import type { Canvas } from '../terminal.js';
 import type { Deadline } from './timed-confirm.js';
 import type { Back } from './wizard.js';
 
-/** Lines above a question. They are erased with the question if possible. */
+/** Lines above a question, erased with the question if possible. */
 export type LinesAbove = (canvas: Canvas) => readonly string[];
 
 export interface Question {

@@ -47,7 +47,7 @@ export async function walk<Answers>(
   return soFar;
 }
 
-/** A step for one of the answers. It asks only if the answer is missing and needed. */
+/** A step for one of the answers. The step asks only if the answer is missing and needed. */
 export const stepFor =
   <Answers extends object>() =>
   <K extends keyof Answers>(

@@ -16,7 +16,7 @@ export interface BatchProgress {
   readonly rows: number;
   readonly failed: number;
   readonly elapsedMs: number;
-  /** Rows that were finished before this run. They do not count for its speed. */
+  /** Rows that were finished before this run, which do not count for its speed. */
   readonly skipped: number;
   readonly stopping: boolean;
 }

@@ -14,7 +14,7 @@ export interface CardDetail {
   readonly value: string;
   /** A secondary, dim text after the value. */
   readonly note?: string | undefined;
-  /** An address, invoice or id to copy. It is never wrapped if it fits on a line. */
+  /** An address, invoice or id to copy, which is never wrapped if it fits on a line. */
   readonly whole?: boolean;
 }
 
@@ -45,9 +45,7 @@ export const amountWithSats = (amount: Money): string =>
     ? `${formatAmount(amount)} (${formatSats(amount.value)})`
     : formatAmount(amount);
 
-/**
- * An approximate value such as `≈ 74 260 USD`. It has at most cents, and a large value has none.
- */
+/** An approximate value such as `≈ 74 260 USD`, with at most cents. A large value has no cents. */
 export function worthText(worth: Money | undefined): string {
   if (worth === undefined) return '';
   const { ccy, value } = worth;

@@ -202,7 +202,9 @@ function amounts(transaction: Transaction, total: Money | undefined): MoneyLine[
   ];
 }
 
-/** Whether a payment has a total. A payment without effect, or with an unknown end, has none. */
+/**
+ * Whether a payment has a total. A payment without effect, or with an unknown end, has no total.
+ */
 const isPaying = ({ txnState }: Transaction): boolean =>
   !movedNothing(txnState) && txnState !== 'error';
 

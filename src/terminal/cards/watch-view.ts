@@ -88,7 +88,7 @@ const leastLatest = 5;
 type Rows = readonly (readonly string[])[];
 
 /**
- * The rows that fit into this many lines, at least one. They include the chosen row, which is
+ * The rows that fit into this many lines, at least one row. The chosen row is among them, and is
  * marked.
  */
 function visible(rows: Rows, chosen: number, most: number, style: Canvas['style']): Rows {

@@ -11,7 +11,7 @@ export interface ListedMethod {
   readonly ccy: string;
   readonly method: string;
   readonly institutionType: string;
-  /** The duration in words. Null if the specification has none. */
+  /** The duration in words. Null if the specification does not give a duration. */
   readonly arrives: string | null;
 }
 
@@ -98,7 +98,7 @@ export const recipientFields: readonly string[] = Object.keys(listedFields).flat
   within(name, Object.keys(inner[name] ?? {})),
 );
 
-/** A list of recipients. It shows no personal data except the name. */
+/** A list of recipients, without personal data except the name. */
 export const recipientList: ListView<ListedRecipient> = {
   columns: [
     { name: 'name', title: 'Name', value: ({ name }) => name },

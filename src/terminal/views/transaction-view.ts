@@ -23,7 +23,7 @@ import {
 
 type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
 
-/** The kind in words: `Lightning receive`, `Swap`, `Payout`. It follows from the two methods. */
+/** The kind in words: `Lightning receive`, `Swap`, `Payout`. The two methods decide the kind. */
 export function transactionKind({ sourceReq, destReq }: Sides): string {
   const source = sourceReq.method ?? '';
   const dest = destReq.method ?? '';
@@ -155,8 +155,7 @@ export function idLength(ids: readonly string[]): number {
 export interface TransactionListOptions {
   readonly recipientOf?: RecipientOf;
   /**
-   * The ids on one screen. They are shortened as far as they stay unique. Without this list, ids
-   * are whole.
+   * The ids on one screen, shortened as far as they stay unique. Without this list, ids are whole.
    */
   readonly ids?: readonly string[];
   readonly heading?: string | undefined;
@@ -333,7 +332,7 @@ export const transactionFields: readonly string[] = namesOf(wireFields).flatMap(
 /** The fields of a row that shows a whole transaction as one field. */
 export const nestedTransactionFields: readonly string[] = within('transaction', transactionFields);
 
-/** The fields of a command that moves money. They are checked before the command starts. */
+/** The fields of a command that moves money, checked before the command starts. */
 export const paymentFields: readonly string[] = [
   ...transactionFields,
   'time',

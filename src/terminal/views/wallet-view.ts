@@ -30,7 +30,7 @@ const shown = (ccy: string, value: Money['value'] | undefined): string =>
 
 /**
  * The list of wallets. `footer` names the account, see `whereaboutsLine`. With `-q`, the amounts of
- * several wallets have their currency. The amount of a single wallet has none.
+ * several wallets have their currency. The amount of a single wallet has no currency.
  */
 export function walletList(footer?: string, isOne = false): ListView<Wallet> {
   return {

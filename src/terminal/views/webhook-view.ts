@@ -26,7 +26,7 @@ export function webhookRows(now: number): ListView<Webhook> {
 const createdText = (at: Webhook['createdAt'], now: number): string =>
   at == null ? '–' : relativeTime(at, now);
 
-/** The fields of a changed webhook. They can be requested before the change. */
+/** The fields of a changed webhook, which can be requested before the change. */
 export const webhookNames: readonly string[] = [
   ...Object.keys(webhookFields),
   'secret',

@@ -34,7 +34,7 @@ export interface BatchCheck {
   /** Rows that an earlier run paid or submitted. */
   readonly settled: number;
   readonly earlier: readonly SettledRow[];
-  /** The latest run with rows of this file. This run continues it. */
+  /** The latest run with rows of this file, which this run continues. */
   readonly run: string | undefined;
   readonly payees: readonly PayeeRow[];
   /** The columns that the rows have. */
@@ -84,7 +84,7 @@ export interface CheckDeps {
 }
 
 /**
- * Checks the whole batch. It never throws for an invalid row: `problems` lists all problems in line
+ * Checks the whole batch. Never throws for an invalid row: `problems` lists all problems in line
  * order.
  */
 export async function checkBatch(

@@ -1,5 +1,5 @@
-// The first line of a batch file, which names the columns. It accepts the names that other programs
-// write.
+// The first line of a batch file, which names the columns. The names that other programs write are
+// accepted.
 import { clip } from '../../formats/text.js';
 
 export interface Columns {

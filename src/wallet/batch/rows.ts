@@ -1,5 +1,4 @@
-// A batch file as rows with their line numbers. It is read as a stream, with one row in memory at a
-// time.
+// A batch file as rows with their line numbers, read as a stream with one row in memory at a time.
 import { once } from 'node:events';
 import { parse } from 'csv-parse';
 import { Failure } from '../../formats/failure.js';

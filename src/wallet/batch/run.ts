@@ -1,4 +1,4 @@
-// The second pass over a batch. It pays several rows at a time, each under its own reference.
+// The second pass over a batch, which pays several rows at a time, each under its own reference.
 import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
@@ -247,7 +247,7 @@ function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): P
   return { wait: waits ? waitTimeout : false, retry };
 }
 
-/** The outcome of a row that the journal has as paid. It needs no request. */
+/** The outcome of a row that the journal has as paid. This outcome needs no request. */
 async function paidBefore(
   row: PlannedRow,
   { payment }: BatchDeps,

@@ -31,7 +31,7 @@ function totalsOf(rows: readonly PayeeRow[]): Record<string, string> {
   return Object.fromEntries([...sums].map(([ccy, sum]) => [ccy, fixed(sum)]));
 }
 
-/** The digest. It does not depend on the order of the rows or on the format of the file. */
+/** The digest, which does not depend on the order of the rows or on the format of the file. */
 export function sealOf({ rows, terms, totals }: Sealed): string {
   const canonical = [
     'seal 1',

@@ -1,6 +1,6 @@
 // Compares the service's list with the journal, the webhook inbox and batch results: the outcome of
-// each payment, its amounts, currencies and reference. It reads each source once, with constant
-// memory.
+// each payment, its amounts, currencies and reference. The comparison reads each source once, with
+// constant memory.
 import type { Big } from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction, Transaction } from '../../api/types.js';

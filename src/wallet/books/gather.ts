@@ -33,7 +33,7 @@ export interface GatherDeps {
   readonly recorded: readonly Movement[];
   /** The time when each wallet last tied, epoch ms. */
   readonly ties: ReadonlyMap<string, number>;
-  /** Transactions of this home that the list may lack. They are read if a wallet does not tie. */
+  /** Transactions of this home that the list may lack, read if a wallet does not tie. */
   readonly submitted: () => Promise<readonly Candidate[]>;
   readonly ledger?: LedgerText | undefined;
   /**
@@ -64,7 +64,7 @@ export interface Books {
   readonly at: number;
   /** Every currency with a wallet or a movement, sorted. */
   readonly currencies: readonly string[];
-  /** Movements, oldest first. They can be read repeatedly. */
+  /** Movements, oldest first, which can be read repeatedly. */
   movements(ccy: string): Iterable<Movement>;
   candidates(ccy: string): readonly Candidate[];
   /** The text of `LedgerText` for a period, oldest first. */
@@ -175,8 +175,8 @@ function addRecorded(movement: Movement, rows: SortedRows, ledger?: LedgerText):
 }
 
 /**
- * Whether a difference is money from before the first statement. It is not if a transaction
- * explains it exactly.
+ * Whether a difference is money from before the first statement. If a transaction explains the
+ * difference exactly, the answer is no.
  */
 const isOpening = (
   { ccy, difference, lastTied }: Difference,

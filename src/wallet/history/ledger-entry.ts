@@ -208,8 +208,8 @@ const costText = ({ amount, cost }: Posting): string =>
 const dayMs = 86_400_000;
 
 /**
- * Writes epoch ms as `2026-03-01T14:02:31.000Z`, like `toISOString`. It caches the day, because the
- * instants of a history are close together. This takes an eighth of the time.
+ * Writes epoch ms as `2026-03-01T14:02:31.000Z`, like `toISOString`, in an eighth of the time.
+ * Caches the day, because the instants of a history are close together.
  */
 export function utcWriter(): (at: number) => string {
   const padded = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));

@@ -56,7 +56,7 @@ export interface Reconciled {
 const overlapMs = 3_600_000;
 
 /**
- * Imports payments. It can be interrupted and repeated, even while other processes pay.
+ * Imports payments. The import can be interrupted and repeated, even while other processes pay.
  * @param since the time of the backup, epoch ms by the service's clock
  */
 export async function reconcile(since: number, deps: ReconcileDeps): Promise<Reconciled> {

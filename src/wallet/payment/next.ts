@@ -309,8 +309,8 @@ function stopWatching(
 }
 
 /**
- * Handles `expired` or `usercanceled` after submission. It is read for 8 s, then it is unknown, and
- * only a person starts another attempt.
+ * Handles `expired` or `usercanceled` after submission. svcpay reads the transaction for 8 s. Then
+ * the attempt is unknown, and only a person starts another attempt.
  */
 function unknown(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, payment } = situation;

@@ -126,7 +126,10 @@ function checkRate(
 
 const unitOf = (ccy: string): Big => new Big(10).pow(-decimalsOf(ccy));
 
-/** The fees in the destination currency, rounded up. They are reported in the source currency. */
+/**
+ * The fees in the destination currency, rounded up. The service reports fees in the source
+ * currency.
+ */
 const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>
   rate === undefined ? fees : fees.times(rate).round(decimalsOf(ccy), Big.roundUp);
 

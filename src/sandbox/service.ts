@@ -172,9 +172,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     },
     /** Resolves once every due delivery has been posted. */
     delivered: () => worker.settled(),
-    /**
-     * Runs actions that become due, until the signal. The timer does not keep the process alive.
-     */
+    /** Runs due actions until the signal. The timer does not keep the process alive. */
     keepTime: (signal: AbortSignal): Promise<void> =>
       everyPause({ now: machineTime, signal, onError }, async () => {
         if (dueIn(store, machineTime()) === 0) await store.write(() => runDue(contextOn(store)));

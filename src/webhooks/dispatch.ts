@@ -38,7 +38,7 @@ const settledAtOnce = 200;
 const settleMs = 50;
 /** The interval of checks for events from other receivers or dead workers. */
 const lookMs = 1_000;
-const renewMs = eventLeaseMs / 4;
+const extendEveryMs = eventLeaseMs / 4;
 /** The time that a consumer has to answer. A stop waits as long for deliveries in flight. */
 export const longestAnswerMs = 15_000;
 
@@ -97,7 +97,7 @@ export function startDispatcher(options: DispatchOptions) {
   }
 
   const stopLooking = every(lookMs, look);
-  const stopRenewing = every(renewMs, () => void lease.renew().then(look));
+  const stopExtending = every(extendEveryMs, () => void lease.extend().then(look));
   const workers = Array.from({ length: options.workers }, work);
   return {
     consumer,
@@ -115,7 +115,7 @@ export function startDispatcher(options: DispatchOptions) {
       changes.ring();
       // Keeps the lease until deliveries in flight have ended, so that no other worker takes them.
       await endWithin(longestAnswerMs, [...workers, supply.leasing()], cutOff, options);
-      stopRenewing();
+      stopExtending();
       await settler.flush();
       await lease.release();
     },

@@ -89,9 +89,9 @@ export function createLease(
       return taken.length === takenAtOnce;
     },
     /** Extends the leases. If another worker took a lease, releases all of them. */
-    async renew(): Promise<void> {
+    async extend(): Promise<void> {
       const startedAt = elapsed();
-      const isKept = await store.leases.renew(consumer, worker).catch(() => undefined);
+      const isKept = await store.leases.extend(consumer, worker).catch(() => undefined);
       if (isKept === undefined) return;
       leaseUntil = startedAt + eventLeaseMs;
       if (isKept) return;

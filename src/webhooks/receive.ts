@@ -52,7 +52,7 @@ export interface ReceiverOptions {
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** The number of groups that are written at once. The next group collects meanwhile. */
+/** The number of groups that are written at once. The next group collects during these writes. */
 const writesAtOnce = 2;
 
 /** The interval at which Node looks for connections that exceed their time. */

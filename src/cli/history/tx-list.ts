@@ -97,7 +97,7 @@ export const txList = defineCommand({
     const found = await filledPage(service, filter, page, many, isWanted).catch(
       async (error: unknown) => {
         if (isNotReached(error) && page === 1 && isEverything(flags))
-          await showJournalled(error, many, context);
+          await showOffline(error, many, context);
         return withStates(error, flags);
       },
     );
@@ -345,7 +345,7 @@ const isEverything = (flags: object): boolean =>
   );
 
 /** Shows this home's payments, and when they were last checked. */
-async function showJournalled(why: Failure, atMost: number, context: Context): Promise<void> {
+async function showOffline(why: Failure, atMost: number, context: Context): Promise<void> {
   const intents = await offlineList(atMost, context);
   if (intents.length === 0) return;
   const shown = newestLast(intents.map(asTransaction));

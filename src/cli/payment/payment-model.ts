@@ -119,7 +119,7 @@ function quoted(model: PaymentModel, approval: Approval): Step {
   const isKnown = before !== undefined && changesOf(before.quote, approval.quote).length === 0;
   const remarks =
     before !== undefined
-      ? [say(renewedText(before.quote, approval.quote))]
+      ? [say(changesText(before.quote, approval.quote))]
       : approval.worse
         ? [say('The quote has changed:')]
         : [];
@@ -138,7 +138,7 @@ function changesOf(before: Quote, after: Quote): string[] {
   ];
 }
 
-function renewedText(before: Quote, after: Quote): string {
+function changesText(before: Quote, after: Quote): string {
   const changes = changesOf(before, after);
   const news =
     changes.length === 0

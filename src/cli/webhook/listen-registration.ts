@@ -118,7 +118,7 @@ async function registered(
   };
 }
 
-/** Another command replaced or removed the webhook meanwhile. */
+/** Another command replaced or removed the webhook while `listen` ran. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
 }

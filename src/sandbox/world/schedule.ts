@@ -36,7 +36,7 @@ export function nextDue(store: Store): number | undefined {
   return store.one(v.object({ at: v.number() }), 'SELECT at FROM due ORDER BY at, id LIMIT 1')?.at;
 }
 
-/** Runs all due actions, including those that become due meanwhile. */
+/** Runs all due actions, including actions that become due during the run. */
 export function runDueActions(ctx: Context, actions: ReadonlyMap<string, DueAction>): void {
   for (;;) {
     const row = ctx.store.one(

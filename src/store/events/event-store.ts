@@ -94,7 +94,7 @@ export interface Leases {
    * Extends the leases. Resolves with false if they differ from those of this worker, because a
    * lease expired or a response was lost.
    */
-  renew(consumer: string, worker: string): Promise<boolean>;
+  extend(consumer: string, worker: string): Promise<boolean>;
   /**
    * Removes delivered events from the backlog, and ends the leases of finished transactions. A
    * power loss may restore the last events. Resolves with whether new events of these transactions

@@ -23,7 +23,7 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
         txnId ?? '',
         new TimeFromNow(),
       );
-      // Locks the row, so that no worker deletes it meanwhile.
+      // Locks the row, so that no worker deletes it before the commit.
       const open = `INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?)
         ON CONFLICT (consumer, txn_id) DO UPDATE
           SET first_event = least(leases.first_event, excluded.first_event)`;
@@ -41,7 +41,7 @@ const namesIn = (rows: readonly unknown[]): string[] =>
 function leasesOf(database: SqlDatabase): Leases {
   const workers = new Map<string, { readonly held: Set<string>; last: Promise<unknown> }>();
   /**
-   * Runs the calls of a worker one after the other. On separate connections, `renew` would count
+   * Runs the calls of a worker one after the other. On separate connections, `extend` would count
    * leases that `take` or `settle` is changing.
    */
   const inTurn = <T>(
@@ -66,7 +66,7 @@ function leasesOf(database: SqlDatabase): Leases {
         for (const { txnId } of waiting) held.add(txnId);
         return waiting;
       }),
-    renew: (consumer, worker) =>
+    extend: (consumer, worker) =>
       inTurn(consumer, worker, async (held) => {
         const kept = await database.transaction(async (sql) => {
           const until = (await sql.now()) + eventLeaseMs;

@@ -121,7 +121,7 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
       if (last !== undefined) lastGiven.set(name, last);
       return waiting;
     },
-    async renew(consumer, worker) {
+    async extend(consumer, worker) {
       const isFirst = !lastGiven.has(JSON.stringify([consumer, worker]));
       return isFirst || hold(consumer, worker);
     },

@@ -142,7 +142,8 @@ function checkEmpty(file: SqliteFile): void {
   const { path, isKnown } = file;
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isKnown !== true && !hasLog) return;
-  // Another process may have created the content meanwhile. SQLite writes the file before the log.
+  // Another process may have created the content since the check. SQLite writes the file before the
+  // log.
   if (statSync(path).size > 0) checkHeader(file);
   else throw new Damage('is damaged (it was emptied)');
 }

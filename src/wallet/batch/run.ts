@@ -148,7 +148,7 @@ async function payRow(
     const earlier = await paidBefore(row, deps);
     if (earlier !== undefined) return earlier;
     const txn = await pay(request, waitFor(row, options), payment);
-    // Another process may have paid and recorded the row meanwhile.
+    // Another process may have paid and recorded the row since the check.
     total ??= await approvedTotal(row, deps).catch(() => undefined);
     return outcomeOf(row, txn, isSubmitted, total);
   } catch (error) {

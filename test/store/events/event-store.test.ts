@@ -198,12 +198,12 @@ describe.each(places)('event store in %s', (_name, place) => {
     expect(await one.leases.take('x', 'one', 10)).toHaveLength(2);
     expect(await two.leases.take('x', 'two', 10)).toEqual([]);
     now += eventLeaseMs - 1;
-    expect(await one.leases.renew('x', 'one')).toBe(true);
+    expect(await one.leases.extend('x', 'one')).toBe(true);
     now += eventLeaseMs - 1;
     expect(await two.leases.take('x', 'two', 10)).toEqual([]);
     now += 2;
     expect(await two.leases.take('x', 'two', 10)).toHaveLength(2);
-    expect(await one.leases.renew('x', 'one')).toBe(false);
+    expect(await one.leases.extend('x', 'one')).toBe(false);
     await two.leases.release('x', 'two');
     await one.leases.release('x', 'one');
     expect(await one.leases.take('x', 'one', 10)).toHaveLength(2);
@@ -263,13 +263,13 @@ describe.each(places)('event store in %s', (_name, place) => {
 
   test('reports a lease as lost only if another worker has the lease', async () => {
     const store = await (await place())();
-    const renewed: boolean[] = [];
+    const extended: boolean[] = [];
     for (let turn = 0; turn < 40; turn += 1) {
       await append(store, [`a${turn}`, `b${turn}`]);
       const before = store.leases.take('x', 'one', 1);
       const [taken] = await Promise.all([
         before,
-        store.leases.renew('x', 'one').then((kept) => renewed.push(kept)),
+        store.leases.extend('x', 'one').then((kept) => extended.push(kept)),
       ]);
       const settled = store.leases.settle(
         'x',
@@ -279,10 +279,10 @@ describe.each(places)('event store in %s', (_name, place) => {
       await Promise.all([
         store.leases.take('x', 'one', 1),
         settled,
-        store.leases.renew('x', 'one').then((kept) => renewed.push(kept)),
+        store.leases.extend('x', 'one').then((kept) => extended.push(kept)),
       ]);
     }
-    expect(renewed.filter((kept) => !kept)).toEqual([]);
+    expect(extended.filter((kept) => !kept)).toEqual([]);
   });
 
   test('keeps every event that arrives at the end of a lease', async () => {

@@ -101,18 +101,21 @@ describe('svcpay api', () => {
     expect(sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('prints all pages of a list as a single JSON array with --paginate', async ({ around }) => {
-    const body = JSON.stringify(swap);
-    await svcpay(['api', 'POST', 'transaction', '-d', body], around);
-    await svcpay(['api', 'POST', 'transaction', '-d', body], around);
-    const run = await svcpay(
-      ['api', 'GET', 'transaction?limit=1', '--paginate', '--fields', 'txnState'],
-      around,
-    );
-    expect(run.json()).toEqual([{ txnState: 'quoted' }, { txnState: 'quoted' }]);
-    // A full page may be the last, so svcpay requests another page.
-    expect(around.sandbox.requests('GET', '/api/v2/transaction')).toHaveLength(3);
-  });
+  test.skipIf(comesIn('list-without-pagination', 'list-bare'))(
+    'prints all pages of a list as a single JSON array with --paginate',
+    async ({ around }) => {
+      const body = JSON.stringify(swap);
+      await svcpay(['api', 'POST', 'transaction', '-d', body], around);
+      await svcpay(['api', 'POST', 'transaction', '-d', body], around);
+      const run = await svcpay(
+        ['api', 'GET', 'transaction?limit=1', '--paginate', '--fields', 'txnState'],
+        around,
+      );
+      expect(run.json()).toEqual([{ txnState: 'quoted' }, { txnState: 'quoted' }]);
+      // A full page may be the last, so svcpay requests another page.
+      expect(around.sandbox.requests('GET', '/api/v2/transaction')).toHaveLength(3);
+    },
+  );
 
   test.for([
     ['a full URL instead of a path', ['GET', 'https://example.com/x']],

@@ -36,29 +36,37 @@ const refs = async (args: readonly string[], around: Environment): Promise<strin
 };
 
 describe('svcpay tx list', () => {
-  test('finds transactions by text in the payee, note, reference or id with --search', async ({
-    around,
-  }) => {
-    const pay = async (...args: string[]) =>
-      (await svcpay(['send', ...args, '--yes', '--no-wait', '-q'], around)).stdout.trim();
-    const ada = await pay('ada@example.com', '2500sat');
-    const rent = await pay('bob@example.com', '3000sat', '--ref', 'Büro-7', '--note', 'Miete Mai');
-    const found = async (text: string) =>
-      (await svcpay(['tx', 'list', '--search', text, '-q'], around)).stdout.trim();
-    expect(await found('ADA')).toBe(ada);
-    expect(await found('buro')).toBe(rent);
-    expect(await found('mai miete')).toBe(rent);
-    expect(await found(ada.slice(0, 13))).toBe(ada);
-    expect(await found(ada.slice(9, 23))).toBe(ada);
-    expect(await found('example.com')).toBe(`${rent}\n${ada}`);
-    const many = ['tx', 'list', '--search', 'example.com', '--limit', '1', '-q'];
-    expect((await svcpay(many, around)).stdout.trim()).toBe(rent);
-    const none = await svcpay(['tx', 'list', '--search', 'zebra', '-o', 'table'], around);
-    expect(none).toMatchObject({ exitCode: 0, stdout: '' });
-    expect(none.stderr).toContain('Nothing found for "zebra" in all of history');
-    const paged = ['tx', 'list', '--search', 'ada', '--page', '2'];
-    expect(await svcpay(paged, around)).toMatchObject({ exitCode: 2 });
-  });
+  test.skipIf(comesIn('list-abbreviated'))(
+    'finds transactions by text in the payee, note, reference or id with --search',
+    async ({ around }) => {
+      const pay = async (...args: string[]) =>
+        (await svcpay(['send', ...args, '--yes', '--no-wait', '-q'], around)).stdout.trim();
+      const ada = await pay('ada@example.com', '2500sat');
+      const rent = await pay(
+        'bob@example.com',
+        '3000sat',
+        '--ref',
+        'Büro-7',
+        '--note',
+        'Miete Mai',
+      );
+      const found = async (text: string) =>
+        (await svcpay(['tx', 'list', '--search', text, '-q'], around)).stdout.trim();
+      expect(await found('ADA')).toBe(ada);
+      expect(await found('buro')).toBe(rent);
+      expect(await found('mai miete')).toBe(rent);
+      expect(await found(ada.slice(0, 13))).toBe(ada);
+      expect(await found(ada.slice(9, 23))).toBe(ada);
+      expect(await found('example.com')).toBe(`${rent}\n${ada}`);
+      const many = ['tx', 'list', '--search', 'example.com', '--limit', '1', '-q'];
+      expect((await svcpay(many, around)).stdout.trim()).toBe(rent);
+      const none = await svcpay(['tx', 'list', '--search', 'zebra', '-o', 'table'], around);
+      expect(none).toMatchObject({ exitCode: 0, stdout: '' });
+      expect(none.stderr).toContain('Nothing found for "zebra" in all of history');
+      const paged = ['tx', 'list', '--search', 'ada', '--page', '2'];
+      expect(await svcpay(paged, around)).toMatchObject({ exitCode: 2 });
+    },
+  );
 
   test('uses the pager of a terminal except with --no-pager', async ({ around }) => {
     const env = { ...around.env, PAGER: "sed 's/^/P:/'" };

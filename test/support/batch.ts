@@ -25,14 +25,15 @@ interface Listed {
   readonly txnState: string;
 }
 
+/** With `canceled`, which live services use. */
+const unpaid = new Set(['quoted', 'expired', 'usercanceled', 'canceled', 'failed']);
+
 /** References of the completed transactions, in order. */
 export async function paidReferences(around: Environment): Promise<string[]> {
   const run = await svcpay(['tx', 'list', '--all', '--since', '30d', '--json'], around);
   expect(run).toMatchObject({ exitCode: 0 });
   const all: Listed[] = JSON.parse(run.stdout);
-  const paid = all.filter(
-    ({ txnState }) => !['quoted', 'expired', 'usercanceled', 'failed'].includes(txnState),
-  );
+  const paid = all.filter(({ txnState }) => !unpaid.has(txnState));
   return paid.map(({ extRefId }) => extRefId.replace(/~\d+$/, '')).toSorted();
 }
 

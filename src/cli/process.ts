@@ -32,7 +32,9 @@ export interface Process {
   readonly signal: AbortSignal;
   /** Interrupts like Ctrl-C, if the terminal delivers Ctrl-C as a key. */
   readonly interrupt: () => void;
-  /** Called at the submission. From then on, a forced exit cannot report that nothing moved. */
+  /**
+   * Called at the submission. After a submission, a forced exit cannot report that nothing moved.
+   */
   readonly onSubmit: () => void;
   /** Passes termination signals to `taker` until the returned function is called. */
   readonly takeSignals: (taker: (signal: NodeJS.Signals) => void) => () => void;

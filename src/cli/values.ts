@@ -205,7 +205,7 @@ const wordless = <T>(kind: Kind, read: (raw: RawValue) => T): Value<T> =>
 /** A switch, off by default. */
 export const flag = (): Value<boolean> => wordless('switch', (raw) => raw === true);
 
-/** A pair of flags, `--name` and `--no-name`. Undefined if neither was given. */
+/** A pair of flags, `--name` and `--no-name`. Undefined if the command line has neither flag. */
 export const onOff = (): Value<boolean | undefined> =>
   wordless('on-off', (raw) => (typeof raw === 'boolean' ? raw : undefined));
 

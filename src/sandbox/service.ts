@@ -87,7 +87,7 @@ export interface SandboxOptions {
    * specification.
    */
   readonly liveShapes?: readonly string[] | undefined;
-  /** Called for every internal error. The response is then 500. */
+  /** Called for every internal error, to which the service responds 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 

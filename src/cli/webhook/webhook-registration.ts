@@ -195,7 +195,7 @@ async function updateExisting(
  */
 async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
   out.say(
-    `The account has a webhook: ${before.callback} (${before.id}). It will get no more events.`,
+    `The account has a webhook: ${before.callback} (${before.id}). That address will get no more events.`,
   );
   await ask.agree(
     `Replace it by ${url.href}?`,

@@ -162,8 +162,8 @@ export const signatureWords = 104;
 /**
  * The public key (33 bytes, hex) that signed, or `undefined` for an invalid signature.
  * @param signature r and s (64 bytes), then the recovery flag, in the order of BOLT11
- * @param payee the public key stated in the invoice. The signature is verified against it and must
- * have a low S. Without a payee, the key is recovered from the signature.
+ * @param payee the public key stated in the invoice. The signature must match this key and have a
+ * low S. Without a payee, the key is recovered from the signature.
  */
 export function signerOf(
   prefix: string,

@@ -59,7 +59,7 @@ function issueInvoice(
 
 /**
  * Opens and confirms a receive for a payer (LNURL). The amount is credited in whole satoshis,
- * rounded down. The automatic payer does not pay it.
+ * rounded down. The automatic payer ignores this receive.
  */
 export function invoicePayer(
   ctx: Context,

@@ -100,7 +100,7 @@ export const liveShapes = {
     edits: [{ in: 'throughout', fields: times, as: 'iso' }],
   },
   'times-without-zone': {
-    summary: 'the same without a zone',
+    summary: 'times of transactions as ISO 8601 text without a zone',
     of: anyTransaction,
     edits: [{ in: 'throughout', fields: times, as: 'isoWithoutZone' }],
     alone,

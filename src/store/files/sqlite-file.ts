@@ -87,8 +87,8 @@ const foreign = (): Damage => new Damage('was written by a development build or 
 const headerSchema = v.object({ user_version: v.number(), application_id: v.number() });
 
 /**
- * Checks the version before the file is opened for use, because that could change the file. SQLite
- * itself reads the header: if this process opened and closed the file, all its locks on the file
+ * Checks the version before the file is opened for use, because an open can change the file. SQLite
+ * itself reads the header. If this process opened and closed the file, all its locks on the file
  * would end, and another process would delete the write-ahead log that is in use here.
  */
 function checkHeader(file: SqliteFile): void {

@@ -1,4 +1,4 @@
-// The tables of the journal, for SQLite and for PostgreSQL. A test compares the two. Each text
+// The tables of the journal, for SQLite and for PostgreSQL. A test compares both. Each text
 // makes the next version from the version before it, from version 1. A released text never changes.
 
 import type { TableGroup } from '../database/postgres-schema.js';

@@ -29,7 +29,7 @@ export function checkedInvoice(
   return invoice;
 }
 
-/** The service's invoice. Throws Failure `refused` if it is missing. */
+/** The service's invoice. Throws Failure `refused` if the invoice is missing. */
 export function invoiceText(txn: Transaction): string {
   const text = txn.sourceReq.reqDetails?.['paymentRequest'];
   if (typeof text !== 'string') throw unusable(txn, 'there is no invoice.');

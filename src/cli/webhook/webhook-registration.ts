@@ -194,9 +194,7 @@ async function updateExisting(
  * Asks, because an account has only one webhook, and the previous callback gets no further events.
  */
 async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
-  out.say(
-    `The account has a webhook: ${before.callback} (${before.id}). That address will get no more events.`,
-  );
+  out.say(`The account's webhook will get no more events: ${before.callback} (${before.id}).`);
   await ask.agree(
     `Replace it by ${url.href}?`,
     `Nothing was changed: the webhook is still ${before.callback}.`,

@@ -7,6 +7,7 @@ import { startInPty } from '../support/pty.js';
 import { comesIn } from '../support/shapes.js';
 import { environment, test } from '../support/svcpay.js';
 import { windows } from '../support/windows.js';
+import { runsAll } from '../support/part.js';
 
 const enter = '\r';
 const escape = '\u001B';
@@ -160,7 +161,7 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
     },
   );
 
-  test.skipIf(comesIn('list-without-pagination', 'list-bare'))(
+  test.runIf((runsAll || columns === 80) && !comesIn('list-without-pagination', 'list-bare'))(
     'shows the progress of an export and the last written row after Ctrl-C',
     async ({ around, sandbox }) => {
       await sandbox.seed('history', 12);

@@ -7,7 +7,7 @@ import { countOf, firstSeed } from '../support/part.js';
 import { test, type Strict } from '../support/strict.js';
 
 const fromSeed = Number(process.env['FUZZ_SEED'] ?? firstSeed);
-const runs = Number(process.env['FUZZ_RUNS'] ?? countOf({ part: 150, all: 1_000 }));
+const runs = Number(process.env['FUZZ_RUNS'] ?? countOf({ part: 75, all: 1_000 }));
 
 /** Mulberry32: pseudo-random numbers from a seed. */
 function randomOf(seed: number): (below: number) => number {

@@ -18,6 +18,7 @@ import {
   usdtSend,
   type Client,
 } from '../support.js';
+import { countOf } from '../../support/part.js';
 
 const url = 'http://sandbox.localhost';
 
@@ -150,7 +151,7 @@ describe('the sandbox on any sequence of calls', () => {
         expect(world.errors).toEqual([]);
         await world.service.close();
       }),
-      { numRuns: 20 },
+      { numRuns: countOf({ part: 10, all: 20 }) },
     );
     // A run that never reaches a state proves nothing about the state.
     const reached = new Set([...seen].map((change) => change.split('>')[1]));

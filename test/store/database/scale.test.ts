@@ -16,6 +16,7 @@ import {
 import { test } from '../../support/svcpay.js';
 import { deliver, startApplication, startListening } from '../../support/webhooks.js';
 import { until } from '../../support/until.js';
+import { runsAll } from '../../support/part.js';
 
 const page = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'docs/scale.md'), 'utf8');
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server?.stop());
 
-test.skipIf(!hasPostgres)(
+test.runIf(runsAll && hasPostgres)(
   'PostgreSQL commands of docs/scale.md work as written',
   { timeout: 120_000 },
   async ({ around, home }) => {
@@ -119,7 +120,7 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test.skipIf(!hasPgBouncer)(
+test.runIf(runsAll && hasPgBouncer)(
   'pgbouncer.ini of docs/scale.md accepts connections with the passwords of the roles',
   { timeout: 60_000 },
   async ({ home }) => {
@@ -181,7 +182,7 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test.skipIf(!hasPostgres)(
+test.runIf(runsAll && hasPostgres)(
   'commands of docs/scale.md move an account to its own database',
   { timeout: 60_000 },
   async ({ around, home }) => {

@@ -17,6 +17,7 @@ import { placeOf } from '../../../src/webhooks/order.js';
 import { withClock } from '../../support/sql-clock.js';
 import { hasPgBouncer, hasPostgres, type Databases } from '../../support/postgres.js';
 import { sharedPostgres } from '../../support/shared-postgres.js';
+import { runsAll } from '../../support/part.js';
 import { nowhere, payload, received } from '../../webhooks/support.js';
 
 const plain = (): typeof nowhere => nowhere;
@@ -93,7 +94,8 @@ test('event store refuses every further event after its file was removed', async
 
 const places: [string, () => Promise<Open>][] = [['SQLite', inFile]];
 if (hasPostgres) places.push(['PostgreSQL', () => inPostgres(url)]);
-if (hasPgBouncer) places.push(['PostgreSQL through PgBouncer', () => inPostgres(pooled)]);
+if (runsAll && hasPgBouncer)
+  places.push(['PostgreSQL through PgBouncer', () => inPostgres(pooled)]);
 
 describe.each(places)('event store in %s', (_name, place) => {
   test('returns the received bytes of an event even after a restart', async () => {

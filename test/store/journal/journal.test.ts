@@ -30,6 +30,7 @@ import { emptyStore, memoryJournal } from '../../simulation/memory-journal.js';
 import { withClock } from '../../support/sql-clock.js';
 import { hasPgBouncer, hasPostgres, type Databases } from '../../support/postgres.js';
 import { sharedPostgres } from '../../support/shared-postgres.js';
+import { runsAll } from '../../support/part.js';
 
 const now = Date.UTC(2025, 0, 15);
 /** The journal's clock. */
@@ -154,7 +155,7 @@ function sums(spent: readonly Spend[]): Record<string, number> {
 const journals: [string, () => Journal][] = [
   ['SQLite', sqlite],
   ...(hasPostgres ? [['PostgreSQL', () => postgres(url)] satisfies [string, () => Journal]] : []),
-  ...(hasPgBouncer
+  ...(runsAll && hasPgBouncer
     ? [['PostgreSQL through PgBouncer', () => postgres(pooled)] satisfies [string, () => Journal]]
     : []),
   ['memory', () => memoryJournal(emptyStore(), isAlive, () => present)],

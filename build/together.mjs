@@ -1,11 +1,12 @@
-// Runs scripts of package.json in parallel (npm run check). Prints the output of each when it ends,
-// and runs all of them to their end, so that every failure shows.
-import { exec } from 'node:child_process';
+// Runs scripts of package.json in parallel (npm run check), next to a command after `--` (npm test).
+// Prints the output of each script when the script ends, and runs all of them to their end, so that
+// every failure shows. The command prints its output itself.
+import { exec, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-const run = (name) =>
+const runScript = (name) =>
   new Promise((done) => {
     exec(scripts[name], { maxBuffer: Infinity }, (error, stdout, stderr) => {
       const end = error === null ? '' : `${name} failed\n`;
@@ -14,5 +15,22 @@ const run = (name) =>
     });
   });
 
-const ends = await Promise.all(process.argv.slice(2).map(run));
+const runCommand = ([file, ...args]) =>
+  new Promise((done) => {
+    // On Windows, programs of packages are scripts for the shell.
+    spawn(file, args, { stdio: 'inherit', shell: process.platform === 'win32' })
+      .once('error', (error) => {
+        process.stderr.write(`${file}: ${error.message}\n`);
+        done(false);
+      })
+      .once('close', (code) => done(code === 0));
+  });
+
+const words = process.argv.slice(2);
+const at = words.includes('--') ? words.indexOf('--') : words.length;
+const command = words.slice(at + 1);
+const ends = await Promise.all([
+  ...words.slice(0, at).map(runScript),
+  ...(command.length > 0 ? [runCommand(command)] : []),
+]);
 if (ends.includes(false)) process.exitCode = 1;

@@ -1,5 +1,6 @@
-// `npm test` runs a part of the tests that are counted or seeded, `npm run test:all` all of them.
-// Seeds are the same in each run. For fresh ones: SVCPAY_TEST_SEED=$RANDOM npm run test:all
+// `npm test` runs a part of the tests, `npm run test:all` runs all of them, and `.ci/run` too. A test
+// that `npm test` leaves out repeats a fact with more seeds, machines or sizes, or concerns what
+// changes rarely and takes long. Seeds are the same in each run. For fresh ones: SVCPAY_TEST_SEED=$RANDOM npm run test:all
 import { inject } from 'vitest';
 
 declare module 'vitest' {

@@ -23,7 +23,7 @@ import { findMethod } from '../../wallet/payout/methods.js';
 import type { Order } from '../../wallet/order/orders.js';
 import { runPayoutOrder } from '../payout/payout-flow.js';
 import { readAll } from '../values.js';
-import { repeatable } from '../payment/known-destinations.js';
+import { repeatable } from '../../wallet/history/earlier-payments.js';
 import { runPayment } from '../payment/payment-flow.js';
 import { swapPresentation } from '../payment/payment-model.js';
 import { paymentOptions } from '../payment/payment-options.js';

@@ -5,16 +5,12 @@ import { railProperties, type Rail } from '../../formats/rails.js';
 import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { shortened } from '../../terminal/views/transaction-view.js';
+import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
 import type { Missing, Planned, SendWords } from '../../wallet/plan/send.js';
 import { checkWithin } from '../../wallet/plan/spend-all.js';
 import type { Context } from '../context.js';
 import { answersForm, askingUnder, runGuided } from './guided.js';
-import {
-  knownChoices,
-  knownDestinations,
-  latestPayments,
-  type KnownDestination,
-} from './known-destinations.js';
+import { knownChoices, latestPayments } from './known-destinations.js';
 import { shownBalances } from './whole-balance.js';
 
 type Plan = (words: SendWords) => Planned;

@@ -2,7 +2,7 @@
 // parts.
 import type { CreateTransaction } from '../../api/types.js';
 import type { Payment } from '../../store/journal/payment.js';
-import { knownDestinations, type KnownDestination } from '../payment/known-destinations.js';
+import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
 import { parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import {

@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
-import { usualMs, usualText } from '../../../src/cli/payment/usual-time.js';
+import { usualText } from '../../../src/cli/payment/usual-time.js';
 import {
   nothingShown,
   step,
@@ -12,6 +12,7 @@ import {
 import { money } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { opened, type Payment } from '../../../src/store/journal/payment.js';
+import { usualMs } from '../../../src/wallet/history/earlier-payments.js';
 import { recordOf, swapOrder } from '../../../src/wallet/order/orders.js';
 import type { Approval } from '../../../src/wallet/payment/contract.js';
 

@@ -1,5 +1,5 @@
-// What the earlier payments of a home show about the next: the recipients that it can pay again, and
-// the time that a method usually takes.
+// Facts from the earlier payments of a home: the recipients that it can pay again, and the usual
+// time of a method.
 import type { Money } from '../../formats/amount.js';
 import { status, type Payment } from '../../store/journal/payment.js';
 import { knownAmounts } from '../limits/limits.js';

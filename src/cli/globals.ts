@@ -14,7 +14,7 @@ export const globalOptions = {
     .describe(`print as ${formats.join(', ')}`),
   fields: word('LIST', (given) => given.split(',').map((field) => field.trim()))
     .optional()
-    .describe('only these fields, e.g. txnState,sourceReq.ccy; "help" lists them'),
+    .describe('only these fields, e.g. txnState,sourceReq.ccy; --fields help lists the names'),
   rawCells: flag().describe('in CSV, keep cells that a spreadsheet would run as a formula'),
   quiet: flag().short('q').describe('print only one value, such as the id'),
   yes: flag().short('y').describe('answer yes to the confirmation'),

@@ -212,7 +212,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'tx confirm',
-        'confirm a quote, which pays it',
+        'confirm a quote and pay it',
         () => import('./payment/tx-confirm.js').then((it) => it.txConfirm),
         pays,
       ],

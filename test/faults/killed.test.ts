@@ -59,7 +59,7 @@ async function finish(payment: Payment): Promise<void> {
 
 describe.concurrent('svcpay send killed with SIGKILL', () => {
   test.for([...steps, ...lateSteps].map(named).map((each) => [each.why, each] as const))(
-    'pays once when run again if it is killed %s',
+    'pays once when rerun after a kill %s',
     async ([, step], { payment }) => {
       const held = payment.proxy.hold(step.exchange, step.when);
       const running = startSvcpay(payment.command, payment.around);

@@ -333,7 +333,7 @@ describe('describeDestination', () => {
     });
   });
 
-  test('reports an invoice as expired from the millisecond of its expiry on', () => {
+  test('reports an invoice as expired at the exact millisecond of its expiry, and later', () => {
     expect(described(invoice, 1_700_003_599_999)).toMatchObject({ expired: false });
     expect(described(invoice, 1_700_003_600_000)).toMatchObject({ expired: true });
   });

@@ -222,7 +222,7 @@ describe('openPayments', () => {
     expect(sandbox.requests('PUT')).toEqual([]);
   });
 
-  test('ends a call on its signal as interrupted before money moves and as pending afterwards', async ({
+  test('rejects an aborted call as interrupted before the submission, and as pending after it', async ({
     sandbox,
   }) => {
     const payments = await openIn(sandbox);

@@ -68,7 +68,7 @@ describe('the live line on a terminal', () => {
     expect(screen()).toEqual(['A remark in between', '  ✓ Received 0.00050000 BTC']);
   });
 
-  test('exits 130 on Ctrl-C during the spinner', async () => {
+  test('exits 130 on Ctrl-C while the spinner runs', async () => {
     const { type, exit, screen, isCursorHidden } = await waiting();
     type('\u0003');
     expect(await exit).toBe(130);

@@ -39,7 +39,7 @@ const options = {
   status: whole(200, 599).optional().describe('status, html: status of the response'),
   error: text().optional().describe('status: the error text'),
   message: text().optional().describe('status: the error message'),
-  body: json.optional().describe('status: the whole body'),
+  body: json.optional().describe('status: the whole response body'),
   retryAfter: duration().optional().describe('status: the Retry-After header'),
   delay: duration()
     .optional()

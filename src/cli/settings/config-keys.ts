@@ -187,7 +187,7 @@ export const configKeys: readonly ConfigKey[] = [
     about: 'currency whose rates are stored for the books, such as USD',
   }),
   profileKey('explorer', 'explorer', parseExplorer, {
-    about: 'Bitcoin explorer to which addresses link, e.g. https://mempool.space',
+    about: 'Bitcoin explorer that addresses link to, e.g. https://mempool.space',
   }),
   profileKey('database-id', 'databaseId', parseId, {
     about: 'the database that this profile expects',

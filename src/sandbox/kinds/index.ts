@@ -103,6 +103,6 @@ export function addConfirmations(ctx: Context, transfer: Transfer, count: number
 function arrive(ctx: Context, txnId: string): void {
   const txn = requireTransaction(ctx.store, txnId);
   const { name, onConfirmed } = kindOf(txn);
-  if (onConfirmed === undefined) throw new Error(`A ${name} waits for no confirmations.`);
+  if (onConfirmed === undefined) throw new Error(`A ${name} does not wait for confirmations.`);
   onConfirmed(ctx, txn);
 }

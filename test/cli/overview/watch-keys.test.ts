@@ -59,7 +59,7 @@ test.each(
     { why: 'Ctrl-C', key: { name: 'c', ctrl: true }, wish: 'leave' },
     { why: 'Enter', key: { name: 'return' }, wish: 'open' },
   ].map((each) => [each.why, each.wish, each] as const),
-)('the watch screen reads %s as the wish to %s', (_why, _wish, { key, wish }) => {
+)('the watch screen reads %s as the key to %s', (_why, _wish, { key, wish }) => {
   expect(pressed(key, { model, opened: undefined })[1]).toBe(wish);
 });
 

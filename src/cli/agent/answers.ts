@@ -1,4 +1,5 @@
-// Answers with more than the output of a command: the total of a quote, the sums of a statement.
+// Tool results that add figures to the output of a command: the total of a quote, the sums of a
+// statement.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Failure } from '../../formats/failure.js';
@@ -14,7 +15,7 @@ const quoteSchema = v.object({
   }),
 });
 
-/** Adds the total debit, because models add decimals badly. */
+/** Adds the total debit to a quote, because language models add decimals badly. */
 export function withTotal(content: GivenInputs, { deductFees }: GivenInputs): GivenInputs {
   const read = v.safeParse(quoteSchema, content);
   if (!read.success) return content;
@@ -29,7 +30,7 @@ const statementRows = v.array(
   v.object({ wallet: v.string(), kind: v.string(), in: amount, out: amount, fee: amount }),
 );
 
-/** Of the movements of one kind in one currency. */
+/** The sum of the movements of one kind in one currency. */
 export interface MovementSum {
   readonly ccy: string;
   readonly kind: string;
@@ -42,8 +43,8 @@ export interface MovementSum {
 const moves: ReadonlySet<string> = new Set(['receive', 'send', 'swap']);
 
 /**
- * The movements of a statement per currency and kind.
- * @param failure the failure of a statement that does not tie
+ * Sums the movements of a statement by currency and kind.
+ * @param failure the failure of a statement whose balances do not tie
  */
 export function spendingOf(statement: GivenInputs, failure: Failure | undefined): GivenInputs {
   const sums = new Map<string, MovementSum>();

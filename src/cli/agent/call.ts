@@ -1,4 +1,4 @@
-// Runs a tool call as a command line: JSON in, the same command, its JSON or its failure out.
+// Runs a tool call as a command line, and returns the JSON or the failure of the command.
 import { Readable, Writable } from 'node:stream';
 import * as v from 'valibot';
 import type { Failure } from '../../formats/failure.js';
@@ -19,8 +19,8 @@ export interface CommandResult {
 }
 
 /**
- * The command line of a call. Each word from an agent is the value of an option or comes after
- * `--`, so it is never an option itself.
+ * Builds the command line of a tool call. Each word from an agent becomes the value of an option or
+ * follows `--`, so that svcpay never reads the word as an option.
  * @param given the inputs by the names of the command's arguments and options
  */
 export function commandLine(
@@ -96,7 +96,8 @@ export interface Result {
 }
 
 /**
- * The result of a command line as a tool returns it. A payment that is under way has not failed.
+ * Turns the result of a command line into a tool result. A payment under way does not count as a
+ * failure.
  */
 export function resultOf(
   row: ToolRow,
@@ -112,7 +113,7 @@ export function resultOf(
         : v.parse(v.looseObject({}), Array.isArray(json) ? json[0] : json);
     return { content, isError: false, warnings: stderr.trim() };
   }
-  // The last line is the failure.
+  // The last line of stderr is the failure.
   const warnings = stderr.trimEnd().split('\n').slice(0, -1).join('\n');
   const error = errorOf(failure);
   if (failure.kind !== 'pending') return { content: { error }, isError: true, warnings };

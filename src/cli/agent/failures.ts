@@ -1,4 +1,4 @@
-// A failure in the words of an agent: its tools and inputs instead of commands and flags, without
+// Describes a failure to an agent: with tools and inputs instead of commands and flags, and without
 // advice that only a person can follow.
 import type { Failure, NextStep } from '../../formats/failure.js';
 import { commandFor } from '../../terminal/next-step.js';
@@ -45,7 +45,7 @@ const inInputs = ({ takes }: ToolRow, words: string): string =>
     words,
   );
 
-/** Words for commands, flags, terminals and settings, which only a person can use. */
+/** Matches advice about commands, flags, terminals and settings, which only a person can use. */
 const forPeople = /svcpay |SVCPAY_|--[a-z]|[Tt]erminal|[Pp]rofile|command|Allow a higher/;
 
 function hintFor(
@@ -67,7 +67,7 @@ function hintFor(
   return tool === undefined ? words : `${words}: call ${tool}`;
 }
 
-/** The tool for each next step. Undefined for a step that only a person can take. */
+/** Returns the tool for a next step, or undefined for a step that only a person can take. */
 function callFor(step: NextStep): Call | undefined {
   switch (step.do) {
     case 'see-wallets':

@@ -1,4 +1,4 @@
-// The inputs of the tools: the words that an agent may use, and the errors of an input.
+// The inputs of the tools: their names, their schemas and the errors of invalid values.
 import { parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
@@ -50,7 +50,7 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   txnId: ['id', 'quoteId'],
 };
 
-/** The inputs of a tool, and its required inputs. */
+/** The inputs of a tool, and the names of its required inputs. */
 export interface ToolInputs {
   readonly name: string;
   readonly takes: Inputs;
@@ -58,8 +58,8 @@ export interface ToolInputs {
 }
 
 /**
- * The inputs under their own names. Throws Failure `usage` that names every error: the input, the
- * given value and the allowed values.
+ * Reads the inputs, and replaces each alias by the input's own name. Throws Failure `usage` that
+ * lists every error with the input, the given value and the allowed values.
  */
 export function readGiven(
   { name, takes, needs = [] }: ToolInputs,
@@ -88,8 +88,8 @@ export function readGiven(
 }
 
 /**
- * An input in the form of its schema: in the letter case of a choice, and a single text as a list
- * of one.
+ * Converts an input to the form of its schema: a choice to its letter case, a single text to a
+ * list.
  */
 function inForm({ type, enum: choices }: Input, value: unknown): unknown {
   if (type === 'array') return [value].flat();
@@ -137,7 +137,7 @@ function problemOf(name: string, input: Input, value: unknown): string | undefin
 
 const amounts: ReadonlySet<string> = new Set(['amount', 'spend']);
 
-/** The reason, preceded by the name of the input. */
+/** Returns why a value cannot be read, preceded by the name of the input. */
 function whyUnreadable(name: string, read: () => unknown): string | undefined {
   try {
     read();
@@ -150,7 +150,7 @@ function whyUnreadable(name: string, read: () => unknown): string | undefined {
 
 /**
  * Reads each value as the command does, before any request. Throws Failure `usage` that names the
- * inputs.
+ * invalid inputs.
  * @param given values by the names of the command
  * @param inputs the inputs by the names of the tool, which the failure uses
  */
@@ -172,7 +172,7 @@ export function readValues(
   );
 }
 
-/** The inputs as words of a command line, on which a number is a word. */
+/** Converts the inputs to the words of a command line, including numbers. */
 export const rawOf = (given: GivenInputs): RawValues =>
   Object.fromEntries(
     Object.entries(given).map(([name, value]) => [

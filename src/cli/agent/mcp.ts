@@ -1,5 +1,5 @@
-// A Model Context Protocol server on stdio for the same wallet, for agents that read and, if a
-// person allows it, pay.
+// Serves the wallet over the Model Context Protocol on stdio. Agents can read and, if a person
+// allows payments, pay.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { decimalsOf, isFiat } from '../../formats/amount.js';
@@ -75,7 +75,7 @@ async function commandOf(path: string, tree: Branch): Promise<Command> {
   return loaded;
 }
 
-/** The server's own options, equal for every call. */
+/** The server's own options, which are the same for every call. */
 interface Serving {
   readonly maxFee: string;
   /** The names of the offered tools. */
@@ -120,7 +120,10 @@ async function callTool(
   }
 }
 
-/** `pay` confirms the quote that it names, or requests a new quote for its destination. */
+/**
+ * `pay` confirms the quote of the given transaction, or requests a new quote for the given
+ * destination.
+ */
 function payCall(row: ToolRow, { txnId, ...given }: GivenInputs): ToolRow {
   if (txnId === undefined) {
     readGiven({ ...row, needs: ['destination', 'ref'] }, given);
@@ -139,15 +142,15 @@ function payCall(row: ToolRow, { txnId, ...given }: GivenInputs): ToolRow {
 const definedOnly = (given: GivenInputs): GivenInputs =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 
-/** Keeps a tool call from waiting for the end of a slow payment. */
+/** Returns a tool whose call does not wait for the end of a slow payment. */
 const withoutWait = (row: ToolRow, asked: RequestedPayment | undefined): ToolRow =>
   asked?.slow === true
     ? { ...row, always: row.always?.map((each) => (each === shortWait ? '--no-wait' : each)) }
     : row;
 
 /**
- * Checks the additional rules for an agent: the wallet has a limit per day, the fee stays below the
- * server's limit, and nothing is paid again under a new reference. Returns the fee limit of the
+ * Checks the rules that apply only to agents: the wallet has a daily limit, the fee stays below the
+ * server's limit, and no payment is repeated under a new reference. Returns the fee limit of the
  * payment.
  */
 async function checkPayment(
@@ -182,7 +185,7 @@ const limitRows = v.array(
   v.looseObject({ rule: v.optional(v.string()), ccy: v.nullish(v.string()) }),
 );
 
-/** The currencies that have a limit per day now. */
+/** The currencies that currently have a daily limit. */
 async function dailyLimits(
   signal: AbortSignal,
   context: Context,
@@ -196,8 +199,8 @@ async function dailyLimits(
 }
 
 /**
- * The lower of the two fee limits. Throws Failure `usage` for an input that cannot be compared, and
- * `limit` if the server's limit is in another currency.
+ * Returns the lower of the two fee limits. Throws Failure `usage` for a limit that cannot be
+ * compared, and `limit` if the server's limit is in another currency.
  */
 function lowerFee(most: string, given: unknown, ccy: string): string {
   const own = feeIn(most, ccy);
@@ -220,7 +223,7 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
   );
 }
 
-/** The fee limit in this currency. Undefined if it is in another currency. */
+/** The fee limit in this currency, or undefined if the limit is in another currency. */
 function feeIn(maxFee: string, ccy: string): MaxFee | undefined {
   try {
     return parseMaxFee(maxFee)(ccy);

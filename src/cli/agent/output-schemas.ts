@@ -1,6 +1,6 @@
-// The results of the tools, as JSON Schema. Services omit fields and add others, so the schema
-// requires only the fields that every response has. Every client reads the whole schema, so it
-// explains a transaction only once.
+// The results of the tools as JSON Schema. Services omit and add fields, so the schema requires
+// only the fields that every response has. Every client reads the whole schema, so the schema
+// describes the fields of a transaction only once.
 import { institutionFields, usdtAddressFields, walletFields } from '../../api/reading/objects.js';
 import {
   count,
@@ -25,7 +25,7 @@ export interface OutputSchema {
   readonly required?: readonly string[];
 }
 
-/** An object. A field whose name ends in `!` is always present. */
+/** Describes an object. A `!` at the end of a name means that the field is always present. */
 export const object = (fields: Readonly<Record<string, object>>): OutputSchema => {
   const required = Object.keys(fields)
     .filter((name) => name.endsWith('!'))
@@ -39,15 +39,17 @@ export const object = (fields: Readonly<Record<string, object>>): OutputSchema =
   };
 };
 
-/** A command's array, as an object with one name. */
+/** Describes the array of a command as an object with one field. */
 export const list = (name: string, items: OutputSchema): OutputSchema =>
   object({ [`${name}!`]: { type: 'array', items } });
 
-/** The name of the rows. Undefined for a result without rows. */
+/** The name of the field that holds the rows, or undefined for a result without rows. */
 export const rowsName = ({ properties = {} }: OutputSchema): string | undefined =>
   Object.keys(properties).find((name) => 'items' in (properties[name] ?? {}));
 
-/** The result of a tool, or its error. Older clients check errors against the schema too. */
+/**
+ * Describes the result of a tool or its error. Older clients check errors against the schema too.
+ */
 export const orError = ({ type, properties, required = [] }: OutputSchema) => ({
   type,
   properties: {
@@ -57,7 +59,7 @@ export const orError = ({ type, properties, required = [] }: OutputSchema) => ({
   ...(required.length > 0 && { anyOf: [{ required }, { required: ['error'] }] }),
 });
 
-/** @param isAlways the field is never null */
+/** @param isAlways whether the field is never null */
 const field = (
   { types }: Pick<Reader<unknown>, 'types'>,
   description = '',
@@ -67,7 +69,10 @@ const field = (
   ...(description !== '' && { description }),
 });
 
-/** The fields of an answer that a model needs, each with its meaning; `!` as in {@link object}. */
+/**
+ * Selects the fields that a language model needs, each with its meaning. A `!` marks a field that
+ * is always present, see {@link object}.
+ */
 const from = <F extends Readers>(
   fields: F,
   meanings: { readonly [Name in keyof F & string as Name | `${Name}!`]?: string },
@@ -81,7 +86,7 @@ const from = <F extends Readers>(
     ),
   );
 
-/** A record with fields that the service chooses. */
+/** A record whose fields the service chooses. */
 export const record: OutputSchema = { type: 'object' };
 
 export const wallet = from(walletFields, {
@@ -90,7 +95,7 @@ export const wallet = from(walletFields, {
   availableBalance: 'spendable now',
 });
 
-/** A transaction. For a payment whose end is not known yet, it has `outcome`. */
+/** A transaction. The field `outcome` is present while the outcome of the payment is unknown. */
 export const transaction = object({
   txnId: field(text, '', true),
   txnState: field(text, '', true),

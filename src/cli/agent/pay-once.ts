@@ -1,5 +1,5 @@
-// Agents pay twice by repeating a request under another reference. The journal shows whether the
-// same payment was made a short time ago, or is under way.
+// Prevents an agent from paying twice by repeating a request under another reference. The journal
+// shows whether the same payment was made recently or is under way.
 import { Failure } from '../../formats/failure.js';
 import { latest, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
@@ -8,15 +8,14 @@ import { sameAgain, targetOf, type Target } from '../../wallet/payment/same-agai
 import type { Context } from '../context.js';
 
 const paidWithinMs = 24 * 60 * 60 * 1000;
-/** The most payments that are compared. */
+/** The largest number of earlier payments to compare. */
 const mostLooked = 1_000;
 
 /**
  * Throws Failure `usage` with the earlier transaction's id if the same amount went to the same
- * destination under another reference within 24 hours. The call may name the last such transaction
- * to declare a different payment.
- * @param ref the reference of the call. The payment with this reference does not count as another
- * payment
+ * destination under another reference within 24 hours. A call that names the latest of these
+ * transactions declares a different payment.
+ * @param ref the reference of the call. Earlier payments with this reference are not compared
  */
 export async function refuseRepeat(
   target: Target | undefined,
@@ -36,7 +35,7 @@ export async function refuseRepeat(
 
 /**
  * Repeats the check at the submission, because another server of this home may have submitted an
- * equal payment since.
+ * equal payment in the meantime.
  */
 export const refuseRepeatAtSubmission =
   (differentFrom: string, now: () => number): NonNullable<PaymentDeps['refuse']> =>

@@ -30,7 +30,7 @@ export interface ResourceRow {
   readonly name: string;
   readonly uri: string;
   readonly description: string;
-  /** The JSON of the resource. */
+  /** Reads the JSON of the resource. */
   readonly read: (signal: AbortSignal) => Promise<string>;
 }
 
@@ -44,7 +44,10 @@ export interface ServerDeps {
   readonly stdout: Writable;
 }
 
-/** Serves clients of both protocol generations. Resolves when stdin has ended and no tool runs. */
+/**
+ * Serves clients of both protocol generations. Resolves when stdin has ended and no tool is
+ * running.
+ */
 export async function serveMcp({
   tools,
   resources,
@@ -104,7 +107,7 @@ export async function serveMcp({
   await handle.close();
 }
 
-/** Runs quotes and payments one after the other, so that none blocks the next. */
+/** Runs quotes and payments one after the other, so that they never run at the same time. */
 function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {
@@ -115,8 +118,8 @@ function createTurns() {
 }
 
 /**
- * A schema that is listed unchanged. The call itself checks the input, because its errors name the
- * input and the allowed values.
+ * A schema that the server lists but does not check. The tool call checks the input itself, because
+ * its errors name the input and the allowed values.
  */
 function checkedLater(schema: object): ReturnType<typeof fromJsonSchema<GivenInputs>> {
   const listed = fromJsonSchema<GivenInputs>(schema);

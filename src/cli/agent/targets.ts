@@ -1,5 +1,5 @@
-// The target of a tool that moves money, before any request: which wallet pays, and where the money
-// goes.
+// Determines the target of a tool that moves money, before any request: the paying wallet and the
+// destination.
 import { Failure } from '../../formats/failure.js';
 import { methodProperties } from '../../formats/rails.js';
 import { attemptNamed } from '../../store/journal/payment.js';
@@ -17,9 +17,15 @@ import { readAll, type RawValues } from '../values.js';
 export interface RequestedPayment {
   /** The wallet that pays. */
   readonly from: string;
-  /** Undefined if no other payment can be the same, or if only the submission can show that. */
+  /**
+   * The target to compare with earlier payments. Undefined if no other payment can have the same
+   * target, or if only the submission can determine the target.
+   */
   readonly target: Target | undefined;
-  /** Whether the payment settles within hours or days, so the call does not wait for its end. */
+  /**
+   * Whether the payment settles within hours or days, so that the call does not wait for the end of
+   * the payment.
+   */
   readonly slow: boolean;
 }
 
@@ -43,7 +49,7 @@ const readSend: ReadAsked = async (given, context) => {
   return { from: order.body.sourceReq.ccy, target: targetOf(order), slow };
 };
 
-/** The answers of a payout. Throws Failure `usage` that names all missing inputs. */
+/** Reads the answers of a payout. Throws Failure `usage` that names all missing inputs. */
 export function payoutDraft(given: RawValues, { config, settings }: Context) {
   const flags = readAll(payoutOptions, given);
   const draft = readDraft(flags, config.read().recipients, settings.profile.sender);
@@ -72,7 +78,10 @@ const readPayout: ReadAsked = async (given, context) => {
   return { from, target, slow: true };
 };
 
-/** The submission finds a repeated payment, because the quote is then in the journal. */
+/**
+ * Reads no target for a quote, because the check at the submission finds a repeated payment: the
+ * quote is then in the journal.
+ */
 const readQuote: ReadAsked = async (given, context) => {
   const { client } = await context.account();
   const txn = await client.transaction(String(given['id']));
@@ -91,8 +100,8 @@ const readQuote: ReadAsked = async (given, context) => {
 };
 
 /**
- * The target by the command of the tool. Throws Failure `usage` if the inputs do not describe a
- * payment.
+ * Reads the target of a payment, by the command of the tool. Throws Failure `usage` if the inputs
+ * do not describe a payment.
  */
 export const askedBy: Readonly<Record<string, ReadAsked>> = {
   send: readSend,

@@ -1,4 +1,4 @@
-// The only table of the tools for an agent. Each tool is a command of the command line, with its
+// The only table of the tools for agents. Each tool is a command of the command line, with its
 // inputs, its result and its effect on money.
 import { currencyOf } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -9,8 +9,8 @@ import * as out from './output-schemas.js';
 import { list, type OutputSchema } from './output-schemas.js';
 
 /**
- * `reads` changes nothing. `asks` creates a quote or a request for money, which moves nothing.
- * `pays` may move money.
+ * The effect of a tool on money. `reads` changes nothing. `asks` creates a quote or a payment
+ * request, which moves no money. `pays` may move money.
  */
 export type Effect = 'reads' | 'asks' | 'pays';
 
@@ -20,16 +20,18 @@ export interface ToolRow {
   readonly effect: Effect;
   readonly about: string;
   readonly takes: Inputs;
-  /** The required inputs. */
+  /** The names of the required inputs. */
   readonly needs?: readonly string[];
-  /** The command of the tool. */
+  /** The command that the tool runs. */
   readonly command: string;
-  /** Options that the command always gets. */
+  /** The options that the command always receives. */
   readonly always?: readonly string[] | undefined;
-  /** Turns the inputs into the words of the command, if names or forms differ. */
+  /**
+   * Converts the inputs of the tool to the inputs of the command, if their names or forms differ.
+   */
   readonly as?: (given: GivenInputs) => GivenInputs;
   readonly gives: OutputSchema;
-  /** The result, if it is more than the output of the command. */
+  /** Builds the result, if the result contains more than the output of the command. */
   readonly answer?: (
     content: GivenInputs,
     given: GivenInputs,
@@ -86,7 +88,7 @@ const payout: Inputs = {
   ref,
 };
 
-/** The same inputs without descriptions, which another tool has. */
+/** Returns the inputs without their descriptions, because another tool already describes them. */
 const unexplained = (inputs: Inputs): Inputs =>
   Object.fromEntries(
     Object.entries(inputs).map(([name, { description: _elsewhere, ...input }]) => [name, input]),
@@ -97,7 +99,7 @@ const onLine = {
     ...given,
     ...(via !== undefined && { via: via === 'on-chain' ? 'onchain' : via }),
   }),
-  /** The currency of the amount decides its side. */
+  /** The currency of the amount decides whether the amount is paid or received. */
   swap({ amount, from, to, ...given }: GivenInputs): GivenInputs {
     const ccy = currencyOf(String(amount));
     const [debited, received] = [String(from).toUpperCase(), String(to).toUpperCase()];

@@ -1,5 +1,4 @@
-// Reads and checks a batch file before anything is sent, and asks about rows that were paid long
-// ago.
+// Reads and checks a batch file before any payment, and asks about rows that were paid long ago.
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { dayAndMonth } from '../../formats/calendar.js';
@@ -27,18 +26,18 @@ import { openLookUp } from '../payout/payout-flow.js';
 import type { BatchFlags } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 
-/** A file without problems. */
+/** A checked file without problems. */
 export interface CheckedFile {
   readonly check: BatchCheck;
   /** Reads the rows again from the checked copy. */
   readonly rows: () => AsyncGenerator<PlannedRow>;
-  /** The run of the payments: a new run, or the run that continues. */
+  /** The id of the run of the payments: a new run, or the earlier run that this run continues. */
   readonly run: string;
 }
 
 /**
- * Throws Failure `usage` or `limit`, with the problems on stderr. Also throws if rows without a
- * reference were paid long ago and svcpay cannot ask about them.
+ * Checks the file. Throws Failure `usage` or `limit` and lists the problems on stderr. Also throws
+ * if rows without a reference were paid long ago and svcpay cannot ask about them.
  */
 export async function openFile(
   file: string,
@@ -71,18 +70,18 @@ export async function openFile(
   }
 }
 
-/** What a batch is called in the journal. */
+/** The name of a batch in the journal. */
 export const labelOf = (file: string, name: string): string =>
   name === '' ? (file === '-' ? 'stdin' : basename(file)) : name;
 
 interface Asked {
   readonly file: string;
   readonly needsYes: boolean;
-  /** The name of the run whose rows are paid. Empty without a name. */
+  /** The name of the run, which is empty for a run without a name. */
   readonly name: string;
 }
 
-/** A name under which the rows are paid again. Undefined to skip the rows. */
+/** Asks for a name under which to pay the rows again. Undefined if the person skips the rows. */
 async function nameFor(
   stale: readonly SettledRow[],
   { rows, settled }: BatchCheck,
@@ -93,7 +92,7 @@ async function nameFor(
   const what =
     `${counted(stale.length, 'row')} without a reference ${stale.length === 1 ? 'was' : 'were'} ` +
     `already paid on ${dayAndMonth(at, now())}`;
-  // The name is a day, because a month may have several weekly runs.
+  // The suggested name is a day, because a month may have several weekly runs.
   const suggested = new Date(now()).toISOString().slice(0, 10);
   if (!needsYes) {
     const command = `svcpay batch ${file === '-' ? '-' : shellArgument(file)} --name ${suggested}`;
@@ -222,7 +221,7 @@ function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failu
   return new Failure(kind, `Nothing was sent: ${what}.`, advice);
 }
 
-/** Reads the checked copy again. */
+/** Reads the rows again from the checked copy of the file. */
 async function* planned(
   rows: AsyncIterable<BatchRow | Problem>,
   plan: Plan,

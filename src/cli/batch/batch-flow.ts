@@ -1,5 +1,5 @@
-// A batch from file to result: checked completely, compared with earlier runs, shown, approved
-// once, paid row by row.
+// Runs a batch from its file to its result: checks all rows, compares them with earlier runs, shows
+// the plan, asks once, and pays row by row.
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
@@ -46,7 +46,7 @@ export async function runBatchFile(
   const flags = { ...given, dryRun: given.dryRun || given.seal };
   const found = await openFile(file, flags, context);
   const { check } = found;
-  // Reports a --max-fee in the wrong currency once, not for every row.
+  // Reports a --max-fee in the wrong currency once instead of once per row.
   for (const { from } of check.totals) flags.maxFee?.(from);
   const seal = await checkSeal(found, flags, context);
   const comparison = await compare(found, flags, context);
@@ -55,7 +55,7 @@ export async function runBatchFile(
     check.totals.filter(({ from }) => available.isReported(from)),
     available.of,
   );
-  // Connects before the first payment needs a connection.
+  // Opens connections before the first payment needs a connection.
   context.early?.open(context.settings.baseUrl ?? '', flags.concurrency);
   const payment = await openPayments(check, flags.concurrency, context);
   const needsYes = !globals.yes && !flags.dryRun;
@@ -111,7 +111,7 @@ async function compare(
   return compareRuns(check.payees, past, factor);
 }
 
-/** Throws Failure `usage` for changes that need a person or --accept-changes. */
+/** Throws Failure `usage` for changes that a person or --accept-changes must approve. */
 function refuseChanges({ remarks }: Comparison): void {
   const serious = remarks.filter(needsAcceptance);
   const [first] = serious;
@@ -125,7 +125,7 @@ function refuseChanges({ remarks }: Comparison): void {
 
 interface Balances {
   readonly of: (ccy: string) => Money | undefined;
-  /** Whether the service lists such a wallet and reports its balance. */
+  /** Whether the service lists a wallet of this currency and reports its balance. */
   readonly isReported: (ccy: string) => boolean;
 }
 
@@ -139,7 +139,7 @@ async function balances(context: Context): Promise<Balances> {
   };
 }
 
-/** Shows the plan above the question. Without a question, shows only the remarks. */
+/** Shows the plan above the question. Shows only the remarks if svcpay asks no question. */
 function showPlan(
   summary: BatchSummary,
   { quotable }: BatchCheck,
@@ -152,7 +152,7 @@ function showPlan(
   if (!isDrawn) for (const each of remarks) out.say(`${remarkText(each)}.`);
 }
 
-/** Lists the rows of a dry run. Under `--json`, the rows are part of the summary. */
+/** Lists the rows of a dry run. With `--json`, the summary contains the rows. */
 async function listRows(
   rows: AsyncIterable<PlannedRow>,
   summary: BatchSummary,
@@ -197,7 +197,7 @@ async function* rowViews(
   for await (const row of rows) yield rowView(row, quoted);
 }
 
-/** Quotes every row. */
+/** Quotes every row to determine the cost of the batch. */
 function costOf(
   rows: readonly PlannedRow[],
   flags: BatchFlags,
@@ -215,7 +215,10 @@ function costOf(
   );
 }
 
-/** The estimate for a batch that is too long for quotes. Without rates there is no estimate. */
+/**
+ * Estimates the cost of a batch that is too long to quote. Returns no estimate without exchange
+ * rates.
+ */
 async function estimated({ totals }: BatchCheck, context: Context): Promise<readonly Cost[]> {
   const { client } = await context.account();
   const rates = totals.every(({ from, ccy }) => from === ccy)
@@ -224,7 +227,9 @@ async function estimated({ totals }: BatchCheck, context: Context): Promise<read
   return rates === undefined ? [] : estimateCost(totals, rates);
 }
 
-/** A batch that is too long for quotes is approved as its amounts plus a highest fee per row. */
+/**
+ * Asks for approval of a batch that is too long to quote: the amounts plus a maximum fee per row.
+ */
 async function withMaxFee(
   flags: BatchFlags,
   totals: readonly BatchTotal[],
@@ -301,7 +306,8 @@ async function agree(
   { ask, settings, out }: Context,
 ): Promise<void> {
   if (rows === settled) return out.say('Every row is already paid or in flight.');
-  // If the service refused every row, there is nothing to approve, and the result has the reasons.
+  // If the service refused every row, svcpay asks for no approval, and the result contains the
+  // reasons.
   if (cost?.costs.length === 0) return;
   const place = settings.embedded ? 'sandbox' : settings.profileName;
   const sums =

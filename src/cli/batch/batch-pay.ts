@@ -48,7 +48,7 @@ import {
   type ValuesOf,
 } from '../values.js';
 
-/** The dependencies of all rows, which share a client. */
+/** Opens the dependencies of the rows. All rows share one client. */
 export async function openPayments(
   { rows, settled }: BatchCheck,
   concurrency: number,
@@ -64,8 +64,8 @@ export async function openPayments(
 }
 
 /**
- * Quotes a row under a temporary reference and cancels the quote, so that the row can still change
- * under its own reference.
+ * Quotes a row under a temporary reference and cancels the quote, so that the order under the row's
+ * own reference can still change.
  */
 export async function quoteRow(
   row: PlannedRow,
@@ -83,17 +83,17 @@ export async function quoteRow(
     },
   });
   if (quoted === undefined) throw new Failure('unexpected', 'The service returned no quote.');
-  // A quote that cannot be cancelled expires.
+  // A quote that svcpay could not cancel expires without a payment.
   await ifAvailable(payment.service.cancelTransaction(quoted.txnId));
   const { total, serviceFee, networkFee } = quoted;
   return { total, fees: money(total.ccy, serviceFee.value.plus(networkFee.value)) };
 }
 
 /**
- * Resolves with the summary, the first failed rows, and the failure that ends the batch, if there
- * is one.
+ * Pays the rows. Resolves with the summary, the first failed rows and, if a failure ended the
+ * batch, that failure.
  * @param before the summary of the checked file before any payment
- * @param approved undefined if every cost within the terms is approved
+ * @param approved the approved costs. Undefined if every cost within the terms is approved
  */
 export async function payBatch(
   rows: AsyncIterable<PlannedRow>,
@@ -161,7 +161,7 @@ export async function payBatch(
   }
 }
 
-/** With --retry, allows another attempt of a failed row. */
+/** Allows another attempt for a failed row if `--retry` is given. */
 function withRetry(
   failure: Failure,
   { kinds }: BatchTally,
@@ -201,11 +201,11 @@ function recorder(rows: number, file: ResultFile | undefined, drain: Drain, cont
       return tally;
     },
     failures,
-    /** The error after which the result file is no longer written. */
+    /** The error after which svcpay stops writing the result file. */
     get lost() {
       return lost;
     },
-    /** Aborted to start no further row. */
+    /** After this signal is aborted, svcpay starts no further row. */
     stop: AbortSignal.any([drain.stop, halt.signal]),
     begin(): void {
       if (!terminal.canAnimate) return;
@@ -216,7 +216,7 @@ function recorder(rows: number, file: ResultFile | undefined, drain: Drain, cont
       tally = tallied(tally, outcome);
       const line = lineOf(outcome, now());
       if (outcome.failure !== undefined && failures.length < shownFailures) failures.push(line);
-      // Not awaited, because the journal has the row.
+      // The write is not awaited, because the journal already has the row.
       file?.write(line, outcome.row.cells ?? {}).catch(lose);
       out.change(line);
       live.progress(doneRows(tally), rows);
@@ -264,7 +264,7 @@ function parseSeal(text: string): string {
 
 const noWorth: SettledWorth = { fiatRate: null, fiatValue: null, fiat: null };
 
-/** The value of a settled debit in the fiat currency of the profile. */
+/** Returns a function for the value of a settled debit in the fiat currency of the profile. */
 function openWorth({ account, rates, ratesKept, settings }: Context) {
   const opened = lazily(async () => ({ scope: (await account()).scope, rates: await rates() }));
   return async ({ txnId, outcome, paid, paidCcy }: BatchLine): Promise<SettledWorth> => {

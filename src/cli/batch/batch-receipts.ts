@@ -1,5 +1,4 @@
-// Writes a remittance advice for each payee of a batch: the receipts of everything that was paid to
-// the payee.
+// Writes a remittance advice for each payee of a batch: the receipts of all payments to the payee.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Big from 'big.js';
@@ -68,7 +67,7 @@ function byPayee(rows: readonly KnownRow[]): Map<string, KnownRow[]> {
   return payees;
 }
 
-/** Distinct file names, even on file systems that ignore letter case. */
+/** Returns a distinct file name for each payee, even on file systems that ignore letter case. */
 function fileNames(payees: readonly (string | undefined)[]): string[] {
   const used = new Map<string, number>();
   return payees.map((payee = '') => {

@@ -1,4 +1,5 @@
-// The result file of a batch: the rows of the file with their outcomes. The next run continues it.
+// The result file of a batch: the rows of the batch file with their outcomes. The next run of the
+// batch continues the result file.
 import { createReadStream } from 'node:fs';
 import { stringify } from 'csv-stringify/sync';
 import Big from 'big.js';
@@ -21,20 +22,29 @@ export interface SettledWorth {
 }
 
 export interface ResultFile {
-  /** Resolves when the line is on disk, or immediately if the file already has it. */
+  /**
+   * Writes the line of a row. Resolves when the line is on disk, or immediately if the file already
+   * has the line.
+   */
   write(line: BatchLine, cells: Cells): Promise<void>;
-  /** Keeps only the last line of each row. */
+  /** Closes the file, and keeps only the last line of each row. */
   close(): Promise<void>;
 }
 
 export interface ResultOptions {
-  /** The columns of the batch file. The result has them too, so that it can be paid again. */
+  /**
+   * The columns of the batch file. The result file repeats them, so that svcpay can pay from the
+   * result file.
+   */
   readonly columns: readonly string[];
   readonly rawCells: boolean;
   readonly worthOf: (line: BatchLine) => Promise<SettledWorth>;
 }
 
-/** Throws Failure `usage` if the file is not a batch result or cannot be written. */
+/**
+ * Opens the result file. Throws Failure `usage` if the file is not a batch result or cannot be
+ * written.
+ */
 export async function openResult(path: string, options: ResultOptions): Promise<ResultFile> {
   const { rawCells, worthOf } = options;
   const { file, fields } = await openWithColumns(path, options);
@@ -64,8 +74,8 @@ export async function openResult(path: string, options: ResultOptions): Promise<
     },
     async close() {
       await writing;
-      // The old file stays if it has foreign lines or cannot be replaced. The last line about a row
-      // counts.
+      // The last line of a row counts. The old file stays unchanged if it has foreign lines or
+      // cannot be replaced.
       if (hasRepeated)
         await file.replace(lastLines(file.read, fields, rawCells)).catch(() => undefined);
       hasRepeated = false;
@@ -90,7 +100,10 @@ async function openWithColumns(path: string, { columns, rawCells }: ResultOption
   return { file: await openAppendFile(path, fields.join(',')), fields };
 }
 
-/** The columns of an existing result file. Undefined for a new file or another type of file. */
+/**
+ * Reads the columns of an existing result file. Returns undefined for a new file or another type of
+ * file.
+ */
 async function columnsOf(path: string): Promise<string[] | undefined> {
   const source = createReadStream(path, { end: longestHead }).on('error', () => undefined);
   let text = '';

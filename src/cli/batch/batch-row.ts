@@ -21,7 +21,10 @@ import { currency, readAll, type RawValues } from '../values.js';
 
 const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
 
-/** The answers of a payout as columns. A payout may also name a recipient of the address book. */
+/**
+ * The columns of a payout, one for each answer. A payout may also name a recipient of the address
+ * book.
+ */
 const payoutColumns = new Map(
   ['recipient', ...Object.keys(answerOptions).filter((name) => name !== 'amount')].map((name) => [
     columnOf(name),
@@ -32,7 +35,7 @@ const payoutColumns = new Map(
 const names: ReadonlySet<string> = new Set([...common, ...payoutColumns.keys()]);
 const ofResult: ReadonlySet<string> = new Set(resultFields.map((name) => name.toLowerCase()));
 
-/** The columns of a batch file. Further columns of a result file are ignored. */
+/** The columns of a batch file. svcpay ignores the further columns of a result file. */
 export const batchColumns = (ignoreOthers: boolean): Columns => ({ names, ofResult, ignoreOthers });
 
 /** The columns of a result file, together with those of its batch file. */
@@ -43,18 +46,18 @@ export const resultColumns: Columns = {
 };
 
 export interface PlanDeps extends PlanEnvironment {
-  /** Distinguishes batches whose rows have no reference and are otherwise equal. */
+  /** The name of the batch, which distinguishes batches that are equal and have no references. */
   readonly name: string;
-  /** The default wallet. */
+  /** The wallet that pays if the row names no wallet. */
   readonly from: string | undefined;
-  /** The address book: payees of payouts, and destinations of sends. */
+  /** The address book with recipients of payouts and destinations of sends. */
   readonly recipients: Readonly<Record<string, Recipient>>;
   readonly contacts: Readonly<Record<string, string>>;
   readonly sender: Profile['sender'];
   readonly lookUp: (countryCode: string) => Promise<readonly Institution[]>;
 }
 
-/** Throws Failure `usage` for an invalid row. */
+/** Turns a row into a payment. Throws Failure `usage` for an invalid row. */
 export async function planRow(
   { line, cells: written }: BatchRow,
   deps: PlanDeps,
@@ -95,18 +98,21 @@ export async function planRow(
 }
 
 /**
- * The reference of a row. Undefined also for a reference that an earlier run generated, in its
- * result file.
+ * The reference that the row itself gives. Undefined for a row without a reference, and for a
+ * reference that an earlier run generated.
  */
 function ownReference({ ref }: BatchRow['cells']): string | undefined {
   if (ref === undefined || /^batch-[0-9a-f]{32}$/.test(ref)) return undefined;
-  // A blank in a cell is invisible, and would make the row another payment.
+  // A blank at the end of a cell is invisible, and would make the row a different payment.
   if (ref.trim() !== ref)
     throw usageIn('ref', `The reference "${ref}" begins or ends with a blank: remove it.`);
   return inColumn('ref', () => reference().read(ref));
 }
 
-/** An error of the amount names the amount. Every other error concerns the destination. */
+/**
+ * Plans a send. An error of the amount names the amount column. Every other error names the
+ * destination.
+ */
 function planSendRow(
   words: { readonly to: string; readonly from: string | undefined },
   cells: BatchRow['cells'],
@@ -152,7 +158,10 @@ function named(
   return { cells: payee === undefined ? cells : { ...others, recipient: payee } };
 }
 
-/** The longest saved name. An invoice is longer. */
+/**
+ * The length of the longest saved name. svcpay does not look up longer text, such as an invoice, as
+ * a saved name.
+ */
 const longestName = 64;
 
 function isDestination(text: string): boolean {
@@ -166,10 +175,10 @@ function isDestination(text: string): boolean {
 
 type Paid = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'to'>>;
 
-/** The destination of an invoice's order is the node, so the row shows the invoice instead. */
+/** A send as a row. An invoice's order pays a node id, so the row shows the invoice instead. */
 const sendRow = ({ order, slow, pays }: SendPlan): Paid => ({ order, slow, to: pays.text });
 
-/** The amount in the destination, such as an invoice. */
+/** The amount that the destination itself contains, such as the amount of an invoice. */
 const amountIn = ({ receives }: Order): string =>
   receives === undefined ? '' : `${fixed(receives.value)}${receives.ccy.toLowerCase()}`;
 
@@ -209,13 +218,12 @@ const usageIn = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));
 
 /**
- * The column to name if answers contradict each other: the account, or the recipient that replaces
- * it.
+ * The column to name if answers of a payout contradict each other: the account or the recipient.
  */
 const columnOfPayout = (cells: BatchRow['cells']): string =>
   cells['recipient'] === undefined ? 'acct_num' : 'recipient';
 
-/** The name of a flag: `acctNum` for `--acct-num NUMBER`. */
+/** Converts a flag to a column name: `--acct-num NUMBER` to `acctNum`. */
 const camel = (flag: string): string =>
   (flag.split(' ')[0] ?? '')
     .replace(/^--/, '')

@@ -1,4 +1,4 @@
-// The rows of a batch after its run, from a file or from the name of a run.
+// Reads the rows of a batch after its run, from a file or by the name of the run.
 import { createReadStream, existsSync } from 'node:fs';
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
@@ -12,19 +12,20 @@ import { planner } from './batch-check.js';
 import type { BatchFlags } from './batch-pay.js';
 import { batchColumns } from './batch-row.js';
 
-/** A row with its payment, if a payment was opened. */
+/** A row of a batch with its payment, if svcpay has opened a payment for the row. */
 export interface KnownRow {
   readonly ref: string;
   readonly paid: PaidRow;
   readonly payment: Payment | undefined;
-  /** The transaction in the service's list. Undefined if the list could not be read. */
+  /** The transaction as the service lists it. Undefined if svcpay could not read the list. */
   readonly txn: ListedTransaction | undefined;
 }
 
 export type RowFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'>;
 
 /**
- * Throws Failure `usage` for a file with an invalid row, and `not-found` if there is no such run.
+ * Reads the rows of a run. Throws Failure `usage` for a file with an invalid row, and `not-found`
+ * for an unknown run.
  */
 export async function knownRows(
   named: string,
@@ -83,7 +84,10 @@ async function rowsOfRun(named: string, context: Context): Promise<Row[]> {
   });
 }
 
-/** The transactions of the rows in the service's list. Empty if the list cannot be read. */
+/**
+ * Finds the transactions of the rows in the service's list. Returns none if svcpay cannot read the
+ * list.
+ */
 async function listed(
   rows: readonly Row[],
   { account, live, out }: Context,
@@ -113,5 +117,5 @@ async function listed(
   return found;
 }
 
-/** The largest difference between the clocks of this machine and the service. */
+/** The largest accepted difference between the clocks of this machine and the service. */
 const marginMs = 3_600_000;

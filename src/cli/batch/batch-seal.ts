@@ -1,5 +1,5 @@
-// The seal of a batch on this machine. svcpay stores the seal when it makes it, and compares it
-// before anything is paid.
+// The seal of a batch on this machine. svcpay stores each seal that it makes, and compares the file
+// with the seal before any payment.
 import { join } from 'node:path';
 import { Failure } from '../../formats/failure.js';
 import { openDocument } from '../../store/files/document.js';
@@ -11,8 +11,8 @@ import type { CheckedFile } from './batch-check.js';
 import type { BatchFlags } from './batch-pay.js';
 
 /**
- * The seal of the file. Undefined if neither --seal nor --sealed is given. Throws Failure `usage`
- * if the file differs from the sealed file.
+ * Computes the seal of the file. Undefined if neither --seal nor --sealed is given. Throws Failure
+ * `usage` if the file differs from the sealed file.
  */
 export async function checkSeal(
   { check }: CheckedFile,
@@ -37,7 +37,7 @@ export async function checkSeal(
 const sealAt = (seal: string, { home }: Pick<Context, 'home'>) =>
   openDocument(join(home.data, 'seals'), seal, sealedSchema);
 
-/** Lists the differences on stderr, if the seal was made in this home. */
+/** Lists the differences from the sealed file on stderr, if this home made the seal. */
 function notSealed(now: Sealed, seal: string, context: Context): Failure {
   const kept = sealAt(seal, context).read();
   const [first, ...others] = unsealed(now, kept.rows.length === 0 ? undefined : kept);

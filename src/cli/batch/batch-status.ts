@@ -1,4 +1,4 @@
-// The outcomes of the rows of a batch, as a work list.
+// Lists the outcome of each row of a batch, and the command for each row that needs work.
 import Big from 'big.js';
 import { latest } from '../../store/journal/payment.js';
 import { shellArgument } from '../../terminal/next-step.js';
@@ -55,7 +55,7 @@ function lineOf(file: string, { ref, paid, payment, txn }: KnownRow): StatusLine
   };
 }
 
-/** The command for a row. Null if there is nothing to do. */
+/** The next command for a row. Null if the row needs no further command. */
 function nextOf(state: RowState, file: string, ref: string, txnId: string | null): string | null {
   const id = shellArgument(txnId ?? ref);
   switch (state) {

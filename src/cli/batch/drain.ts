@@ -1,4 +1,5 @@
-// Ctrl-C with several payments in flight starts no new payment, and lets the others finish.
+// Handles Ctrl-C while several payments are in flight: svcpay starts no new payment, and lets the
+// payments in flight finish.
 import { openContext, type Context } from '../context.js';
 import type { Process } from '../process.js';
 
@@ -6,7 +7,7 @@ const graceMs = 10_000;
 
 export interface Drain {
   readonly stop: AbortSignal;
-  /** Aborted at once if nothing is in flight, otherwise after the grace period. */
+  /** Aborted at once if no payment is in flight, otherwise after the grace period. */
   readonly cut: AbortSignal;
   /** Called when payments are in flight. */
   begin(): void;
@@ -39,7 +40,7 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
   };
 }
 
-/** The context with another interrupt signal. Both contexts close together. */
+/** Creates a context with a different interrupt signal. Closing one context closes the other. */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
   const { globals, argv, readsStdin, runLine } = context;
   const under = openContext({ ...context, signal }, globals, { argv, readsStdin, runLine });

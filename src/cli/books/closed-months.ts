@@ -1,4 +1,4 @@
-// Closed months: their files and corrections, as the journal or the database lists them.
+// Closed months: their files and corrections, as recorded in the journal or the database.
 import { basename, dirname, join } from 'node:path';
 import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
@@ -9,16 +9,16 @@ import { corrected, type Cells } from '../../wallet/books/changes.js';
 import { changeOf, type Candidate } from '../../wallet/books/movement.js';
 import type { Context } from '../context.js';
 
-/** The closes of this account, by month and correction. */
+/** Lists the closes of this account by month and correction. */
 export async function closesOf(context: Context): Promise<readonly Close[]> {
   const { scope } = await context.account();
   return (await context.books()).closes(scope);
 }
 
 /**
- * The rows of a closed month with its corrections. Throws Failure `books-differ` if a file was
- * changed or is missing.
- * @param folder the folder of its files, if they were moved
+ * Reads the rows of a closed month with its corrections. Throws Failure `books-differ` if a file
+ * was changed or is missing.
+ * @param folder the present folder of the files, if the files were moved
  */
 export function closedRows(closes: readonly Close[], folder?: string): readonly Cells[] {
   let rows: readonly Cells[] = [];
@@ -32,7 +32,7 @@ export function closedRows(closes: readonly Close[], folder?: string): readonly 
   return rows;
 }
 
-/** Writes a file, and records it as the close of its month or as the next correction. */
+/** Writes a file, and records the file as the close of its month or as the next correction. */
 export async function writeClose(
   path: string,
   { lines, columns }: { readonly lines: readonly Cells[]; readonly columns: readonly string[] },
@@ -50,8 +50,8 @@ export async function writeClose(
 }
 
 /**
- * The transactions of closed months, because the list may have lost a transaction. Empty without
- * files.
+ * Reads the transactions of closed months, because the service's list may no longer contain them.
+ * Returns none without files.
  */
 export async function closedHere(context: Context): Promise<readonly Candidate[]> {
   try {

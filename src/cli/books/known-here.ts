@@ -1,4 +1,4 @@
-// The payments in the sources of this home: the journal, and result files of batches.
+// Reads the payments that this home knows from its journal and from result files of batches.
 import Big from 'big.js';
 import { createReadStream } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
@@ -24,7 +24,7 @@ interface Attempted {
   readonly attempt: Attempt;
 }
 
-/** All attempts of an account that have a transaction, read in portions. */
+/** Reads all attempts of an account that have a transaction, in portions. */
 export async function* attemptsHere(journal: Journal, scope: string): AsyncGenerator<Attempted> {
   let last = '';
   for (;;) {
@@ -38,8 +38,8 @@ export async function* attemptsHere(journal: Journal, scope: string): AsyncGener
 }
 
 /**
- * The payments that this home submitted. Empty if the journal cannot be read, because they only
- * explain a difference.
+ * The payments that this home submitted. Empty if svcpay cannot read the journal, because these
+ * payments only help to explain a difference.
  */
 export async function submittedHere(context: Context): Promise<readonly Candidate[]> {
   try {
@@ -75,7 +75,7 @@ const outcomesOfStates: Readonly<Record<AttemptState, LocalPayment['outcome']>> 
   unknown: 'unknown',
 };
 
-/** The attempts of the journal since a time in epoch ms. */
+/** Reads the attempts of the journal that were made after a time in epoch ms. */
 export async function* knownPayments(
   journal: Journal,
   scope: string,
@@ -105,7 +105,7 @@ const outcomesInFile: Readonly<Record<string, LocalPayment['outcome']>> = {
   failed: 'nothing moved',
 };
 
-/** The rows of a result file. Throws Failure `usage` for another type of file. */
+/** Reads the rows of a result file. Throws Failure `usage` for another type of file. */
 export async function* resultRows(path: string): AsyncGenerator<LocalPayment> {
   const wrong = (what: string): Failure =>
     new Failure('usage', `${path} is not a batch result: ${what}`);

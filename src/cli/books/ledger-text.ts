@@ -1,5 +1,5 @@
-// A statement for a ledger program: entries, and the balance that each wallet must have. For one
-// fiat wallet also OFX.
+// Writes a statement for a ledger program: entries, and a balance assertion for each wallet. OFX
+// holds one fiat wallet.
 import * as v from 'valibot';
 import { figure } from '../../wallet/history/moved-amounts.js';
 import { sanitize } from '../../terminal/sanitize.js';
@@ -19,7 +19,8 @@ import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import type { LookUps, StatementScope } from './statement-lines.js';
 
 /**
- * The texts with their names as JSON, because a file declares only names that earlier files lack.
+ * Writes the texts and their declared names as JSON, because a file declares only names that
+ * earlier files do not declare.
  */
 export function ledgerTexts(
   writer: LedgerWriter,
@@ -74,7 +75,10 @@ function* written(books: Books, first: number, end: number): Generator<Written, 
     if (text !== '') yield v.parse(writtenText, JSON.parse(text));
 }
 
-/** Only the file in which the history begins has openings, because later files continue it. */
+/**
+ * Writes openings only to the file in which the history begins, because later files continue that
+ * file.
+ */
 export async function* ledgerText(
   writer: LedgerWriter,
   books: Books,
@@ -96,8 +100,8 @@ export async function* ledgerText(
 }
 
 /**
- * Asserts the balance that the service reports, so that a statement that does not tie fails. A
- * difference belongs to the periods that end after the wallet last tied.
+ * Asserts the balance that the service reports, so that the ledger program refuses a statement that
+ * does not tie. A difference belongs to every period that ends after the wallet last tied.
  */
 function closingOf(
   ccy: string,

@@ -1,4 +1,4 @@
-// The books of an account. Every transaction is read once, with progress.
+// Opens the books of an account. svcpay reads every transaction once, and shows the progress.
 import type { ListedTransaction } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import {
@@ -35,8 +35,8 @@ export const date = () => word('DATE', parseDate);
 export const zoneOf = (tz: string | undefined): string => tz ?? ownZone();
 
 /**
- * The period from the first to the last day inclusive. Throws Failure `usage` for a period that
- * ends before it begins.
+ * The period from the first day to the last day, both included. Throws Failure `usage` for a period
+ * that ends before its start.
  */
 export function periodOf(
   from: CalendarDate | undefined,
@@ -50,17 +50,20 @@ export function periodOf(
 }
 
 export interface BooksWanted {
-  /** The time zone of the calendar days. */
+  /** The time zone that defines the calendar days. */
   readonly zone: string;
-  /** The period. Rows near its ends are read for their time of settlement. */
+  /**
+   * The period of the books. svcpay looks up the settlement time of rows near the ends of the
+   * period.
+   */
   readonly period: Span;
-  /** Openings for this run alone. */
+  /** Openings that apply to this run only. */
   readonly openings?: readonly Movement[];
   readonly ledger?: LedgerText | undefined;
   readonly onPage?: (page: readonly ListedTransaction[]) => void | Promise<void>;
 }
 
-/** Reads the books, passes them to `use`, then deletes the sorted copy. */
+/** Reads the books, passes them to `use`, then deletes the sorted copy of the transactions. */
 export async function withBooks<T>(
   { zone, period, openings = [], ledger, onPage }: BooksWanted,
   use: (books: Books) => Promise<T>,
@@ -104,7 +107,7 @@ export async function withBooks<T>(
   }
 }
 
-/** Returns a function that counts further transactions. */
+/** Shows a progress line. Returns a function that adds to the number of transactions. */
 export function showProgress(what: string, { live, terminal }: Context): (more: number) => void {
   let count = 0;
   if (terminal.canAnimate) live.start(() => `${what}: ${counted(count, 'transaction')}`);
@@ -114,7 +117,10 @@ export function showProgress(what: string, { live, terminal }: Context): (more: 
   };
 }
 
-/** The payments of the journal, and the transactions of closed months that the journal lacks. */
+/**
+ * The payments of the journal, plus the transactions of closed months that are missing from the
+ * journal.
+ */
 async function knownHere(context: Context): Promise<readonly Candidate[]> {
   const submitted = await submittedHere(context);
   const known = new Set(submitted.map(({ txnId }) => txnId));
@@ -122,7 +128,10 @@ async function knownHere(context: Context): Promise<readonly Candidate[]> {
   return [...submitted, ...closed.filter(({ txnId }) => !known.has(txnId))];
 }
 
-/** The time of a settlement, from the webhook inbox or from the rates stored at the settlement. */
+/**
+ * The time of a settlement, from the webhook inbox or from the rates that svcpay stored at the
+ * settlement.
+ */
 async function settledHere(txnId: string, context: Context): Promise<number | undefined> {
   const events = await eventsOf(txnId, context);
   const { updatedAt } = events.find(({ txnState }) => txnState === 'completed') ?? {};
@@ -131,7 +140,9 @@ async function settledHere(txnId: string, context: Context): Promise<number | un
   return kept.get(txnId)?.settledAt ?? undefined;
 }
 
-/** Records that wallets tied. The statement is correct even if this record cannot be written. */
+/**
+ * Records which wallets tied. The statement stays correct even if svcpay cannot write this record.
+ */
 async function keepTies(
   { at, tied }: Books,
   records: BookRecords,
@@ -146,7 +157,10 @@ async function keepTies(
   }
 }
 
-/** Throws Failure `not-found` for a wallet without balance and movements. */
+/**
+ * Selects the wallets of the statement. Throws Failure `not-found` for a wallet without a balance
+ * and without movements.
+ */
 export function chosenWallets(
   { currencies }: Books,
   wallet: string | undefined,

@@ -1,5 +1,5 @@
-// Webhook deliveries, which are stored with the state change, due immediately, and repeated until
-// they arrive.
+// Stores webhook deliveries together with the state change. A delivery is due immediately, and the
+// worker posts it again after a failure.
 import * as v from 'valibot';
 import {
   attemptAnswer,
@@ -28,13 +28,13 @@ export interface Event {
   readonly extRefId?: string | undefined;
   readonly txnState: State;
   readonly msg: string;
-  /** Epoch ms. */
+  /** The time of the attempt in epoch ms. */
   readonly updatedAt: number;
 }
 
 const deliver = 'deliver';
 
-/** Marks due deliveries as ready. The worker posts them outside the transaction. */
+/** Marks due deliveries as ready. The worker posts ready deliveries outside the transaction. */
 export const deliveryActions: ReadonlyMap<string, DueAction> = new Map([
   [deliver, ({ store }, subject) => setStatus(store, idOf(subject), 'sending')],
 ]);
@@ -50,7 +50,7 @@ export function announce(ctx: Context, accountId: string, event: Event): void {
   for (let copy = 0; copy < copies; copy += 1) enqueue(ctx, accountId, event, ctx.now + delay);
 }
 
-/** Stores a delivery that is due at `at`. Refuses if the account has no webhook. */
+/** Stores a delivery that is due at `at`. Throws a `Refusal` if the account has no webhook. */
 export function enqueue(ctx: Context, accountId: string, event: Event, at: number): number {
   const webhook = webhookOf(ctx.store, accountId);
   if (webhook === undefined) throw badRequest('the account has no webhook');
@@ -69,7 +69,7 @@ export function enqueue(ctx: Context, accountId: string, event: Event, at: numbe
   return id;
 }
 
-/** Posts a delivery again to the account's current webhook, and resets its tries. */
+/** Posts a delivery again to the account's current webhook, and resets the number of attempts. */
 export function replay(ctx: Context, id: number): void {
   const { accountId, status } = findRow(ctx.store, id);
   const webhook = webhookOf(ctx.store, accountId);
@@ -79,7 +79,7 @@ export function replay(ctx: Context, id: number): void {
   dispatch(ctx, id, ctx.now);
 }
 
-/** Stores an attempt, and whether the delivery arrived, is repeated or has failed. */
+/** Stores an attempt. Then the delivery has arrived, has failed, or is scheduled again. */
 export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void {
   const { durationMs: duration, ...facts } = attempt;
   const { at, status } = attempt;
@@ -89,7 +89,8 @@ export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void 
   ctx.store.run('UPDATE delivery SET tries = tries + 1 WHERE id = ?', id);
   if (status !== null && status >= 200 && status < 300) setStatus(ctx.store, id, 'delivered');
   else if (pause === undefined) setStatus(ctx.store, id, 'failed');
-  // The pause counts from the due time, so that a clock advanced far ahead still runs every retry.
+  // The pause counts from the due time, so that every retry runs even if a test advances the clock
+  // far ahead.
   else dispatch(ctx, id, at + pause);
 }
 
@@ -97,7 +98,7 @@ function setStatus(store: Store, id: number, status: Delivery['status']): void {
   store.run('UPDATE delivery SET status = ? WHERE id = ?', status, id);
 }
 
-/** Makes a delivery ready now, or schedules it. */
+/** Makes a delivery ready now, or schedules it for later. */
 function dispatch(ctx: Context, id: number, at: number): void {
   unschedule(ctx, subjectOf(id));
   const isDue = at <= ctx.now;
@@ -116,18 +117,18 @@ function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
   return found;
 }
 
-/** The delivery with its attempts. */
+/** Returns the delivery with its attempts. */
 export const showDelivery = (store: Store, id: number): Delivery =>
   withAttempts(store, findRow(store, id));
 
-/** Omitted fields match every delivery. */
+/** A filter for deliveries. An omitted field matches every delivery. */
 export interface DeliveryFilter {
   readonly txnId?: string | undefined;
   readonly status?: string | undefined;
   readonly limit?: number | undefined;
 }
 
-/** The newest matching deliveries, oldest first. */
+/** Returns the newest matching deliveries, sorted from the oldest to the newest. */
 export function listDeliveries(
   store: Store,
   { txnId, status, limit = 1000 }: DeliveryFilter = {},

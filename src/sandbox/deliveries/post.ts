@@ -15,13 +15,13 @@ export interface PostRequest {
   readonly signal: AbortSignal;
 }
 
-/** The status of the response, or the reason for a missing response. */
+/** The status of the response, or the reason why no response came. */
 export type PostResult =
   | { readonly status: number; readonly error: null }
   | { readonly status: null; readonly error: string };
 
 export interface Poster {
-  /** Posts once without following redirects. Never rejects. */
+  /** Posts once and follows no redirects. The promise never rejects. */
   post(request: PostRequest): Promise<PostResult>;
   close(): void;
 }
@@ -49,7 +49,7 @@ export function createPoster(): Poster {
           body,
           signal,
         });
-        // Reads the body to the end, so that the connection can be reused.
+        // Node reuses the connection only if the body is read to the end.
         response.body.on('error', () => undefined).resume();
         return { status: response.statusCode, error: null };
       } catch (error) {

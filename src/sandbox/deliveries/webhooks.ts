@@ -1,4 +1,5 @@
-// The webhook of an account (at most one): HTTPS callback, secret, delivery options.
+// The webhook of an account: HTTPS callback, secret and delivery options. An account has at most
+// one webhook.
 import * as v from 'valibot';
 import { assertReach, findAccount, type Account } from '../world/accounts.js';
 import { randomId, type Context } from '../world/context.js';
@@ -21,10 +22,10 @@ export function webhookOf(store: Store, accountId: string): Webhook | undefined 
   return store.one(row, 'SELECT * FROM webhook WHERE account_id = ?', accountId);
 }
 
-/** The response of endpoints 11 to 13, which never includes the secret. */
+/** The response of endpoints 11 to 13. The response never includes the secret. */
 export const showWebhook = ({ id, callback, createdAt }: Webhook) => ({ id, callback, createdAt });
 
-/** The webhook in the path, if the caller may act on it. */
+/** Returns the webhook in the path. Throws a `Refusal` if the caller may not act on it. */
 export function reachWebhook(store: Store, caller: Account, id: string): Webhook {
   const webhook = store.one(row, 'SELECT * FROM webhook WHERE id = ?', id);
   if (webhook === undefined) throw notFound();
@@ -32,7 +33,7 @@ export function reachWebhook(store: Store, caller: Account, id: string): Webhook
   return webhook;
 }
 
-/** Replaces the account's webhook and drops its pending deliveries. */
+/** Replaces the account's webhook and deletes the pending deliveries of the old webhook. */
 export function createWebhook(
   ctx: Context,
   accountId: string,
@@ -47,7 +48,7 @@ export function createWebhook(
   return webhook;
 }
 
-/** Pending deliveries use the new callback and secret. */
+/** Changes a webhook. Pending deliveries use the new callback and secret. */
 export function updateWebhook(
   ctx: Context,
   webhook: Webhook,
@@ -64,7 +65,7 @@ export function updateWebhook(
   return { ...webhook, callback, secret };
 }
 
-/** Removes a webhook and drops its pending deliveries. */
+/** Removes a webhook and deletes its pending deliveries. */
 export function removeWebhook(store: Store, id: string): void {
   store.run('DELETE FROM webhook WHERE id = ?', id);
   const open = `webhook_id = ? AND status IN ('scheduled', 'sending')`;
@@ -75,7 +76,9 @@ export function removeWebhook(store: Store, id: string): void {
   store.run(`UPDATE delivery SET status = 'canceled' WHERE ${open}`, id);
 }
 
-/** Throws unless the callback is HTTPS, or http to loopback if the sandbox allows that. */
+/**
+ * Throws a `Refusal` unless the callback is HTTPS. The sandbox can allow plain http to loopback.
+ */
 function assertCallback(ctx: Context, callback: string): void {
   const url = URL.canParse(callback) ? new URL(callback) : undefined;
   if (url?.protocol === 'https:') return;
@@ -90,7 +93,7 @@ function assertCallback(ctx: Context, callback: string): void {
 }
 
 export const webhookMethods = ['POST', 'PUT'] as const;
-/** `final` delivers only final states. */
+/** The choice of delivered states: `every` state, or only each `final` state. */
 export const webhookEvents = ['every', 'final'] as const;
 
 const storedOptions = v.object({
@@ -104,7 +107,7 @@ const storedOptions = v.object({
 
 type StoredOptions = v.InferOutput<typeof storedOptions>;
 
-/** The stored options, overridden by live shapes. */
+/** The stored webhook options. Live shapes override some of these options. */
 export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' | 'liveShapes'>) {
   const kept = readStored(store);
   return {
@@ -112,12 +115,12 @@ export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' 
     method: liveShapes.has('webhook-put') ? ('PUT' as const) : kept.method,
     events: liveShapes.has('webhook-final-only') ? ('final' as const) : kept.events,
     retries: !liveShapes.has('webhook-once'),
-    /** This header replaces that of the specification. */
+    /** The signature header of a live shape, which replaces the header from the specification. */
     signatureHeader: liveShapes.has('webhook-signature-header') ? 'X-Signature' : undefined,
   };
 }
 
-/** Changes the given options, and keeps the others. */
+/** Changes the given webhook options, and keeps the other options. */
 export function changeWebhookOptions(
   store: Store,
   change: { [K in keyof StoredOptions]?: StoredOptions[K] | undefined },

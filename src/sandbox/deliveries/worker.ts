@@ -1,4 +1,4 @@
-// Posts due deliveries in the background, in order per webhook.
+// Posts due deliveries in the background. Each webhook gets its deliveries in order.
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
@@ -19,7 +19,9 @@ export interface WorkerDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** After this time, another process takes the claim over from a killed process. */
+/**
+ * The lifetime of a claim, after which another process takes over the claim of a killed process.
+ */
 const claimMs = deliveries.timeout + 5_000;
 const atOnce = 50;
 const graceMs = 500;
@@ -29,12 +31,13 @@ const targetRow = v.object({ callback: v.string(), secret: v.string() });
 
 type Ready = v.InferOutput<typeof readyRow>;
 
-/** A claim on a webhook. Its number is higher than that of all earlier claims. */
+/** A claim on a webhook. Each claim has a higher number than all earlier claims. */
 const claimRow = v.object({ webhookId: v.string(), number: v.number() });
 type Claim = v.InferOutput<typeof claimRow>;
 
 /**
- * The deliveries of one webhook that this process has claimed until a time on the machine's clock.
+ * The deliveries of one webhook that this process has claimed. The claim ends at `until` by the
+ * machine's clock.
  */
 interface Batch {
   readonly claim: Claim;
@@ -43,7 +46,8 @@ interface Batch {
 }
 
 /**
- * Posts ready deliveries, separately for each webhook, so that a silent receiver delays no other.
+ * Posts ready deliveries, separately for each webhook, so that a silent receiver does not delay
+ * other receivers.
  */
 export function createDeliveryWorker(deps: WorkerDeps) {
   const { write, read, machineTime, onError } = deps;
@@ -64,7 +68,7 @@ export function createDeliveryWorker(deps: WorkerDeps) {
     });
   }
 
-  /** Runs a piece of work, then looks for more. After an error, the timer looks again. */
+  /** Runs a job, then looks for more work. After an error, the timer looks again. */
   function run(work: () => Promise<void>): void {
     const started = work()
       .finally(() => running.delete(started))
@@ -89,8 +93,8 @@ export function createDeliveryWorker(deps: WorkerDeps) {
     },
     settled,
     /**
-     * Waits briefly for posts in flight, then aborts them. The aborted posts stay ready for the
-     * next process.
+     * Waits briefly for the posts in flight, then aborts them. The aborted deliveries stay ready
+     * for the next process.
      */
     async close(): Promise<void> {
       await Promise.race([settled(), delay(graceMs, undefined, { ref: false })]);
@@ -147,7 +151,9 @@ async function postOnce(
   };
 }
 
-/** Selects unclaimed webhooks with ready deliveries, and their last claim. */
+/**
+ * Selects unclaimed webhooks that have ready deliveries, with the number of the last claim on each.
+ */
 const freeWebhooks = `SELECT id AS webhook_id, claim AS number FROM webhook WHERE claimed_until <= ?
   AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`;
 

@@ -1,4 +1,4 @@
-// Authentication: signatures at the token endpoint, JWTs at all other endpoints.
+// Authenticates requests by signatures at the token endpoint, and by JWTs at all other endpoints.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { findAccount, type Account } from '../world/accounts.js';
@@ -14,8 +14,8 @@ const claims = v.object({ sub: v.string(), exp: v.number() });
 const jwtHeader = encodePart({ alg: 'HS256', typ: 'JWT' });
 
 /**
- * Checks a signature over the exact body bytes and issues a token. Each signature is accepted once,
- * unless `allowReuse` is set.
+ * Checks a signature over the exact body bytes and issues a token. The service accepts each
+ * signature once, unless `allowReuse` is set.
  */
 export function issueToken(
   ctx: Context,
@@ -44,7 +44,7 @@ export function issueToken(
   return newToken(ctx, known.accountId);
 }
 
-/** The account that a Bearer token authenticates. */
+/** Returns the account that a Bearer token authenticates. */
 export function authenticate(ctx: Context, authorization: string | undefined): Account {
   const [, token] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
   if (token === undefined) throw unauthorized();
@@ -56,7 +56,7 @@ export function authenticate(ctx: Context, authorization: string | undefined): A
 }
 
 function newToken(ctx: Context, accountId: string) {
-  // JWT readers expect whole seconds, and response and token must state the same expiry.
+  // JWT readers expect whole seconds, and the response and the token must state the same expiry.
   const issuedAt = Math.floor(ctx.now / 1000);
   const expiredAt = issuedAt * 1000 + durations.token;
   const payload = {
@@ -70,11 +70,12 @@ function newToken(ctx: Context, accountId: string) {
   return { accessToken: `${signed}.${signature}`, expiredAt, accountId };
 }
 
-/** The claims of a token that this service signed, even if the token has expired. */
+/** Reads the claims of a token that this service signed, even if the token has expired. */
 function readToken(store: Store, token: string): v.InferOutput<typeof claims> | undefined {
   const end = token.lastIndexOf('.');
   const signed = token.slice(0, end);
-  // The signature covers the header, so only the header written here passes.
+  // The signature covers the header, so the function accepts only the header that this service
+  // writes.
   if (!sameText(token.slice(end + 1), tokenSignature(requireSetting(store, 'tokenKey'), signed)))
     return undefined;
   const payload = Buffer.from(signed.split('.')[1] ?? '', 'base64url').toString();

@@ -1,4 +1,5 @@
-// Applies a fault to a request: another response, or a late, partial or missing response.
+// Applies a fault to a request. The client then gets a different, late, partial or missing
+// response.
 import { STATUS_CODES } from 'node:http';
 import type { AnswerFault } from '../world/faults.js';
 import { jsonAnswer, type Outgoing } from './routing.js';
@@ -6,9 +7,9 @@ import { otherError } from '../unspecified.js';
 
 export interface FaultTarget {
   readonly respond: () => Outgoing;
-  /** Processes the request this many ms after the response. */
+  /** Schedules the request, which the service then processes this many ms after the response. */
   readonly respondLater: (after: number) => void;
-  /** Responds with the unchanged transaction. */
+  /** Reads the unchanged transaction for the response. */
   readonly show: () => Outgoing;
 }
 
@@ -50,7 +51,7 @@ export function injectFault(
   }
 }
 
-/** The log entry of a request that was not processed. */
+/** The log entry of a request that the service did not process. */
 const nothing: Outgoing = { status: 0, headers: {}, body: '' };
 
 function otherAnswer(fault: Extract<AnswerFault, { kind: 'status' }>): Outgoing {
@@ -61,7 +62,7 @@ function otherAnswer(fault: Extract<AnswerFault, { kind: 'status' }>): Outgoing 
     : { ...outgoing, headers: { ...outgoing.headers, 'retry-after': String(retryAfter) } };
 }
 
-/** A gateway's error page. */
+/** The HTML error page of a gateway. */
 function htmlPage(status: number): Outgoing {
   const title = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
   return {

@@ -1,4 +1,4 @@
-// The log of the last ten thousand requests and responses.
+// Logs the last ten thousand requests and responses.
 import { requestAnswer, type LoggedRequest } from '../../formats/sandbox/answers.js';
 import type { Context } from '../world/context.js';
 import type { Store } from '../storage/database.js';
@@ -10,7 +10,7 @@ const maxLoggedBody = 8_192;
 
 export interface LogFilter {
   readonly method?: string | undefined;
-  /** The exact path, with or without the query. */
+  /** The exact path to match, with or without the query. */
   readonly path?: string | undefined;
   readonly limit?: number | undefined;
 }
@@ -36,7 +36,7 @@ export function logRequest(
   if (lastId % trimEvery === 0) store.run('DELETE FROM request_log WHERE id <= ?', lastId - kept);
 }
 
-/** The newest matching requests, oldest first. */
+/** Returns the newest matching requests, sorted from the oldest to the newest. */
 export function readLog(
   store: Store,
   { method, path, limit = kept }: LogFilter = {},

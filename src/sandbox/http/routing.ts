@@ -1,4 +1,4 @@
-// Requests, responses and routes.
+// Defines requests, responses and routes, and finds the route of a request.
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { ReadFault } from '../world/faults.js';
@@ -8,13 +8,13 @@ import { readJson, writeJson } from '../wire/json.js';
 import { maxBodyLength } from '../unspecified.js';
 
 export interface Incoming {
-  /** In capitals. */
+  /** The HTTP method in capitals. */
   readonly method: string;
-  /** Path and query. */
+  /** The path and the query of the request. */
   readonly target: string;
-  /** Header names are in lower case. */
+  /** The headers by name in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Undefined if the body was too long to keep. */
+  /** The bytes of the body. Undefined if the body was longer than the service accepts. */
   readonly body: Uint8Array | undefined;
 }
 
@@ -22,11 +22,14 @@ export interface Outgoing {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** A note for the request log. */
+  /** A note about the response for the request log. */
   readonly note?: string | undefined;
-  /** Milliseconds. */
+  /** The delay before the response, in milliseconds. */
   readonly delay?: number | undefined;
-  /** How the connection fails: it is cut before or within the response, or stays silent. */
+  /**
+   * The failure of the connection: a cut before the response, a cut within the response, or
+   * silence.
+   */
   readonly connectionFault?: 'cut-before' | 'cut-within' | 'silence' | undefined;
 }
 
@@ -38,19 +41,20 @@ export interface RoutedRequest {
   readonly readFault?: ReadFault | undefined;
 }
 
-/** An authenticated call. */
+/** A call with a valid access token. */
 export interface AccountCall extends RoutedRequest {
   readonly account: Account;
 }
 
 /**
- * A path pattern has `:name` for a segment. A trailing slash counts. The first matching route wins.
+ * A route of the service. `:name` in a path pattern matches one segment, and a trailing slash is
+ * significant. If several routes match, the first route answers.
  */
 export type Route = RoutePattern &
   (
     | { readonly access: 'open'; readonly answer: (call: RoutedRequest) => unknown }
     | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
-    /** A page or another protocol, outside the specification. */
+    /** The endpoint of a page or of another protocol, which is not in the specification. */
     | { readonly access: 'public'; readonly answer: (call: RoutedRequest) => Outgoing }
   );
 
@@ -59,10 +63,10 @@ interface RoutePattern {
   readonly path: string;
 }
 
-/** The longest message, because messages may quote the request. */
+/** The length at which the service cuts a message, because a message may quote the request. */
 const maxMessageLength = 200;
 
-/** Finds the endpoint of a request, or throws a 404. */
+/** Finds the endpoint of a request. Throws a 404 if no route matches. */
 export function router(routes: readonly Route[]) {
   const compiled = routes.map((route) => ({
     route,
@@ -72,7 +76,7 @@ export function router(routes: readonly Route[]) {
   }));
   return ({ method, target }: Incoming) => {
     const [path = ''] = target.split('?', 1);
-    // For HEAD, the server sends only the head of the response.
+    // The service answers HEAD like GET, and the server sends only the head of the response.
     const asked = method === 'HEAD' ? 'GET' : method;
     for (const { route, pattern } of compiled) {
       const match = route.method === asked ? pattern.exec(path) : null;
@@ -89,7 +93,7 @@ export function router(routes: readonly Route[]) {
 
 export const controlPrefix = '/_sandbox/';
 
-/** A control endpoint. Everyone on this machine may use it. */
+/** A control endpoint. Every program on this machine may call it. */
 export function control(
   method: Route['method'],
   path: string,
@@ -106,7 +110,7 @@ export function jsonAnswer(status: number, body: unknown): Outgoing {
   };
 }
 
-/** POST and PUT need the content type even without a body. */
+/** Checks the content type. POST and PUT require the content type even without a body. */
 export function assertContentType({ method, headers, body }: Incoming): void {
   const needed = method === 'POST' || method === 'PUT' || (method !== 'GET' && body?.length !== 0);
   const [type = ''] = (headers['content-type'] ?? '').split(';');
@@ -115,7 +119,7 @@ export function assertContentType({ method, headers, body }: Incoming): void {
   }
 }
 
-/** The body as text. Refuses a body that is too long or not UTF-8. */
+/** Returns the body as text. Throws a `Refusal` if the body is too long or not UTF-8. */
 export function bodyText({ body }: Incoming): string {
   if (body === undefined || body.length > maxBodyLength)
     throw badRequest(`the body is longer than ${maxBodyLength} bytes`);
@@ -126,7 +130,7 @@ export function bodyText({ body }: Incoming): string {
   }
 }
 
-/** Reads the JSON body, with numbers as exact decimals. */
+/** Reads the JSON body, and every number in it as an exact decimal. */
 export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, T>): T {
   const parsed = v.safeParse(shape, parseJson(bodyText(incoming)), { abortEarly: true });
   if (parsed.success) return parsed.output;
@@ -140,7 +144,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   return given === null ? undefined : Number(given);
 }
 
-/** The id in the path, or 0, which no row has. */
+/** Reads the numeric id in the path. Returns 0 for other texts, because no row has the id 0. */
 export const idParam = ({ params }: RoutedRequest): number =>
   /^\d{1,15}$/.test(params['id'] ?? '') ? Number(params['id']) : 0;
 
@@ -158,7 +162,10 @@ function decodeParams(groups: Readonly<Record<string, string>>): Record<string, 
   );
 }
 
-/** Decodes a parameter. Undecodable text stays unchanged, and finds nothing. */
+/**
+ * Decodes a parameter of the path. Text that cannot be decoded stays unchanged, so the lookup finds
+ * no record.
+ */
 function decodeParam(value: string): string {
   try {
     return decodeURIComponent(value);

@@ -1,4 +1,4 @@
-// Create requests: their shape, the rules for every kind, and the resulting transaction.
+// Reads create requests: their shape, the rules for every kind, and the resulting transaction.
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { Context } from '../world/context.js';
@@ -66,8 +66,8 @@ export function createTransaction(
 }
 
 /**
- * The deductions. The documented flag deducts all fees from the sent amount. The other two flags
- * deduct one fee each.
+ * Reads the flags for deducted fees. The documented flag deducts all fees from the sent amount. The
+ * other two flags deduct one fee each.
  */
 function deductionsOf(
   { wireNames: { feeDeduction } }: Context,

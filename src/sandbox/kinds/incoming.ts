@@ -1,4 +1,5 @@
-// Blockchain payments to an address of the service: to a waiting receive, or as a deposit.
+// Handles blockchain payments to an address of the service. A payment goes to a waiting receive, or
+// becomes a deposit.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import { findOwnAddress, type OwnAddress } from '../world/addresses.js';
@@ -28,10 +29,10 @@ export function payAddress(ctx: Context, own: OwnAddress, amount: Big): string {
     : openDeposit(ctx, own, amount);
 }
 
-/** The data in `extra` of a send over a chain: the address in its canonical spelling. */
+/** The data of an on-chain or USDT send in `extra`: the address in its canonical spelling. */
 const target = v.object({ address: v.string() });
 
-/** Credits a transfer to one of the service's own users. */
+/** Credits a blockchain transfer whose address belongs to a user of the service. */
 export function payIfOwn(ctx: Context, { extra, arrives }: Transaction): void {
   const own = findOwnAddress(ctx.store, v.parse(target, extra).address);
   if (own !== undefined) payAddress(ctx, own, arrives);
@@ -54,8 +55,8 @@ export function creditDeposit(
 }
 
 /**
- * Credits a deposit. A permanent address accepts any amount, and so does the address of a paid or
- * expired receive.
+ * Credits a deposit. A permanent address accepts any amount. The address of a paid or expired
+ * receive accepts any amount too.
  */
 function openDeposit(ctx: Context, { address, chain }: OwnAddress, amount: Big): string {
   const id = randomId(ctx.random);

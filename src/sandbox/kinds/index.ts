@@ -1,4 +1,4 @@
-// All kinds of transaction, their scheduled actions and the mining of blocks.
+// The list of all kinds of transaction, their scheduled actions, and the mining of blocks.
 import type { Transfer } from '../../formats/sandbox/answers.js';
 import type { Context } from '../world/context.js';
 import { move } from '../service/engine.js';
@@ -34,7 +34,7 @@ const kinds: readonly Kind[] = [
   usdtSend,
 ];
 
-/** Schedule names of blockchain broadcasts. */
+/** The names of the scheduled actions that start a blockchain transfer. */
 const startActions: readonly string[] = [onchainSend, usdtSend].map(({ name }) =>
   startAction(name),
 );
@@ -74,8 +74,8 @@ const nextBlock: DueAction = (ctx, id) => {
 };
 
 /**
- * Mines `count` blocks on every chain: broadcasts waiting transfers, confirms pending transfers,
- * and returns the confirmed transfers.
+ * Mines `count` blocks on every chain: broadcasts the waiting transfers and confirms the pending
+ * transfers. Returns the pending transfers with their new confirmations.
  */
 export function mine(
   ctx: Context,
@@ -89,7 +89,7 @@ export function mine(
   return waiting.map(({ id }) => requireTransfer(ctx.store, id));
 }
 
-/** Adds confirmations. Returns true if the transfer has arrived. */
+/** Adds confirmations to a transfer. Returns true if the transfer has all its confirmations. */
 export function addConfirmations(ctx: Context, transfer: Transfer, count: number): boolean {
   const { id, confirmations, needed } = confirmTransfer(ctx, transfer, count);
   if (confirmations < needed) return false;

@@ -1,4 +1,4 @@
-// Banks and mobile-money services per country: real names, plausible codes.
+// Lists the banks and mobile-money services of each country, with real names and plausible codes.
 import type { InstitutionType } from './payout-methods.js';
 
 type Names = Readonly<Record<string, string>>;
@@ -108,8 +108,8 @@ const mobiles: Readonly<Record<string, Names>> = {
 };
 
 /**
- * The institutions of a country (ISO alpha-2 in capitals). The lists are empty for a country
- * without payout methods.
+ * The institutions of a country (ISO alpha-2 in capitals). A country without payout methods has
+ * empty lists.
  */
 export function institutionsOf(country: string) {
   return { banks: list('bank', banks[country]), mobiles: list('mobile', mobiles[country]) };

@@ -28,7 +28,7 @@ export const requestedSide = v.pipe(
 
 export type RequestedSide = v.InferOutput<typeof requestedSide>;
 
-/** A valid create request: known currencies, at most one amount. */
+/** A valid create request, which has known currencies and at most one amount. */
 export interface CreateRequest {
   readonly source: RequestedSide;
   readonly dest: RequestedSide;
@@ -38,23 +38,26 @@ export interface CreateRequest {
 }
 
 export interface Kind {
-  /** The name, stored with the transaction. */
+  /** The name of the kind. The service stores the name with the transaction. */
   readonly name: string;
   readonly flow: Flow;
   /**
-   * Whether a create request with these methods is of this kind. `wallet` is the method of the
+   * Whether this kind serves a create request with these methods. `wallet` is the method of the
    * internal wallet, which contains the service name.
    */
   readonly serves: (sourceMethod: string, destMethod: string, wallet: string) => boolean;
-  /** Throws a `Refusal` for requests that this kind does not support. */
+  /** Computes a quote. Throws a `Refusal` for requests that this kind does not support. */
   readonly quote: (ctx: Context, request: CreateRequest) => Quote;
   /** Confirms a quoted transaction. */
   readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
-  /** Pays the request from outside. Refuses if the transaction does not wait for a payment. */
+  /**
+   * Pays the request from outside. Throws a `Refusal` if the transaction does not wait for a
+   * payment.
+   */
   readonly payFromOutside?: (ctx: Context, txn: Transaction) => Transaction;
-  /** Runs when the transfer has its confirmations. */
+  /** Runs when the blockchain transfer has all its confirmations. */
   readonly onConfirmed?: (ctx: Context, txn: Transaction) => void;
-  /** The scheduled actions by name. */
+  /** The scheduled actions of this kind by name. */
   readonly due: Readonly<Record<string, DueAction>>;
 }
 
@@ -67,7 +70,7 @@ export function requestedAmount({ source, dest }: CreateRequest): {
   throw badRequest('amtRequested is required');
 }
 
-/** The amount on the side that this kind requires. */
+/** The amount on the given side. Throws a `Refusal` if the request has no amount on that side. */
 export function amountOn(side: 'source' | 'dest', request: CreateRequest) {
   const amount = request[side].amtRequested;
   if (amount === undefined) throw badRequest(`${side}Req.amtRequested is required`);
@@ -75,7 +78,7 @@ export function amountOn(side: 'source' | 'dest', request: CreateRequest) {
 }
 
 /**
- * The quote of a receive of bitcoin.
+ * Computes the quote of a bitcoin receive.
  * @param detail the field that the confirmation fills: the invoice or the address
  */
 export function receiveQuote(
@@ -99,7 +102,10 @@ export function requiredDetail({ dest }: CreateRequest, name: string): string {
   return value;
 }
 
-/** Stores a quote, which expires unless it is confirmed. Only the confirmation reserves money. */
+/**
+ * Stores a quote, which expires if the client does not confirm it. The service reserves money only
+ * at the confirmation.
+ */
 export function openQuote(
   ctx: Context,
   account: Account,

@@ -1,4 +1,5 @@
-// Lightning receive: the confirmation creates an invoice, and its payment credits the wallet.
+// Receives bitcoin over Lightning: the confirmation creates an invoice, and the payment of the
+// invoice credits the wallet.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
@@ -58,8 +59,8 @@ function issueInvoice(
 }
 
 /**
- * Opens and confirms a receive for a payer (LNURL). The amount is credited in whole satoshis,
- * rounded down. The automatic payer ignores this receive.
+ * Opens and confirms a receive for an LNURL payer. Credits the amount in whole satoshis, rounded
+ * down. The automatic payer ignores this receive.
  */
 export function invoicePayer(
   ctx: Context,

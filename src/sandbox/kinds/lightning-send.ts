@@ -1,4 +1,5 @@
-// Lightning send: pays a BOLT11 invoice once, unless a fault allows a second payment.
+// Pays a BOLT11 invoice. The service pays each invoice only once, unless a fault allows a second
+// payment.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { btcFromMsat } from '../../formats/amount.js';
@@ -16,7 +17,7 @@ import { sending } from './sending.js';
 
 const name = 'lightning-send';
 
-/** The data of the invoice in `extra`. */
+/** The data of the paid invoice in `extra`. */
 const payment = v.object({
   paymentHash: v.string(),
   payee: v.string(),
@@ -54,7 +55,7 @@ export const lightningSend: Kind = {
   }),
 };
 
-/** Decodes a payable invoice. Fractions of a satoshi are rounded up. */
+/** Decodes a payable invoice. Rounds fractions of a satoshi up. */
 function readInvoice(text: string, now: number) {
   const invoice = orRefuse(() => decodeInvoice(text));
   if (!['mainnet', 'testnet'].includes(invoice.network))
@@ -75,7 +76,7 @@ function readInvoice(text: string, now: number) {
 function findObstacle({ store, now }: Context, txn: Transaction): string | undefined {
   const { paymentHash, payee, invoice, invoiceExpiresAt } = v.parse(payment, txn.extra);
   const known = findInvoice(store, paymentHash);
-  // The whole invoice must match, because anyone can copy a payment hash.
+  // The function compares the whole invoice, because anyone can copy a payment hash.
   if (known === undefined ? isLocalNode(store, payee) : known.invoice !== invoice)
     return 'invoice unknown to its node';
   if (known?.paidAt != null) {
@@ -96,7 +97,8 @@ function deliver(ctx: Context, txn: Transaction): void {
   const known = findInvoice(ctx.store, paymentHash);
   if (known === undefined)
     rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
-  // A fault allows the second payment, which changes nothing on the invoice.
+  // The invoice is already paid and a fault allows a second payment, so the invoice does not
+  // change.
   else if (known.paidAt !== null) return;
   else if (known.txnId === null) markPaid(ctx, paymentHash);
   else payReceive(ctx, requireTransaction(ctx.store, known.txnId));

@@ -1,4 +1,5 @@
-// Send to a Lightning Address or LNURL of one of the service's users, or of an external user.
+// Sends to a Lightning Address or LNURL. The recipient is a user of the service or an external
+// user.
 import * as v from 'valibot';
 import { findAccount } from '../world/accounts.js';
 import { resolveLnurl } from '../world/lnurl.js';
@@ -11,7 +12,7 @@ import { sending } from './sending.js';
 
 const name = 'lnurl-send';
 
-/** The recipient's account, if it belongs to this service. */
+/** The recipient's account, if the recipient is a user of this service. */
 const recipient = v.object({ accountId: v.optional(v.string()) });
 
 export const lnurlSend: Kind = {

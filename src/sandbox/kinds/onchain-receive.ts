@@ -1,5 +1,5 @@
-// On-chain receive: the confirmation creates an address, and a payment is credited once the chain
-// has confirmed it.
+// Receives bitcoin on-chain: the confirmation creates an address, and the service credits a payment
+// once the chain has confirmed the payment.
 import type Big from 'big.js';
 import { formatBip21 } from '../../formats/bip21.js';
 import { issueAddress } from '../world/addresses.js';
@@ -59,8 +59,8 @@ export const onchainReceive: Kind = {
 };
 
 /**
- * Records a payment to the address of the receive. The received amount counts, even if it differs
- * from the requested amount.
+ * Records a payment to the address of a receive. The service credits the received amount, even if
+ * the received amount differs from the requested amount.
  */
 export function detectPayment(ctx: Context, txn: Transaction, amount: Big): Transaction {
   const arrives = amount.eq(txn.charge) ? txn.destAmount : convert(amount, txn.fxRate, txn.destCcy);

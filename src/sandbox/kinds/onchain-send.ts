@@ -1,4 +1,4 @@
-// On-chain send: BTC to any Bitcoin address, completed once the chain has confirmed the transfer.
+// Sends BTC to any Bitcoin address. A send is completed once the chain has confirmed the transfer.
 import Big from 'big.js';
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import { broadcast } from '../world/chain.js';
@@ -11,7 +11,7 @@ import { sending } from './sending.js';
 
 const name = 'onchain-send';
 
-/** In BTC. */
+/** The smallest amount of an on-chain send, in BTC. */
 const minimum = new Big('0.00001');
 
 export const onchainSend: Kind = {
@@ -40,7 +40,7 @@ export const onchainSend: Kind = {
   }),
 };
 
-/** Reads the four formats of the specification, of mainnet and of testnet. */
+/** Reads an address of mainnet or testnet in one of the four formats from the specification. */
 function readAddress(text: string) {
   const address = orRefuse(() => parseBitcoinAddress(text));
   if (address.network === 'regtest') throw badRequest('the address is of another network');

@@ -1,11 +1,11 @@
-// Payout methods: the specification's table of countries, currencies and method codes.
+// The payout methods: the specification's table of countries, currencies and method codes.
 
 export type InstitutionType = 'bank' | 'mobile';
 
 /**
- * For each method: code, country (ISO 3166-1 alpha-2), currency, calling code of mobile numbers,
- * type of institution, and duration: minutes, or the 1 to 3 business days of a standard bank
- * transfer.
+ * The data of each method: code, country (ISO 3166-1 alpha-2), currency, calling code of mobile
+ * numbers, and type of institution. The last value states whether the payout arrives within
+ * minutes, or after the 1 to 3 business days of a standard bank transfer.
  */
 const table: readonly (readonly [
   string,
@@ -49,7 +49,10 @@ const payoutMethods = table.map(([method, country, ccy, callingCode, institution
 
 export type PayoutMethod = (typeof payoutMethods)[number];
 
-/** Any mobile-money method of the currency. The institution decides the country. */
+/**
+ * The method code for any mobile-money service. The currency and the institution determine the
+ * country.
+ */
 const anyMobile = 'mobile';
 
 export const payoutMethodNames: readonly string[] = [
@@ -59,7 +62,9 @@ export const payoutMethodNames: readonly string[] = [
 
 export const isPayoutMethod = (method: string): boolean => payoutMethodNames.includes(method);
 
-/** The entries of a method in a currency. `mobile` may have several. */
+/**
+ * Finds the table entries of a method in a currency. The method `mobile` may have several entries.
+ */
 export function findPayoutMethods(method: string, ccy: string): PayoutMethod[] {
   const meant = (payoutMethod: PayoutMethod): boolean =>
     method === anyMobile

@@ -1,4 +1,4 @@
-// Fiat payout to a bank account or mobile-money wallet, with KYC of both parties.
+// Sends a fiat payout to a bank account or mobile-money wallet, with KYC data of both parties.
 import * as v from 'valibot';
 import { countryCodes } from '../../formats/country.js';
 import { complaint, badRequest } from '../wire/refusal.js';
@@ -14,7 +14,9 @@ const name = 'payout';
 
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'), v.maxLength(255));
 
-/** "Phone number with country code": any separators. */
+/**
+ * A "phone number with country code" from the specification. The sandbox accepts any separators.
+ */
 const phone = v.pipe(
   text,
   v.check(
@@ -23,7 +25,10 @@ const phone = v.pipe(
   ),
 );
 
-/** The last two fields are "varies" in the specification, so they are optional. */
+/**
+ * The KYC data of a party. The specification marks `contactNumber` and `address1` as "varies", so
+ * these two fields are optional.
+ */
 const kyc = v.object({
   type: v.picklist(['individual', 'business']),
   details: v.object({
@@ -34,14 +39,17 @@ const kyc = v.object({
   }),
 });
 
-/** "Meaning of the code values: not shown." Any integer is accepted. */
+/**
+ * A code of the source of funds. The specification does not show the meaning of the values, so the
+ * sandbox accepts any integer.
+ */
 const code = v.pipe(
   number,
   v.check((n) => n.eq(n.round(0)), 'an integer is needed'),
 );
 const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
 
-/** The two sets of fields for a recipient. */
+/** The fields of a recipient's bank account, one of the two sets of fields for a recipient. */
 const bankAccount = v.pipe(
   v.object({ bankAcctNum: text, institutionCode: text }),
   v.transform(({ bankAcctNum, institutionCode }) => ({ account: bankAcctNum, institutionCode })),
@@ -84,7 +92,7 @@ export const payout: Kind = {
   }),
 };
 
-/** The recipient's account, and the payout method that follows from the institution. */
+/** Reads the recipient's account. The institution determines the payout method. */
 function readRecipient(
   { dest: { reqDetails } }: CreateRequest,
   candidates: readonly PayoutMethod[],
@@ -102,7 +110,10 @@ function readRecipient(
   };
 }
 
-/** A mobile number without its required country code. */
+/**
+ * Removes the country code from a mobile number. Throws a `Refusal` for a number without this
+ * country code.
+ */
 function subscriberNumber(account: string, { callingCode }: PayoutMethod): string {
   const [, subscriber] = new RegExp(`^\\+?${callingCode}(\\d{6,12})$`).exec(account) ?? [];
   if (subscriber !== undefined) return subscriber;

@@ -1,5 +1,5 @@
-// The course of every send: money is reserved at the confirmation, the send is in flight, then
-// delivered or failed.
+// The steps of every send: the confirmation reserves the money, the transfer starts, then the
+// transfer arrives or fails.
 import type { Context } from '../world/context.js';
 import { completeSend, confirmSend, endSend, move, returnSend } from '../service/engine.js';
 import {
@@ -17,11 +17,11 @@ interface Way {
   /** Milliseconds from the confirmation until the transfer is in flight. */
   readonly startAfter: number;
   /**
-   * Milliseconds from there until the transfer arrives. Undefined if it waits for blockchain
-   * confirmations.
+   * Milliseconds from the start of the transfer until its arrival. Undefined if the transfer waits
+   * for blockchain confirmations.
    */
   readonly settleAfter?: ((txn: Transaction) => number) | undefined;
-  /** The reason why the transfer cannot start or arrive now. */
+  /** Returns the reason if the transfer cannot start or arrive now. */
   readonly obstacle?: (ctx: Context, txn: Transaction) => string | undefined;
   /** Runs when the transfer starts. */
   readonly send?: (ctx: Context, txn: Transaction) => void;
@@ -29,7 +29,7 @@ interface Way {
   readonly deliver?: (ctx: Context, txn: Transaction) => void;
 }
 
-/** A kind's parts other than its quote. */
+/** Builds every part of a send kind except its quote. */
 export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed' | 'due'> {
   const [start, settle] = [startAction(way.name), `${way.name}.settle`];
   const returnAction = `${way.name}.return`;
@@ -80,5 +80,5 @@ export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed'
   };
 }
 
-/** The name of the due action that starts a transfer. */
+/** The name of the scheduled action that starts a transfer. */
 export const startAction = (kind: string): string => `${kind}.start`;

@@ -1,4 +1,5 @@
-// Swap between two wallets of one account. The confirmation executes it.
+// Swaps between two wallets of one account. The service executes a swap when the client confirms
+// it.
 import { endUnpaid, executeSwap } from '../service/engine.js';
 import { plannedEndingOf } from '../service/endings.js';
 import { price } from '../service/pricing.js';

@@ -1,4 +1,4 @@
-// USDT send to an address on TRON. The service refuses Ethereum: "not available yet".
+// Sends USDT to an address on TRON. The service refuses Ethereum addresses ("not available yet").
 import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
 import { broadcast } from '../world/chain.js';
 import { payIfOwn } from './incoming.js';

@@ -1,4 +1,4 @@
-// How a transaction ends. Its quote determines the end, or a fault does.
+// Decides how a transaction ends. The quote plans the ending, or a fault injects it.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { decimalsOf } from '../../formats/amount.js';
@@ -14,17 +14,17 @@ import { number } from '../wire/values.js';
 import type { SideDetails, Transaction } from './transactions.js';
 
 const ending = v.object({
-  /** Only faults cause `rejected` and `error`. */
+  /** The final state. Only faults cause `rejected` and `error`. */
   state: v.picklist(['failed', 'rejected', 'error']),
-  /** The text for the webhook. */
+  /** The message in the webhook event. */
   msg: v.string(),
 });
 
 export type Ending = v.InferOutput<typeof ending>;
 
 /**
- * Ends occur before a transfer starts, and before the money arrives. Swaps and receives have only
- * the second moment.
+ * The moments at which a transaction can end: before the transfer starts, or before the money
+ * arrives. Swaps and receives can end only at the second moment.
  */
 const moments = ['start', 'settle'] as const;
 
@@ -40,17 +40,20 @@ const outcomes: Readonly<Record<PaymentOutcome, PlannedEnding>> = {
 
 const returned = v.object({
   state: v.picklist(['failed', 'rejected']),
-  /** Ms after the completion. */
+  /** The delay from the completion to the return, in ms. */
   delay: v.pipe(number, v.transform(Number)),
 });
 
-/** A kind sets `extra.planned` of its quote if the destination cannot be reached. */
+/**
+ * The planned ending in `extra`. A kind sets `planned` in its quote if the destination is
+ * unreachable.
+ */
 const noted = v.object({
   planned: v.optional(plannedEnding),
   returned: v.optional(returned),
 });
 
-/** Adds the endings that faults inject. */
+/** Adds the endings that faults inject to a transaction. */
 export function plan({ store, wireNames }: Context, txn: Transaction): Transaction {
   if (txn.sourceMethod !== wireNames.method) return txn;
   const destination = destinationOf(txn.destDetails);
@@ -66,7 +69,7 @@ export function plan({ store, wireNames }: Context, txn: Transaction): Transacti
   });
 }
 
-/** The amounts of a receive that a fault changes. */
+/** Applies the settled amount that a fault sets to a receive. */
 export const settledOtherwise = ({ store }: Context, txn: Transaction): Transaction =>
   withOtherAmount(store, destinationOf(txn.sourceDetails), txn);
 
@@ -83,7 +86,7 @@ function withOtherAmount(store: Store, destination: string, txn: Transaction): T
 
 const settled = v.object({ settledSource: v.optional(number) });
 
-/** The settled amount of the source. */
+/** The settled amount on the source side. */
 export const settledSourceOf = ({ extra, sourceAmount }: Transaction): Big =>
   v.parse(settled, extra).settledSource ?? sourceAmount;
 
@@ -94,14 +97,15 @@ const named = v.object({
   bankAcctNum: v.optional(v.string()),
 });
 
-/** The paid invoice, address or account number; empty for a swap. */
+/** Returns the paid invoice, address or account number. Empty for a swap. */
 function destinationOf({ reqDetails }: SideDetails): string {
   const { paymentRequest, address, acctNum, bankAcctNum } = v.parse(named, reqDetails);
   return paymentRequest ?? address ?? acctNum ?? bankAcctNum ?? '';
 }
 
 /**
- * How the transaction ends at this moment, or undefined if it continues. Called once per moment.
+ * The planned ending at this moment, or undefined if the transaction continues. The caller checks
+ * each moment once.
  */
 export function plannedEndingOf(
   txn: Transaction,
@@ -111,7 +115,7 @@ export function plannedEndingOf(
   return planned?.instead === moment ? planned : undefined;
 }
 
-/** How and when a completed send is returned, or undefined if it stays completed. */
+/** The planned return of a completed send, or undefined if the send stays completed. */
 export function plannedReturn(txn: Transaction): (Ending & { readonly delay: number }) | undefined {
   const back = v.parse(noted, txn.extra).returned;
   return back && { ...back, msg: 'returned by the recipient' };

@@ -1,4 +1,4 @@
-// Moves transactions between states, and their money.
+// Moves transactions between states, and moves their money.
 import type Big from 'big.js';
 import { openWallet } from '../world/accounts.js';
 import type { Context } from '../world/context.js';
@@ -15,15 +15,15 @@ import {
 import { nextState, type Flow, type Trigger } from '../wire/states.js';
 
 type MoveDetails = Changes & {
-  /** The text for the webhook. */
+  /** The message in the webhook event. */
   readonly msg?: string | undefined;
 };
 
 const endTriggers = { failed: 'fail', rejected: 'reject', error: 'break' } as const;
 
 /**
- * Moves a transaction to a state, and records the change. The move cancels everything scheduled for
- * the transaction, so callers schedule the next step afterwards.
+ * Moves a transaction to a state, and records the change. The move cancels all scheduled actions of
+ * the transaction, so callers schedule the next action afterwards.
  */
 export function move(
   ctx: Context,
@@ -39,7 +39,7 @@ export function move(
   return moved;
 }
 
-/** Records a transaction's new state and announces it to the webhook. */
+/** Records a transaction's new state and enqueues the webhook event. */
 export function recordState(ctx: Context, txn: Transaction, msg = ''): void {
   insertStateChange(ctx, txn, msg);
   const { id: txnId, extRefId, state: txnState, updatedAt } = txn;
@@ -58,7 +58,8 @@ export function scheduleLapse(ctx: Context, txn: Transaction): void {
 }
 
 /**
- * Confirms a send: reserves the charge, or fails if the balance has become too low since the quote.
+ * Confirms a send. Reserves the charge, or fails the transaction if the balance no longer covers
+ * the charge.
  */
 export function confirmSend(ctx: Context, txn: Transaction): Transaction {
   const { accountId, sourceCcy, charge } = txn;
@@ -69,7 +70,7 @@ export function confirmSend(ctx: Context, txn: Transaction): Transaction {
   });
 }
 
-/** Completes a send: the reserved money leaves the wallet. */
+/** Completes a send. The reserved money leaves the wallet. */
 export function completeSend(ctx: Context, txn: Transaction): Transaction {
   const legs = [
     reserved(txn.accountId, txn.sourceCcy, txn.charge.neg()),
@@ -80,7 +81,7 @@ export function completeSend(ctx: Context, txn: Transaction): Transaction {
   return move(ctx, 'send', txn, 'settle');
 }
 
-/** Ends a confirmed send that did not arrive, and releases its money. */
+/** Ends a confirmed send that did not arrive, and releases the reserved money. */
 export function endSend(ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction {
   const { accountId, sourceCcy, charge } = txn;
   const legs = [reserved(accountId, sourceCcy, charge.neg()), wallet(accountId, sourceCcy, charge)];
@@ -88,7 +89,7 @@ export function endSend(ctx: Context, txn: Transaction, { state, msg }: Ending):
   return move(ctx, 'send', txn, endTriggers[state], { msg });
 }
 
-/** Ends a completed send after its completion, and undoes every movement of its settlement. */
+/** Ends a send that was already completed, and reverses every movement of its settlement. */
 export function returnSend(ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction {
   const settled = [
     wallet(txn.accountId, txn.sourceCcy, txn.charge.neg()),
@@ -122,7 +123,7 @@ export function completeReceive(ctx: Context, flow: Flow, asked: Transaction): T
   return move(ctx, flow, txn, 'settle');
 }
 
-/** Credits a wallet without a transaction, once per subject. */
+/** Credits a wallet without a transaction. The ledger accepts one credit per subject. */
 export function credit(
   ctx: Context,
   {
@@ -137,7 +138,7 @@ export function credit(
   post(ctx, { subject, step: 'deposit', legs });
 }
 
-/** Executes a swap, or fails if the balance has become too low since the quote. */
+/** Executes a swap, or fails the transaction if the balance no longer covers the swap. */
 export function executeSwap(ctx: Context, txn: Transaction): Transaction {
   openWallet(ctx, txn.accountId, txn.destCcy);
   const legs = [
@@ -151,7 +152,10 @@ export function executeSwap(ctx: Context, txn: Transaction): Transaction {
   });
 }
 
-/** The parts of the charge that do not reach the destination: fees, network, currency desk. */
+/**
+ * The parts of the charge that do not reach the destination: service fee, network fee, and currency
+ * conversion.
+ */
 function costs(txn: Transaction): Leg[] {
   const { sourceCcy, destCcy, serviceFee, networkFee } = txn;
   const changed: Big = txn.charge.minus(serviceFee).minus(networkFee);

@@ -1,4 +1,4 @@
-// The list of transactions: filters and pages.
+// Lists transactions, with filters and pages.
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { Context } from '../world/context.js';
@@ -13,8 +13,8 @@ const forever = Number.MAX_SAFE_INTEGER;
 const countRow = v.object({ count: v.number() });
 
 /**
- * One page of the account's transactions, newest first. With a lag, the page shows an earlier
- * state.
+ * Returns one page of the account's transactions, newest first. With a lag, the page shows earlier
+ * states.
  */
 export function listTransactions(
   ctx: Context,
@@ -42,7 +42,10 @@ export function listTransactions(
   return { items, pagination: { page, limit, total: counted?.count ?? 0 } };
 }
 
-/** The period in epoch ms, both ends inclusive. Times without a zone are in UTC. */
+/**
+ * The requested period in epoch ms, including both ends. The service reads a time without a zone as
+ * UTC.
+ */
 function readPeriod(query: URLSearchParams, now: number): [number, number] {
   const time = query.get('time') ?? '7d';
   if (time === 'other')
@@ -58,20 +61,20 @@ function readDate(query: URLSearchParams, name: string): number | undefined {
   if (text === null) return undefined;
   const [, day = '', time = 'T00:00', zone = 'Z'] = isoTime.exec(text) ?? [];
   const at = Date.parse(day + time + zone);
-  // `Date` reads 30 February as 2 March.
+  // The second check is necessary because `Date` reads 30 February as 2 March.
   if (Number.isNaN(at) || !new Date(day).toISOString().startsWith(day)) {
     throw badRequest(`${name}: an ISO 8601 date and time is needed`);
   }
   return at;
 }
 
-/** Date, time and zone. */
+/** Matches an ISO date with an optional time and zone. */
 const isoTime =
   /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 interface Filter {
   readonly sql: string;
-  /** JSON, so that one statement serves any number of values. */
+  /** The values as one JSON parameter, so that one SQL statement serves any number of values. */
   readonly value: string;
 }
 

@@ -1,4 +1,4 @@
-// The figures of a quote: rate, both amounts, fees, charge and arriving amount.
+// Computes the figures of a quote: rate, both amounts, fees, charge and arriving amount.
 import Big from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
 import { badRequest } from '../wire/refusal.js';
@@ -6,16 +6,16 @@ import type { Quote } from './transactions.js';
 import { serviceFeeOf, foreignUnitsPerDollar, rateBases, unitsPerDollar } from '../unspecified.js';
 import { isMovable } from '../wire/values.js';
 
-/** The parts of a create request that decide its price. */
+/** The parts of a create request that determine the price. */
 interface Asked {
   readonly source: { readonly ccy: string };
   readonly dest: { readonly ccy: string };
-  /** The fees to deduct from the amount instead of adding them. */
+  /** The fees that the service deducts from the amount instead of adding them. */
   readonly deduct: Deductions;
 }
 
 interface Terms {
-  /** The side with the requested amount. The other side is computed. */
+  /** The side with the requested amount. `price` computes the amount of the other side. */
   readonly side: 'source' | 'dest';
   readonly amount: Big;
   readonly fee: Parameters<typeof serviceFeeOf>[0];
@@ -26,7 +26,7 @@ interface Terms {
   readonly networkFee?: Big | ((sourceAmount: Big, decimals: number) => Big);
 }
 
-/** The fees that the destination bears. */
+/** The fees that the recipient bears. */
 export interface Deductions {
   readonly serviceFee: boolean;
   readonly networkFee: boolean;
@@ -34,7 +34,10 @@ export interface Deductions {
 
 type Price = Omit<Quote, 'sourceDetails' | 'destDetails' | 'extra'>;
 
-/** Computes a quote. Rounds in the service's favour. Refuses amounts that cannot be moved. */
+/**
+ * Computes a quote, rounded in favour of the service. Throws a `Refusal` for amounts that cannot be
+ * moved.
+ */
 export function price(
   { source, dest, deduct }: Asked,
   { side, amount, fee, networkFee: asked = new Big(0) }: Terms,
@@ -73,12 +76,12 @@ export function price(
   };
 }
 
-/** Converts an amount, and rounds down. */
+/** Converts an amount to another currency, rounded down. */
 export function convert(amount: Big, fxRate: Big, destCcy: string): Big {
   return amount.times(fxRate).round(decimalsOf(destCcy), Big.roundDown);
 }
 
-/** The number of digits of a rate. `fxRate` shows exactly the applied rate. */
+/** The number of digits of a rate. `fxRate` shows the exact rate that the service applies. */
 const significantDigits = 12;
 
 /** The number of units of `to` for one unit of `from`. */
@@ -87,7 +90,7 @@ export function rateBetween(from: string, to: string): Big {
   return perDollar(to).div(perDollar(from)).prec(significantDigits, Big.roundHalfUp);
 }
 
-/** Every pair of the exchange rates operation, such as `BTCUSD`. */
+/** The rates of every currency pair in the response of `GET /rate`, by a name such as `BTCUSD`. */
 export function rateTable(): Record<string, Big> {
   const currencies = [unitsPerDollar, foreignUnitsPerDollar].flatMap(Object.keys);
   const pairs = rateBases.flatMap((base) => currencies.map((ccy) => [base, ccy] as const));

@@ -1,4 +1,4 @@
-// Stored transactions, with amounts as decimals and details as JSON.
+// Stores transactions, with amounts as decimals and details as JSON.
 import * as v from 'valibot';
 import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
@@ -7,7 +7,7 @@ import { readJson, writeJson } from '../wire/json.js';
 import { states, type State } from '../wire/states.js';
 import { decimal, fields, fromUnits, toUnits } from '../wire/values.js';
 
-/** `reqDetails` and `kyc` of one side on the wire. */
+/** The fields `reqDetails` and `kyc` of one side, as on the wire. */
 const details = v.object({ reqDetails: fields, kyc: v.optional(fields) });
 export type SideDetails = v.InferOutput<typeof details>;
 
@@ -31,17 +31,17 @@ const row = v.pipe(
     destMethod: v.string(),
     destAmount: v.number(),
     destDetails: json(details),
-    /** Data of the kind. The wire shows its `sourceOfFunds`. */
+    /** The data that only this kind uses. Responses show only its `sourceOfFunds`. */
     extra: json(fields),
-    /** The total debit, fees included. */
+    /** The total debit, including fees. */
     charge: v.number(),
-    /** The amount that the destination gets. */
+    /** The amount that the destination receives. */
     arrives: v.number(),
-    /** In the source currency, like the network fee. */
+    /** The service fee in the source currency. `networkFee` is in the source currency too. */
     serviceFee: v.number(),
     networkFee: v.number(),
     fxRate: decimal,
-    /** Epoch ms, like the next two fields. */
+    /** The expiry in epoch ms. `createdAt` and `updatedAt` are in epoch ms too. */
     expiresAt: v.number(),
     createdAt: v.number(),
     updatedAt: v.number(),
@@ -80,15 +80,18 @@ export type Quote = Pick<
 const select = `SELECT txn.*, display_name AS account_display_name
   FROM txn JOIN account ON account.id = txn.account_id`;
 
-/** A stale read shows transactions in their state this many ms, or this many states, ago. */
+/**
+ * The age of a stale read: transactions appear in their state of `ago` ms before, or of `steps`
+ * state changes before.
+ */
 export interface ReadLag {
   readonly ago: number;
   readonly steps: number;
 }
 
 /**
- * The SQL prefix that replaces `txn` with its past rows. Its values are the moment and the number
- * of states to go back.
+ * The SQL prefix that replaces `txn` with its past rows. Bind the latest time to show, then the
+ * number of state rows to read (`lag.steps + 1`).
  */
 const withLag = `
   WITH txn AS (
@@ -103,7 +106,7 @@ const withLag = `
     )
   )`;
 
-/** Runs a query on `txn`, or with a lag on its past rows. */
+/** Runs a query on `txn`. With a lag, the query reads the past rows of `txn` instead. */
 export function readPast<T>(
   { store, now }: Context,
   lag: ReadLag | undefined,
@@ -119,14 +122,16 @@ export function findTransaction(store: Store, id: string): Transaction | undefin
   return store.one(row, `${select} WHERE txn.id = ?`, id);
 }
 
-/** A transaction that must exist because a record refers to it. */
+/** Finds a transaction that another record refers to. Throws if the transaction does not exist. */
 export function requireTransaction(store: Store, id: string): Transaction {
   const found = findTransaction(store, id);
   if (found === undefined) throw new Error(`There is no transaction ${id}.`);
   return found;
 }
 
-/** An earlier state of a transaction, or undefined if the transaction did not exist yet. */
+/**
+ * Finds an earlier state of a transaction. Returns undefined if the transaction did not exist yet.
+ */
 export function findPastTransaction(
   ctx: Context,
   id: string,
@@ -135,7 +140,7 @@ export function findPastTransaction(
   return readPast(ctx, lag, row, `${select} WHERE txn.id = ?`, [id])[0];
 }
 
-/** The transactions of a page, newest first. */
+/** Selects the transactions of a page, newest first. */
 export function selectPage(
   ctx: Context,
   lag: ReadLag | undefined,
@@ -156,8 +161,8 @@ export function extRefIdExists(store: Store, accountId: string, extRefId: string
 }
 
 /**
- * Stores a quoted transaction. Its creation time is never earlier than that of the previous
- * transaction.
+ * Stores a quoted transaction. If the clock was set back, the creation time is that of the
+ * account's previous transaction.
  */
 export function insertTransaction(ctx: Context, txn: NewTransaction): Transaction {
   const last = ctx.store.one(
@@ -188,7 +193,7 @@ export function insertTransaction(ctx: Context, txn: NewTransaction): Transactio
   return quoted;
 }
 
-/** The stored fields that can differ between states. */
+/** The stored fields that can differ between the states of a transaction. */
 const partsOf = ({
   state,
   sourceCcy,
@@ -209,7 +214,9 @@ export type Changes = Partial<
   Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt' | 'charge' | 'arrives'>
 >;
 
-/** Stores the next state of a transaction. Throws if the state has changed since it was read. */
+/**
+ * Stores the next state of a transaction. Throws if the state has changed since the caller read it.
+ */
 export function updateTransaction(
   ctx: Context,
   txn: Transaction,
@@ -236,7 +243,10 @@ export function updateTransaction(
   return next;
 }
 
-/** Stores the new state of a transaction with the values of that moment. */
+/**
+ * Records the new state of a transaction in `state_change`, with the transaction's values at that
+ * time.
+ */
 export function insertStateChange({ store, now }: Context, txn: Transaction, msg: string): void {
   store.insert('state_change', { txnId: txn.id, msg, at: now, ...partsOf(txn) });
 }

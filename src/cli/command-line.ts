@@ -1,4 +1,4 @@
-// Reads a command line once: the command that it names, without loading the command's code, and its
+// Reads a command line once: finds the named command without loading its code, and reads the
 // options.
 import { parseArgs } from 'node:util';
 import { isNamed, type Branch } from './define.js';
@@ -8,21 +8,21 @@ import { flagName, negatedFlag, takesWord, type Value, type Values } from './val
 
 export interface CommandLine {
   readonly argv: readonly string[];
-  /** The branches of the command, outermost first. */
+  /** The branches that lead to the command, outermost first. */
   readonly path: readonly Branch[];
-  /** The word after the command's name, unless an option of the command comes first. */
+  /** The word after the command's name. Undefined if an option of the command follows the name. */
   readonly nextWord: string | undefined;
-  /** The last value of a global option. */
+  /** Returns the last value of a global option. */
   word(option: string): string | undefined;
-  /** Whether one of these options comes before `--`. */
+  /** Whether one of these options occurs before `--`. */
   has(...options: readonly string[]): boolean;
   /**
-   * Whether help or the version is requested. svcpay prints them whatever else the command line
-   * contains.
+   * Whether the command line requests help or the version, which svcpay prints whatever else the
+   * command line contains.
    */
   readonly asksForHelp: boolean;
   readonly movesMoney: boolean;
-  /** Whether a word is `-`, so the command reads stdin as data. */
+  /** Whether the command line contains the word `-`, so that the command reads stdin as data. */
   readonly readsStdin: boolean;
   readonly tokens: readonly Token[];
 }
@@ -51,7 +51,9 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   };
 }
 
-/** Options of commands are switches here, because the code of the commands is not loaded. */
+/**
+ * Parses every option of a command as a switch, because the code of the commands is not loaded yet.
+ */
 const parse = (argv: readonly string[]) =>
   parseArgs({ args: [...argv], options: globalConfig, strict: false, tokens: true });
 
@@ -67,8 +69,8 @@ const globalConfig = Object.fromEntries(
 );
 
 /**
- * The words up to the first option that is not global, or up to `--`. A command's own option ends
- * the command's name: `send --via lightning` is `send`.
+ * Returns the words before `--` and before the first option of a command. The command's own options
+ * end its name: `send --via lightning` is `send`.
  */
 function leadingWords(tokens: readonly Token[]): readonly string[] {
   const isOther = (token: Token): boolean =>

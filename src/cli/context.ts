@@ -1,4 +1,5 @@
-// The context of a command: terminal, service, journal. Expensive parts are opened on first use.
+// The context of a command: terminal, service and journal. svcpay opens expensive parts on first
+// use.
 import { fieldFromWireName } from '../api/wire.js';
 import { takesAnyCertificate } from '../api/network/connections.js';
 import { networkTransport, type OpeningTransport } from '../api/network/network.js';
@@ -21,7 +22,7 @@ import { lazily, openStores, type Stores } from './stores.js';
 
 /**
  * Runs another command line in this process, with changed variables, streams or signal. Resolves
- * with its exit code.
+ * with the exit code of that command line.
  */
 export type RunLine = (argv: readonly string[], changes?: Partial<Process>) => Promise<number>;
 
@@ -30,9 +31,9 @@ export interface Line {
   /** Whether the command reads stdin as data. */
   readonly readsStdin: boolean;
   readonly runLine: RunLine;
-  /** Whether the command may create the named profile. */
+  /** Whether the command may create the profile that the command line names. */
   readonly createsProfile?: boolean;
-  /** The transport with connections to the service that are already open. */
+  /** The transport whose connections to the service are already open. */
   readonly early?: OpeningTransport | undefined;
 }
 
@@ -45,7 +46,10 @@ export interface Context extends Process, Line, Stores, Service {
   readonly home: Home;
   readonly config: Document<Config>;
   readonly secrets: SecretStore;
-  /** Flags, environment and profile combined. Throws Failure `usage` for an invalid value. */
+  /**
+   * The settings, combined from flags, environment and profile. Throws Failure `usage` for an
+   * invalid value.
+   */
   readonly settings: Settings;
   /** The name of this process in the journal. */
   readonly owner: string;
@@ -55,8 +59,8 @@ export interface Context extends Process, Line, Stores, Service {
 }
 
 /**
- * Opens connections to the service while the command's code loads, which takes about one round
- * trip. Undefined without a service, or if a setting is invalid. The command reports an invalid
+ * Opens connections to the service while the command's code loads. This saves about one round trip.
+ * Undefined without a service, or if a setting is invalid. The command itself reports an invalid
  * setting later.
  */
 export function connectEarly(
@@ -178,12 +182,14 @@ function openScreen(
 const sandboxElsewhere = (): Failure =>
   new Failure('usage', '--sandbox and --base-url exclude each other. Remove one of them.');
 
-/** The input for answers: the terminal itself, if the command reads stdin as data. */
+/**
+ * The input for answers. If the command reads stdin as data, answers come from the terminal itself.
+ */
 const keyboardOf = ({ stdin, tty }: Process, { readsStdin }: Line): Input =>
   readsStdin && !stdin.isTTY && tty?.isTTY === true ? tty : stdin;
 
 async function closeAll(closers: (() => void | Promise<void>)[], out: Output): Promise<void> {
-  // A function that runs at the end may itself open something.
+  // A closing function may register another closing function.
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
     await Promise.resolve()
       .then(close)

@@ -1,24 +1,33 @@
-// Commands: arguments, options, examples, the function that runs them, and their place in the tree.
+// Defines commands: their arguments, options and examples, the function that runs each command, and
+// the place of each command in the tree.
 import type { Context } from './context.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
 
 export interface CommandDefinition<A extends Values = Values, O extends Values = Values> {
-  /** Positional arguments in order. Only the last may be repeated. */
+  /** The positional arguments in order. Only the last argument may be repeated. */
   readonly arguments?: A;
   readonly options?: O;
-  /** Command lines, each with its purpose. */
+  /** Example command lines, each with its purpose. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
   /** Whether the command may create the named profile. Other commands refuse an unknown profile. */
   readonly createsProfile?: true;
-  /** Whether every word from the first argument on belongs to the command, including options. */
+  /**
+   * Whether every word from the first argument on belongs to the command, even a word that looks
+   * like an option.
+   */
   readonly ownsRest?: true;
-  /** Further formats of `-o`, passed to `run` as `format`. */
+  /**
+   * Formats that `-o` accepts in addition to the usual formats. `run` receives the chosen format as
+   * `format`.
+   */
   readonly formats?: readonly string[];
-  /** The names for `--fields`, if a wrong name must be refused before the command runs. */
+  /**
+   * The names that `--fields` accepts, for a command that must refuse a wrong name before it runs.
+   */
   readonly fields?: readonly string[];
   /**
-   * The names for `--fields` of a command that only reads. A response may have more, so other names
-   * are refused only after the response.
+   * The usual names for `--fields`, for a command that only reads. The response may have further
+   * names, so svcpay refuses a wrong name only after the response.
    */
   readonly prints?: readonly string[];
   readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
@@ -26,7 +35,7 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
 
 type Nothing = Readonly<Record<never, never>>;
 
-/** A command without its types. The command reads its raw values itself, so no cast is needed. */
+/** A command without its types. The command parses its own raw values, so no cast is necessary. */
 export interface Command extends Omit<
   CommandDefinition,
   'arguments' | 'options' | 'formats' | 'run'
@@ -61,20 +70,20 @@ export interface Branch {
   readonly name: string;
   readonly summary: string;
   readonly aliases?: readonly string[];
-  /** The heading in help. */
+  /** The heading in help under which the command is listed. */
   readonly section?: string;
   readonly hidden?: boolean;
   /**
-   * Whether the command moves money, so its failures begin with the state of the money. `depends`
-   * means that its words decide.
+   * Whether the command moves money, so that its failures begin with the state of the money.
+   * `depends` means that the arguments and options decide.
    */
   readonly money?: true | 'depends';
   /**
-   * Whether the command refuses a subaccount in `--account`, because the service acts for the
-   * account of the API key.
+   * Whether the command refuses a subaccount in `--account`. The service runs the command's
+   * requests for the account of the API key.
    */
   readonly ownAccount?: boolean;
-  /** The number of connections to open while the command loads. */
+  /** The number of connections to open while the command's code loads. */
   readonly connections?: number;
   readonly load?: (() => Promise<Command>) | undefined;
   readonly branches?: readonly Branch[];

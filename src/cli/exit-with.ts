@@ -12,7 +12,10 @@ export class Ended extends Error {
   }
 }
 
-/** Prints one line, because going back from the first question is not an error. */
+/**
+ * Prints one line if the person goes back from the first question, because going back is not an
+ * error.
+ */
 export function leftAtOnce({ out }: Context, what = 'Nothing was sent'): Ended {
   out.say(`  ${what}: you went back.`);
   return new Ended(exitCodes.declined);

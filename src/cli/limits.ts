@@ -3,12 +3,12 @@ import { changeProfile, type Limits } from '../store/profile/profiles.js';
 import { limitsFrom, narrower, noLimits } from '../wallet/limits/limits.js';
 import type { Context } from './context.js';
 
-/** The narrowest of all limits. */
+/** Combines all limits. For each limit, the strictest value applies. */
 export async function limitsInForce(context: Context): Promise<Limits> {
   return narrower(await storedLimits(context), limitsFrom(context.env));
 }
 
-/** Limits set in the profile and, with a database, for the account. */
+/** The limits of the profile and, with a database, the limits of the account. */
 export async function storedLimits(context: Context): Promise<Limits> {
   const { config, settings } = context;
   const ofProfile = config.read().profiles[settings.profileName]?.limits ?? noLimits;
@@ -19,8 +19,8 @@ export async function storedLimits(context: Context): Promise<Limits> {
 }
 
 /**
- * Changes the limits. With a database, the first change moves the profile's limits into it, so they
- * apply to every home.
+ * Changes the stored limits. With a database, the first change moves the profile's limits into the
+ * database, where they apply to every home.
  */
 export async function changeStoredLimits(
   context: Context,
@@ -45,7 +45,7 @@ async function accountLimits(context: Context) {
   const found = await context.database();
   if (found === undefined) return undefined;
   const { id, journal } = await context.account();
-  // Opening the journal checks that this is the home's database and that it has tables.
+  // Opening the journal checks that the database belongs to this home and has tables.
   await journal();
   const { changeLimitsOfAccount, limitsOfAccount } =
     await import('../store/journal/account-limits.js');

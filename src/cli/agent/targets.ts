@@ -79,8 +79,8 @@ const readPayout: ReadAsked = async (given, context) => {
 };
 
 /**
- * Reads no target for a quote, because the check at the submission finds a repeated payment: the
- * quote is then in the journal.
+ * Reads the wallet of a quote. The target is undefined, because the journal contains the quote at
+ * the submission, and the check at the submission finds a repeated payment.
  */
 const readQuote: ReadAsked = async (given, context) => {
   const { client } = await context.account();

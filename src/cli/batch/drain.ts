@@ -40,7 +40,7 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
   };
 }
 
-/** Creates a context with a different interrupt signal. Closing one context closes the other. */
+/** Opens a context with a different interrupt signal. `context` closes it when `context` closes. */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
   const { globals, argv, readsStdin, runLine } = context;
   const under = openContext({ ...context, signal }, globals, { argv, readsStdin, runLine });

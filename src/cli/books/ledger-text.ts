@@ -19,8 +19,8 @@ import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import type { LookUps, StatementScope } from './statement-lines.js';
 
 /**
- * Writes the texts and their declared names as JSON, because a file declares only names that
- * earlier files do not declare.
+ * Writes the text of each entry together with the names that the text uses, as JSON. The file then
+ * declares only names that earlier files do not declare.
  */
 export function ledgerTexts(
   writer: LedgerWriter,

@@ -1,5 +1,6 @@
-// Compares the service's list with journal, inbox and batch results, and lists the differences.
-// With --import, it adds payments that are missing in a journal restored from a backup.
+// Compares the service's list with the journal, the inbox and batch results, and lists the
+// differences. With --import, svcpay adds payments that are missing from a journal restored from a
+// backup.
 import Big from 'big.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, money } from '../../formats/amount.js';
@@ -65,8 +66,8 @@ export const reconcile = defineCommand({
 });
 
 /**
- * A quote lasts an hour at most, so an attempt created up to an hour earlier may have been
- * submitted later.
+ * The time by which the comparison reads earlier attempts, because a quote is valid for up to an
+ * hour and svcpay may have submitted an earlier attempt late.
  */
 const overlapMs = 3_600_000;
 
@@ -118,11 +119,14 @@ async function* following(
 
 interface Totals {
   readonly differences: readonly FoundDifference[];
-  /** The last line. */
+  /** The last line of the output. */
   readonly text: string;
 }
 
-/** Stores the list for the comparison. The whole list also gives the totals of the wallets. */
+/**
+ * Stores the service's list for the comparison. If the list is complete, the totals of the wallets
+ * are computed from the list.
+ */
 async function putAll(
   since: number,
   rows: SortedRows,
@@ -178,8 +182,8 @@ function totalsOf({ openings, differences: differing, tied }: Books): Totals {
 }
 
 /**
- * Records the service's present report of attempts that need an answer, or that got one. Returns
- * the attempts that a person must close, however old they are.
+ * Re-reads attempts that await an answer of the service, or that received an answer, and records
+ * the reported states. Returns the attempts of any age that a person must close.
  */
 async function readUnanswered(context: Context): Promise<FoundDifference[]> {
   const { client, scope, journal } = await context.account();
@@ -219,7 +223,7 @@ async function* eventsOf({ events }: Context): AsyncGenerator<KnownEvent, void, 
   }
 }
 
-/** Allows payments for this account again, after its database was restored and completed. */
+/** Allows payments for this account again, after the restored database was completed. */
 async function allowPayments({ database }: Context): Promise<void> {
   const found = await database();
   if (found === undefined) return;

@@ -1,5 +1,5 @@
-// Records money that no transaction explains: a deposit to a permanent address, a withdrawal
-// outside the list, or a counter-entry that undoes an earlier entry.
+// Records an adjustment for money that no transaction explains: a deposit to a permanent address, a
+// withdrawal outside the list, or a counter-entry that reverses an earlier entry.
 import { fixed, formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { dayWriter, ownZone, spanOf, type CalendarDate } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
@@ -8,7 +8,7 @@ import { defineCommand } from '../define.js';
 import { text, word } from '../values.js';
 import { date } from './open-books.js';
 
-/** Reads an amount. A minus means that money left. */
+/** Reads an amount. A minus sign means that money left the wallet. */
 function parseSigned(given: string): Money {
   if (!given.startsWith('-')) return parseAmount(given);
   const { ccy, value } = parseAmount(given.slice(1));
@@ -63,7 +63,7 @@ export const statementAdjust = defineCommand({
   },
 });
 
-/** The text of a day. Throws Failure `usage` for a month. */
+/** Returns the text of a day. Throws Failure `usage` for a month without a day. */
 function dayText({ year, month, day }: CalendarDate): string {
   if (day === undefined) throw new Failure('usage', '--on is a day, such as 2026-11-14.');
   return [year, month, day].map((part) => String(part).padStart(2, '0')).join('-');

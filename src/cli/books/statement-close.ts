@@ -1,5 +1,5 @@
-// Closes a month: writes its statement with a hash. A later run writes changes as a numbered
-// correction.
+// Closes a month: writes its statement with a hash. If the month is closed again, svcpay writes the
+// changes as a numbered correction.
 import { basename, dirname, join } from 'node:path';
 import {
   dayWriter,
@@ -78,11 +78,11 @@ export const statementClose = defineCommand({
 });
 
 interface Month {
-  /** A month such as `2026-10`. */
+  /** The name of the month, such as `2026-10`. */
   readonly name: string;
   readonly zone: string;
   readonly period: Span;
-  /** The reason of the change. */
+  /** The reason for a correction. */
   readonly note: string | undefined;
   readonly folder: string | undefined;
 }
@@ -93,7 +93,10 @@ function nameOf({ year, month, day }: CalendarDate): string {
   return `${year}-${String(month).padStart(2, '0')}`;
 }
 
-/** Throws Failure `usage` for a gap, a month before the first close, and another time zone. */
+/**
+ * Throws Failure `usage` for a gap between closed months, a month before the first close, or a
+ * different time zone.
+ */
 function checkNext(name: string, zone: string, closes: readonly Close[]): void {
   const [first, last] = [closes[0], closes.at(-1)];
   if (first === undefined || last === undefined) return;
@@ -164,7 +167,7 @@ function checkContinues(
   );
 }
 
-/** Compares with the closed files, and writes a correction. */
+/** Compares the month with its closed files, and writes a correction. */
 async function closeAgain(
   books: Books,
   month: Month,
@@ -209,7 +212,7 @@ const shown = ({ before, after, ...change }: Change) => ({
   after: after && Object.values(after).join(','),
 });
 
-/** The reasons that block the close, other than that the month is not over. */
+/** Returns the failure that blocks the close, without a check that the month is over. */
 function blockedBy(books: Books, { name, zone, period }: Month, context: Context) {
   const differs = notTied(books.currencies, books, zone, context);
   if (differs !== undefined) return differs;
@@ -229,7 +232,10 @@ const inFlightIn = ({ currencies, candidates }: Books, { first, end }: Span): Ca
     .flatMap((ccy) => candidates(ccy))
     .filter(({ reason, at }) => reason === 'in flight' && at >= first && at < end);
 
-/** Prints a draft: the balances until now, and the reasons that would block the close. */
+/**
+ * Prints a draft of a month that is not over: the present balances, and the reasons that would
+ * block the close.
+ */
 function notOver(books: Books, month: Month, context: Context): Failure {
   const { name, period } = month;
   const balances = walletsIn(books, period).map((ccy) => ({
@@ -250,7 +256,7 @@ function notOver(books: Books, month: Month, context: Context): Failure {
 const walletsIn = (books: Books, { end }: Span): string[] =>
   books.currencies.filter((ccy) => [...firstOf(books.movements(ccy))].some(({ at }) => at < end));
 
-/** The rows without names from the journal. */
+/** The rows of the month without the names that the journal would add. */
 async function rowsOf(
   books: Books,
   { period, zone }: Month,
@@ -277,8 +283,8 @@ function* firstOf<T>(all: Iterable<T>): Generator<T, void, void> {
 const longestName = 64;
 
 /**
- * A text for a file name. The result is safe, because the id comes from the service. Different
- * texts give different names, because two accounts must not share a file.
+ * Converts a text to a file name. The service chooses the id, so unsafe characters are replaced.
+ * Different texts give different file names, because two accounts must not share a file.
  */
 export function fileNameOf(text: string): string {
   const safe = text.replaceAll(

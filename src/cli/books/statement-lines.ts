@@ -1,4 +1,4 @@
-// The rows of a statement, with recipients and rates from this home.
+// The rows of a statement, with the recipients and rates that this home has stored.
 import Big from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
@@ -14,21 +14,21 @@ import { partiesOf } from '../history/parties.js';
 export interface StatementScope {
   readonly wallets: readonly string[];
   readonly period: Span;
-  /** The service's clock, epoch ms. */
+  /** The service's time in epoch ms. */
   readonly now: number;
-  /** The calendar day of an instant. */
+  /** Returns the calendar day of an instant. */
   readonly day: (at: number) => string;
 }
 
 const rowsAtOnce = 200;
 
-/** Lookups in this home. */
+/** Lookups in the data of this home. */
 export interface LookUps {
   readonly parties: (txnIds: readonly string[]) => Promise<RecipientOf>;
   readonly rates: (txnIds: readonly string[]) => Promise<ReadonlyMap<string, KeptRate>>;
 }
 
-/** Optional lookups, which are empty if the journal cannot be read. */
+/** Opens the optional lookups, which return no data if svcpay cannot read the journal. */
 export function lookUpsOf(context: Context): LookUps {
   const opened = context.account().then(async ({ scope }) => {
     return { scope, rates: await context.rates() };
@@ -42,7 +42,7 @@ export function lookUpsOf(context: Context): LookUps {
 }
 
 /**
- * The lines, wallet by wallet. A difference from the service's balance is a separate row after
+ * Yields the lines of each wallet. A difference from the service's balance is a separate row after
  * today's closing balance.
  */
 export async function* statementLines(

@@ -1,4 +1,5 @@
-// Records once for each wallet what the wallet held before its first transaction.
+// Records the opening balance of a wallet: the money before its first transaction. Each wallet has
+// one opening balance.
 import { formatAmount, money } from '../../formats/amount.js';
 import { always, dayWriter, ownZone } from '../../formats/calendar.js';
 import { entryList, type RecordedEntry } from '../../terminal/views/statement-view.js';
@@ -30,7 +31,10 @@ export const statementOpen = defineCommand({
   },
 });
 
-/** Undefined if the person declined, or if another process recorded it. */
+/**
+ * Records an opening. Undefined if the person declined, or if another process has recorded the
+ * opening.
+ */
 async function record(
   { entry, value, at }: Opening,
   day: (at: number) => string,

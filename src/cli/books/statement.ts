@@ -1,5 +1,5 @@
-// A statement of the wallets: opening balance, movements with running balances, closing balance,
-// and whether the sum equals the service's balance.
+// Prints a statement of the wallets: opening balance, movements with running balances, closing
+// balance, and whether the movements explain the service's balance.
 import { Failure } from '../../formats/failure.js';
 import { always, dayWriter, spanOf, type CalendarDate, type Span } from '../../formats/calendar.js';
 import { besideTable, namesOf } from '../../terminal/rows/list.js';
@@ -103,7 +103,10 @@ export const statement = defineCommand({
   },
 });
 
-/** The heading, such as `BTC · October 2026 · UTC`, with the account at the right end. */
+/**
+ * The heading of a statement, such as `BTC · October 2026 · UTC`, with the account at the right
+ * end.
+ */
 async function headingOf(
   wallets: readonly string[],
   { first, end }: Span,
@@ -130,7 +133,10 @@ function showTied(
     out.screen((canvas) => besideTable(tiedText(shown, period.end <= now), canvas));
 }
 
-/** Openings for one statement. Throws Failure `usage` without their day. */
+/**
+ * Reads the openings that apply to one statement. Throws Failure `usage` for openings without a
+ * day.
+ */
 function openingsOf(
   amounts: readonly Money[],
   on: CalendarDate | undefined,
@@ -147,7 +153,7 @@ function openingsOf(
   );
 }
 
-/** Throws Failure `usage` if format and wallet do not match. */
+/** Throws Failure `usage` if the format does not support the chosen wallet. */
 function checkWallet(
   format: (typeof ownFormats)[number] | undefined,
   wallet: string | undefined,
@@ -173,8 +179,8 @@ const bankAccount = async (ccy: string, { account, settings }: Context) => ({
 });
 
 /**
- * A failure that names the amount that no transaction explains, and the command that records it.
- * Undefined if the wallets tie. Prints transactions that could explain a difference.
+ * Returns a failure that names each unexplained amount and the command that records it, or
+ * undefined if the wallets tie. Prints transactions that could explain a difference.
  */
 export function notTied(
   wallets: readonly string[],

@@ -1,5 +1,5 @@
-// Shows the place of journal and inbox, upgrades the database, and moves the files of this home, or
-// an account of another database, into it.
+// Shows where the journal and the inbox are stored, upgrades the database, and moves data into the
+// database: the files of this home, or an account of another database.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { databaseIdVariable } from '../../store/database/address.js';
@@ -79,7 +79,7 @@ export const dbUpgrade = defineCommand({
   },
 });
 
-/** Announces what the upgrade from a version stops. */
+/** Announces which work pauses during an upgrade of the tables. */
 function upgradeNotice({ name }: TableGroup, version: number): string {
   const stops =
     name === 'journal'
@@ -158,7 +158,7 @@ async function moveFromDatabase(
   await out.record(moved, accountMovedView(account, moved));
 }
 
-/** Throws Failure `usage` for a database that lacks payments. */
+/** Returns one side of a move. Throws Failure `usage` for a database that lacks payments. */
 async function sideOf(database: Postgres): Promise<{ database: Postgres; id: string }> {
   const { checkTables } = await import('../../store/database/postgres-schema.js');
   const { restoredDatabase } = await import('../../store/database/refused-databases.js');
@@ -168,7 +168,7 @@ async function sideOf(database: Postgres): Promise<{ database: Postgres; id: str
   return { database, id };
 }
 
-/** Throws Failure `usage` without a configured database. */
+/** Opens the configured database. Throws Failure `usage` if no database is configured. */
 async function findDatabase({ database }: Context): Promise<OpenDatabase> {
   const found = await database();
   if (found !== undefined) return found;

@@ -1,4 +1,5 @@
-// Journal and inbox in a database or in files: place, size, and whether they accept writes.
+// Describes the journal and the inbox, in a database or in files: place, size, and whether they
+// accept writes.
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { TableGroup } from '../../store/database/postgres-schema.js';
 import { seenDatabase } from '../../store/files/seen.js';
@@ -10,7 +11,7 @@ export type OpenDatabase = NonNullable<Awaited<ReturnType<Context['database']>>>
 
 /**
  * Adds the numbers of unfinished payments and undelivered events. Skips tables of another version,
- * and creates none.
+ * and creates no tables.
  */
 export const withFigures = (
   rows: readonly DatabaseRow[],
@@ -33,7 +34,7 @@ export async function parts() {
   return [journalPart, inboxPart];
 }
 
-/** Describes each part without creating anything. */
+/** Describes the journal and the inbox without creating files or tables. */
 export async function databaseRows(context: Context): Promise<DatabaseRow[]> {
   const found = await context.database();
   return found === undefined

@@ -1,4 +1,4 @@
-// Completion for every shell: candidates at the cursor, from the command pages and local data.
+// Completes the word at the cursor in every shell, from the command pages and local data.
 import type { Flag, Page, Slot } from './pages.js';
 import type { Suggested } from '../values.js';
 
@@ -9,11 +9,12 @@ export interface Candidate {
 
 export type SuggestionsOf = (kind: Suggested) => readonly Candidate[];
 
-/** `files` lets the shell complete file names. */
+/** The candidates for a completion. `files` means that the shell completes file names. */
 export type Completion = 'files' | readonly Candidate[];
 
 /**
- * @param words the words after the program's name. The last word, which may be empty, is completed
+ * Completes the last word, which may be empty.
+ * @param words the words after the program's name
  */
 export function complete(
   words: readonly string[],
@@ -41,11 +42,11 @@ export function complete(
 
 interface CursorContext {
   readonly page: Page;
-  /** The complete arguments. */
+  /** The arguments before the completed word. */
   readonly given: readonly string[];
-  /** The option whose value follows. */
+  /** The option whose value is being completed. */
   readonly pending: Flag | undefined;
-  /** Whether `--` came before, after which no word is an option. */
+  /** Whether `--` occurred, after which a word is not an option. */
   readonly isOver: boolean;
 }
 
@@ -121,7 +122,7 @@ function valuesOf(
   suggestionsOf: SuggestionsOf,
 ): Completion {
   if (flag?.value === undefined) return [];
-  // Completes the text after the last comma of a list.
+  // In a list, completes the text after the last comma.
   if (flag.names.includes('--fields'))
     return fields.map((name) => ({ text: current.replace(/[^,]*$/, name) }));
   const values = slotValues(flag.value, suggestionsOf);
@@ -164,7 +165,7 @@ function fillArgument(
   return values === 'files' ? values : matching([...commands, ...values], current);
 }
 
-/** Words for `help`: command names, and topics as the first word. */
+/** The words that `help` accepts: command names and, as the first word, topics. */
 function commandWords(
   given: readonly string[],
   { choices }: Slot,

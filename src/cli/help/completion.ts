@@ -19,7 +19,7 @@ export const completion = defineCommand({
   run: async ({ shell }, { out }) => out.text(completionScript(shell).trimEnd()),
 });
 
-// bash splits words at = and :, and replaces only the last piece.
+// bash splits words at = and :, and replaces only the last piece of a word.
 const bash = String.raw`# bash completion for svcpay
 _svcpay() {
   local value about

@@ -11,16 +11,16 @@ import {
 } from '../values.js';
 import { topicNames } from './topics.js';
 
-/** A value: a choice, local data or any word. */
+/** A place for a value: a choice, a word from local data, or any word. */
 export interface Slot extends Omit<Shape, 'kind' | 'short'> {
   readonly repeated: boolean;
 }
 
 export interface Flag {
-  /** Every spelling, the long one first. */
+  /** Every spelling of the option, the long spelling first. */
   readonly names: readonly string[];
   readonly summary: string;
-  /** Undefined for a switch. */
+  /** The value of the option. Undefined for a switch. */
   readonly value?: Slot;
 }
 
@@ -30,7 +30,7 @@ export interface NamedEntry {
 }
 
 export interface Page extends NamedEntry {
-  /** The path, such as `send lightning`. Empty for the program. */
+  /** The path of the command, such as `send lightning`. Empty for the program itself. */
   readonly path: string;
   readonly aliases: readonly string[];
   readonly section?: string | undefined;
@@ -39,13 +39,13 @@ export interface Page extends NamedEntry {
   readonly commands: readonly NamedEntry[];
   readonly arguments: readonly Slot[];
   readonly flags: readonly Flag[];
-  /** Further formats of `-o`. */
+  /** The formats that `-o` accepts in addition to the usual formats. */
   readonly formats: readonly string[];
   readonly fields: readonly string[];
   readonly examples: CommandDefinition['examples'];
 }
 
-/** Loads every visible command. The first page is the program, with the global options. */
+/** Loads every visible command. The first page describes the program and the global options. */
 export async function pagesOf(branch: Branch, path: readonly string[] = []): Promise<Page[]> {
   const command = await branch.load?.();
   const shown = (branch.branches ?? []).filter((each) => each.hidden !== true);

@@ -1,4 +1,4 @@
-// The table of commands as JSON, for programs and agents.
+// Prints the table of commands as JSON, for programs and agents.
 import { defineCommand, type Branch, type Command } from '../define.js';
 import { globalOptions } from '../globals.js';
 import {
@@ -20,9 +20,9 @@ interface Option extends ValueSchema {
 interface CommandSchema {
   readonly command: string;
   readonly summary: string;
-  /** `depends` means that the arguments and options decide. */
+  /** Whether the command moves money. `depends` means that the arguments and options decide. */
   readonly money: 'moves' | 'none' | 'depends';
-  /** The arguments in order. */
+  /** The positional arguments in order. */
   readonly arguments: readonly (ValueSchema & {
     readonly name: string;
     readonly required: boolean;

@@ -11,7 +11,10 @@ export const isNearMiss = (word: string, { branches = [] }: Branch): boolean =>
     branches.map(({ name }) => name),
   ) !== undefined;
 
-/** @param path the words before the wrong word */
+/**
+ * Refuses an unknown command.
+ * @param path the words before the wrong word
+ */
 export function unknownCommand(
   word: string,
   path: readonly string[],
@@ -33,7 +36,7 @@ export function unknownCommand(
 }
 
 /**
- * Throws Failure `usage` with a suggestion for an unknown name.
+ * Finds the branch of a name. Throws Failure `usage` with a suggestion for an unknown name.
  * @param more further candidates for the first word
  */
 export function branchNamed(

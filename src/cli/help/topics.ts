@@ -1,11 +1,11 @@
-// Help topics, and the meaning of every exit code.
+// The help topics, and the meaning of every exit code.
 import { wrap } from '../../terminal/layout.js';
 import { exitCodes } from '../../formats/failure.js';
 
 export interface Topic {
   readonly name: string;
   readonly summary: string;
-  /** Paragraphs, and lists of terms. */
+  /** The parts of a topic: paragraphs, and lists of terms. */
   readonly parts: readonly (string | readonly Term[])[];
 }
 
@@ -122,7 +122,10 @@ export const topicNames: readonly string[] = [
 
 const margin = '  ';
 
-/** @param columns the width of the window */
+/**
+ * Returns the text of a topic.
+ * @param columns the width of the window
+ */
 export function topicText({ parts }: Topic, columns: number): string {
   const width = columns - margin.length;
   const blocks = parts.map((part) => {

@@ -1,4 +1,4 @@
-// The history as a menu whose rows open as receipts.
+// Shows the history as a menu. Each row opens as a receipt.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { back, type Back, type Choice } from '../../terminal/ask/ask.js';
@@ -28,12 +28,12 @@ import { runPayment } from '../payment/payment-flow.js';
 import { swapPresentation } from '../payment/payment-model.js';
 import { paymentOptions } from '../payment/payment-options.js';
 
-/** The lines for question, help, description and earlier output. */
+/** The number of lines besides the rows: question, help, description and earlier output. */
 const besideRows = 6;
 
 type Chosen = { readonly open: string } | { readonly page: number };
 
-/** Resolves with the exit code of the last receipt when the person goes back. */
+/** Shows the menu. If the person goes back, resolves with the exit code of the last receipt. */
 export async function browse(context: Context): Promise<number> {
   const { argv, runLine, signal } = context;
   let code = 0;
@@ -48,7 +48,7 @@ export async function browse(context: Context): Promise<number> {
   }
 }
 
-/** Offers to pay again below a receipt. Resolves with the exit code if the person pays again. */
+/** Offers below a receipt to pay again. Resolves with the exit code if the person pays again. */
 async function offerAgain(txnId: string, context: Context): Promise<number | undefined> {
   const { ask, out } = context;
   const order = await orderAgain(txnId, context);
@@ -73,7 +73,7 @@ async function offerAgain(txnId: string, context: Context): Promise<number | und
   }
 }
 
-/** Asks for a transaction. Throws Failure `declined` without a terminal. */
+/** Asks the person to choose a transaction. Throws Failure `declined` without a terminal. */
 export async function pickId(
   message: string,
   states: readonly string[],
@@ -85,7 +85,7 @@ export async function pickId(
   return picked.txnId;
 }
 
-/** A page of the history as a searchable menu. */
+/** Shows a page of the history as a searchable menu. */
 async function pick(
   message: string,
   states: readonly string[],
@@ -151,7 +151,7 @@ async function rowChoices(
   return rows.map((txn, i) => ({
     value: { open: txn.txnId },
     name: lines[i] ?? txn.txnId,
-    // Includes the columns that a narrow window omits, so that a search finds them.
+    // The description contains the columns that a narrow window omits, so that a search finds them.
     description: [lineKind(txn), createdText(txn), txn.txnId].join(' · '),
   }));
 }
@@ -160,8 +160,8 @@ const createdText = ({ createdAt }: ListedTransaction): string =>
   typeof createdAt === 'number' ? dateTime(createdAt) : '–';
 
 /**
- * The order of a payment of this home. Undefined if the payment is unknown here or cannot be
- * repeated.
+ * The order of a payment of this home. Undefined if this home does not know the payment or cannot
+ * repeat it.
  */
 async function orderAgain(txnId: string, context: Context): Promise<Order | undefined> {
   if (context.settings.accountId !== undefined) return undefined;

@@ -1,5 +1,5 @@
-// The reason of a failed transaction: from the transaction itself, otherwise from the webhook event
-// that reported it.
+// Finds the reason of a failed transaction, in the transaction itself or in the webhook event that
+// reported the failure.
 import type { ListedTransaction } from '../../api/types.js';
 import { failureReasonOf } from '../../api/unspecified.js';
 import { Failure } from '../../formats/failure.js';
@@ -8,10 +8,7 @@ import { readPayload } from '../../webhooks/events.js';
 import type { Context } from '../context.js';
 import { eventsOf, hasInbox } from '../payment/inbox.js';
 
-/**
- * The transaction with the `msg` of its event, if the event has a reason that the transaction
- * lacks.
- */
+/** Adds the `msg` of the webhook event to a transaction that has no reason itself. */
 export async function explained<T extends ListedTransaction>(txn: T, context: Context): Promise<T> {
   if (!hasFailed(txn) || failureReasonOf(txn) !== undefined) return txn;
   const events = await eventsOf(txn.txnId, context);
@@ -34,7 +31,7 @@ const hasFailed = ({ txnState }: ListedTransaction): boolean =>
   isFinal(txnState) && txnState !== 'completed';
 
 /**
- * Adds the reason to the failure of a payment. If the reason cannot be read, the failure stays
+ * Adds the reason to the failure of a payment. If svcpay cannot read the reason, the failure stays
  * unchanged.
  */
 export async function withReason(error: unknown, context: Context): Promise<unknown> {

@@ -1,4 +1,4 @@
-// Filters of `tx list` and `tx export`. Specification: endpoint 10.
+// The filters of `tx list` and `tx export`. Specification: endpoint 10.
 import type { ServiceClient } from '../../api/client.js';
 import { fieldFromWireName } from '../../api/wire.js';
 import type { TransactionFilter } from '../../api/types.js';
@@ -11,14 +11,14 @@ import { entryOf } from '../../formats/unknown.js';
 import { endTime } from '../../wallet/payment/find.js';
 import { choice, word, type ValuesOf } from '../values.js';
 
-/** Values of the `time` parameter. */
+/** The values of the service's `time` parameter. */
 export const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
 
 export const instant = () => word('TIME', parseInstant).optional();
 
 const knownMethods = [...methodNames, 'mobile'];
 
-/** The words on screens for methods with other names. */
+/** The names of methods on screens, for methods that the service calls by another name. */
 const methodWords: Readonly<Record<string, string>> = {
   wallet: 'servicepay',
   ethereum: 'eth',
@@ -29,7 +29,10 @@ const shownMethods = ['wallet', 'lightning', 'lnurl', 'on-chain', 'tron', 'ether
 
 const payoutMethod = /^(?:[a-z]{2}-)?[a-z]{3}-[a-z]{3,12}$/;
 
-/** The account's own wallet, whose method contains the service name, such as `acmepay`. */
+/**
+ * Matches the method of the account's own wallet, which contains the service name, such as
+ * `acmepay`.
+ */
 const ownWallet = /^[a-z][a-z0-9]*pay$/;
 
 const notMethod = (given: string): Failure =>
@@ -58,7 +61,7 @@ const methods = () =>
     .offering(shownMethods)
     .repeated();
 
-/** The words in lists for states with other names. */
+/** The names of states in lists, for states that the service calls by another name. */
 const stateWords: Readonly<Record<string, string>> = {
   waiting: 'srcintent',
   confirmed: 'srccreated',
@@ -73,8 +76,8 @@ const stateNames = [...Object.keys(stateWords), ...knownStates];
 const shownStates = ['quoted', ...Object.keys(stateWords), 'failed', 'expired', 'error'];
 
 /**
- * A state. Services have states of their own, so any word is accepted, except a near miss of a
- * known state.
+ * Accepts a state. Services define further states, so svcpay accepts any word except a misspelling
+ * of a known state.
  */
 const states = () =>
   word(
@@ -110,8 +113,8 @@ export const historyOptions = {
 type HistoryFlags = ValuesOf<typeof historyOptions>;
 
 /**
- * The service's filter. Without a period it covers the whole history, because the service's default
- * is a week. Throws Failure `usage` for contradictory periods.
+ * Builds the service's filter. Without a period, the filter covers the whole history, because the
+ * service's default is a week. Throws Failure `usage` for contradictory periods.
  */
 export async function historyFilter(
   flags: HistoryFlags,
@@ -153,7 +156,7 @@ async function period(
   return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
 }
 
-/** The start of the period in epoch ms. The default is 0. */
+/** The start of the period in epoch ms. Without a period, the start is 0. */
 export const beginningOf = async (
   since: Instant | undefined,
   service: ServiceClient,
@@ -163,13 +166,13 @@ export const beginningOf = async (
 const startOf = (since: Instant | undefined, now: number): number =>
   since === undefined ? 0 : 'ago' in since ? now - since.ago : since.first;
 
-/** The service's clock, from the Date header of a response. */
+/** The service's time, from the Date header of a response. */
 async function timeOf(service: ServiceClient): Promise<number> {
   await service.transactions({ limit: 1 });
   return service.serviceNow();
 }
 
-/** Explains a refusal if a requested state is unknown to svcpay. */
+/** Explains a refusal if svcpay does not recognize a requested state. */
 export function withStates(error: unknown, { state }: Pick<HistoryFlags, 'state'>): never {
   const unknown = state.find((each) => !knownStates.includes(each));
   if (!(error instanceof Failure) || error.kind !== 'refused' || unknown === undefined) throw error;
@@ -180,7 +183,7 @@ const notState = (given: string): string =>
   `"${given}" is not a state. Write one of ${shownStates.join(', ')}, ` +
   'or another state of the service.';
 
-/** The period for the heading of a list. */
+/** The text of the period in the heading of a list. */
 export function periodText({
   time,
   since,

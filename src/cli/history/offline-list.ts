@@ -1,5 +1,5 @@
-// This home's payments from the journal, in the form of the service's list, for times when the
-// service is unreachable.
+// Lists this home's payments from the journal, in the form of the service's list, while the service
+// is unreachable.
 import Big from 'big.js';
 import type { CreateSide, ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, readDecimal } from '../../formats/amount.js';
@@ -9,7 +9,7 @@ import { dateTime } from '../../terminal/time.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
-/** Payments with a transaction, newest first. Empty if the journal cannot be read. */
+/** Payments that have a transaction, newest first. Empty if svcpay cannot read the journal. */
 export async function offlineList(atMost: number, context: Context): Promise<readonly Payment[]> {
   try {
     const { id, scope, ...account } = await context.account();
@@ -28,7 +28,10 @@ export async function offlineList(atMost: number, context: Context): Promise<rea
   }
 }
 
-/** The transaction as far as the order and the approved quote describe it. */
+/**
+ * Converts a payment to a transaction, with the fields that the order and the approved quote
+ * contain.
+ */
 export function asTransaction(payment: Payment): ListedTransaction {
   const { ref, request, openedAt, updatedAt } = payment;
   const { txnId, txnState, approvedTotal, approvedReceives } = latest(payment);
@@ -59,13 +62,13 @@ function sideOf(
   };
 }
 
-/** The text `last checked 2026-11-21 14:02:11`, with the oldest time. */
+/** The text `last checked 2026-11-21 14:02:11`, with the oldest time of the payments. */
 export function lastCheckedText(payments: readonly Payment[]): string {
   const open = payments.filter(isUnfinished);
   const checked = (open.length === 0 ? payments : open).map(({ updatedAt }) => updatedAt);
   return `last checked ${dateTime(Math.min(...checked))}`;
 }
 
-/** Whether the service could not be reached. */
+/** Whether a failure means that svcpay could not reach the service. */
 export const isNotReached = (error: unknown): error is Failure =>
   error instanceof Failure && error.kind === 'temporary';

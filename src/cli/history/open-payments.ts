@@ -1,4 +1,4 @@
-// The open payments of the account: from the journal, refreshed from the service.
+// The open payments of the account, from the journal. svcpay refreshes them from the service.
 import pLimit from 'p-limit';
 import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
@@ -17,18 +17,18 @@ import { within } from '../within.js';
 import { lastCheckedText } from './offline-list.js';
 import { partyOf } from './parties.js';
 
-/** The service's states of confirmed, unfinished transactions. */
+/** The states in which the service reports a confirmed, unfinished transaction. */
 export const openStates = ['srcintent', 'srccreated', 'destsent'];
 
-/** Open payments, oldest first. */
+/** The open payments of the journal, oldest first. */
 export async function openPayments(context: Context): Promise<readonly Payment[]> {
   const { scope, journal } = await context.account();
   return (await journal()).open(scope);
 }
 
 /**
- * A payment and its current transaction. Undefined if the payment has no transaction or the read
- * failed.
+ * An open payment and its current transaction. The transaction is undefined if the payment has none
+ * or svcpay could not read it.
  */
 export interface OpenPayment {
   readonly payment: Payment;
@@ -36,28 +36,31 @@ export interface OpenPayment {
 }
 
 export interface Refreshed {
-  /** Payments that are still open, oldest first. */
+  /** The payments that are still open, oldest first. */
   readonly open: readonly OpenPayment[];
-  /** Transactions that ended since the last check. The journal has their ends. */
+  /** The transactions that ended since the last check, whose ends the journal now contains. */
   readonly ended: readonly Transaction[];
-  /** Why a read failed. Undefined if all reads succeeded. */
+  /** The reason why a read failed. Undefined if all reads succeeded. */
   readonly failure: Failure | undefined;
-  /** The service's clock, epoch ms. */
+  /** The service's time in epoch ms. */
   readonly asOf: number;
 }
 
-/** The limits of a refresh, which only serves the display. */
+/**
+ * The number of concurrent reads of a refresh, kept low because a refresh only serves the display.
+ */
 const atOnce = 4;
 const atMost = 24;
 const refreshTimeoutMs = 5_000;
 
-/** Reads the states of the open payments. Confirms nothing. */
+/** Reads the states of the open payments without confirming a payment. */
 export async function refreshOpen(context: Context): Promise<Refreshed> {
   const { client: service } = await context.account();
   const payments = await openPayments(context);
   const outcomes = new Map<string, ListedTransaction | Failure>();
   const submitted = payments.filter(hasTransaction);
-  // Single reads show more than the list, and a few single reads take no longer.
+  // A single read returns more fields than the list, and a few single reads take no longer than the
+  // list.
   if (submitted.length > atOnce)
     await within(
       refreshTimeoutMs,
@@ -97,7 +100,7 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
 
 const hasTransaction = (payment: Payment): boolean => latest(payment).txnId !== null;
 
-/** Covers a batch of a thousand rows. */
+/** The number of pages that covers a batch of a thousand rows. */
 const mostPages = 10;
 
 /** Reads the states from the service's list, newest first, and records them. */
@@ -130,8 +133,8 @@ export async function readListed(
 }
 
 /**
- * Whether a payment has ended. The expiry or cancellation of a submitted payment is not an end,
- * because the outcome is unknown. `error` is not an end either, until a person closes the payment.
+ * Whether a payment has ended. The outcome of a submitted payment that expired or was cancelled is
+ * unknown, so the payment has not ended. A payment in `error` ends when a person closes it.
  */
 const isOver = ({ payment, txn }: OpenPayment): boolean =>
   txn !== undefined &&
@@ -144,7 +147,7 @@ const notAsked = (): Failure => new Failure('temporary', 'The service did not an
 const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error });
 
-/** Reads the current transaction, and records it. */
+/** Reads the current transaction of a payment, and records its state. */
 export async function readLatest(payment: Payment, context: Context): Promise<Transaction> {
   const { client, journal } = await context.account();
   const txn = await readTransaction(client, latest(payment).txnId ?? '');
@@ -152,7 +155,7 @@ export async function readLatest(payment: Payment, context: Context): Promise<Tr
   return txn;
 }
 
-/** A row of a list. */
+/** Converts an open payment to a row of a list. */
 export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): PendingPayment {
   const { ref, kind, openedAt, updatedAt } = payment;
   const { state, txnId, txnState, number } = latest(payment);
@@ -178,8 +181,8 @@ export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): Pen
 }
 
 /**
- * The text `as of 14:02:11`, or the time of the last check if the service did not answer for all
- * payments.
+ * The text `as of 14:02:11`. If the service did not answer for all payments, the text has the time
+ * of the last check.
  */
 export function asOfText({ open, failure, asOf }: Refreshed): string {
   if (failure === undefined) return `as of ${clockTime(asOf)}`;

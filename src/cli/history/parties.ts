@@ -6,7 +6,7 @@ import { shortened, type RecipientOf } from '../../terminal/views/transaction-vi
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
-/** The recipients of the sends among these transactions. */
+/** Returns a function that finds the recipient of each send among these transactions. */
 export const recipientsOf = (
   transactions: readonly ListedTransaction[],
   context: Context,
@@ -18,7 +18,9 @@ export const recipientsOf = (
     context,
   );
 
-/** An optional lookup, which is empty if the journal cannot be read. */
+/**
+ * Looks up the recipients of transactions. Returns no recipients if svcpay cannot read the journal.
+ */
 export async function partiesOf(txnIds: readonly string[], context: Context): Promise<RecipientOf> {
   if (txnIds.length === 0) return () => undefined;
   try {
@@ -36,7 +38,8 @@ export async function partiesOf(txnIds: readonly string[], context: Context): Pr
 }
 
 /**
- * The recipient in words: the invoice's description, the name on the account, or the destination.
+ * Describes the recipient in words: the invoice's description, the name on the account, or the
+ * destination.
  */
 export function partyOf(payment: Payment): string {
   const { body, destination, kind } = decodeOrder(payment.request);

@@ -1,4 +1,5 @@
-// Resolves a transaction by id, by the beginning of a shown id, or by reference.
+// Resolves a transaction by its id, by the beginning of an id that svcpay has shown, or by its
+// reference.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { keepSeenIds, seenIds } from '../../store/files/seen.js';
@@ -10,7 +11,7 @@ import { listedUnder } from '../../wallet/payment/find.js';
 import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
 
-/** Remembers shown transactions, so that their ids can be shortened and completed. */
+/** Stores the ids of shown transactions, so that a person can shorten and complete the ids. */
 export async function rememberIds(
   shown: readonly ListedTransaction[],
   context: Context,
@@ -22,9 +23,9 @@ export async function rememberIds(
 }
 
 /**
- * The id of the named transaction. If the name is not an id here or at the service, it is looked up
- * among the service's references, then as the beginning of an id in the service's list. Throws
- * Failure `usage` for a beginning that several ids share, and `not-found` for an unknown name.
+ * Resolves a name to a transaction id. svcpay looks the name up as an id, then among the service's
+ * references, then as the beginning of an id in the service's list. Throws Failure `usage` for a
+ * beginning that several ids share, and `not-found` for an unknown name.
  */
 export async function resolveId(name: string, context: Context): Promise<string> {
   const known = await resolveLocally(name, context);
@@ -48,7 +49,10 @@ export async function resolveId(name: string, context: Context): Promise<string>
 
 const isThere = (): boolean => true;
 
-/** Whether the service does not have an id. A service may refuse a malformed id instead. */
+/**
+ * Whether a failure means that the service does not have the id. Some services refuse a malformed
+ * id instead.
+ */
 function notThere(error: unknown): boolean {
   if (error instanceof Failure && (error.kind === 'not-found' || error.kind === 'refused'))
     return false;
@@ -56,13 +60,14 @@ function notThere(error: unknown): boolean {
 }
 
 /**
- * Resolves a name offline: by reference or id in the journal, or by the beginning of a shown id.
+ * Resolves a name offline, by reference or id in the journal, or by the beginning of an id that
+ * svcpay has shown.
  */
 export async function resolveLocally(name: string, context: Context): Promise<string | undefined> {
-  // The journal's payments belong to the account of the API key.
+  // The payments of the journal belong to the account of the API key.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
   const { scope, ...account } = await context.account();
-  // A transaction can be read without a journal.
+  // svcpay can read a transaction without a journal.
   const journal = await account.journal().catch(() => undefined);
   const payment = journal && (await paymentNamed(name, scope, journal));
   if (payment?.attempts.some(({ txnId }) => txnId === name) === true) return name;
@@ -77,7 +82,7 @@ export async function resolveLocally(name: string, context: Context): Promise<st
 
 const mostNamed = 5;
 
-/** The id with this beginning. Throws Failure `usage` if several match. */
+/** The only id with this beginning. Throws Failure `usage` if several ids match. */
 function onlyOne(name: string, among: readonly string[]): string | undefined {
   const ids = [
     ...new Set(among.filter((txnId) => name !== '' && txnId.startsWith(name.toLowerCase()))),
@@ -92,7 +97,10 @@ function onlyOne(name: string, among: readonly string[]): string | undefined {
   );
 }
 
-/** The payment of an id or reference. `R~2` is an attempt of the payment `R`. */
+/**
+ * Finds a payment by id or reference. The reference `R~2` names the second attempt of the payment
+ * `R`.
+ */
 export const paymentNamed = async (
   name: string,
   scope: string,
@@ -100,6 +108,6 @@ export const paymentNamed = async (
 ): Promise<Payment | undefined> =>
   (await journal.find(scope, name)) ?? journal.find(scope, attemptNamed(name)[0]);
 
-/** Whether a name is a complete id, which is sent to the service unchanged. */
+/** Whether a name is a complete id, which svcpay sends to the service unchanged. */
 const isWhole = (name: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(name);

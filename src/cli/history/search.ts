@@ -1,12 +1,15 @@
-// Searches the history by text: in payee, note, reference, id, and the details of both sides.
-// Services have no such search, so svcpay reads the whole list.
+// Searches the history for text in the payee, the note, the reference, the id, and the details of
+// both sides. Services offer no text search, so svcpay reads the whole list.
 import type { ListedTransaction } from '../../api/types.js';
 import { plainLetters } from '../../formats/text.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
 import { recipientsOf } from './parties.js';
 
-/** Whether a transaction has every word, in any letter case and with or without accents. */
+/**
+ * Returns a function that tests whether a transaction contains every word. Letter case and accents
+ * do not matter.
+ */
 export function matcher(
   text: string,
 ): (txn: ListedTransaction, recipientOf: RecipientOf) => boolean {
@@ -19,11 +22,14 @@ export function matcher(
   };
 }
 
-/** A short word, such as `ada`, is within many an id by chance: it must be at its beginning. */
+/**
+ * Whether a text contains a word. Many ids contain a short word such as `ada` by chance, so the
+ * word must be at the beginning of an id.
+ */
 const hasWord = (text: string, word: string): boolean =>
   isCode(text) && word.length < leastPart ? text.startsWith(word) : text.includes(word);
 
-/** An id, an invoice or an address. */
+/** Whether a text is an id, an invoice or an address. */
 const isCode = (text: string): boolean => /^(?=.*\d)[\w-]{26,}$/.test(text);
 
 const leastPart = 8;
@@ -37,7 +43,7 @@ const textsOf = (txn: ListedTransaction, recipientOf: RecipientOf): string[] =>
     ...[txn.sourceReq, txn.destReq].flatMap(({ reqDetails }) => Object.values(reqDetails ?? {})),
   ].filter((value) => typeof value === 'string');
 
-/** Yields the matches in the order of the service. A live line shows the progress. */
+/** Yields the matching transactions in the order of the service. A live line shows the progress. */
 export async function* searched(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   isMatch: ReturnType<typeof matcher>,

@@ -1,4 +1,5 @@
-// Transaction details: the current state or, if the service is unreachable, the last known state.
+// Reads transaction details: the current state or, if the service is unreachable, the last known
+// state.
 import type { Transaction } from '../../api/types.js';
 import { money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -19,7 +20,8 @@ import { resolveId } from './resolve-id.js';
 /**
  * Reads the named transaction, and records its state. If the service does not answer, throws
  * Failure `temporary` with the last known state.
- * @param submitted the kind of that failure for a payment submitted here, whose outcome is unknown
+ * @param submitted the kind of that failure for a payment that svcpay has submitted, whose outcome
+ * is unknown
  */
 export async function readDetails(
   name: string,
@@ -46,7 +48,8 @@ export async function recordState(txn: Transaction, context: Context): Promise<v
 }
 
 /**
- * The outcome is unknown if a payment was submitted here and is reported as expired or cancelled.
+ * Returns a failure with an unknown outcome if svcpay submitted a payment that the service reports
+ * as expired or cancelled.
  */
 export async function unresolvedFailure(
   txn: Transaction,
@@ -56,7 +59,7 @@ export async function unresolvedFailure(
   return unresolvedTransaction(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
 }
 
-/** Shows the last known state of a payment of this home, with its time. */
+/** Shows the last known state of a payment of this home, and when that state was read. */
 async function lastSeen(
   txnId: string,
   failure: Failure,
@@ -82,7 +85,7 @@ async function lastSeen(
   });
 }
 
-/** The times of state changes, from the journal and the webhook inbox. */
+/** The times of the state changes, from the journal and the webhook inbox. */
 export async function stateTimes(
   txnId: string,
   context: Context,
@@ -101,7 +104,7 @@ export async function stateTimes(
   ]);
 }
 
-/** The further data of a receipt, besides the transaction itself. */
+/** The data that a receipt shows in addition to the transaction itself. */
 export async function receiptDetails(
   txn: Transaction,
   context: Context,
@@ -132,7 +135,10 @@ export async function receiptDetails(
   };
 }
 
-/** Undefined with `--account`, because the journal belongs to the key's own account. */
+/**
+ * The payment of a transaction. Undefined with `--account`, because the journal belongs to the
+ * account of the API key.
+ */
 async function paymentOf(txnId: string, context: Context): Promise<Payment | undefined> {
   if (context.settings.accountId !== undefined) return undefined;
   const { scope, journal } = await context.account();

@@ -64,7 +64,7 @@ export const txExport = defineCommand({
     const leftOut = ({ txnState }: ListedTransaction): void =>
       void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
     const listed = service.eachTransactionPage(filter);
-    // JSONL is the service's list. The other formats also need the fees.
+    // JSONL needs only the service's list. The other formats also need the fees.
     const history =
       format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
     const lines = (pages: Pages): AsyncIterable<string> =>
@@ -91,10 +91,13 @@ export const txExport = defineCommand({
   },
 });
 
-/** Formats whose cells a spreadsheet could run as formulas. */
+/** The formats whose cells a spreadsheet could execute as formulas. */
 const cellFormats: ReadonlySet<string> = new Set(['csv', ...accountingFormats]);
 
-/** Throws Failure `usage` if format and wallet do not match. */
+/**
+ * Returns the wallet of the export. Throws Failure `usage` if the format does not support the
+ * wallet.
+ */
 function walletOf(format: (typeof exportFormats)[number], wallet: string | undefined): string {
   const isOfOne = format === 'xero' || format === 'quickbooks';
   if (!isOfOne && wallet !== undefined)
@@ -108,7 +111,7 @@ function walletOf(format: (typeof exportFormats)[number], wallet: string | undef
   );
 }
 
-/** Payees for accountants, and rates for the formats that can hold them. */
+/** Looks up payees for accounting formats, and rates for the formats that can contain rates. */
 function localDataFor(
   format: (typeof exportFormats)[number],
   context: Context,
@@ -126,8 +129,8 @@ function localDataFor(
 type Pages = AsyncIterable<readonly ListedTransaction[]>;
 
 /**
- * Shows progress. An interrupted export fails with the number of written transactions and the last
- * transaction.
+ * Shows progress. If an export is interrupted, throws a failure with the number of written
+ * transactions and the id of the last written transaction.
  */
 async function pourCounted(
   pages: Pages,

@@ -89,8 +89,8 @@ export const txGet = defineCommand({
 });
 
 /**
- * An open request, checked like a new request. If the check fails, svcpay reports that and does not
- * show the request.
+ * Checks and shows an open request like a new request. If the check fails, svcpay reports the
+ * problem and does not show the request.
  */
 function openRequest(
   txn: Transaction,
@@ -120,7 +120,7 @@ function openRequest(
   return undefined;
 }
 
-/** The invoice of a Lightning transaction. Undefined without a readable one. */
+/** The invoice of a Lightning transaction. Undefined if the transaction has no readable invoice. */
 function invoiceOf({ sourceReq, destReq }: Transaction): Invoice | undefined {
   const text = sourceReq.reqDetails?.['paymentRequest'] ?? destReq.reqDetails?.['paymentRequest'];
   try {

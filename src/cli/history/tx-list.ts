@@ -1,4 +1,4 @@
-// Lists transactions, one page or all. Specification: endpoint 10.
+// Lists one page of transactions or all transactions. Specification: endpoint 10.
 import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, TransactionFilter, TransactionPage } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -115,7 +115,7 @@ async function throughPager(
     Object.entries(env).filter(([name]) => !name.startsWith('SVCPAY_')),
   );
   const pager = openPager(command, stdout, own);
-  // The pager handles Ctrl-C. A live line next to its rows would spoil the screen.
+  // The pager handles Ctrl-C. A live line next to the pager's rows would corrupt the screen.
   const releaseSignals = takeSignals(() => undefined);
   const plain: OutputStream = Object.assign(Object.create(stderr, { isTTY: { value: false } }), {
     write: (text: string) => stderr.write(text),
@@ -145,8 +145,8 @@ async function* firstOf(
 }
 
 /**
- * Shows matches. For people, they are sorted newest last at the end. For machines, each is printed
- * when it is found.
+ * Shows the transactions that match a search. On a screen, svcpay prints them after the search,
+ * newest last. For machines, svcpay prints each match at once.
  */
 async function showFound(
   matches: AsyncIterable<ListedTransaction>,
@@ -166,8 +166,8 @@ async function showFound(
 }
 
 /**
- * Whether a transaction is an unconfirmed quote that expired. Services may still report it as a
- * quote.
+ * Whether a transaction is an unconfirmed quote that has expired. Services may still report an
+ * expired quote as a quote.
  */
 export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: number): boolean =>
   sourceReq.method === 'servicepay' &&
@@ -175,25 +175,27 @@ export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: 
     (isQuoted(txnState) && typeof sourceReq.expiresAt === 'number' && sourceReq.expiresAt < now));
 
 const usualPage = 20;
-/** The lines for heading, titles, footer and the next prompt. */
+/** The number of lines besides the rows: heading, titles, footer and the next prompt. */
 const besideRows = 4;
 
-/** At most as many rows as the window shows. */
+/** The number of rows on a page, at most as many as the window can show. */
 const pageSize = ({ out, terminal }: Context): number =>
   out.forPeople && terminal.stdoutIsTty
     ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3)
     : usualPage;
 
 interface HistoryPage {
-  /** Transactions, newest first. */
+  /** The transactions of the page, newest first. */
   readonly transactions: readonly ListedTransaction[];
   readonly page: number;
-  /** The number of all matches. Null if the service does not report it. */
+  /** The number of all matching transactions. Null if the service does not report the number. */
   readonly total: number | null;
   readonly more: boolean;
 }
 
-/** Exactly the rows of the service's page, so that a full page never looks like the last page. */
+/**
+ * Reads exactly the rows of the service's page, so that a full page never looks like the last page.
+ */
 async function readPage(
   service: ServiceClient,
   filter: TransactionFilter,
@@ -206,14 +208,14 @@ async function readPage(
   return { transactions: data, page, total, more };
 }
 
-/** The page of a screen, without hidden rows. The next page fills up the first page. */
+/** A page on a screen, without hidden rows. Rows of the service's next pages fill up the page. */
 interface ScreenPage extends HistoryPage {
   readonly hidden: number;
-  /** The last page of the service that it contains. */
+  /** The last page of the service from which this page has rows. */
   readonly last: number;
 }
 
-/** The most pages that are read to find visible rows. */
+/** The largest number of pages that svcpay reads to find visible rows. */
 const mostPages = 10;
 
 async function filledPage(
@@ -240,8 +242,8 @@ async function filledPage(
 }
 
 /**
- * Whether more pages follow. If the service reports no count, a full page means that there may be
- * more.
+ * Whether more pages follow. If the service reports no count, a full page means that more pages may
+ * follow.
  */
 export function hasMorePages(
   { data, pagination }: TransactionPage,
@@ -266,8 +268,8 @@ const noPage = (page: number, total: number | null, limit: number): string =>
     : `There is no page ${page}: the last is ${Math.max(Math.ceil(total / limit), 1)}.`;
 
 /**
- * Prints a page for machines. Lines of text have the newest row last, as on a screen. JSON and CSV
- * have the service's order.
+ * Prints a page for machines. Text output has the newest row last, like a screen. JSON and CSV have
+ * the service's order.
  */
 async function printPage(
   found: HistoryPage,
@@ -288,7 +290,7 @@ async function printPage(
   else if (page > 1 && transactions.length > 0) out.say(`${where}${order}.`);
 }
 
-/** Prints a page for people: newest last, with short unique ids. */
+/** Prints a page for people, newest row last, with short unique ids. */
 async function show(
   found: ScreenPage,
   { limit, period }: { readonly limit: number; readonly period: string },
@@ -344,7 +346,7 @@ const isEverything = (flags: object): boolean =>
     (value) => value === undefined || (Array.isArray(value) && value.length === 0),
   );
 
-/** Shows this home's payments, and when they were last checked. */
+/** Lists this home's payments from the journal, with the time of the last check. */
 async function showOffline(why: Failure, atMost: number, context: Context): Promise<void> {
   const intents = await offlineList(atMost, context);
   if (intents.length === 0) return;

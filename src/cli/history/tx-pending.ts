@@ -58,8 +58,9 @@ export const txPending = defineCommand({
 const mostShown = 5;
 
 /**
- * Lists payments of all accounts that are open for longer, only from the journal.
- * @param fails whether to throw Failure `pending` if there are any
+ * Lists payments of all accounts that have been open for longer than a given time, from the journal
+ * only.
+ * @param fails whether to throw Failure `pending` if the list is not empty
  */
 async function listOverdue(olderThanMs: number, fails: boolean, context: Context): Promise<void> {
   const { out, now } = context;

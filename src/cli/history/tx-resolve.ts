@@ -1,4 +1,5 @@
-// Records the service's answer, given outside its interface, about an error or an unknown outcome.
+// Records an answer about an error or an unknown outcome that the service's staff gave outside the
+// API.
 import { Failure } from '../../formats/failure.js';
 import type { Attempt, Payment } from '../../store/journal/payment.js';
 import { back } from '../../terminal/ask/ask.js';
@@ -28,7 +29,7 @@ interface Resolved {
   readonly txnState: string | null;
   readonly moved: boolean;
   readonly note: string;
-  /** Epoch ms. */
+  /** The time of the answer in epoch ms. */
   readonly at: number;
 }
 
@@ -72,8 +73,8 @@ export const txResolve = defineCommand({
 });
 
 /**
- * Reads the transaction again, because a read may be more exact than a person's answer. Without a
- * read, the answer alone counts.
+ * Re-reads the transaction, because the service's report may be more exact than a person's answer.
+ * If the read fails, svcpay records the answer alone.
  */
 async function readAgain(payment: Payment, txnId: string, context: Context): Promise<Payment> {
   const { client, journal } = await context.account();

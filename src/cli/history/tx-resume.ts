@@ -1,5 +1,5 @@
-// Finishes or reports the unfinished payments of this home, after a crash, an interruption or a
-// wait that ended.
+// Finishes or reports the unfinished payments of this home, after a crash, an interruption or the
+// end of a wait.
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { journalFile } from '../../store/files/home.js';
@@ -74,13 +74,13 @@ async function startNewJournal({ home, now, config, out }: Context): Promise<voi
   out.say('Enter earlier payments from the service first: svcpay reconcile --import');
 }
 
-/** The longest wait for all payments together, because a cron job must end. */
+/** The maximum total wait for all payments, because a cron job must end. */
 const openWaitMs = 30_000;
 
 async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
   const { out, live } = context;
   const payments = await agreedPayments(context);
-  // While a question stands, the person decides how long it takes.
+  // A question has no time limit, because the person decides how long to take.
   const atMostMs = payments.every(mayHavePaid) ? waiting : 'forever';
   const { end, over } = deadline(atMostMs, context);
   try {
@@ -95,7 +95,7 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
     live.stop();
     const { journal } = await context.account();
     const { read } = await journal();
-    // Reads again, because payments may have changed since they were listed.
+    // Re-reads the payments, because they may have changed since svcpay listed them.
     const known = await Promise.all(
       resumed.map(({ payment }) => read(payment.id).catch(() => undefined)),
     );
@@ -112,7 +112,7 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
 }
 
 /**
- * Ends requests together with the wait, because the service can leave each one unanswered for
+ * Ends requests together with the wait, because the service can leave each request unanswered for
  * half a minute.
  */
 function deadline(waiting: Wait, { sleep, signal }: Context) {
@@ -128,13 +128,16 @@ function deadline(waiting: Wait, { sleep, signal }: Context) {
   return { end: AbortSignal.any([signal, end.signal]), over: () => isOver.abort() };
 }
 
-/** The most payments that are read separately, which shows more than the list. */
+/**
+ * The largest number of payments that svcpay reads singly. A single read returns more fields than
+ * the list.
+ */
 const mostReadSingly = 4;
 
 /**
- * Returns a lookup of the reports of the service's list and of the journal. The list is read once,
- * because a thousand single reads would take minutes. The journal is read for each payment, because
- * another machine may have resumed the payment.
+ * Returns a lookup of a payment's state in the service's list and the journal. svcpay reads the
+ * list once, because a thousand single reads would take minutes. svcpay reads the journal for each
+ * payment, because another machine may have resumed the payment.
  */
 async function knownFrom(
   payments: readonly Payment[],
@@ -144,7 +147,8 @@ async function knownFrom(
 ) {
   const listed = new Map<string, ListedTransaction | Failure>();
   const submitted = payments.filter(mayHavePaid);
-  // Payments that the list does not show, or cannot show now, are read by id.
+  // svcpay reads a payment by id if the list does not show the payment, or if the list is
+  // unavailable.
   if (submitted.length > mostReadSingly) {
     const { client } = await context.account();
     await ifAvailable(readListed(submitted, listed, client.until(end), context));
@@ -169,7 +173,8 @@ async function knownFrom(
 }
 
 /**
- * Rotates the payments, so that several machines that resume at once begin at different payments.
+ * Rotates the payments, so that machines that resume at the same time start with different
+ * payments.
  */
 function startingAnywhere<T>(items: readonly T[], { random }: Context): readonly T[] {
   const at = Math.floor(random() * items.length);
@@ -177,8 +182,8 @@ function startingAnywhere<T>(items: readonly T[], { random }: Context): readonly
 }
 
 /**
- * The open payments. If no question can be asked, svcpay names and skips payments that were not
- * submitted: their process was killed or suspended before the cost was approved.
+ * The open payments to resume. If svcpay cannot ask a question, it reports and skips each payment
+ * that was never submitted, because the earlier run ended before a person approved the cost.
  */
 async function agreedPayments(context: Context): Promise<readonly Payment[]> {
   const { globals, out, terminal } = context;
@@ -200,7 +205,7 @@ async function depsFor(
   return { ...deps, service: client.until(end), signal: end };
 }
 
-/** Fails before a quote that no one could approve. */
+/** Fails before svcpay requests a quote that a person could not approve. */
 function askForYes(payment: Payment, { ask, globals }: Context): void {
   if (!mayHavePaid(payment) && !globals.yes) ask.demand(['--yes']);
 }
@@ -247,7 +252,7 @@ async function resumeOne(
   await showPayment(presentationOf(payment), (deps) => resume(payment, options, deps), context);
 }
 
-/** Follows a transaction of another home, or of an abandoned payment. Never confirms it. */
+/** Follows a transaction of another home, or of an abandoned payment, without confirming it. */
 async function followElsewhere(txnId: string, waiting: Wait, context: Context): Promise<void> {
   const { client: service } = await context.account();
   const txn = await service.transaction(txnId);

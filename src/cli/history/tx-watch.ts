@@ -1,4 +1,5 @@
-// Follows transactions until each is final. The exit code is 6 if one of them did not complete.
+// Follows transactions until each transaction is final. The exit code is 6 if a transaction did not
+// complete.
 import { idLength, paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -65,7 +66,7 @@ export const txWatch = defineCommand({
       live.stop();
       for (const txn of ended) await recordState(txn, context);
       const failure = await unpaid(ended, context);
-      // For scripts, stdout stays empty if the exit code reports a failure.
+      // In a script, stdout stays empty if the exit code reports a failure.
       if (failure !== undefined && !out.forPeople) throw failure;
       await printEnded(ended, service.serviceNow(), context);
       if (failure !== undefined) throw failure;
@@ -75,13 +76,15 @@ export const txWatch = defineCommand({
   },
 });
 
-/** The pause between reads of several transactions, which keeps below rate limits. */
+/** The pause between reads of several transactions, which avoids rate limits. */
 const readsApartMs = 1_000;
 
-/** The free rows below: one for the cursor, and one spare while the window shrinks. */
+/**
+ * The free rows below the lines: one row for the cursor, and one spare row for a shrinking window.
+ */
 const rowsBelow = 2;
 
-/** A line for each transaction, or only for open transactions if the window is too low. */
+/** A line for each transaction. If the window is too low, only open transactions have lines. */
 function watchLines(
   all: readonly Transaction[],
   reached: ReadonlyMap<string, readonly string[]>,
@@ -109,7 +112,7 @@ async function printEnded(
   now: number,
   { out }: Context,
 ): Promise<void> {
-  // jsonl has already printed every change.
+  // With jsonl, svcpay has already printed every change.
   if (out.format === 'jsonl') return;
   const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});
   const [only] = ended;
@@ -118,7 +121,7 @@ async function printEnded(
   else await out.list(ended, view);
 }
 
-/** The failures, unknown outcomes first. */
+/** The failures of the transactions. Unknown outcomes are first. */
 async function unpaid(
   ended: readonly Transaction[],
   context: Context,

@@ -1,5 +1,5 @@
-// Reads responses: JSON or not, specified or not, the failure that an error response means, and the
-// wait that it requests.
+// Reads responses of every form: JSON or not, specified or not. Derives the failure that an error
+// response means, and the wait that it requests.
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 import { clip } from '../formats/text.js';
 import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
@@ -20,7 +20,7 @@ export interface Answer {
 export interface Expectation {
   effect: Effect;
   txnId?: string | undefined;
-  /** An empty response counts as success. */
+  /** Whether an empty response counts as success. */
   mayBeEmpty?: boolean | undefined;
   /** Stops this request, in addition to the client's signal. */
   signal?: AbortSignal | undefined;
@@ -35,7 +35,7 @@ export function readAnswer(response: HttpResponse): Answer {
 
 export const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 && status < 300;
 
-/** Whether a successful response may have this body. */
+/** Whether this is a valid body for a successful response. */
 export const isReadable = ({ content }: Answer, { mayBeEmpty }: Expectation): boolean =>
   content === 'json' || (content === 'empty' && mayBeEmpty === true);
 
@@ -61,7 +61,7 @@ export function valueOf<T>(
   }
 }
 
-/** The response has a status of success and an error in its body. */
+/** Whether a response has a success status but an error in its body. */
 export const reportsError = ({ json }: Answer): boolean =>
   /^(?:error|fail(?:ed|ure)?)$/i.test(
     text.read(fieldsWithin(json, 'resultStatus')['resultStatus']) ?? '',
@@ -75,7 +75,7 @@ const fieldsWithin = (json: unknown, ...anyOf: readonly string[]): Fields => {
   return isFields(found) ? found : {};
 };
 
-/** Services send the code as a text or a number. */
+/** The error code, which services send as a text or a number. */
 export const codeOf = ({ json }: Answer): string | undefined =>
   clip(text.read(errorWithin(json)['code']) ?? '', longestCode) || undefined;
 
@@ -100,8 +100,8 @@ const gaveUp: ReadonlySet<number> = new Set([408, 425, 499]);
 const conflicts: ReadonlySet<number> = new Set([409, 423]);
 
 /**
- * Only the service's own refusal, rate limits included, proves that the request was not carried
- * out.
+ * Whether an error response leaves the outcome unknown. Only the service's own refusal, including a
+ * rate limit, proves that the service did not carry out the request.
  */
 function isUnresolved(
   { status, isOwnRefusal }: ServiceError,
@@ -114,14 +114,14 @@ function isUnresolved(
   return gaveUp.has(status) || (conflicts.has(status) && !hasErrorShape(answer));
 }
 
-/** Every error of the specification has the text `error`. */
+/** The text `error`, which every error from the specification has. */
 const hasErrorShape = ({ json }: Answer): boolean => typeof errorWithin(json)['error'] === 'string';
 
 const ownStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
 /**
- * The service itself wrote the response: the status proves that, or a 200 has the detailed form,
- * which no gateway uses.
+ * Whether the service itself wrote the response. The status proves this, or a 200 response has the
+ * detailed form, which no gateway uses.
  */
 const isOwn = (answer: Answer): boolean =>
   hasErrorShape(answer) &&
@@ -135,7 +135,7 @@ interface About extends Advice {
 
 export type Advice = Pick<FailureDetails, 'hint' | 'next'>;
 
-/** The failure of an error response in any of the three body shapes, or in none. */
+/** The failure that an error response means, whatever the shape of its body. */
 export function serviceError(answer: Answer, now: number, about: About = {}): ServiceError {
   const { status } = answer.response;
   const wait = waitAskedFor(answer.response, now);
@@ -187,7 +187,7 @@ export function factsOf(answer: Answer): LogFacts {
   };
 }
 
-/** A create request or confirmation that the service may or may not have carried out. */
+/** The failure of a create request or confirmation that the service may have carried out. */
 export function unknownOutcome(
   message: string,
   { effect, txnId }: Expectation,
@@ -201,7 +201,7 @@ export function unknownOutcome(
   });
 }
 
-/** The hint for pages and redirects, which come from a guest network or a gateway. */
+/** The hint for a page or a redirect, which comes from a guest network or a gateway. */
 const notTheService = 'Try again; if it persists, check the base URL.';
 
 const pointsElsewhere = (status: number): boolean => status >= 300 && status < 400;
@@ -225,7 +225,8 @@ function misshapen(
 }
 
 /**
- * Error codes of live services that are more exact than the status: key, signature, token; balance.
+ * Error codes of live services that are more exact than the status. They concern the key, the
+ * signature, the token or the balance.
  */
 const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
   ['1001', 'authentication'],
@@ -243,7 +244,10 @@ function kindOf(status: number, code: string | undefined): FailureKind {
   return status === 404 ? 'not-found' : 'refused';
 }
 
-/** Only a 404 in JSON concerns the transaction. Any other 404 may come from a gateway. */
+/**
+ * Whether a 404 means that the transaction does not exist. A 404 without JSON may come from a
+ * gateway.
+ */
 const isMissing = ({ response: { status }, content }: Answer, { txnId }: About): boolean =>
   status === 404 && content === 'json' && txnId !== undefined;
 
@@ -288,7 +292,8 @@ function decoded(params: unknown): unknown {
 }
 
 /**
- * Describes a body, or the target of a redirect. Omits JSON and queries, which may contain a token.
+ * Describes a body, or the target of a redirect. Omits JSON and the query of a URL, which may
+ * contain a token.
  */
 function contentOf({ response, content }: Answer): string {
   const [elsewhere = ''] = (response.headers['location'] ?? '').split(/[?#]/);
@@ -323,7 +328,7 @@ export function waitAskedFor(
   );
 }
 
-/** `Retry-After` in ms, from seconds, or from a date by the service's clock. */
+/** The wait in ms from `Retry-After`, which contains seconds or a date by the service's clock. */
 function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+(?:\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header) * 1000);
@@ -331,10 +336,10 @@ function retryAfterMs(header: string | undefined, now: number): number | undefin
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** A smaller number is seconds from now, a larger number is an instant. */
+/** A smaller number is seconds from now. A larger number is an instant. */
 const longestSpan = 1e8;
 
-/** `X-RateLimit-Reset` in ms from now, from seconds or an instant in any form. */
+/** The wait in ms from `X-RateLimit-Reset`, which contains seconds or an instant in any form. */
 export function resetMs(headers: HttpResponse['headers'], now: number): number | undefined {
   const header = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'];
   if (header === undefined) return undefined;

@@ -31,8 +31,8 @@ import { arrayParameter, cancelPath, ratesPath } from './unspecified.js';
 export type { ClientOptions };
 
 /**
- * The endpoints of the service. If the network or the service fails for a moment, the client
- * repeats a read. It sends a request that changes something only once. Every method rejects with a
+ * The endpoints of the service. If the network or the service fails temporarily, the client repeats
+ * a read. The client sends a request that changes something only once. Every method rejects with a
  * `ServiceError` if the service refuses, with a `NoAnswer` if the outcome of the request is
  * unknown, and with another `Failure` if the response to a read is invalid.
  */
@@ -46,13 +46,14 @@ export class ServiceClient {
   }
 
   /**
-   * A client with the same token whose requests also stop at this signal, with kind `interrupted`.
+   * Returns a client with the same token whose requests also stop at this signal, with kind
+   * `interrupted`.
    */
   until(signal: AbortSignal): ServiceClient {
     return this.within({ signal });
   }
 
-  /** A client with the same token whose requests also keep to these terms. */
+  /** Returns a client with the same token whose requests also keep to these terms. */
   within(terms: CallTerms): ServiceClient {
     const client = new ServiceClient(this.#options);
     client.#service = this.#service.within(terms);
@@ -60,8 +61,8 @@ export class ServiceClient {
   }
 
   /**
-   * A client with the same token whose requests ignore the signal of the options, to undo something
-   * after that signal.
+   * Returns a client with the same token whose requests ignore the signal of the options. After
+   * that signal, this client can still undo something.
    */
   afterwards(): ServiceClient {
     const client = new ServiceClient(this.#options);
@@ -80,7 +81,7 @@ export class ServiceClient {
 
   /**
    * The service's clock in epoch ms, from the `Date` header of responses. Before the first
-   * response, the machine's clock.
+   * response, this is the machine's clock.
    */
   serviceNow(): number {
     return this.#service.now();
@@ -97,25 +98,25 @@ export class ServiceClient {
   }
 
   /**
-   * Wallets of the given account, or else of the account in the options, or else of the token's
-   * account (endpoint 2).
+   * Reads the wallets of the given account (endpoint 2). The default is the account in the options,
+   * otherwise the token's account.
    */
   async wallets(accountId?: string): Promise<types.Wallet[]> {
     const path = `${await this.#accountPath(accountId)}/wallet/`;
     return this.#read(path, read.readWallets);
   }
 
-  /** The record of an account, chosen as in {@link wallets} (endpoint 3). */
+  /** Reads the record of an account, chosen as in {@link wallets} (endpoint 3). */
   async account(accountId?: string): Promise<types.Account> {
     return this.#read(await this.#accountPath(accountId), read.readAccount);
   }
 
-  /** The permanent Bitcoin deposit address of the token's account (endpoint 4). */
+  /** Reads the permanent Bitcoin deposit address of the token's account (endpoint 4). */
   bitcoinAddress(): Promise<types.BitcoinAddress> {
     return this.#read('/api/v2/account/onchain-address', read.readBitcoinAddress);
   }
 
-  /** The permanent USDT deposit address of the token's account on one chain (endpoint 5). */
+  /** Reads the permanent USDT deposit address of the token's account on one chain (endpoint 5). */
   usdtAddress(chainId: types.UsdtChain): Promise<types.UsdtAddress> {
     const query: [string, string][] = [
       ['walletCcy', 'USDT'],
@@ -125,7 +126,7 @@ export class ServiceClient {
   }
 
   /**
-   * Creates a quote, which moves nothing (endpoint 6). After a `NoAnswer`, look for the `extRefId`
+   * Creates a quote, which moves no money (endpoint 6). After a `NoAnswer`, look for the `extRefId`
    * in the list.
    */
   async createTransaction(transaction: types.CreateTransaction): Promise<types.Transaction> {
@@ -168,7 +169,7 @@ export class ServiceClient {
     return cancelled ?? this.transaction(txnId);
   }
 
-  /** One transaction by its id (endpoint 9). */
+  /** Reads one transaction by its id (endpoint 9). */
   async transaction(txnId: string): Promise<types.Transaction> {
     const path = `/api/v2/transaction/${segment(txnId)}`;
     return this.#seen(
@@ -182,8 +183,8 @@ export class ServiceClient {
   }
 
   /**
-   * One page of the list (endpoint 10). A page after the last is empty, even if the service answers
-   * 404.
+   * Reads one page of the list (endpoint 10). Returns an empty page after the last page, even if
+   * the service answers 404.
    */
   async transactions(
     filter: types.TransactionFilter = {},
@@ -198,7 +199,7 @@ export class ServiceClient {
   }
 
   /**
-   * Every transaction of the list from `filter.page` on, without repetition. Leaving the loop stops
+   * Yields every transaction of the list once, from `filter.page` on. Leaving the loop stops the
    * requests in flight.
    */
   eachTransaction(
@@ -208,7 +209,10 @@ export class ServiceClient {
     return eachRow(this.#listOf(filter, options));
   }
 
-  /** The pages of {@link eachTransaction}, without the cost of single rows. */
+  /**
+   * Yields the same transactions as {@link eachTransaction} in pages, which is faster than single
+   * rows.
+   */
   eachTransactionPage(
     filter: types.TransactionFilter = {},
     options: types.RequestOptions = {},
@@ -265,8 +269,8 @@ export class ServiceClient {
   }
 
   /**
-   * Endpoint 11; replaces the account's webhook. The callback must be https. If the response does
-   * not show it, it is read from the list.
+   * Replaces the account's webhook (endpoint 11). The callback must be https. If the response omits
+   * the webhook, the client reads the webhook from the list.
    */
   async createWebhook(webhook: { callback: string; secret: string }): Promise<types.Webhook> {
     const call = {
@@ -287,7 +291,7 @@ export class ServiceClient {
     return found;
   }
 
-  /** The account's webhook, if there is one (endpoint 12). */
+  /** Reads the account's webhook, if there is one (endpoint 12). */
   webhooks(): Promise<types.Webhook[]> {
     return this.#read('/api/v2/webhook', read.readWebhooks).catch(ifMissing([]));
   }
@@ -321,8 +325,8 @@ export class ServiceClient {
   }
 
   /**
-   * Banks, then mobile wallets of a country (ISO alpha-2); empty without payout methods (endpoint
-   * 15).
+   * Lists the banks of a country (ISO alpha-2), followed by its mobile wallets (endpoint 15). The
+   * list is empty if the country has no payout methods.
    */
   async institutions(countryCode: string): Promise<types.Institution[]> {
     const path = `/api/v2/reference/fiat-institution/by-country/${segment(countryCode)}`;
@@ -331,7 +335,7 @@ export class ServiceClient {
       .catch(ifMissing([]));
   }
 
-  /** Exchange rates (endpoint 16, which the specification only names). */
+  /** Reads the exchange rates (endpoint 16, which the specification only names). */
   rates(): Promise<types.Rates> {
     return this.#read(ratesPath, read.readRates);
   }
@@ -339,7 +343,8 @@ export class ServiceClient {
   /**
    * Sends any authenticated request and resolves with the response, whatever its status. The path
    * begins with `/`. The body is JSON and is sent verbatim. The client repeats a GET (unless
-   * `retry: false`), and a change of settings that was lost on a closed connection.
+   * `retry: false`). The client also repeats a change of settings if a closed connection lost the
+   * request.
    */
   async request(
     method: string,
@@ -361,7 +366,7 @@ export class ServiceClient {
     return this.#service.accountId();
   }
 
-  /** The account of the options, or else the token's own account. */
+  /** The account in the options, otherwise the token's own account. */
   async accountId(): Promise<string> {
     return this.#options.accountId ?? this.#service.accountId();
   }
@@ -393,7 +398,7 @@ function segment(id: string): string {
 
 const anything = (): void => undefined;
 
-/** Replaces the service's own 404. A gateway's 404 stays an error. */
+/** Returns a replacement value for the service's own 404. A gateway's 404 stays an error. */
 const ifMissing =
   <T>(nothing: T) =>
   (error: unknown): T => {
@@ -401,7 +406,7 @@ const ifMissing =
     throw error;
   };
 
-/** Undefined if the response cannot be read. */
+/** The result of the read, or undefined if the response cannot be read. */
 const ifPossible =
   <T>(reader: AnswerReader<T>): AnswerReader<T | undefined> =>
   (answer, unrecognized) => {

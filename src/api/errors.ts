@@ -3,30 +3,33 @@ import { Failure, type FailureDetails, type FailureKind } from '../formats/failu
 
 /**
  * What a request can change: nothing, a setting (webhook, cancellation), a quote (moves no money),
- * or money. Decides what a missing response means.
+ * or money. This decides what a missing response means.
  */
 export type Effect = 'read' | 'setting' | 'quote' | 'payment';
 
-/** What a {@link ServiceError} is made from. */
+/** The data from which a {@link ServiceError} is made. */
 export type ServiceErrorDetails = FailureDetails &
   Pick<ServiceError, 'status' | 'reason'> &
   Partial<Pick<ServiceError, 'isOwnRefusal' | 'params' | 'retryAfterMs'>>;
 
-/** An error response: the request was not carried out (specification: Errors). */
+/**
+ * An error response, which means that the service did not carry out the request (specification:
+ * Errors).
+ */
 export class ServiceError extends Failure {
   override readonly name = 'ServiceError';
   declare readonly status: number;
-  /** The service's own text: `error` and `message`. */
+  /** The service's own text, from the fields `error` and `message`. */
   readonly reason: string;
   /**
-   * The service itself refused: 400, 401, 403 or 404 with a body in one of the specification's
-   * shapes, or 200 with the detailed shape. Any other response may come from a gateway, which does
-   * not know the outcome.
+   * Whether the service itself refused: 400, 401, 403 or 404 with a body in one of the
+   * specification's shapes, or 200 with the detailed shape. Any other response may come from a
+   * gateway, which does not know the outcome.
    */
   readonly isOwnRefusal: boolean;
   /** `errorMetadata.params`, decoded if it is JSON. */
   readonly params: unknown;
-  /** The wait from `Retry-After` or `X-RateLimit-Reset`. */
+  /** The wait that `Retry-After` or `X-RateLimit-Reset` requests. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: FailureKind, message: string, details: ServiceErrorDetails) {
@@ -39,7 +42,7 @@ export class ServiceError extends Failure {
 }
 
 /**
- * The service offers no cancellation (404 or 405), so the quote expires at its
+ * The service does not offer cancellation (404 or 405), so the quote expires at its
  * `sourceReq.expiresAt`.
  */
 export class CancelNotOffered extends ServiceError {}
@@ -50,7 +53,7 @@ export class CancelNotOffered extends ServiceError {}
  */
 export class NoAnswer extends Failure {
   override readonly name = 'NoAnswer';
-  /** False only if the service certainly has not carried out the request. */
+  /** Whether the service may have carried out the request. False only if it certainly did not. */
   readonly mayHaveArrived: boolean;
 
   constructor(

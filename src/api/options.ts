@@ -18,17 +18,17 @@ export interface ClientOptions {
   credentials: Credentials;
   transport: Transport;
   tokens: TokenStore;
-  /** The service name on the wire: `service` as in the specification, `acme` for `acmepay`. */
+  /** The service name on the wire: `service` as in the specification, or `acme` for `acmepay`. */
   maker: string;
   /**
-   * The (sub)account to read instead of the token's own. Only wallets and account have an account
-   * in their path; every other endpoint acts on the account of the API key, so another account's
-   * transactions need its own key.
+   * The (sub)account to read instead of the token's own account. Only `wallets` and `account` have
+   * an account in their path. Every other endpoint acts on the account of the API key, so the
+   * transactions of a different account need that account's key.
    */
   accountId?: string | undefined;
   /** The machine's clock in epoch ms. */
   clock: () => number;
-  /** Waits. May reject or resolve early when the signal fires. */
+  /** Waits for a time. The wait may reject or resolve early when the signal fires. */
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** A random number in [0, 1). */
   random: () => number;
@@ -43,7 +43,7 @@ export interface ClientOptions {
   retries?: number | undefined;
   /** The time limit of one request, retries included. */
   timeoutMs: number;
-  /** Longest total rate-limit wait of one request (default `timeoutMs`). */
+  /** The longest total rate-limit wait of one request (default `timeoutMs`). */
   rateLimitWaitMs?: number | undefined;
   /** Stores the page size of a service that returns fewer rows than requested. */
   pageSizes?:
@@ -53,7 +53,7 @@ export interface ClientOptions {
   onWait?: ((ms: number) => void) | undefined;
   /**
    * Receives the name, the value and the expected value of a field that svcpay could not read and
-   * ignored.
+   * therefore ignored.
    */
   onUnrecognized?: ((words: string) => void) | undefined;
   /** Called when the service has reported a transaction by id, or confirmed it. */

@@ -9,7 +9,7 @@ export interface Page<T> {
 
 /**
  * The page size of the first request. The specification names no maximum. If a service refuses this
- * size or falls back to its default, the client uses {@link pageSize} from then on.
+ * size or returns its default size, the client uses {@link pageSize} for further requests.
  */
 export const largePageSize = 1_000;
 export const pageSize = 100;
@@ -17,11 +17,14 @@ export const pageSize = 100;
 export const usualPageSize = 20;
 
 /**
- * The number of pages requested ahead, because with a distant service most of the time is waiting.
+ * The number of pages requested ahead. With a distant service, most of the time is spent waiting.
  */
 const pagesAhead = 8;
 
-/** Two million rows in the smallest pages. A list with more pages counts as endless. */
+/**
+ * The page count above which a list counts as endless. This is two million rows in the smallest
+ * pages.
+ */
 const mostPages = 100_000;
 
 export interface ListSource<T> {
@@ -38,12 +41,12 @@ export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void
 }
 
 /**
- * Yields each row once, in pages. New rows push others onto the next page, where `eachPage` skips
- * them. It continues until a page is empty, or until two pages in a row have no new rows, whatever
- * limit and total the service reports. It requests the next pages ahead. If rows disappear
- * meanwhile, as from a list of one state, it reads the page and the page before again, because the
- * following rows have moved up. Throws Failure `temporary` if the service repeats a page although
- * rows are missing, or if its pages never end.
+ * Yields each row once, in pages. If new rows push known rows onto the next page, `eachPage` skips
+ * the known rows. The list ends at an empty page, or after two pages in a row without new rows,
+ * whatever limit and total the service reports. `eachPage` requests the next pages ahead. If rows
+ * leave the list meanwhile, the following rows move up, so `eachPage` re-reads the page and the
+ * page before. Throws Failure `temporary` if the service repeats a page although rows are missing,
+ * or if its pages never end.
  */
 export async function* eachPage<T>(
   source: ListSource<T>,
@@ -105,7 +108,7 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     while (coming.length < Math.min(left, pagesAhead))
       coming.push(fetchPage(page + coming.length + 1));
     yield fresh;
-    // The last, empty page is requested only now, because the caller may leave the loop before it.
+    // The last, empty page is requested only now, because the caller may leave the loop earlier.
     if (coming.length === 0) coming.push(fetchPage(page + 1));
     earlier = new Set(ids);
     first ??= earlier;

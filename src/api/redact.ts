@@ -1,19 +1,22 @@
-// Removes secrets from responses before they become messages, because a service or gateway may echo
-// them.
+// Removes secrets from responses before messages quote them, because a service or gateway may echo
+// a secret.
 import { isFields, jsonIn } from '../formats/unknown.js';
 import type { HttpRequest, HttpResponse } from './transport.js';
 
 const redacted = '[redacted]';
-/** Matches any web token, also an earlier token. */
+/** Matches any web token, including earlier ones. */
 const webToken = /\beyJ[\w-]{8,}(?:\.[\w-]+)*/g;
-/** A shorter secret could be an ordinary word. */
+/** The least length of a redacted secret. A shorter secret could be an ordinary word. */
 const shortest = 4;
-/** A text of this length occurs in data only if the service echoes a secret. */
+/**
+ * The length from which a secret is redacted in data. A text of this length occurs there only if
+ * the service echoes a secret.
+ */
 const shortestInData = 16;
 
 export const withoutTokens = (text: string): string => text.replace(webToken, redacted);
 
-/** A secret as plain text, within JSON, a URL, a form and a page, and encoded. */
+/** The forms of a secret: plain text, within JSON, a URL, a form or a page, and encoded. */
 const spellings = (secret: string): ReadonlySet<string> =>
   new Set([
     secret,
@@ -24,12 +27,16 @@ const spellings = (secret: string): ReadonlySet<string> =>
     ...(secret.length < shortestEncoded ? [] : encodings(secret)),
   ]);
 
-/** Parts of the encoding of a shorter secret could be parts of words. */
+/**
+ * The least length of a secret whose encoded parts are redacted. Parts of a shorter secret could be
+ * parts of words.
+ */
 const shortestEncoded = 8;
 
 /**
- * A secret in hex, in base64, and as a part of a longer text in base64, such as `key:secret`.
- * There, the characters at both ends also depend on the neighbouring text.
+ * The encodings of a secret: in hex, in base64, and as a part of a longer text in base64, such as
+ * `key:secret`. Within a longer text, the characters at both ends also depend on the neighbouring
+ * text.
  */
 function encodings(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex');
@@ -58,7 +65,7 @@ const inPage = (secret: string): string =>
   ].reduce((text, [character = '', name = '']) => text.replaceAll(character, name), secret);
 
 /**
- * The body itself if it contains no secret. JSON that is too deep to be written becomes one
+ * Returns the body itself if it contains no secret. JSON that is too deep to be written becomes one
  * placeholder.
  */
 function redactedJson(
@@ -151,6 +158,6 @@ export const withoutSecrets = ({ headers, body, ...request }: HttpRequest): Http
   body: body && hidden(body),
 });
 
-/** JSON without the secret of a webhook and without tokens. */
+/** The JSON without webhook secrets and tokens. */
 export const hidden = (json: string): string =>
   json.replaceAll(/("(?:secret|accessToken)"\s*:\s*)"(?:[^"\\]|\\.)*"/g, `$1"${redacted}"`);

@@ -12,7 +12,7 @@ export interface HttpRequest {
   timeoutMs?: number | undefined;
 }
 
-/** Timings of an exchange in ms. The first two are missing on a reused connection. */
+/** The timings of an exchange in ms. A reused connection has neither `connect` nor `tls`. */
 export interface Timing {
   readonly connect?: number | undefined;
   readonly tls?: number | undefined;
@@ -37,11 +37,11 @@ export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** Whether the request can have reached the service. */
 export interface NetworkErrorDetails {
-  /** False only if certainly no byte of the request was sent. */
+  /** Whether bytes of the request may have been sent. False only if certainly none were sent. */
   requestSent: boolean;
   /**
-   * A reused connection broke before the first byte of a response, so the service had most likely
-   * closed it already.
+   * Whether a reused connection broke before the first byte of a response. The service had then
+   * most likely closed the connection already.
    */
   wasClosed?: boolean | undefined;
   /** A system or library code, such as `ECONNREFUSED`. */

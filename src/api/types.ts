@@ -1,17 +1,17 @@
-// The objects on the wire. Names are those of the specification; amounts are numbers in whole units
-// of the currency (BTC, never satoshis), times are epoch ms unless noted. Services omit more than
-// specified: only fields that the readers require are mandatory.
+// The objects on the wire, with the names from the specification. Amounts are numbers in whole
+// units of the currency (BTC, never satoshis). Times are epoch ms unless noted. Services omit more
+// than the specification allows, so only fields that the readers require are mandatory.
 import type { Big } from 'big.js';
 import type { WireNumber } from '../formats/amount.js';
 import type { transactionStates } from '../formats/states.js';
 import type { FurtherDeductions } from './unspecified.js';
 
-/** A state of the specification, or another word that the service sends. */
+/** A state from the specification, or any other value that the service sends. */
 export type TxnState = (typeof transactionStates)[number] | (string & {});
 
 /**
- * A payment method of the specification, or another word that the service sends, such as a payout
- * code.
+ * A payment method from the specification, or any other value that the service sends, such as a
+ * payout code.
  */
 export type Method =
   | 'servicepay'
@@ -24,12 +24,12 @@ export type Method =
   | 'mobile'
   | (string & {});
 
-/** Key for descriptions of a response's unrecognized fields, which are null. */
+/** The key for descriptions of a response's unrecognized fields. The fields themselves are null. */
 export const misread: unique symbol = Symbol('misread');
 
 /**
- * Names of reqDetails by method and role (specification: reqDetails), and names that live services
- * add.
+ * The names of `reqDetails` by method and role (specification: reqDetails), and names that live
+ * services add.
  */
 export type DetailName =
   | 'paymentRequest'
@@ -55,7 +55,7 @@ export interface RequestSide {
   ccy?: string | null | undefined;
   method?: Method | null | undefined;
   amtRequested?: WireNumber | null | undefined;
-  /** Filled after completion. */
+  /** The settled amount, which the service fills in after completion. */
   amtSettled?: WireNumber | null | undefined;
   /**
    * Details by method and role: an invoice, an address, a bank account (specification: reqDetails).
@@ -71,14 +71,17 @@ export interface RequestSide {
   reqStatus?: string | number | null | undefined;
   /** The expiry of the quote, and later of the invoice. */
   expiresAt?: number | null | undefined;
-  /** The service spells the name this way. */
+  /** The time of creation, under the service's own spelling. */
   createAt?: number | null | undefined;
   updatedAt?: number | null | undefined;
 }
 
 /** A transaction (specification: Transaction). A missing side is empty. */
 export interface Transaction {
-  /** Empty in an unrecognized row of a list, like `txnState`. */
+  /**
+   * The id of the transaction. An unrecognized row of a list has an empty id and an empty
+   * `txnState`.
+   */
   txnId: string;
   /** A state (specification: States and transitions). */
   txnState: TxnState;
@@ -88,12 +91,15 @@ export interface Transaction {
   accountDisplayName?: string | null | undefined;
   /** The caller's reference, if one was given. */
   extRefId?: string | null | undefined;
-  /** The caller's note; the recipient does not see it. */
+  /** The caller's note. The recipient does not see the note. */
   note?: string | null | undefined;
   sourceOfFunds?: Partial<Record<keyof SourceOfFunds, unknown>> | null | undefined;
-  /** Units of the destination currency for one unit of the source. 1 within one currency. */
+  /**
+   * Units of the destination currency for one unit of the source. The rate within one currency is
+   * 1.
+   */
   fxRate?: WireNumber | null | undefined;
-  /** Whether the fees come out of the amount, if the service echoes that. */
+  /** Whether the fees come out of the amount, if the service reports that. */
   deductNetworkFeesFromDest?: boolean | null | undefined;
   deductNetworkFees?: boolean | null | undefined;
   deductServicepayFees?: boolean | null | undefined;
@@ -134,8 +140,8 @@ export interface Wallet {
 }
 
 /**
- * The account record (endpoint 3). The specification does not name its fields; live services send
- * these.
+ * The account record (endpoint 3). The specification does not name its fields. Live services send
+ * these fields.
  */
 export type Account = Readonly<
   Partial<
@@ -188,15 +194,15 @@ export interface Institution {
   institutionName?: string | null | undefined;
 }
 
-/** Price of one unit of the first currency in the second, by pair: `{ BTCUSD: 70796.845 }`. */
+/** The price of one unit of the first currency in the second, by pair: `{ BTCUSD: 70796.845 }`. */
 export type Rates = Readonly<Record<string, WireNumber>>;
 
-/** Chains of the static USDT address (endpoint 5). */
+/** The chains of the static USDT address (endpoint 5). */
 export type UsdtChain = 'TRON' | 'ETH';
 
 /**
- * One side of a create request. Set `amtRequested` on one side only, and on none for a BOLT11 send
- * (endpoint 6).
+ * One side of a create request. Set `amtRequested` on exactly one side. For a BOLT11 send, omit it
+ * on both sides (endpoint 6).
  */
 export interface CreateSide {
   ccy: string;
@@ -206,7 +212,7 @@ export interface CreateSide {
   kyc?: Kyc | undefined;
 }
 
-/** Identity of a party of a fiat payout. */
+/** The identity of a party of a fiat payout. */
 export interface Kyc {
   type: 'individual' | 'business';
   details: {
@@ -225,21 +231,21 @@ export interface SourceOfFunds {
   relationship: number;
 }
 
-/** Body of endpoint 6. Fields that are `undefined` are not sent. */
+/** The body of endpoint 6. Fields that are `undefined` are not sent. */
 export interface CreateTransaction extends FurtherDeductions {
   sourceReq: CreateSide;
   destReq: CreateSide;
-  /** Unique per transaction. */
+  /** The reference, which is unique per transaction. */
   extRefId?: string | undefined;
   note?: string | undefined;
-  /** True takes the fees out of the amount sent. */
+  /** Whether to take the fees out of the amount sent. */
   deductNetworkFeesFromDest?: boolean | undefined;
   sourceOfFunds?: SourceOfFunds | undefined;
 }
 
 /**
- * Filters of endpoint 10, under the names of the specification. `startTime` and `endTime` count
- * only with `time: 'other'`.
+ * The filters of endpoint 10, under the names from the specification. `startTime` and `endTime`
+ * count only with `time: 'other'`.
  */
 export interface TransactionFilter {
   time?: '1d' | '7d' | '30d' | '3m' | '6m' | '1y' | 'other' | undefined;
@@ -257,11 +263,11 @@ export interface TransactionFilter {
 }
 
 export interface RequestOptions {
-  /** Stops the request, which then rejects with kind `interrupted`. */
+  /** A signal that stops the request, which then rejects with kind `interrupted`. */
   signal?: AbortSignal | undefined;
 }
 
-/** An access token, and when it expires. */
+/** An access token, and the time of its expiry. */
 export interface Token {
   accessToken: string;
   /** Epoch ms, by the service's clock. */

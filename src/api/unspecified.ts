@@ -1,19 +1,21 @@
-// Every assumption of the client about details that the specification does not show.
+// Collects every assumption of the client about details that the specification does not show.
 
 /**
- * Endpoint 8. The specification does not show its response. 404 and 405 mean that the service
- * cannot cancel.
+ * The path of endpoint 8. The specification does not show its response. 404 and 405 mean that the
+ * service cannot cancel.
  */
 export const cancelPath = (txnId: string): string => `/api/v2/transaction/${txnId}/cancel`;
 
 export const ratesPath = '/api/v2/rate';
 
-/** Endpoint 10: an array becomes a repeated parameter, `txnStatuses=quoted&txnStatuses=expired`. */
+/**
+ * Writes an array of endpoint 10 as a repeated parameter, `txnStatuses=quoted&txnStatuses=expired`.
+ */
 export const arrayParameter = (name: string, values: readonly string[]): [string, string][] =>
   values.map((value) => [name, value]);
 
 /**
- * Endpoint 6: two further flags, one for each type of fee, that deduct the fee from the
+ * Two further flags of endpoint 6, one for each type of fee, that deduct the fee from the
  * destination.
  */
 export interface FurtherDeductions {
@@ -29,7 +31,7 @@ const neededNames = [
   'minConfirmations',
 ] as const;
 
-/** The confirmations of a transfer and the required number, under any of the likely names. */
+/** The confirmations of a transfer and the required number, under any likely name. */
 export function confirmationsOf(side: {
   readonly reqDetails?: Readonly<Record<string, unknown>> | null | undefined;
 }) {
@@ -44,7 +46,10 @@ export function confirmationsOf(side: {
   return seen === undefined ? undefined : { seen, needed: count(neededNames) };
 }
 
-/** Events have `msg` (specification: Events). The other names are likely. */
+/**
+ * The fields that may contain the reason for a failure. Events have `msg` (specification: Events).
+ * The other names are likely.
+ */
 const reasonNames = [
   'msg',
   'reason',
@@ -54,7 +59,7 @@ const reasonNames = [
   'statusMessage',
 ] as const;
 
-/** The reason of a failed transaction, if the transaction or one of its sides reports it. */
+/** The reason for a failed transaction, if the transaction or one of its sides reports it. */
 export const failureReasonOf = (txn: {
   readonly sourceReq: object;
   readonly destReq: object;

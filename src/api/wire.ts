@@ -1,15 +1,15 @@
-// The form of requests and responses on the wire: identifiers with the service name in place of the
-// specification's, and JSON with exact numbers in fixed notation, without exponents.
+// Converts requests and responses to and from the wire form: identifiers contain the service name
+// instead of the specification's, and JSON has exact numbers in fixed notation, without exponents.
 import Big from 'big.js';
 import { fixed, fromWire } from '../formats/amount.js';
 import { Failure } from '../formats/failure.js';
 
-/** Identifiers that contain the service name, as field names or as values of `method`. */
+/** The identifiers that contain the service name, as field names or as values of `method`. */
 const identifiers = ['servicepay', 'servicepayFees', 'deductServicepayFees'];
 
 type Renames = ReadonlyMap<string, string>;
 
-/** Renames `acmepay` and `acmepayFees` of a response to the names of the specification. */
+/** Renames `acmepay` and `acmepayFees` of a response to the names from the specification. */
 export function fromWireNames(answer: unknown, serviceName: string): unknown {
   if (serviceName === 'service') return answer;
   return rename(answer, new Map(identifiers.map((name) => [onWire(name, serviceName), name])));
@@ -41,7 +41,7 @@ function onWire(identifier: string, serviceName: string): string {
   return identifier.replace('service', serviceName).replace('Service', capital);
 }
 
-/** Deeper values stay unchanged, because identifiers do not occur there. */
+/** The depth below which values stay unchanged, because identifiers do not occur deeper. */
 const deepest = 20;
 
 function rename(value: unknown, names: Renames, level = 0): unknown {
@@ -58,7 +58,7 @@ function rename(value: unknown, names: Renames, level = 0): unknown {
   );
 }
 
-/** Excludes decimals, because a decimal is a value. */
+/** Whether an object may have fields to rename. A decimal is a value, so it has none. */
 function isPlainObject(value: unknown): value is object {
   return (
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
@@ -66,9 +66,9 @@ function isPlainObject(value: unknown): value is object {
 }
 
 /**
- * Like `JSON.stringify`, but writes a number or a `Big` as `0.00000001`, not as `1e-8`. Omits
- * properties that are `undefined`. Throws Failure `usage` for values without JSON, such as `NaN`,
- * instead of writing `null`.
+ * Writes JSON like `JSON.stringify`, except that a number or a `Big` is written as `0.00000001`,
+ * not as `1e-8`. Omits properties that are `undefined`. Throws Failure `usage` for values without
+ * JSON, such as `NaN`, instead of writing `null`.
  */
 export function wireJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string')

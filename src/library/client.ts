@@ -20,8 +20,8 @@ import { checked } from './given.js';
 /** The settings of a {@link WalletClient}. All optional settings have a default. */
 export interface WalletClientOptions {
   /**
-   * `https://…`, or `http://` to this machine. A path after the host, such as `/api/v2`, is
-   * ignored.
+   * The base URL: `https://…`, or `http://` to this machine. A path after the host, such as
+   * `/api/v2`, is ignored.
    */
   baseUrl: string;
   /** The API key, which the operator issues at onboarding. */
@@ -29,8 +29,8 @@ export interface WalletClientOptions {
   /** The API secret, which signs the request for a token. The client never sends the secret. */
   apiSecret: string;
   /**
-   * The service name on the wire: `acme` for `acmepay` and `acmepayFees`. The default is that of
-   * the specification, `service`.
+   * The service name on the wire, such as `acme` for `acmepay` and `acmepayFees`. The default is
+   * `service`, as in the specification.
    */
   maker?: string | undefined;
   /**
@@ -41,24 +41,28 @@ export interface WalletClientOptions {
   /** The time limit of one request with its retries, in ms. The default is 30 000. */
   timeout?: number | undefined;
   /**
-   * How often a read is repeated if the network or the service fails for a moment. The default is
+   * The number of retries of a read if the network or the service fails temporarily. The default is
    * 3.
    */
   maxNetworkRetries?: number | undefined;
   /**
-   * Called before each request is sent, including repetitions, without secrets. If it throws, the
-   * request is not sent.
+   * Called before each request is sent, including repetitions, with secrets removed. If the
+   * function throws, the request is not sent.
    */
   onRequest?: ((request: HttpRequest) => void | Promise<void>) | undefined;
-  /** Called with each response before it is read, without secrets. */
+  /** Called with each response before svcpay reads the response, with secrets removed. */
   onResponse?: ((response: HttpResponse, request: HttpRequest) => void | Promise<void>) | undefined;
   /**
-   * Carries the requests. The default is the network, through the proxy that the environment names.
+   * The transport of the requests. The default is the network, through the proxy that the
+   * environment names.
    */
   transport?: Transport | undefined;
-  /** Keeps the access token between clients. The default is the memory of this client. */
+  /**
+   * The store of the access token, which several clients may share. The default is the memory of
+   * this client.
+   */
   tokens?: types.TokenStore | undefined;
-  /** Precedes svcpay's own name, as in `shop/1.0 svcpay/0.1.0`. */
+  /** A text before svcpay's own name in the user agent, as in `shop/1.0 svcpay/0.1.0`. */
   userAgent?: string | undefined;
   /** Stops requests and pauses, which then reject with kind `interrupted` or with a `NoAnswer`. */
   signal?: AbortSignal | undefined;
@@ -74,7 +78,7 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** The time limit of the request with its retries, in ms. */
   timeout?: number | undefined;
-  /** How often a read is repeated. */
+  /** The number of retries of a read. */
   maxNetworkRetries?: number | undefined;
 }
 
@@ -90,9 +94,9 @@ export interface LastResponse {
 /** A result with its response. JSON and loops omit the response. */
 export type Answered<T> = T & { readonly lastResponse: LastResponse };
 
-/** Every transaction of a list. The loop reads page by page. */
+/** Every transaction of a list. A loop over the list reads page by page. */
 export interface TransactionList extends AsyncGenerator<types.ListedTransaction, void, void> {
-  /** The first `limit` transactions as an array. */
+  /** Resolves with the first `limit` transactions as an array. */
   autoPagingToArray(options: { limit: number }): Promise<types.ListedTransaction[]>;
 }
 
@@ -108,12 +112,12 @@ let read: (client: WalletClient) => ServiceClient;
 export const serviceOf = (client: WalletClient): ServiceClient => read(client);
 
 /**
- * The service, with one method per endpoint of the specification. The client signs in
- * automatically, and again after its token expires. If the network or the service fails for a
- * moment, it repeats a read. It sends a request that changes something only once. Every method
- * rejects with a {@link ServiceError} if the service refuses, with a {@link NoAnswer} if the
- * outcome of the request is unknown, and with another {@link Failure} if a response cannot be read.
- * Amounts are in whole units of the currency, times in epoch ms.
+ * The service, with one method per endpoint from the specification. The client signs in
+ * automatically, and again after its token expires. If the network or the service fails
+ * temporarily, the client repeats a read. The client sends a request that changes something only
+ * once. Every method rejects with a {@link ServiceError} if the service refuses, with a {@link
+ * NoAnswer} if the outcome of the request is unknown, and with another {@link Failure} if a
+ * response cannot be read. Amounts are in whole units of the currency, times in epoch ms.
  */
 export class WalletClient {
   readonly #opened: Opened;
@@ -126,8 +130,8 @@ export class WalletClient {
   }
 
   /**
-   * Throws `Failure` usage for invalid options: a missing key or secret, a misspelt name, a base
-   * URL of plain http to another machine.
+   * Throws `Failure` usage for invalid options, such as a missing key or secret, a misspelt name,
+   * or a base URL of plain http to a remote machine.
    */
   constructor(options: WalletClientOptions);
   /** @internal */
@@ -147,7 +151,8 @@ export class WalletClient {
   }
 
   /**
-   * A client with the same token whose requests also stop at this signal, with kind `interrupted`.
+   * Returns a client with the same token whose requests also stop at this signal, with kind
+   * `interrupted`.
    */
   until(signal: AbortSignal): WalletClient {
     const { service, close } = this.#opened;
@@ -159,22 +164,24 @@ export class WalletClient {
     return this.#within(options).authenticate();
   }
 
-  /** The wallets of the account in the options, or else of the key's account (endpoint 2). */
+  /**
+   * Reads the wallets of the account in the options, otherwise of the key's account (endpoint 2).
+   */
   wallets(options?: RequestOptions): Promise<Answered<types.Wallet[]>> {
     return this.#answered(options, (service) => service.wallets());
   }
 
-  /** The record of the account, chosen as in {@link wallets} (endpoint 3). */
+  /** Reads the record of the account, chosen as in {@link wallets} (endpoint 3). */
   account(options?: RequestOptions): Promise<Answered<types.Account>> {
     return this.#answered(options, (service) => service.account());
   }
 
-  /** The permanent Bitcoin deposit address of the key's account (endpoint 4). */
+  /** Reads the permanent Bitcoin deposit address of the key's account (endpoint 4). */
   bitcoinAddress(options?: RequestOptions): Promise<Answered<types.BitcoinAddress>> {
     return this.#answered(options, (service) => service.bitcoinAddress());
   }
 
-  /** The permanent USDT deposit address of the key's account on one chain (endpoint 5). */
+  /** Reads the permanent USDT deposit address of the key's account on one chain (endpoint 5). */
   usdtAddress(
     chainId: types.UsdtChain,
     options?: RequestOptions,
@@ -183,7 +190,7 @@ export class WalletClient {
   }
 
   /**
-   * Creates a quote, which moves nothing (endpoint 6). After a `NoAnswer`, look for the `extRefId`
+   * Creates a quote, which moves no money (endpoint 6). After a `NoAnswer`, look for the `extRefId`
    * in the list.
    */
   createTransaction(
@@ -211,14 +218,14 @@ export class WalletClient {
     return this.#answered(options, (service) => service.cancelTransaction(txnId));
   }
 
-  /** One transaction by its id (endpoint 9). */
+  /** Reads one transaction by its id (endpoint 9). */
   transaction(txnId: string, options?: RequestOptions): Promise<Answered<types.Transaction>> {
     return this.#answered(options, (service) => service.transaction(txnId));
   }
 
   /**
-   * One page of the list (endpoint 10). A page after the last is empty, even if the service answers
-   * 404.
+   * Reads one page of the list (endpoint 10). Returns an empty page after the last page, even if
+   * the service answers 404.
    */
   transactions(
     filter: types.TransactionFilter = {},
@@ -228,8 +235,8 @@ export class WalletClient {
   }
 
   /**
-   * Every transaction of the list from `filter.page` on, without repetition. Leaving the loop stops
-   * requests in flight.
+   * Lists every transaction once, from `filter.page` on. Leaving the loop stops the requests in
+   * flight.
    */
   eachTransaction(filter: types.TransactionFilter = {}, options?: RequestOptions): TransactionList {
     const rows = this.#within(options).eachTransaction(filter);
@@ -243,7 +250,10 @@ export class WalletClient {
     });
   }
 
-  /** The pages of {@link eachTransaction}, without the cost of single rows. */
+  /**
+   * Lists the same transactions as {@link eachTransaction} in pages, which is faster than single
+   * rows.
+   */
   eachTransactionPage(
     filter: types.TransactionFilter = {},
     options?: RequestOptions,
@@ -252,8 +262,8 @@ export class WalletClient {
   }
 
   /**
-   * Endpoint 11; replaces the account's webhook. The callback must be https. If the response does
-   * not show it, it is read from the list.
+   * Replaces the account's webhook (endpoint 11). The callback must be https. If the response omits
+   * the webhook, the client reads the webhook from the list.
    */
   createWebhook(
     webhook: { callback: string; secret: string },
@@ -262,7 +272,7 @@ export class WalletClient {
     return this.#answered(options, (service) => service.createWebhook(webhook));
   }
 
-  /** The account's webhook, if there is one (endpoint 12). */
+  /** Reads the account's webhook, if there is one (endpoint 12). */
   webhooks(options?: RequestOptions): Promise<Answered<types.Webhook[]>> {
     return this.#answered(options, (service) => service.webhooks());
   }
@@ -285,8 +295,8 @@ export class WalletClient {
   }
 
   /**
-   * Banks, then mobile wallets of a country (ISO alpha-2); empty without payout methods (endpoint
-   * 15).
+   * Lists the banks of a country (ISO alpha-2), followed by its mobile wallets (endpoint 15). The
+   * list is empty if the country has no payout methods.
    */
   institutions(
     countryCode: string,
@@ -295,7 +305,7 @@ export class WalletClient {
     return this.#answered(options, (service) => service.institutions(countryCode));
   }
 
-  /** Exchange rates (endpoint 16, which the specification only names). */
+  /** Reads the exchange rates (endpoint 16, which the specification only names). */
   rates(options?: RequestOptions): Promise<Answered<types.Rates>> {
     return this.#answered(options, (service) => service.rates());
   }
@@ -339,7 +349,7 @@ function open(options: WalletClientOptions): Opened {
     log,
     timeout: timeoutMs = 30_000,
   } = options;
-  // The caller closes a transport that the caller created.
+  // A transport that the caller passed in stays open, because the caller closes it.
   const { transport, close } =
     options.transport === undefined
       ? opening(networkTransport({ env: process.env, timeoutMs }))

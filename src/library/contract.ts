@@ -10,23 +10,23 @@ import type { Quote } from '../wallet/quote/quote.js';
 import type { WalletClient } from './client.js';
 import type { CreateTransaction } from './create-transaction.js';
 
-/** What `openPayments` is given. */
+/** The options of `openPayments`. */
 export interface PaymentsOptions {
   /** The client. Payments act in the account of its key. */
   client: WalletClient;
   /**
-   * The journal stores each step before its request is sent. A payment that is lost from the
+   * The journal, which stores each step before its request is sent. A payment that is lost from the
    * journal can be paid twice.
    */
   journal: Journal;
-  /** Limits on spending. By default there are none. */
+  /** The limits on spending. The default is unlimited spending. */
   limits?: Partial<Limits> | undefined;
   /**
    * The network of accepted invoices and addresses. The default is `mainnet` for a remote service,
    * and `any` for a service on this machine.
    */
   network?: Network | undefined;
-  /** Stops all calls, like the signal of each call. */
+  /** A signal that stops all calls, like the signal of each call. */
   signal?: AbortSignal | undefined;
   /** Called with each step of every payment as it happens. */
   on?: ((event: PaymentEvent) => void) | undefined;
@@ -35,18 +35,18 @@ export interface PaymentsOptions {
 /** Options of every call. */
 export interface CallOptions {
   /**
-   * The longest wait for the end, in ms. The default is 30 000. `false` stops the wait once the
-   * service has accepted the confirmation.
+   * The longest wait for the payment to settle, in ms. The default is 30 000. `false` stops the
+   * wait once the service has accepted the confirmation.
    */
   wait?: number | 'forever' | false | undefined;
   /**
-   * Stops the call. The kind is `interrupted` before money may have moved, and `pending`
-   * afterwards.
+   * A signal that stops the call. The call rejects with kind `interrupted` before money may have
+   * moved, and with `pending` afterwards.
    */
   signal?: AbortSignal | undefined;
   /**
-   * Called with each step of this call as it happens. If it throws, the payment continues, and the
-   * process emits a warning.
+   * Called with each step of this call as it happens. If the function throws, the payment
+   * continues, and the process emits a warning.
    */
   on?: ((event: PaymentEvent) => void) | undefined;
 }
@@ -54,8 +54,8 @@ export interface CallOptions {
 /** Options of every payment. */
 export interface PayOptions extends CallOptions {
   /**
-   * The caller's name for the payment. The same reference never pays twice, and resumes an
-   * unfinished payment.
+   * The caller's name for the payment. A reference never pays twice. A call with the reference of
+   * an unfinished payment resumes that payment.
    */
   ref?: string | undefined;
   /** A note for the caller. The recipient does not see it. */
@@ -65,18 +65,19 @@ export interface PayOptions extends CallOptions {
   /** The limit on the loss of a conversion against the service's own rates, in percent. */
   maxRateLoss?: string | undefined;
   /**
-   * Receives the full cost before money moves, and returns true to approve. Without it, the call
-   * itself is the approval.
+   * Receives the full cost before money moves, and returns true to approve. If `approve` is
+   * missing, the call itself is the approval.
    */
   approve?: ((approval: Approval) => Promise<Answer>) | undefined;
   /**
-   * Allows a payment of the same amount to the same destination as a payment that is submitted and
-   * unfinished. Without `again`, a payment without `ref` and without an invoice is then refused.
+   * Whether to pay even if a payment of the same amount to the same destination is submitted and
+   * unfinished. By default, svcpay refuses this for a payment that has neither `ref` nor an
+   * invoice.
    */
   again?: boolean | undefined;
   /**
-   * Makes a further attempt after an attempt that failed or whose outcome is unknown. Both attempts
-   * may be paid.
+   * Whether to make a further attempt after an attempt that failed or whose outcome is unknown.
+   * Both attempts may be paid.
    */
   retry?: boolean | undefined;
 }
@@ -94,9 +95,9 @@ export interface Send extends PayOptions {
   spend?: string | undefined;
   /** The wallet that pays, such as `USDT`. The default depends on the destination. */
   from?: string | undefined;
-  /** The method for a `bitcoin:` URI that offers both. */
+  /** The payment method for a `bitcoin:` URI that offers two methods. */
   via?: 'lightning' | 'onchain' | undefined;
-  /** Takes the fees out of the amount, so that the recipient gets less. */
+  /** Whether to take the fees out of the amount, so that the recipient gets less. */
   deductFees?: boolean | undefined;
 }
 
@@ -106,7 +107,9 @@ export interface Swap extends PayOptions {
   amount: string;
   from: string;
   to: string;
-  /** `amount` is the amount that arrives in `to`, not the amount that leaves `from`. */
+  /**
+   * Whether `amount` is the amount that arrives in `to`, instead of the amount that leaves `from`.
+   */
   receive?: boolean | undefined;
 }
 
@@ -118,19 +121,19 @@ export interface Payout extends PayOptions {
 /** A request for money. */
 export interface Receive extends Pick<CallOptions, 'signal' | 'on'> {
   /**
-   * The amount, such as `50000sat`. Over Lightning another currency is possible, converted at the
-   * current rate: `10usd`.
+   * The amount, such as `50000sat`. A Lightning request may name a different currency, such as
+   * `10usd`, converted at the current rate.
    */
   amount: string;
   method?: 'lightning' | 'on-chain' | undefined;
-  /** The caller's name for the request. The same reference requests the same money once. */
+  /** The caller's name for the request. Repeated calls with a reference make only one request. */
   ref?: string | undefined;
   note?: string | undefined;
 }
 
 /**
- * The data that a payer needs, checked: the signature, amount and network of an invoice, or the
- * network of an address.
+ * The data that a payer needs. svcpay has checked the signature, amount and network of an invoice,
+ * or the network of an address.
  */
 export interface Received {
   transaction: Transaction;
@@ -149,14 +152,14 @@ export interface Approval {
   destination: string;
   quote: Quote;
   transaction: Transaction;
-  /** The amount that the wallet could spend before this quote. Undefined if that is uncertain. */
+  /** The spendable amount of the wallet before this quote. Undefined if that is uncertain. */
   available: Money | undefined;
   /** Whether this quote replaces an approved quote that expired, and is worse. */
   worse: boolean;
-  /** Unusual costs, in words. A call without `approve` refuses them. */
+  /** Unusual costs, in words. A call without `approve` refuses a payment with unusual costs. */
   unusual: readonly string[];
   /**
-   * An earlier payment of the same amount to the same destination that was made a moment ago or is
+   * An earlier payment of the same amount to the same destination that was made recently or is
    * under way.
    */
   earlier: PaymentReport | undefined;
@@ -192,16 +195,16 @@ export interface Resumed {
 }
 
 /**
- * Payments that are made once, whatever fails meanwhile, with the checks of the command line. Each
- * call resolves with the transaction in its last known state. It rejects with a `Failure`:
+ * Pays at most once, whatever fails meanwhile, with the checks of the command line. Each call
+ * resolves with the transaction in its last known state. A call rejects with a `Failure`:
  * `payment-failed` if the payment ended without paying, `pending` if its outcome is unknown. After
- * `pending`, `resume`, or the same call with its `ref`, continues the payment.
+ * `pending`, `resume` or a repeated call with its `ref` continues the payment.
  */
 export interface Payments {
   send(payment: Send): Promise<Transaction>;
   swap(swap: Swap): Promise<Transaction>;
   payout(payout: Payout): Promise<Transaction>;
-  /** Requests money. Resolves with an invoice or an address. Moves nothing. */
+  /** Requests money. Resolves with an invoice or an address. Moves no money. */
   receive(request: Receive): Promise<Received>;
   /**
    * Finishes or reports every unfinished payment, or the payment with `ref`, e.g. after a crash.

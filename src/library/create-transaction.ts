@@ -1,5 +1,5 @@
-// The body of a create request as an integrator writes it: a closed set of methods, each with its
-// details.
+// The body of a create request as an integrator writes it: one of a closed set of methods, each
+// with its details.
 import type * as types from '../api/types.js';
 
 /** The code of a payout, such as `vnd-instant` or `ke-kes-mobile` (specification: payout table). */
@@ -23,8 +23,8 @@ export type CreateMethod =
   | { method: 'mobile' | PayoutCode; reqDetails: PayoutDetails };
 
 /**
- * One side of a create request. Set `amtRequested` on one side only, and on neither side for a
- * BOLT11 send (endpoint 6).
+ * One side of a create request. Set `amtRequested` on exactly one side. For a BOLT11 send, omit it
+ * on both sides (endpoint 6).
  */
 export type CreateSide = Omit<types.CreateSide, 'method' | 'reqDetails'> & CreateMethod;
 

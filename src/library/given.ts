@@ -1,5 +1,5 @@
-// Checks the options of a program completely before any action, so that a wrong type or a misspelt
-// name never becomes a payment.
+// Checks all options of a program before any action, so that a wrong type or a misspelt name never
+// becomes a payment.
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
 import { nearest } from '../formats/nearest.js';
@@ -97,7 +97,7 @@ const shapes = {
 };
 
 type NamesOf<Name extends keyof typeof shapes> = keyof (typeof shapes)[Name]['entries'];
-/** Lets the compiler refuse options whose names differ from those that are checked. */
+/** Lets the compiler refuse options whose names differ from the checked names. */
 type WithNames<T, Names> = [keyof T, Names] extends [Names, keyof T] ? unknown : never;
 
 /** The unchanged options. Throws Failure `usage` unless the schema `name` accepts them. */
@@ -129,12 +129,12 @@ function problem(
   if (type === 'non_empty') return `${option} is empty.`;
   const what = expected === null ? undefined : wanted[expected.replace(/ \| undefined$/, '')];
   if (what === undefined) return `${option}: ${message}.`;
-  // The message omits a text, because it may be a secret.
+  // The message omits a text value, because the value may be a secret.
   const given = received.startsWith('"') ? 'a text' : received;
   return `${option} is ${given}, and ${what} is needed.`;
 }
 
-/** The expectation of valibot, in words. */
+/** The value that valibot expects, in words. */
 const wanted: Readonly<Record<string, string>> = {
   string: 'a text',
   number: 'a number',

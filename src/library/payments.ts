@@ -57,7 +57,7 @@ import { requestMoney } from '../wallet/receive/request.js';
 
 const usualWaitMs = 30_000;
 
-/** The payments of one account at one service: see docs/library.md. */
+/** The payments of one account at one service. See docs/library.md. */
 export function openPayments(options: PaymentsOptions): Payments {
   const client = serviceOf(checked('openPayments', options).client);
   const { journal, closed } = journalOf(options.journal);
@@ -65,7 +65,9 @@ export function openPayments(options: PaymentsOptions): Payments {
   const begin = callsOf(client, options, closed);
   const accountNamed = async (call: Pick<CallOptions, 'signal'>): Promise<string> =>
     accountOf(begin(call).service);
-  /** The amount in bitcoin of an earlier payment with the reference, otherwise the rates. */
+  /**
+   * Returns the amount in bitcoin of an earlier payment with the reference, otherwise the rates.
+   */
   const bitcoinFor = async ({ ref, amount, ...call }: Send): Promise<Converted> => {
     const earlier = ref && (await journal.find(await accountNamed(call), ref));
     const submitted = earlier ? submittedAmount(earlier) : undefined;
@@ -291,8 +293,8 @@ const sameWallet = (ccy: string): Failure =>
   new Failure('usage', `Not sent: a swap needs two different wallets, and both are ${ccy}.`);
 
 /**
- * The account that the service names. References belong to it, under any hostname. Throws Failure
- * `usage` if the client names another account.
+ * The account that the service names. References belong to this account, under any hostname. Throws
+ * Failure `usage` if the client names a different account.
  */
 async function accountOf(service: ServiceClient): Promise<string> {
   const [own, chosen] = [await service.ownAccountId(), await service.accountId()];
@@ -303,7 +305,10 @@ async function accountOf(service: ServiceClient): Promise<string> {
   );
 }
 
-/** A crash came before the submission, so only the original call pays this payment. */
+/**
+ * The failure of a payment that a crash stopped before its submission. Only the original call can
+ * pay such a payment.
+ */
 const neverAgreed = (ref: string): Failure =>
   new Failure('declined', `Not sent: the payment ${ref} was never submitted.`, {
     hint: 'Call it again with its reference.',
@@ -337,7 +342,10 @@ const approvalOf = (
   earlier: earlier && reportOf(earlier.payment),
 });
 
-/** No person checks the call, and a program that repeats it after an error would pay twice. */
+/**
+ * The refusal of a repeated payment, because no person checks the call. A program that repeats the
+ * call after an error would pay twice.
+ */
 const sameAgain = ({ payment: { ref, attempts } }: EarlierPayment): Failure =>
   new Failure(
     'usage',

@@ -1,4 +1,4 @@
-// Webhook deliveries for a receiver: whether a delivery is genuine, and what it reports.
+// Checks whether a webhook delivery is genuine, and reads the event that the delivery reports.
 import { Failure } from '../formats/failure.js';
 import { readPayload, type WebhookEvent } from '../webhooks/events.js';
 import { signatureHeader, signBody, verifyBody } from '../webhooks/sign.js';
@@ -9,9 +9,9 @@ export type RawBody = string | Uint8Array | ArrayBuffer;
 /**
  * The event of a genuine delivery. The event only reports a change, and may arrive twice or late.
  * {@link WalletClient.transaction} reads the current state. Throws `Failure` `authentication` for a
- * missing signature, and for a signature of another body or secret. Throws `Failure` `usage` for a
- * genuine body that is not an event, and for a parsed body, a missing secret or a list of
- * signatures. The message then says what to pass instead.
+ * missing signature, and for a signature of a different body or secret. Throws `Failure` `usage`
+ * for a genuine body that is not an event, and for a parsed body, a missing secret or a list of
+ * signatures. The message of a `usage` failure names the value to pass instead.
  * @param signature the header {@link webhookSignatureHeader}
  * @param secret one secret, or several during a change of the secret
  */
@@ -44,13 +44,13 @@ export function verifyWebhook(
   const [body, given] = [bytesOf(rawBody), signatureOf(signature)];
   const secrets = [secret].flat();
   if (secrets.length === 0) checkSecret(undefined);
-  // Checks every secret before the first comparison.
+  // Every secret is checked before the first comparison.
   return secrets.map(checkSecret).some((each) => verifyBody(body, given, each));
 }
 
 /**
- * The signature that a delivery of this body has, to test a receiver. Throws `Failure` usage
- * without a secret.
+ * The signature that a delivery of this body has, to test a receiver. Throws `Failure` usage if the
+ * secret is missing.
  */
 export const signWebhook = (rawBody: RawBody, secret: string): string =>
   signBody(bytesOf(rawBody), checkSecret(secret));
@@ -63,7 +63,7 @@ export const webhookSignatureHeader = (serviceName = 'service'): string =>
   signatureHeader(serviceName);
 
 /**
- * Reads the body of a delivery without a check of its signature: see {@link readWebhook}. Throws
+ * Reads the body of a delivery but does not check its signature. See {@link readWebhook}. Throws
  * `Failure` usage for a body that is not an event.
  */
 export function parseWebhookEvent(rawBody: RawBody): WebhookEvent {

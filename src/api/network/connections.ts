@@ -1,5 +1,5 @@
-// Connections: where they go, directly or through the proxy of the environment, and how undici's
-// connector opens them, for requests of undici and ahead of them.
+// Opens connections to the service, directly or through the proxy of the environment. A connection
+// can open before the request that uses it.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -15,7 +15,10 @@ export interface Proxy {
   readonly except: string;
 }
 
-/** Reads the variables like curl: lower-case names take precedence, and a proxy needs no scheme. */
+/**
+ * Reads the proxy variables like curl: lower-case names take precedence, and a proxy needs no
+ * scheme.
+ */
 export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
   const setting = (name: string): string | undefined =>
     env[name] || env[name.toUpperCase()] || undefined;
@@ -27,16 +30,16 @@ export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
   };
 }
 
-/** Loopback connections never use a proxy. */
+/** Whether a connection uses no proxy. A loopback connection never uses a proxy. */
 export const mayBeProxied = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' && !isLoopback(hostname);
 
-/** Whether Node accepts every certificate. */
+/** Whether Node is set to accept every certificate. */
 export const takesAnyCertificate = (env: NodeJS.ProcessEnv): boolean =>
   env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
 
 /**
- * Throws Failure `usage` if Node does not check the certificates of another machine, unless
+ * Throws Failure `usage` if Node is set to skip certificate checks for a remote machine, unless
  * `insecure` allows that.
  */
 export function checkTls(
@@ -62,7 +65,10 @@ export function checkTls(
   );
 }
 
-/** Services may close a connection that is idle for longer. */
+/**
+ * The idle time in ms after which a connection is not reused, because the service may have closed
+ * it.
+ */
 const longestIdleMs = 4_000;
 
 interface Opening {
@@ -74,16 +80,16 @@ interface Opening {
 
 export interface Connections {
   /**
-   * The connector, which undici calls for each connection. Returns a connection that was opened
-   * ahead, or opens another.
+   * The connector that undici calls for each connection. Returns a connection that was opened
+   * ahead, or opens a new connection.
    */
   readonly connect: Connect;
   /**
-   * Opens connections until this many are idle. An error surfaces in the request that needs the
-   * connection.
+   * Opens connections until this many are idle. A failed connection is reported by the request that
+   * needs the connection.
    */
   open(url: URL, count: number): void;
-  /** When the TLS handshake began, by `performance.now()`; undefined for plain http. */
+  /** When the TLS handshake began, by `performance.now()`. Undefined for plain http. */
   handshakeAt(socket: Duplex): number | undefined;
   close(): void;
 }
@@ -140,7 +146,7 @@ export function openConnections(timeoutMs: number): Connections {
 }
 
 /**
- * A name under `localhost` means this machine, whatever its DNS records, because http is allowed to
- * this machine.
+ * A name under `localhost` means this machine, whatever its DNS records, because svcpay allows http
+ * to this machine.
  */
 const resolvable = (hostname: string): string => (isLocalName(hostname) ? 'localhost' : hostname);

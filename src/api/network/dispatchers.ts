@@ -1,4 +1,4 @@
-// undici's dispatchers: one for direct requests, another for requests through a proxy.
+// The dispatchers of undici: one for direct requests, and one for requests through a proxy.
 import { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import Agent, { type AgentOptions } from 'undici/lib/dispatcher/agent.js';
@@ -93,9 +93,9 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
 const optimisations = ['wasm-tier-up', 'wasm-dynamic-tiering'];
 
 /**
- * Lets undici's parser, which is WebAssembly, parse a first response while V8 compiles it without
- * later optimisation. Otherwise `process.exit` would wait 100 to 200 ms for the optimisation. The
- * flags are set only for that time, because V8 rejects compile caches written under other flags.
+ * Lets undici's WebAssembly parser read a first response while V8 compiles the parser without later
+ * optimisation. With optimisation, `process.exit` would wait 100 to 200 ms. The flags are set only
+ * during this compilation, because V8 rejects compile caches written under other flags.
  */
 export async function compileParser(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8');

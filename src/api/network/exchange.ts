@@ -1,4 +1,4 @@
-// One exchange over the network: one time limit, a maximum size, readable errors.
+// Sends one request over the network, with a time limit, a size limit and readable errors.
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -12,12 +12,12 @@ import {
   type Timing,
 } from '../transport.js';
 
-/** A request whose body may be bytes. */
+/** A request whose body is a text or bytes. */
 export type NetworkRequest = Omit<HttpRequest, 'body'> & {
   readonly body?: string | Uint8Array | undefined;
 };
 
-/** How a request reaches the service. */
+/** The connections that carry a request to the service. */
 export interface Route {
   readonly dispatcher: Dispatcher;
   /**
@@ -29,7 +29,7 @@ export interface Route {
   readonly isSingleUse: boolean;
 }
 
-/** The largest body of a response, compressed or not. */
+/** The largest response body accepted, compressed or not. */
 export const mostBytes = 32 * 1024 * 1024;
 
 /**
@@ -76,7 +76,7 @@ type Received = Omit<HttpResponse, 'body'> & { readonly bytes: Buffer };
 
 interface Prepared {
   readonly receive: () => Promise<Received>;
-  /** Ends the exchange. A request that has not left is then not sent. */
+  /** Ends the exchange. A request that has not left the machine is not sent. */
   readonly stop: (message: string, code: string) => void;
 }
 
@@ -135,8 +135,8 @@ function prepare({ url, method, headers, body }: NetworkRequest, route: Route): 
 }
 
 /**
- * undici can reuse a connection only one turn after the response. An earlier request would open
- * another connection.
+ * Waits one turn after the response, because undici can reuse the connection only then. Without
+ * this wait, the next request would open a new connection.
  */
 const onceReusable = (then: () => void): void => void setImmediate(() => setImmediate(then));
 
@@ -144,8 +144,8 @@ const isUnansweredOnReused = ({ connected, sent, answered }: Moments): boolean =
   sent !== undefined && connected === undefined && answered === undefined;
 
 /**
- * `connect` and `tls` are the times that this request waited, because its connection may have been
- * opened ahead.
+ * The timings of the exchange. `connect` and `tls` are the times that this request waited, because
+ * its connection may have been opened ahead.
  */
 function timingOf({ startedAt, connected, sent = startedAt, answered = sent }: Moments): Timing {
   const waited = { firstByte: answered - sent, total: performance.now() - startedAt };
@@ -163,7 +163,10 @@ const joined = (headers: IncomingHttpHeaders): Record<string, string> =>
     ]),
   );
 
-/** Undoes `content-encoding`, because a server may compress without a request to do so. */
+/**
+ * Decodes `content-encoding`, because a server may compress a response that was requested
+ * uncompressed.
+ */
 async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
   const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib');
   const limit = { maxOutputLength: mostBytes };
@@ -187,7 +190,7 @@ async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
   }
 }
 
-/** Codes of a connection that was closed. */
+/** Error codes of a closed connection. */
 const closed = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 
 const brokenOff = 'the connection broke off before the answer was complete';

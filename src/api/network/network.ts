@@ -12,9 +12,9 @@ export interface NetworkOptions {
    * request may set a shorter limit.
    */
   readonly timeoutMs: number;
-  /** Allows a service whose certificate Node does not check. */
+  /** Whether to allow a service whose certificate Node does not check. */
   readonly insecure?: boolean | undefined;
-  /** The process makes a few requests and ends with `process.exit`. */
+  /** Whether the process makes a few requests and ends with `process.exit`. */
   readonly endsSoon?: boolean;
 }
 
@@ -25,7 +25,9 @@ export type NetworkTransport = ((request: NetworkRequest) => Promise<HttpRespons
 };
 
 export type OpeningTransport = NetworkTransport & {
-  /** Opens connections ahead of requests, until this many are idle. Opens none through a proxy. */
+  /**
+   * Opens connections ahead of requests, until this many are idle. Does nothing through a proxy.
+   */
   open(address: string, connections: number): void;
 };
 
@@ -35,8 +37,8 @@ export function networkTransport(options: NetworkOptions): OpeningTransport {
   let loading: Promise<Dispatchers> | undefined;
   let dispatchers: Dispatchers | undefined;
   /**
-   * The service closes connections that it announced as kept alive. A request on a reused
-   * connection would be lost, so each request gets its own.
+   * Whether each request gets its own connection, because the service closes connections that it
+   * announced as kept alive. A reused connection would lose the request.
    */
   let closesUnannounced = false;
 

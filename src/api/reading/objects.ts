@@ -1,5 +1,5 @@
-// Reads all responses other than transactions: token, wallets, addresses, webhooks, institutions,
-// rates.
+// Reads the responses other than transactions: token, wallets, addresses, webhooks, institutions
+// and rates.
 import type { WireNumber } from '../../formats/amount.js';
 import { isFields, jsonIn, type Fields } from '../../formats/unknown.js';
 import type * as types from '../types.js';
@@ -34,8 +34,8 @@ const isToken = (value: unknown): value is string =>
 
 /**
  * Reads the token response. The expiry has either spelling, or comes from the token's own claim. An
- * expiry in the past comes from another clock, so the lifetime in the token counts instead, or an
- * hour.
+ * expiry in the past means that the clocks differ. The lifetime in the token then counts, or an
+ * hour if the token has no lifetime.
  */
 export const readToken =
   (now: number) =>
@@ -56,7 +56,7 @@ export const readToken =
     };
   };
 
-/** Claims of a JWT; `exp` and `iat` are epoch seconds. */
+/** The claims of a JWT. `exp` and `iat` are epoch seconds. */
 function claimsOf(token: string): Fields {
   const claims = jsonIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
   return isFields(claims) ? claims : {};
@@ -84,7 +84,7 @@ export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): type
     unrecognized,
   );
 
-/** Names that live services use; their values are not read. */
+/** Field names that live services use. svcpay does not read their values. */
 export const accountFields = {
   id: text,
   accountId: text,
@@ -159,8 +159,8 @@ export const readWebhooks = (answer: unknown, unrecognized: OnUnrecognized): typ
   readRows(rowsOf(answer), 'webhook', (row) => webhookOf(row, unrecognized), unrecognized);
 
 /**
- * Banks, then mobile wallets. The response may also be a single list of both. A missing list is
- * empty.
+ * Reads banks, followed by mobile wallets. The response may also be a single list of both. A
+ * missing list counts as empty.
  */
 export function readInstitutions(
   answer: unknown,

@@ -1,6 +1,6 @@
 // Reads the values that live services send: numbers, instants, texts, wrappers and lists in every
-// form seen so far. The readers convert them in place to the form of the specification, and report
-// unrecognized values.
+// form seen so far. The readers convert values in place to the form from the specification, and
+// report unrecognized values.
 import type { Big } from 'big.js';
 import { readDecimal, type WireNumber } from '../../formats/amount.js';
 import { clip } from '../../formats/text.js';
@@ -19,7 +19,9 @@ export class Misread extends Error {
 
 export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'object';
 
-/** Reads one value; undefined if it is unrecognized. Returns a specified value unchanged. */
+/**
+ * Reads one value. Returns undefined for an unrecognized value, and a specified value unchanged.
+ */
 export interface Reader<T> {
   readonly expected: string;
   readonly types: readonly JsonType[];
@@ -27,8 +29,8 @@ export interface Reader<T> {
 }
 
 /**
- * The fields of an answer, each with the reader of its value. `--fields` takes their names, and the
- * tools of an agent describe their types.
+ * The fields of a response, each with the reader of its value. `--fields` takes these names, and
+ * the tools for agents describe the types.
  */
 export type FieldsOf<T> = { readonly [Name in keyof T & string]-?: Reader<ReadAs<T[Name]>> };
 
@@ -44,7 +46,7 @@ type Known<T> = T extends Big
 
 export type Readers = Readonly<Record<string, Reader<unknown>>>;
 
-/** Reads a text. Also reads an exact number. */
+/** Reads a text. A number that is exact is returned as text. */
 export const text: Reader<string> = {
   expected: 'a text',
   types: ['string'],
@@ -114,7 +116,7 @@ export const count: Reader<number> = {
   },
 };
 
-/** Reads a status that services send as a number or a text. */
+/** Reads a status, which services send as a number or a text. */
 export const textOrNumber: Reader<string | number> = {
   expected: 'a text',
   types: ['string', 'number'],
@@ -224,7 +226,7 @@ export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields 
   );
 }
 
-/** The rows of a list, bare or wrapped in `data`; null counts as empty. */
+/** The rows of a list, bare or wrapped in `data`. A null list counts as empty. */
 export function rowsOf(answer: unknown): unknown[] {
   const list = within(answer);
   if (list === null) return [];
@@ -236,7 +238,7 @@ export function rowsOf(answer: unknown): unknown[] {
   );
 }
 
-/** The readable rows. The other rows are reported. Throws if no row is readable. */
+/** The readable rows. Unreadable rows are reported. Throws if every row is unreadable. */
 export function readRows<T>(
   rows: readonly unknown[],
   what: string,

@@ -32,7 +32,7 @@ import {
   type Readers,
 } from './readers.js';
 
-/** Fields of a side, each with its reader; `--fields` takes their names. */
+/** The fields of a side, each with its reader. `--fields` takes their names. */
 export const sideFields = {
   ccy: currency,
   method: text,
@@ -48,7 +48,7 @@ export const sideFields = {
   updatedAt: instant,
 } satisfies FieldsOf<RequestSide>;
 
-/** The names within `reqDetails`; their values are not read. */
+/** The field names within `reqDetails`. svcpay does not read their values. */
 export const detailFields = {
   paymentRequest: text,
   invoicePageUrl: text,
@@ -68,7 +68,7 @@ export const detailFields = {
   requiredConfirmations: count,
 } satisfies FieldsOf<Record<DetailName, unknown>>;
 
-/** Flags that deduct fees from the destination. */
+/** The flags that deduct fees from the destination. */
 export const deductions = [
   'deductNetworkFeesFromDest',
   'deductServicepayFees',
@@ -105,7 +105,7 @@ const ofNames = named(names);
 const ofOptional = named(optional);
 const ofSide = named(sideFields);
 
-/** Whether every value is in the form of the specification. */
+/** Whether every value is in the form from the specification. */
 function isInForm(of: Fields, named: Named): boolean {
   for (const { field, read } of named) {
     const value = of[field];
@@ -126,7 +126,9 @@ const isSpecified = (row: Fields): row is Fields & Transaction =>
   isSide(row['destReq']) &&
   isInForm(row, ofOptional);
 
-/** Reads a transaction. Requires id and state, and reports other unrecognized fields. */
+/**
+ * Reads a transaction. The id and the state are required. Other unrecognized fields are reported.
+ */
 export function readTransaction(answer: unknown, unrecognized: OnUnrecognized): Transaction {
   const row = unwrapped(answer, 'txnId');
   return withSides(
@@ -147,7 +149,7 @@ export function readTransactionIfThere(
   return readTransaction(answer, unrecognized);
 }
 
-/** Reads a page. An unrecognized row keeps its place, with empty id and state. */
+/** Reads a page. An unrecognized row keeps its place, with an empty id and an empty state. */
 export function readTransactionPage(
   answer: unknown,
   unrecognized: OnUnrecognized,

@@ -1,5 +1,5 @@
-// Sign-in: the signed token request, one token for all requests of a client, and the reaction to a
-// refused token.
+// Signs in to the service: sends the signed token request, shares one token among all requests of a
+// client, and reacts to a refused token.
 import { Failure } from '../../formats/failure.js';
 import {
   codeOf,
@@ -23,7 +23,10 @@ import { interrupted, unlessInterrupted } from './retry.js';
 
 export const tokenPath = '/api/v2/authentication/token-signature';
 
-/** A token could expire in flight if it is this close to its expiry. */
+/**
+ * The time before its expiry at which a token is replaced, because the token could expire in
+ * flight.
+ */
 const renewalMarginMs = 10_000;
 
 /** Throws Failure `usage` for a key that does not fit into a header. */
@@ -63,8 +66,8 @@ async function signature({ apiKey, apiSecret }: Credentials, body: string): Prom
 }
 
 /**
- * Creates bodies that all differ. Time and random bits tell processes apart, a count tells the
- * requests of a process apart.
+ * Creates request bodies that all differ. Time and random bits distinguish processes, and a counter
+ * distinguishes the requests of one process.
  */
 function createBodies(now: () => number, random: () => number): () => string {
   let count = 0;
@@ -79,7 +82,7 @@ function createBodies(now: () => number, random: () => number): () => string {
 }
 
 /**
- * Requests a token. The request moves nothing, so the client repeats it like a read.
+ * Requests a token. The request moves no money, so the client repeats the request like a read.
  * @param now the service's clock
  */
 export async function requestToken(
@@ -108,14 +111,14 @@ function signInAdvice({ response: { status, body } }: Answer): Advice {
     : {};
 }
 
-/** Error texts of services for a used signature. */
+/** The error texts that services send for a used signature. */
 const isRepeated =
   /signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature/i;
 
 interface Held extends Token {
   /** Whether this process requested the token. */
   readonly isNew: boolean;
-  /** Whether the token lasts for another request. */
+  /** Whether the token is valid long enough for another request. */
   isFresh(): boolean;
 }
 
@@ -134,7 +137,8 @@ export function createTokenKeeper(
   let renewal: Promise<Token> | undefined;
 
   /**
-   * A new token lasts as long as its response stated, even if the service's clock changes later.
+   * Until when a new token counts as valid. The lifetime from its response applies, even if the
+   * service's clock changes later.
    */
   const holdNew = (token: Token): Token => {
     const life = token.expiresAt - now();
@@ -170,7 +174,7 @@ export function createTokenKeeper(
     renewal ??= signInAndKeep().finally(() => (renewal = undefined));
     return renewal;
   };
-  /** The stored token, or a new token if the stored one is about to expire. */
+  /** The stored token, or a new token if the stored token is about to expire. */
   const current = async (): Promise<Token> => {
     const kept = held ?? (await load());
     held ??= kept;
@@ -190,7 +194,7 @@ export function createTokenKeeper(
         return kept.accountId;
       }
     },
-    /** After a refusal: a newer token of this process or of another process, if one exists. */
+    /** A newer token of this process or of another process, if one exists. Used after a refusal. */
     async successor(refused: Token): Promise<Token | undefined> {
       const isOther = (token: Held | undefined): token is Held =>
         token !== undefined && token.accessToken !== refused.accessToken;
@@ -204,8 +208,9 @@ export function createTokenKeeper(
 
 /**
  * Sends a request with the token, and after a 401 again with a newer token, because a refused
- * request has changed nothing. In some services a new token invalidates the previous one, so a
- * request is repeated more often if other processes use the key. A confirmation is repeated once.
+ * request has changed nothing. In some services a new token invalidates the previous one. If other
+ * processes use the key, the request is therefore repeated more often. A confirmation is repeated
+ * only once.
  */
 export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
   const { clock: now, sleep, random } = options;
@@ -213,7 +218,7 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
   let wasAccepted = false;
   return (next) => async (call) => {
     const { effect, signal } = call;
-    // Other requests may wait for the same sign-in, so the sign-in continues without this request.
+    // The sign-in continues without this request, because other requests may wait for it.
     let token = await unlessInterrupted(tokens.current, signal);
     let hasOthers = wasAccepted;
     let refusal: Answer | undefined;
@@ -247,8 +252,8 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
 }
 
 /**
- * The service refused the token of a confirmation, and the sign-in or the repetition failed. The
- * first confirmation has left this machine, so its outcome is unknown.
+ * The failure of a confirmation whose token the service refused, if the sign-in or the repetition
+ * failed. The first confirmation has left this machine, so its outcome is unknown.
  */
 function unanswered(cause: unknown, call: Call): NoAnswer {
   if (cause instanceof NoAnswer && cause.mayHaveArrived) return cause;
@@ -257,9 +262,9 @@ function unanswered(cause: unknown, call: Call): NoAnswer {
 }
 
 /**
- * The status, or the code of an expired token, shows a refused token. If a gateway refuses a
- * confirmation, the service may have received it, so for a confirmation only the service's own
- * refusal counts.
+ * Whether a response refuses the token, by its status or by the code of an expired token. If a
+ * gateway refuses a confirmation, the service may still have received the confirmation. For a
+ * confirmation, only the service's own refusal counts.
  */
 function isTokenRefused(answer: Answer, { effect }: Call): boolean {
   const { status } = answer.response;

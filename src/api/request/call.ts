@@ -1,5 +1,5 @@
-// A request to the service, what it can change, and the steps that it passes. Each step wraps the
-// next.
+// Defines a request to the service, what the request can change, and the steps that every request
+// passes. Each step wraps the next step.
 import type { Answer, Expectation } from '../answer.js';
 
 /** The time limit and the number of retries of a call. */
@@ -8,7 +8,7 @@ export interface CallLimits {
   readonly retries?: number | undefined;
 }
 
-/** A request. Its path begins with `/`, and ids in the path are encoded. */
+/** A request. The path begins with `/`, and ids in the path are encoded. */
 export interface Call extends Expectation {
   readonly method: string;
   readonly path: string;
@@ -19,9 +19,12 @@ export interface Call extends Expectation {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Milliseconds left for the exchange. */
   readonly timeoutMs?: number | undefined;
-  /** Limits of this call that replace the client's limits. */
+  /** The limits of this call, which replace the client's limits. */
   readonly limits?: CallLimits | undefined;
-  /** When a read is repeated. By default it is also repeated after an unreadable response. */
+  /**
+   * When the client repeats a read. By default, the client also repeats the read after an
+   * unreadable response.
+   */
   readonly repeatAfter?: 'nothing' | 'failures' | undefined;
 }
 
@@ -36,7 +39,10 @@ const settings = new RegExp(
     `/api/v2/webhook/${id}|PUT /api/v2/transaction/${id}/cancel)$`,
 );
 
-/** An unspecified path, or another spelling of a path, could move money. */
+/**
+ * Determines what a request can change. An unspecified path, or a different spelling of a path,
+ * counts as a payment, because it could move money.
+ */
 export function effectOf(method: string, path: string): Expectation {
   if (method === 'GET' || method === 'HEAD') return { effect: 'read' };
   const route = `${method} ${path.replace(/[?#].*$/s, '').replace(/\/$/, '')}`;

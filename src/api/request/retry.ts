@@ -1,5 +1,5 @@
-// Repeats requests that changed nothing: when, how often, and after which pause, and delays
-// requests by the rate limit that the service reports.
+// Repeats requests that changed nothing, after a pause. Delays requests by the rate limit that the
+// service reports.
 import { Failure } from '../../formats/failure.js';
 import { policies } from '../../formats/policies.js';
 import { pauseAfter, poll, type PollNext } from '../../formats/poll.js';
@@ -13,8 +13,8 @@ type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 
 /**
  * Repeats a read after a lost exchange or a temporary failure. Repeats a change of settings only if
- * the request was lost on a closed connection, because this repetition is harmless. Rate limits
- * delay every request except a confirmation. The last attempt decides the outcome.
+ * a closed connection lost the request, because this repetition is harmless. Rate limits delay
+ * every request except a confirmation. The last attempt decides the outcome.
  * @param now the service's clock
  */
 export const retry =
@@ -54,7 +54,7 @@ const outcomeOf = (answer: Promise<Answer>): Promise<Outcome> =>
 interface Reason {
   /** The wait that the service requests. */
   readonly waitMs?: number | undefined;
-  /** The failure is a rate limit, which justifies a longer wait than other failures. */
+  /** Whether the failure is a rate limit, which justifies a longer wait than other failures. */
   readonly isLimited?: boolean | undefined;
 }
 
@@ -82,7 +82,7 @@ function isWorthRepeating(answer: Answer, call: Call): boolean {
 
 /**
  * The time and the number of attempts of one request. Waits for rate limits do not count as its
- * time. `rateLimitWaitMs` limits them.
+ * time. `rateLimitWaitMs` limits these waits.
  */
 function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   const { clock, random, onWait } = options;
@@ -108,7 +108,7 @@ function openBudget(options: ClientOptions, limits: CallLimits = {}) {
     pauseFor({ waitMs, isLimited }: Reason): number | undefined {
       const isWait = waitMs !== undefined || isLimited === true;
       const turn = { number: retries + waits + 1, waitedMs: 0 };
-      // Backs off even if the service names no wait, or a wait of zero.
+      // svcpay backs off even if the service requests no wait, or a wait of zero.
       const ms = waitMs || (pauseAfter(policies.read, turn, random()) ?? 0);
       const end = clock() + ms;
       const isSpent = isWait
@@ -123,7 +123,10 @@ function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   };
 }
 
-/** Who aborts the signal can give another failure as its reason. */
+/**
+ * The failure of an aborted request: the signal's reason if that is a Failure, otherwise
+ * `interrupted`.
+ */
 export const interrupted = (signal: AbortSignal | undefined): Failure =>
   signal?.reason instanceof Failure ? signal.reason : new Failure('interrupted', 'Interrupted.');
 
@@ -132,8 +135,8 @@ function throwIfInterrupted(signal: AbortSignal | undefined): void {
 }
 
 /**
- * The result of the work, or Failure `interrupted` after the signal. Started work continues, and
- * nothing awaits it.
+ * Resolves with the result of the work. After the signal, rejects with Failure `interrupted`, and
+ * the work continues unawaited.
  */
 export async function unlessInterrupted<T>(
   work: () => Promise<T>,
@@ -150,14 +153,17 @@ export async function unlessInterrupted<T>(
   });
 }
 
-/** Interval of checks for the response to the first request after a reset. */
+/**
+ * The interval in ms at which waiting requests check for the response to the first request after a
+ * reset.
+ */
 const recheckMs = 100;
 
 export type RateLimit = ReturnType<typeof trackRateLimit>;
 
 /**
- * Delays requests only while the service reports that no request is left, counting requests in
- * flight. After a reset one request goes first, and the others wait for its response.
+ * Delays requests only while the service reports that its rate limit is used up, counting requests
+ * in flight. After a reset, one request goes first, and the others wait for its response.
  */
 export function trackRateLimit() {
   let left = Infinity;
@@ -169,7 +175,7 @@ export function trackRateLimit() {
     underway += 1;
   }
   return {
-    /** The wait before the next request in ms. 0 sends it now. */
+    /** The wait in ms before the next request. 0 sends the request now. */
     before(now: number): number {
       const untilCounted = underway > 0 ? Math.max(resetAt - now, recheckMs) : resetAt - now;
       const ms = Math.max(0, closedUntil - now, left > 0 ? 0 : untilCounted);

@@ -1,5 +1,5 @@
 // Sends every request of a client through the same steps: authorize, explain, retry, log, observe,
-// redact, send.
+// redact and send.
 import {
   factsOf,
   isSuccess,
@@ -19,7 +19,7 @@ import { NetworkError, type HttpResponse, type Timing } from '../transport.js';
 import type { Token } from '../types.js';
 import { NoAnswer } from '../errors.js';
 
-/** Terms of single calls, which replace the client's terms. */
+/** The terms of single calls, which replace the client's terms. */
 export interface CallTerms extends CallLimits {
   readonly signal?: AbortSignal | undefined;
   /** Called with each response. */
@@ -35,9 +35,9 @@ export interface Service {
   call<T>(call: Call, read: AnswerReader<T>): Promise<T>;
   /** Sends a request, and returns the unchanged response, whatever its status. */
   raw(call: Call, retries: boolean): Promise<HttpResponse>;
-  /** A service whose requests also stop at this signal, and keep to these limits. */
+  /** Returns a service whose requests also stop at this signal, and keep to these limits. */
   within(terms: CallTerms): Service;
-  /** A service whose requests stop at no signal. */
+  /** Returns a service whose requests stop at no signal. */
   afterwards(): Service;
 }
 
@@ -89,7 +89,7 @@ export function createService(options: ClientOptions): Service {
   return within({ signal: options.signal });
 }
 
-/** The first step is the outermost. */
+/** The steps of a request. The first step is the outermost. */
 const through = (steps: readonly Step[], last: Send): Send =>
   steps.reduceRight((next, step) => step(next), last);
 
@@ -99,7 +99,10 @@ const anyOf = (
 ): AbortSignal | undefined =>
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
-/** The last step. Rejects with {@link NetworkError} if the response is missing or incomplete. */
+/**
+ * The last step, which sends the request. Rejects with {@link NetworkError} if the response is
+ * missing or incomplete.
+ */
 const send =
   ({ baseUrl, userAgent, transport }: ClientOptions): Send =>
   async ({ method, path, query = [], body, headers: own, signal, timeoutMs }) => {
@@ -142,7 +145,7 @@ const observe =
     }
   };
 
-/** A line per exchange, without secrets. */
+/** Logs a line per exchange, without secrets. */
 const log =
   (options: ClientOptions): Step =>
   (next) =>
@@ -165,7 +168,7 @@ const log =
   };
 
 /**
- * The times of an exchange, which tell a slow network, a slow handshake and a slow service apart.
+ * The times of an exchange, which distinguish a slow network, a slow handshake and a slow service.
  */
 function timingText(timing: Timing | undefined): string {
   if (timing === undefined) return '';
@@ -206,15 +209,15 @@ function noAnswer(error: NetworkError, call: Call, baseUrl: string): NoAnswer {
 type ServiceClock = ReturnType<typeof createServiceClock>;
 
 /**
- * If the machine's clock moves further than this during a request or after it, someone set the
- * clock.
+ * The movement of the machine's clock in ms above which someone must have set the clock, during a
+ * request or after it.
  */
 const longestMoveMs = 60_000;
 
 /**
- * A clock that starts as the machine's clock. A Date header has whole seconds and is as old as the
- * way back took, so it defines a range of times. An estimate within that range stays, so countdowns
- * do not jump with every response.
+ * A clock that starts as the machine's clock. A Date header has whole seconds and is as old as its
+ * way back, so the header defines a range of times. An estimate within that range stays, so
+ * countdowns do not jump with every response.
  */
 export function createServiceClock(clock: () => number) {
   let offset = 0;
@@ -223,14 +226,14 @@ export function createServiceClock(clock: () => number) {
     /** Epoch ms. */
     now: (): number => clock() + offset,
     /**
-     * Epoch ms, or undefined before the first response with a date. Limits use this clock, so it
-     * follows the machine's clock at most a minute beyond the last response.
+     * The service's time in epoch ms, or undefined before the first response with a date. Limits
+     * use this clock, so it advances by at most a minute after the last response.
      */
     datedNow: (): number | undefined =>
       latest && latest.at + Math.min(Math.max(0, clock() - latest.machine), longestMoveMs),
     /**
-     * Reads the `Date` header of a response. `sentAt` is when the request left, by the machine's
-     * clock.
+     * Reads the `Date` header of a response. `sentAt` is the time when the request left, by the
+     * machine's clock.
      */
     observe(date: string | undefined, sentAt: number): void {
       const at = Date.parse(date ?? '');

@@ -1,5 +1,5 @@
-// The sandbox as a test fixture: the whole service on a free port, with a typed function for every
-// control.
+// The sandbox as a test fixture. The whole service runs on a free port, and a typed function calls
+// each control.
 import * as v from 'valibot';
 import {
   clockAnswer,
@@ -28,9 +28,9 @@ import type { State } from './wire/states.js';
 
 export type { ServiceOptions as SandboxOptions } from './service.js';
 
-/** The service's own clock, which governs settlement, expiry and retries. */
+/** The service's own clock, which determines settlement, expiry and retries. */
 export interface SandboxClock {
-  /** Epoch ms. */
+  /** Resolves with the service's time in epoch ms. */
   now(): Promise<number>;
   /**
    * Moves the clock by a duration (`2h`) or by milliseconds, runs every action that becomes due,
@@ -41,16 +41,16 @@ export interface SandboxClock {
   thaw(): Promise<number>;
 }
 
-/** Injected faults. */
+/** The faults that the sandbox injects. */
 export interface SandboxFaults {
   /**
-   * Adds a fault. `add({ kind: 'drop-after-commit', method: 'PUT' })` applies once, to the next
-   * matching request.
+   * Adds a fault. For example, `add({ kind: 'drop-after-commit', method: 'PUT' })` applies once, to
+   * the next PUT request.
    */
   add(fault: NewFault): Promise<Fault>;
-  /** All faults, each with the number of its applications. */
+  /** Lists all faults, each with the number of times that the fault was applied. */
   list(): Fault[];
-  /** Removes one fault, or all faults. */
+  /** Removes the fault with this id. Without an id, removes all faults. */
   clear(id?: number): Promise<void>;
 }
 
@@ -58,7 +58,8 @@ export interface SandboxFaults {
 export interface TestEvent {
   readonly state: State;
   /**
-   * A transaction of the service. Without it, the event names a transaction that does not exist.
+   * The id of a transaction of the service. Without an id, the event names a transaction that does
+   * not exist.
    */
   readonly txnId?: string;
   readonly extRefId?: string;
@@ -66,31 +67,36 @@ export interface TestEvent {
   readonly accountId?: string;
 }
 
-/** Deliveries to the account's webhook. */
+/** The webhook deliveries of the sandbox. */
 export interface SandboxWebhooks {
-  /** Past and pending deliveries with their attempts, oldest first. */
+  /** Lists past and pending deliveries with their attempts, oldest first. */
   deliveries(filter?: DeliveryFilter): Delivery[];
-  /** Resolves once every due delivery has been posted. */
+  /** Resolves once the service has posted every due delivery. */
   settled(): Promise<void>;
   /** Posts a delivery again. */
   replay(id: number): Promise<void>;
-  /** Sends a test event, and resolves with the delivery's id. No transaction changes. */
+  /**
+   * Sends a test event, and resolves with the id of the delivery. The event changes no transaction.
+   */
   trigger(event: TestEvent): Promise<number>;
 }
 
 /** Named copies of the sandbox's whole state. */
 export interface SandboxSnapshots {
-  /** Saves money, transactions, webhooks and time under a name. */
+  /** Saves money, transactions, webhooks and the clock under a name. */
   save(name: string): Promise<void>;
-  /** Restores a snapshot with its time. Credentials, faults and the request log stay. */
+  /**
+   * Restores a snapshot and the clock of that time. Credentials, faults and the request log do not
+   * change.
+   */
   load(name: string): Promise<void>;
   list(): Snapshot[];
   remove(name: string): Promise<void>;
 }
 
-/** The service of the specification on this machine, with the outside world simulated. */
+/** The service from the specification, running on this machine with a simulated outside world. */
 export interface Sandbox {
-  /** Base URL, without a trailing slash. */
+  /** The base URL of the service, without a trailing slash. */
   readonly url: string;
   readonly apiKey: string;
   readonly apiSecret: string;
@@ -98,37 +104,41 @@ export interface Sandbox {
   readonly clock: SandboxClock;
   status(): Promise<SandboxStatus>;
   /**
-   * Credits a wallet by a completed on-chain receive. The amount is in whole units, `fund('BTC',
-   * '0.5')`, or has a unit, `'1000sat'`.
+   * Credits a wallet through a completed on-chain receive. The amount is in whole units
+   * (`fund('BTC', '0.5')`) or has a unit (`'1000sat'`).
    */
   fund(ccy: string, amount: string, accountId?: string): Promise<void>;
   /**
    * Pays an invoice, a transaction or an address of the service from outside. A permanent address
-   * needs an amount (`'0.5'` in whole units, or with a unit). Resolves with the txnId, or with the
-   * deposit's id for a permanent address.
+   * requires an amount, such as `'0.5'` in whole units or `'1000sat'`. Resolves with the
+   * transaction id. For a permanent address, resolves with the deposit id.
    */
   pay(target: string, amount?: string): Promise<string>;
-  /** Mines blocks on every chain (default 1). */
+  /** Mines this number of blocks on every chain (default 1). */
   mine(blocks?: number): Promise<void>;
-  /** Creates an external BOLT11 invoice to pay: `invoice('1000sat')`. Bare digits are BTC. */
+  /**
+   * Creates an external BOLT11 invoice to pay, such as `invoice('1000sat')`. An amount without a
+   * unit is in BTC.
+   */
   invoice(
     amount: string,
     terms?: { description?: string; expiry?: string | number },
   ): Promise<string>;
-  /** Sets the time after which a new payment request is paid automatically. */
+  /** Sets the delay after which the automatic payer pays a new payment request. */
   autoPay(after: string | number | 'off'): Promise<void>;
   readonly faults: SandboxFaults;
   readonly webhooks: SandboxWebhooks;
   readonly snapshots: SandboxSnapshots;
   /**
-   * Opens a subaccount of the main account or of the given parent. Null opens an unrelated account.
+   * Opens a subaccount of the main account or of the given parent. If the parent is null, opens an
+   * unrelated account.
    */
   account(displayName: string, parentAccountId?: string | null): Promise<Credentials>;
-  /** The answered requests, oldest first. `path` may include the query. */
+  /** Lists the answered requests, oldest first. `path` may include the query. */
   requests(method?: string, path?: string): LoggedRequest[];
-  /** Resets to a fresh sandbox with the same credentials. */
+  /** Resets the sandbox to a fresh state with the same credentials. */
   reset(): Promise<void>;
-  /** Resets to another seed: no money, demo money, or months of transactions. */
+  /** Resets the sandbox to another seed: no money, demo money, or months of transactions. */
   seed(seed: Seed, months?: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -189,7 +199,7 @@ export async function startSandbox(options: ServiceOptions = {}): Promise<Sandbo
   };
 }
 
-/** Calls the control endpoints without the network. */
+/** Returns a function that calls the control endpoints without the network. */
 function controller(service: Service) {
   return async (method: string, path: string, body?: object): Promise<unknown> => {
     const answer: Outgoing = await service.handle({

@@ -43,69 +43,73 @@ import { lnurlRoutes } from './web/lnurl-pay.js';
 import { pageRoutes } from './web/payment-page.js';
 import { otherError } from './unspecified.js';
 
-/** Port, storage and initial state of the sandbox. Every option has a default. */
+/** The options of the sandbox: port, storage and initial state. Every option has a default. */
 export interface SandboxOptions {
-  /** 0 (the default) chooses a free port. */
+  /** The port of the service. 0 (the default) chooses a free port. */
   readonly port?: number | undefined;
-  /** SQLite file, created if missing; the default is `:memory:`. */
+  /** The path of the SQLite file (default `:memory:`). The service creates a missing file. */
   readonly file?: string | undefined;
   /** The service name on the wire (default `service`). */
   readonly maker?: string | undefined;
-  /** The machine's time in epoch ms. The sandbox's own clock is relative to it. */
+  /** Returns the machine's time in epoch ms. The sandbox's own clock is relative to this time. */
   readonly now?: (() => number) | undefined;
-  /** Credentials of the main account, instead of those in the file. Set both or neither. */
+  /** The API key of the main account, which replaces the key in the file. Set `apiSecret` too. */
   readonly apiKey?: string | undefined;
   readonly apiSecret?: string | undefined;
   /**
-   * Milliseconds until a new payment request is paid automatically, or `off`. Stored in the file;
-   * initially 3000.
+   * Milliseconds until the automatic payer pays a new payment request, or `off`. The file stores
+   * this option, and its initial value is 3000.
    */
   readonly autoPay?: number | 'off' | undefined;
-  /** Contents of a new file (default `demo`). */
+  /** The contents of a new file (default `demo`). */
   readonly seed?: Seed | undefined;
   /**
-   * A certificate authority (PEM) that webhooks trust in addition to the well-known ones. Stored in
-   * the file.
+   * A certificate authority (PEM) that webhooks trust in addition to the well-known ones. The file
+   * stores this option.
    */
   readonly webhookCa?: string | undefined;
   /**
-   * Accepts webhook callbacks over plain http to this machine, for receivers without a certificate.
+   * Whether the service accepts plain http callbacks to this machine, for receivers without a
+   * certificate.
    */
   readonly allowHttpCallbacks?: boolean | undefined;
-  /** Method of deliveries (default POST). Stored in the file, like the next option. */
+  /** The HTTP method of webhook deliveries (default POST). The file stores this option. */
   readonly webhookMethod?: 'POST' | 'PUT' | undefined;
-  /** Which state changes are delivered (default every). */
+  /** The state changes that webhooks deliver (default `every`). The file stores this option. */
   readonly webhookEvents?: 'every' | 'final' | undefined;
-  /** Accepts the same signature at the token endpoint repeatedly. */
+  /** Whether the token endpoint accepts the same signature repeatedly. */
   readonly allowSignatureReuse?: boolean | undefined;
-  /** Accepts a used `extRefId`. Stored in the file as a fault, like the next option. */
+  /** Whether the service accepts a used `extRefId`. The file stores this option as a fault. */
   readonly allowReferenceReuse?: boolean | undefined;
-  /** Accepts a second payment of an external invoice. */
+  /**
+   * Whether the service accepts a second payment of an external invoice. The file stores this
+   * option as a fault.
+   */
   readonly allowDoublePayment?: boolean | undefined;
   /**
-   * Names of live shapes, or `all`: response formats of live services that differ from the
-   * specification.
+   * The names of live shapes, or `all`. A live shape is a response format of a live service that
+   * differs from the specification.
    */
   readonly liveShapes?: readonly string[] | undefined;
-  /** Called for every internal error, to which the service responds 500. */
+  /** Reports an internal error, to which the service responds 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Further options of tests and the command line. */
+/** The additional options of tests and the command line. */
 export interface ServiceOptions extends SandboxOptions {
   readonly openFile?: OpenFile | undefined;
   readonly random?: Random | undefined;
-  /** Posts to webhooks (default: over the network). */
+  /** Posts to webhooks. The default implementation uses the network. */
   readonly post?: Poster['post'] | undefined;
-  /** Called for every response that no fault changed. */
+  /** Reports every response that no fault changed. */
   readonly onAnswer?: ((incoming: Incoming, outgoing: Outgoing) => void) | undefined;
 }
 
 export type Service = ReturnType<typeof openService>;
 
 /**
- * Opens the service on its file. `baseUrl` is its address as clients see it, without a trailing
- * slash.
+ * Opens the service on its file. `baseUrl` returns the address as clients see it, without a
+ * trailing slash.
  */
 export function openService(options: ServiceOptions, baseUrl: () => string) {
   const {
@@ -154,7 +158,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
   return {
     credentials: readCredentials(store),
     store,
-    /** Resolves after the commit. Never rejects. */
+    /** Answers a request. Resolves after the commit, and never rejects. */
     async handle(incoming: Incoming): Promise<Outgoing> {
       try {
         const { outgoing, genuine } = await store.write(() => {
@@ -170,9 +174,9 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
         return dated(serverError, machineTime());
       }
     },
-    /** Resolves once every due delivery has been posted. */
+    /** Resolves once the service has posted every due delivery. */
     delivered: () => worker.settled(),
-    /** Runs due actions until the signal. The timer does not keep the process alive. */
+    /** Runs due actions until the signal is aborted. The timer does not keep the process alive. */
     keepTime: (signal: AbortSignal): Promise<void> =>
       everyPause({ now: machineTime, signal, onError }, async () => {
         if (dueIn(store, machineTime()) === 0) await store.write(() => runDue(contextOn(store)));
@@ -201,7 +205,10 @@ const allRoutes = (
   ...lnurlRoutes,
 ];
 
-/** Repeats the work at least as often as the policy says, or after the ms that the work returns. */
+/**
+ * Repeats the work. The pause is the number of ms that the work returns, at most the longest pause
+ * of the policy.
+ */
 async function everyPause(
   {
     now,
@@ -224,8 +231,8 @@ async function everyPause(
 }
 
 /**
- * Milliseconds until the next action is due. Infinite if no action is scheduled or the clock is
- * frozen.
+ * The number of milliseconds until the next action is due. Infinite if no action is scheduled or
+ * the clock is frozen.
  */
 function dueIn(store: Store, machine: number): number {
   const at = nextDue(store) ?? Infinity;
@@ -235,7 +242,7 @@ function dueIn(store: Store, machine: number): number {
 
 type Answer = (ctx: Context, incoming: Incoming, readFault?: ReadFault) => Outgoing;
 
-/** Answers requests by their routes. Refusals and errors are responses too. */
+/** Answers requests by their routes. Refusals and internal errors become responses. */
 function answering(
   store: Store,
   onError: (error: unknown) => void,
@@ -267,11 +274,11 @@ function answering(
 
 interface Response {
   readonly outgoing: Outgoing;
-  /** The service's own response, if no fault applied. */
+  /** The service's own response. Undefined if a fault was applied. */
   readonly genuine?: Outgoing;
 }
 
-/** Answers with injected faults and live shapes, and logs the request. */
+/** Applies injected faults and live shapes to a response, and logs the request. */
 function withFaults(
   answer: Answer,
   edge: ReturnType<typeof shapedEdge>,
@@ -311,11 +318,11 @@ function withFaults(
 
 const serverError = jsonAnswer(500, { error: otherError(500) });
 
-/** Targets that are not logged and to which no fault applies. */
+/** The paths to which no fault applies. The request log omits these paths. */
 const apart = new RegExp(`^(?:${controlPrefix}|/openapi\\.json|/pay/)`);
 const isForClients = ({ target }: Incoming): boolean => !apart.test(target);
 
-/** The due action that carries out a request after its response. */
+/** The name of the scheduled action that processes a request after its response. */
 const lateAction = 'late-effect';
 
 const keep = ({ body, ...rest }: Incoming): string =>
@@ -355,12 +362,12 @@ function initialise(ctx: Context, options: ServiceOptions): void {
   }
 }
 
-/** Sets the Date header to the service's clock. */
+/** Sets the Date header to the time of the service's clock. */
 function dated(outgoing: Outgoing, now: number): Outgoing {
   return { ...outgoing, headers: { ...outgoing.headers, date: new Date(now).toUTCString() } };
 }
 
-/** Loads the HTTP client with the first delivery. */
+/** A poster that loads the HTTP client at the first delivery. */
 function lazyPoster(): Poster {
   let made: Promise<Poster> | undefined;
   return {

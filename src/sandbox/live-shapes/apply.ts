@@ -1,4 +1,4 @@
-// Applies live shapes to responses. The service itself stays unchanged.
+// Applies live shapes to the responses of the service.
 import { jsonAnswer, type Incoming, type Outgoing } from '../http/routing.js';
 import { readJson } from '../wire/json.js';
 import type { WireNames } from '../wire/wire-names.js';
@@ -21,7 +21,7 @@ export function shapedEdge(
   });
   let last: Record<string, string> = {};
   return {
-    /** The response of the rate limit, if the request exceeds the limit. */
+    /** Returns a 429 response if the request exceeds the rate limit. */
     refuse(): Outgoing | undefined {
       last = names.has('rate-limit-headers') ? headers(perMinute - 1, aMinute) : {};
       if (!names.has('rate-limit')) return undefined;

@@ -1,4 +1,4 @@
-// Carries out the edits of live shapes on JSON with exact decimals.
+// Edits JSON for live shapes, with exact decimals.
 import Big from 'big.js';
 import { encodeLnurl } from '../../formats/lnurl.js';
 import type { WireNames } from '../wire/wire-names.js';
@@ -6,16 +6,16 @@ import type { WireNames } from '../wire/wire-names.js';
 type Fields = Readonly<Record<string, unknown>>;
 type Change = (value: unknown) => unknown;
 
-/** An edit of each object in a place. The default place is the whole response. */
+/** An edit of the objects in a place of the response. The default place is the whole response. */
 export type Edit = { readonly in?: keyof typeof places } & (
   | { readonly drop: readonly string[] }
   | { readonly rename: Readonly<Record<string, string>> }
   | { readonly set: Fields }
-  /** Replaces values of fields: field, then old value and new value. */
+  /** The values to replace: for each field, the old value and the new value. */
   | { readonly replace: Readonly<Record<string, Readonly<Record<string, string>>>> }
   /**
-   * Converts the named fields that are present and not null. Without names, converts the object
-   * itself.
+   * Converts the named fields that are neither absent nor null. Without names, the edit converts
+   * the whole object.
    */
   | { readonly fields?: readonly string[]; readonly as: keyof typeof conversions }
 );
@@ -39,7 +39,7 @@ function changeOf(edit: Edit, feeField: string): Change {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Big);
 
-/** Changes objects. Other values stay. */
+/** Changes a value that is an object. Any other value stays unchanged. */
 const fieldsOf =
   (change: (fields: Fields) => unknown): Change =>
   (value) =>
@@ -55,7 +55,7 @@ const withEach = (names: readonly string[], change: Change): Change =>
     [name, names.includes(name) && value !== null && value !== undefined ? change(value) : value],
   ]);
 
-/** Changes a transaction, or each transaction in a list, if `isMeant`. */
+/** Changes a transaction if `isMeant` accepts it. In a list, changes each such transaction. */
 const transactionsOf =
   (isMeant: (txn: Fields) => boolean = () => true) =>
   (change: Change): Change => {
@@ -86,7 +86,7 @@ const places = {
   data: (change: Change): Change => withEach(['data'], change),
   transactions,
   sources,
-  /** Changes transactions and both of their sides. */
+  /** Changes each transaction and both of its sides. */
   throughout: (change: Change): Change =>
     transactions((txn) => withEach(['sourceReq', 'destReq'], change)(change(txn))),
   receives: transactionsOf(isReceive),
@@ -113,7 +113,7 @@ const conversions = {
   null: () => null,
   nullIfEmpty: (value: unknown): unknown =>
     Array.isArray(value) && value.length === 0 ? null : value,
-  /** Sets every field to null. */
+  /** Sets every field of an object to null. */
   emptied: eachField((name) => [[name, null]]),
   ok: () => ({ message: 'OK' }),
   wrapped: fieldsOf((answer) =>
@@ -121,7 +121,7 @@ const conversions = {
   ),
   unwrapped: fieldsOf((answer) => ('data' in answer ? answer['data'] : answer)),
   oneList: fieldsOf(({ banks, mobiles }) => [banks, mobiles].flat()),
-  /** Turns a refusal into the detailed form. */
+  /** Converts a refusal to the format with a code and metadata. */
   coded: fieldsOf(withCode),
 };
 
@@ -132,7 +132,7 @@ function bech32Of(address: string): string {
     : encodeLnurl(`https://${domain}/.well-known/lnurlp/${user}`);
 }
 
-/** Codes by error text. The first match counts. */
+/** The error codes by error text. The first matching pattern determines the code. */
 const codes: readonly (readonly [RegExp, string])[] = [
   [/^invalid API key/, '1001'],
   [/^invalid api signature/, '1002'],

@@ -1,16 +1,16 @@
-// Response formats seen on live services, as edits of the specification's responses.
+// Response formats of live services, described as edits of the specification's responses.
 import type { Edit } from './edits.js';
 
 export interface LiveShape {
   readonly summary: string;
-  /** Method and path without the version, such as `GET /rate`. */
+  /** Matches the method and the path without the version, such as `GET /rate`. */
   readonly of?: RegExp;
-  /** The first and last status whose responses are edited (default 200). */
+  /** The lowest and highest status whose responses are edited (default 200). */
   readonly from?: readonly [number, number];
   readonly edits?: readonly Edit[];
-  /** The new status. */
+  /** The status that replaces the status of the response. */
   readonly status?: number;
-  /** Not part of `all`, because the shape conflicts with other shapes. */
+  /** Whether `all` omits the shape, because the shape conflicts with other shapes. */
   readonly alone?: true;
 }
 
@@ -37,8 +37,8 @@ const abbreviated = [
 const alone = true;
 
 /**
- * The shapes by name, in the order of their application. A shape without edits is a behaviour of
- * the sandbox.
+ * The live shapes by name. The sandbox applies the shapes in this order. If a shape has no edits,
+ * the sandbox implements the shape in its code.
  */
 export const liveShapes = {
   'token-expiry-iso': {
@@ -246,8 +246,8 @@ export const shapeNames: readonly LiveShapeName[] = Object.keys(liveShapes).filt
 export const shapeOf = (name: LiveShapeName): LiveShape => liveShapes[name];
 
 /**
- * Reads names. `all` stands for the shapes that can be combined. Throws RangeError for an unknown
- * name.
+ * Reads the names of live shapes. `all` stands for all shapes that can be combined. Throws
+ * RangeError for an unknown name.
  */
 export function readShapeNames(given: readonly string[]): LiveShapeName[] {
   return given.flatMap((name) => {

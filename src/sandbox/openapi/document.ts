@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 description of the service, with the service name in it.
+// Writes the OpenAPI 3.1 description of the service, including the service name.
 import { base } from '../endpoints/endpoints.js';
 import { jsonAnswer, type Route } from '../http/routing.js';
 import type { WireNames } from '../wire/wire-names.js';
@@ -57,9 +57,9 @@ function event({ signatureHeader }: WireNames): Schema {
 interface More {
   readonly body?: Schema;
   readonly parameters?: readonly Schema[];
-  /** The operation may also answer 403 and 404. */
+  /** Whether the operation can also answer 403 and 404. */
   readonly ofOne?: true;
-  /** The operation needs no access token. */
+  /** Whether the operation works without an access token. */
   readonly open?: true;
 }
 
@@ -252,7 +252,7 @@ function describe([method, path, id, summary, answer, more = {}]: Row): Schema {
   };
 }
 
-/** The LNURL-pay endpoints (LUD-06, LUD-16) are outside the versioned interface. */
+/** The paths of the LNURL-pay endpoints (LUD-06, LUD-16), which do not contain the API version. */
 function lnurlOperation(
   id: string,
   summary: string,

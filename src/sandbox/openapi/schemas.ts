@@ -1,4 +1,4 @@
-// OpenAPI schemas of accounts, addresses, webhooks, errors and LNURL.
+// The OpenAPI schemas of accounts, addresses, webhooks, errors and LNURL.
 import type { WireNames } from '../wire/wire-names.js';
 import {
   amount,

@@ -1,5 +1,5 @@
-// Helpers for JSON Schema 2020-12 in OpenAPI 3.1. Objects are closed, so undescribed fields are
-// invalid.
+// Helpers for JSON Schema 2020-12 in OpenAPI 3.1. Objects are closed, so a field without a
+// description is invalid.
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -25,10 +25,13 @@ export const list = (items: Schema): Schema => ({ type: 'array', items });
 
 export const oneOf = (...values: readonly string[]): Schema => ({ type: 'string', enum: values });
 
-/** Null until the transaction is confirmed. */
+/** The schema of a value that is null until the transaction is confirmed. */
 export const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema['type'], 'null'] });
 
-/** An object of exactly these fields. A trailing question mark makes a field optional. */
+/**
+ * The schema of an object with exactly these fields. A trailing question mark makes a field
+ * optional.
+ */
 export function record(fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema {
   const names = Object.keys(fields);
   return {
@@ -40,16 +43,16 @@ export function record(fields: Readonly<Record<string, Schema>>, more: Schema = 
   };
 }
 
-/** An object in a request. Unknown fields are ignored. */
+/** The schema of an object in a request. The service ignores unknown fields. */
 export const sent = (fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema =>
   record(fields, { additionalProperties: true, ...more });
 
 export const implies = (condition: Schema, consequence: Schema, otherwise?: Schema): Schema =>
-  // `then` is a keyword of JSON Schema; nothing awaits these objects.
+  // `then` is a keyword of JSON Schema, and the program never awaits these objects.
   // oxlint-disable-next-line unicorn/no-thenable
   ({ if: condition, then: consequence, ...(otherwise && { else: otherwise }) });
 
-/** A condition: the fields of an object have these values. */
+/** A condition that the fields of an object have these values. */
 export const holds = (values: Readonly<Record<string, unknown>>): Schema => ({
   properties: Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, { const: value }]),

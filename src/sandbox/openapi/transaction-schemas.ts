@@ -1,4 +1,4 @@
-// OpenAPI schemas of the transaction and its two sides, depending on method and state.
+// The OpenAPI schemas of the transaction and its two sides. The schemas depend on method and state.
 import { payoutMethodNames } from '../kinds/payout-methods.js';
 import type { WireNames } from '../wire/wire-names.js';
 import { states } from '../wire/states.js';
@@ -140,7 +140,8 @@ function sideFields({ feeField }: WireNames) {
 }
 
 /**
- * Fields of a transfer that was broadcast on a blockchain. The specification does not have them.
+ * The fields of a transfer that was broadcast on a blockchain. The specification does not contain
+ * these fields.
  */
 const confirmations: Readonly<Record<string, Schema>> = {
   [`${confirmationFields.seen}?`]: {
@@ -155,7 +156,10 @@ const confirmations: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** The fields of all methods, for generated clients. The rules for each method follow below. */
+/**
+ * The source fields of all methods, for generated clients. Separate rules limit the fields for each
+ * method.
+ */
 const sourceDetails = sent({
   'paymentRequest?': nullable(text),
   'address?': nullable(text),
@@ -213,7 +217,7 @@ const detailsOfDest = (wireNames: WireNames): Schema[] => [
   ),
 ];
 
-/** Conditions on the settled amounts of completed and other transactions. */
+/** The rules for settled amounts, which depend on whether the transaction is completed. */
 const bothSides = (side: Schema): Schema => ({ properties: { sourceReq: side, destReq: side } });
 const settled: readonly Schema[] = [
   implies(
@@ -223,7 +227,7 @@ const settled: readonly Schema[] = [
   ),
 ];
 
-/** Before the confirmation there is no invoice and no address. */
+/** The rule that the invoice, its page and the address are null before the confirmation. */
 const isNull: Schema = { type: 'null' };
 const noneYet: Schema = {
   properties: { paymentRequest: isNull, invoicePageUrl: isNull, address: isNull },

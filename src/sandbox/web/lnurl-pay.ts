@@ -1,4 +1,4 @@
-// LNURL-pay for the service's own users (LUD-06, LUD-16).
+// Answers LNURL-pay requests for the service's own users (LUD-06, LUD-16).
 import { btcFromMsat } from '../../formats/amount.js';
 import { findAccount, type Account } from '../world/accounts.js';
 import { sha256Hex, type Context } from '../world/context.js';
@@ -18,10 +18,10 @@ export const lnurlRoutes: readonly Route[] = [
   },
 ];
 
-/** Allows any origin, for wallets that run in a browser. */
+/** The header that allows any origin, for wallets that run in a browser. */
 const anyOrigin = { 'access-control-allow-origin': '*' };
 
-/** Answers refusals in the shape of LUD-06. */
+/** Answers a refusal in the error format of LUD-06. */
 function guarded(
   step: (call: RoutedRequest, account: Account) => object,
 ): (call: RoutedRequest) => Outgoing {
@@ -79,7 +79,10 @@ function giveInvoice({ ctx, query }: RoutedRequest, account: Account): object {
   return { pr: sourceDetails.reqDetails['paymentRequest'], routes: [] };
 }
 
-/** Stable text, because invoices contain its hash. */
+/**
+ * The metadata text of an LNURL-pay user. The text must not change, because invoices contain its
+ * hash.
+ */
 function metadataOf({ baseUrl }: Context, account: Account): string {
   return JSON.stringify([
     ['text/plain', `Payment to ${account.displayName}`],

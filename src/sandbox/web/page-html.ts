@@ -1,4 +1,4 @@
-// The payment page: one HTML document with a content policy that forbids everything external.
+// Writes the payment page: one HTML document whose content policy forbids all external content.
 import { createHash } from 'node:crypto';
 import type Big from 'big.js';
 import { formatAmount, formatSats } from '../../formats/amount.js';
@@ -7,22 +7,25 @@ import { encodeQr, svgOf } from '../../formats/qr/qr-code.js';
 import type { Outgoing } from '../http/routing.js';
 import { pageStyle } from './page-style.js';
 
-/** `unopened` is unconfirmed, `seen` awaits the blockchain, `closed` ended without a payment. */
+/**
+ * The phase of a payment request. `unopened` is unconfirmed, `seen` awaits blockchain
+ * confirmations, and `closed` ended without a payment.
+ */
 export type Phase = 'unopened' | 'waiting' | 'seen' | 'paid' | 'expired' | 'closed';
 
 export interface PaymentPage {
   readonly phase: Phase;
-  /** Ms until the request expires, by the service's clock. */
+  /** Milliseconds until the request expires, by the service's clock. */
   readonly leftMs: number;
   readonly payee: string;
   readonly ccy: string;
   readonly amount: Big;
   readonly txnId: string;
-  /** Missing until the transaction is confirmed. */
+  /** The text to pay. Undefined until the transaction is confirmed. */
   readonly request?: { readonly uri: string; readonly shown: string } | undefined;
 }
 
-/** The light modules around the code that the standard requires. */
+/** The width of the light border around the QR code, as the QR standard requires. */
 const qrBorder = 4;
 
 const reloadSeconds = 2;
@@ -36,7 +39,7 @@ const messages: Readonly<Record<Phase, readonly [title: string, text: string]>> 
   closed: ['Closed', 'This request was closed. Please do not pay it.'],
 };
 
-/** Phases that can change. */
+/** The phases in which the payment request can still change. */
 const isLive = (phase: Phase): boolean => ['unopened', 'waiting', 'seen'].includes(phase);
 
 export function paymentPage(page: PaymentPage): Outgoing {
@@ -128,7 +131,7 @@ ${head}<style>${pageStyle}</style>
   };
 }
 
-/** A policy that allows only this style, and forms to the service itself. */
+/** The content policy, which allows only this style, and forms that post to the service itself. */
 function policy(): string {
   return [
     "default-src 'none'",

@@ -1,4 +1,4 @@
-// The style of the payment page: one card, light and dark, from the narrowest phone up.
+// The style of the payment page: one card for light and dark screens, from the narrowest phone up.
 
 export const pageStyle = `
 :root {

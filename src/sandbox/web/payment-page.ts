@@ -1,4 +1,4 @@
-// The hosted payment page of a receive, which reloads itself until the receive has ended.
+// Serves the hosted payment page of a receive. The page reloads itself until the receive has ended.
 import type { Context } from '../world/context.js';
 import type { RoutedRequest, Outgoing, Route } from '../http/routing.js';
 import { kindOf } from '../kinds/index.js';
@@ -49,17 +49,20 @@ function showPage(call: RoutedRequest): Outgoing {
   });
 }
 
-/** The text to copy: the invoice or the address. */
+/** The text that the payer copies: the invoice or the address. */
 function shownOf({ sourceDetails }: Transaction, code: string): string {
   const { address } = sourceDetails.reqDetails;
   return typeof address === 'string' ? address : code;
 }
 
-/** Rounded up to whole seconds, so that the page shows the last second until its end. */
+/**
+ * The time until the expiry, rounded up to whole seconds, so that the page shows the last second
+ * until its end.
+ */
 const leftMs = ({ now }: Context, { expiresAt }: Transaction): number =>
   Math.ceil((expiresAt - now) / 1000) * 1000;
 
-/** Pays a waiting request. Shows any other request unchanged. */
+/** Pays a waiting payment request. Shows a request in any other phase unchanged. */
 function payNow(call: RoutedRequest): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) throw notFound();
@@ -68,11 +71,13 @@ function payNow(call: RoutedRequest): Outgoing {
   return { status: 303, headers: { location: `/pay/${txn.id}` }, body: '' };
 }
 
-/** Browsers report the page that sent a form. Only the payment page may pay. */
+/**
+ * Checks the page that sent a form, which browsers report. Only a form on the payment page may pay.
+ */
 const isFromElsewhere = ({ incoming }: RoutedRequest): boolean =>
   (incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
 
-/** The receive in the path. */
+/** Finds the receive in the path. */
 function findPayable({ ctx, params }: RoutedRequest): Transaction | undefined {
   const txn = findTransaction(ctx.store, params['txnId'] ?? '');
   return txn !== undefined && kindOf(txn).payFromOutside !== undefined ? txn : undefined;

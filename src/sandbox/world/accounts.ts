@@ -35,7 +35,10 @@ export function createAccount(ctx: Context, displayName: string, parentId: strin
   return account;
 }
 
-/** The account in the path, if the caller may see it: its own account or a subaccount. */
+/**
+ * Returns the account in the path. Throws a `Refusal` unless the account is the caller's own
+ * account or a subaccount.
+ */
 export function reachAccount(store: Store, caller: Account, id: string): Account {
   assertAccountId(id);
   const account = findAccount(store, id);
@@ -45,8 +48,8 @@ export function reachAccount(store: Store, caller: Account, id: string): Account
 }
 
 /**
- * The account in the path, for its wallets. A foreign account and a missing account get the same
- * response.
+ * Returns the account in the path for a request about its wallets. A foreign account and a missing
+ * account cause the same refusal.
  */
 export function reachWallets(store: Store, caller: Account, id: string): Account {
   assertAccountId(id);
@@ -62,7 +65,7 @@ function assertAccountId(id: string): void {
 
 const anothersAccount = (): Refusal => unauthorized('you are not authorized to view this account');
 
-/** Refuses a caller that is neither the owner nor the owner's parent. */
+/** Throws a `Refusal` if the caller is neither the owner nor the owner's parent. */
 export function assertReach(
   caller: Account,
   ownerId: string,
@@ -87,14 +90,14 @@ const walletRow = v.object({
   updatedAt: time,
 });
 
-/** Opens a wallet in the currency if the account has none. */
+/** Opens a wallet in this currency if the account does not have one. */
 export function openWallet(ctx: Context, accountId: string, ccy: string): void {
   const sql = 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?';
   if (ctx.store.one(v.object({ id: v.string() }), sql, accountId, ccy) !== undefined) return;
   ctx.store.insert('wallet', { id: randomId(ctx.random), accountId, ccy, createdAt: ctx.now });
 }
 
-/** The wallets in the response of endpoint 2. */
+/** Returns the wallets of an account for the response of endpoint 2. */
 export function walletsOf(store: Store, accountId: string) {
   const rows = store.all(
     walletRow,

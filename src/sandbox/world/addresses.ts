@@ -1,4 +1,4 @@
-// The service's own blockchain addresses, which derive from its key.
+// Derives the service's own blockchain addresses from the service's key.
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { encodeSegwitAddress } from '../../formats/address/bitcoin-address.js';
@@ -19,7 +19,7 @@ const addressRow = v.object({
 
 export type OwnAddress = v.InferOutput<typeof addressRow>;
 
-/** An account's permanent address on a chain. */
+/** Returns the permanent address of an account on a chain. */
 export function staticAddress(store: Store, accountId: string, chain: Chain): string {
   const sql = 'SELECT * FROM address WHERE account_id = ? AND chain = ? AND txn_id IS NULL';
   const found = store.one(addressRow, sql, accountId, chain);
@@ -27,7 +27,10 @@ export function staticAddress(store: Store, accountId: string, chain: Chain): st
   return found.address;
 }
 
-/** The record of an address (canonical spelling), if the address belongs to this service. */
+/**
+ * Finds the record of an address in its canonical spelling. Returns undefined for a foreign
+ * address.
+ */
 export function findOwnAddress(store: Store, address: string): OwnAddress | undefined {
   return store.one(addressRow, 'SELECT * FROM address WHERE address = ?', address);
 }
@@ -50,8 +53,8 @@ export function issueAddress(
 }
 
 /**
- * Encodes an address. Bitcoin addresses are testnet addresses. The other two chains have one format
- * for all networks.
+ * Encodes an address. Bitcoin addresses are for testnet. Addresses on the other two chains have the
+ * same format on all networks.
  */
 function encode(chain: Chain, hash: Uint8Array): string {
   switch (chain) {

@@ -1,4 +1,4 @@
-// Blockchain transfers and their confirmations, by the service's clock or on request.
+// Simulates blockchain transfers. Confirmations come by the service's clock, or on request.
 import type Big from 'big.js';
 import { transferAnswer, type Transfer } from '../../formats/sandbox/answers.js';
 import type { Context } from './context.js';
@@ -8,14 +8,14 @@ import { blockTimes, confirmationsNeeded } from '../unspecified.js';
 
 export type Chain = Transfer['chain'];
 
-/** The currency received on a chain. */
+/** The currency of the transfers on each chain. */
 export const chainCurrency: Readonly<Record<Chain, string>> = {
   bitcoin: 'BTC',
   tron: 'USDT',
   ethereum: 'USDT',
 };
 
-/** The due action for the next block. Its subject is the transfer. */
+/** The name of the scheduled action for a transfer's next block. */
 export const blockAction = 'chain.block';
 
 /** Broadcasts a transfer, and starts counting its confirmations. */
@@ -28,7 +28,7 @@ export function awaitBlock(ctx: Context, id: string, chain: Chain): void {
   schedule(ctx, blockAction, id, ctx.now + blockTimes[chain]);
 }
 
-/** Unconfirmed transfers, oldest first. */
+/** Lists the transfers that still need confirmations, oldest first. */
 export function pendingTransfers(store: Store): Transfer[] {
   return store.all(
     transferAnswer,
@@ -46,7 +46,7 @@ export function requireTransfer(store: Store, id: string): Transfer {
   return found;
 }
 
-/** Adds confirmations, at most as many as the transfer needs. */
+/** Adds confirmations to a transfer, at most up to the number that the transfer needs. */
 export function confirmTransfer({ store }: Context, transfer: Transfer, count: number): Transfer {
   const confirmations = Math.min(transfer.confirmations + count, transfer.needed);
   store.run('UPDATE transfer SET confirmations = ? WHERE id = ?', confirmations, transfer.id);

@@ -1,5 +1,5 @@
-// The service's own clock: the machine's time plus an offset, or a frozen time. The database stores
-// it.
+// The service's own clock. The database stores the offset from the machine's time, or a frozen
+// time.
 import * as v from 'valibot';
 import type { ClockState } from '../../formats/sandbox/answers.js';
 import type { Store } from '../storage/database.js';
@@ -7,7 +7,7 @@ import { readSetting, writeSetting } from '../storage/settings.js';
 
 const setting = v.union([v.object({ ahead: v.number() }), v.object({ standsAt: v.number() })]);
 
-/** Reads the clock. `machine` is the machine's time in epoch ms. */
+/** Reads the service's clock. `machine` is the machine's time in epoch ms. */
 export function readClock(store: Store, machine: number): ClockState {
   const saved = readSetting(store, 'clock');
   if (saved === undefined) return { now: machine, frozen: false };
@@ -17,7 +17,10 @@ export function readClock(store: Store, machine: number): ClockState {
     : { now: clock.standsAt, frozen: true };
 }
 
-/** Sets the clock, also backwards, because a snapshot restores its time. */
+/**
+ * Sets the service's clock. The time may go back, because a snapshot restores the time of its
+ * creation.
+ */
 export function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
   const clock: v.InferOutput<typeof setting> = frozen
     ? { standsAt: now }

@@ -1,4 +1,4 @@
-// The context of one piece of work: database, time, randomness and the settings of the service.
+// The context of one job: database, time, randomness and the settings of the service.
 import { createHash } from 'node:crypto';
 import type { WireNames } from '../wire/wire-names.js';
 import type { Store } from '../storage/database.js';
@@ -7,7 +7,7 @@ export type Random = (length: number) => Uint8Array;
 
 export interface Context {
   readonly store: Store;
-  /** Epoch ms by the service's clock. */
+  /** The current time of the service's clock, in epoch ms. */
   readonly now: number;
   readonly random: Random;
   readonly wireNames: WireNames;
@@ -22,7 +22,7 @@ export interface Context {
 export const randomHex = (random: Random, length: number): string =>
   Buffer.from(random(length)).toString('hex');
 
-/** A UUID, version 4. */
+/** Returns a random UUID, version 4. */
 export function randomId(random: Random): string {
   const bytes = Buffer.from(random(16));
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);

@@ -1,5 +1,5 @@
-// Injected faults of requests, payments and webhooks. The database stores them and counts their
-// applications.
+// Injects faults into requests, payments and webhooks. The database stores each fault, and counts
+// how often the fault was applied.
 import { Big } from 'big.js';
 import * as v from 'valibot';
 import type { Fault } from '../../formats/sandbox/answers.js';
@@ -12,42 +12,48 @@ import { duration, number, whole } from '../wire/values.js';
 
 const count = whole(1, 1_000_000);
 
-/** The count of a fault: it applies `times` times, from the `nth` match on. */
+/** The count of a fault, which is applied `times` times, from the `nth` match on. */
 const strikes = {
   nth: v.optional(count, new Big(1)),
   times: v.optional(v.union([v.literal('always'), count]), new Big(1)),
 };
 
-/** Matches requests. In a pattern, `*` is any text without a slash, and `**` is any text. */
+/**
+ * A filter for requests. In a pattern, `*` matches any text without a slash, and `**` matches any
+ * text.
+ */
 const request = {
   ...strikes,
   method: v.optional(
     v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]+$/, 'an HTTP method is needed')),
   ),
-  /** The path without the query. */
+  /** A pattern of the path, without the query. */
   path: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(500))),
 };
 
-/** Refuses fields that belong to another kind of fault. */
+/** A rule that refuses fields of other kinds of fault. */
 const rule = <E extends v.ObjectEntries>(entries: E) =>
   v.strictObject(entries, ({ expected, received, message }) => {
     if (expected === 'never') return 'this kind of fault has no such field';
     return received === 'undefined' ? 'this kind of fault needs it' : message;
   });
 
-/** Whether the request still takes effect: before its response, or this long after it. */
+/**
+ * Whether the service still processes the request: before the response (`commit`), or this long
+ * after the response (`commitAfter`).
+ */
 const effect = (commit: boolean) => ({
   commit: v.optional(v.boolean(), commit),
   commitAfter: v.optional(duration),
 });
 
-/** Faults that change how a request sees transactions. */
+/** The filter of faults that change how a request sees transactions. The default method is GET. */
 const reads = { ...request, method: v.optional(request.method, 'GET') };
 
 /** A pattern of the paid invoice, address or account number. */
 const destination = v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000)), '**');
 
-/** Matches webhook events of one state, or of all states. */
+/** A filter for webhook events of one state, or of all states. */
 const event = { ...strikes, state: v.optional(v.picklist(states)) };
 
 export const settledSides = ['source', 'dest'] as const;
@@ -58,11 +64,11 @@ export const faultRule = v.variant('kind', [
     kind: v.literal('status'),
     ...request,
     status: whole(200, 599),
-    /** The whole body. The default is `{ error, message }`. */
+    /** The whole body of the response. The default is `{ error, message }`. */
     body: v.optional(v.unknown()),
     error: v.optional(v.string()),
     message: v.optional(v.string()),
-    /** Seconds for the `Retry-After` header. */
+    /** The value of the `Retry-After` header, in seconds. */
     retryAfter: v.optional(whole(0, 86_400)),
     ...effect(false),
   }),
@@ -78,8 +84,8 @@ export const faultRule = v.variant('kind', [
   }),
   rule({ kind: v.literal('no-answer'), ...request, ...effect(true) }),
   /**
-   * Answers a confirmation or cancellation with the unchanged transaction, and carries it out
-   * later.
+   * Answers a confirmation or cancellation with the unchanged transaction, and processes the
+   * request later.
    */
   rule({
     kind: v.literal('late-effect'),
@@ -90,13 +96,19 @@ export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('stale'),
     ...reads,
-    /** Shows transactions in their state this long ago. Newer transactions are missing. */
+    /**
+     * Shows transactions in their state of this long ago. Hides transactions that did not exist
+     * then.
+     */
     ago: v.optional(duration, new Big(0)),
-    /** Shows transactions in the state this many states earlier, at most the first state. */
+    /**
+     * Shows transactions in their state of this many state changes before. The earliest possible
+     * state is the first.
+     */
     steps: v.optional(whole(0, 100), new Big(0)),
   }),
   rule({ kind: v.literal('false-state'), ...reads, state: v.picklist(states) }),
-  /** Lists omit this transaction, or the first row of the page. */
+  /** Omits this transaction from lists. Without an id, omits the first row of the page. */
   rule({
     kind: v.literal('missing-row'),
     ...reads,
@@ -110,7 +122,7 @@ export const faultRule = v.variant('kind', [
     outcome: v.picklist(paymentOutcomes),
     destination,
   }),
-  /** One side settles its amount times the factor. */
+  /** Settles the amount of one side multiplied by the factor. */
   rule({
     kind: v.literal('settled-amount'),
     ...strikes,
@@ -119,8 +131,8 @@ export const faultRule = v.variant('kind', [
     destination,
   }),
   /**
-   * A completed send is reported as failed or rejected this long after its completion, and its
-   * money returns.
+   * Reports a completed send as failed or rejected this long after its completion, and returns the
+   * money.
    */
   rule({
     kind: v.literal('returned'),
@@ -133,7 +145,7 @@ export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('webhook-out-of-order'),
     ...event,
-    /** The delay of the event. */
+    /** The delay before the event is due. */
     delay: v.optional(duration, new Big(deliveries.heldBack)),
   }),
 ]);
@@ -142,22 +154,30 @@ export const faultKinds = faultRule.options.map(({ entries }) => entries.kind.li
 
 export type FaultRule = v.InferOutput<typeof faultRule>;
 
-/** Ms, or text such as `2s`. */
+/** A delay in ms, or as text such as `2s`. */
 export type FaultDelay = number | string;
 
-/** Applies `times` times (1), from the `nth` match on (1). */
+/**
+ * The count of a fault, which is applied `times` times (default 1), from the `nth` match on
+ * (default 1).
+ */
 export interface FaultCount {
   nth?: number | undefined;
   times?: number | 'always' | undefined;
 }
 
-/** Applies to requests. In a path, `*` is any text without a slash, and `**` is any text. */
+/**
+ * A fault of requests. In a path, `*` matches any text without a slash, and `**` matches any text.
+ */
 export interface RequestFault extends FaultCount {
   method?: string | undefined;
   path?: string | undefined;
 }
 
-/** Whether the request still takes effect: before its response, or this long after it. */
+/**
+ * Whether the service still processes the request: before the response (`commit`), or this long
+ * after the response (`commitAfter`).
+ */
 export interface FaultEffect {
   commit?: boolean | undefined;
   commitAfter?: FaultDelay | undefined;
@@ -206,7 +226,10 @@ export type NewFault =
       delay?: FaultDelay | undefined;
     });
 
-/** At most one fault of these kinds applies to a request. */
+/**
+ * The kinds of fault that change the response. At most one fault of these kinds applies to a
+ * request.
+ */
 const answerKinds = [
   'status',
   'latency',
@@ -240,7 +263,7 @@ export function addFault(store: Store, rule: FaultRule): Fault {
   return { id, ...rule, seen: 0, applied: 0, spent: false };
 }
 
-/** Makes a fault apply every time. */
+/** Adds a fault that applies to every match, unless this fault exists already. */
 export function alwaysFault(store: Store, kind: 'reference-reuse' | 'double-payment'): void {
   const known = listFaults(store).some((fault) => fault.kind === kind && fault.times === 'always');
   if (!known) addFault(store, v.parse(faultRule, { kind, times: 'always' }));
@@ -263,7 +286,7 @@ export function takeAnswerFault(store: Store, incoming: Requested): AnswerFault 
   return takeRule(store, answerKinds, (rule) => concerns(rule, incoming));
 }
 
-/** The faults that change how this request sees transactions. */
+/** Takes the faults that change how this request sees transactions. */
 export function takeReadFaults(store: Store, incoming: Requested) {
   const lag = takeRule(store, ['stale'], (rule) => concerns(rule, incoming));
   const state = takeRule(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
@@ -271,7 +294,7 @@ export function takeReadFaults(store: Store, incoming: Requested) {
   return { kind: lag?.kind ?? ('false-state' as const), lag, state };
 }
 
-/** The rows of a list without the row that a fault hides. */
+/** Returns the rows of a list without the row that a fault hides. */
 export function withoutMissingRow<T extends { readonly id: string }>(
   store: Store,
   incoming: Requested,
@@ -286,13 +309,13 @@ export function withoutMissingRow<T extends { readonly id: string }>(
   return missing === undefined ? rows : rows.filter(({ id }) => id !== missing);
 }
 
-/** Whether a used `extRefId` is accepted again. */
+/** Whether a fault makes the service accept a used `extRefId` again. */
 export const takeReferenceReuse = (store: Store): boolean =>
   takeRule(store, ['reference-reuse']) !== undefined;
 
 /**
- * Whether a paid invoice may be paid again. With `onlyAsk`, this does not count as an application
- * of the fault.
+ * Whether a fault allows a second payment of a paid invoice. With `onlyAsk`, the check is not
+ * counted as an application of the fault.
  */
 export function takeDoublePayment(
   store: Store,
@@ -303,23 +326,23 @@ export function takeDoublePayment(
   return takeRule(store, ['double-payment'], matches, !onlyAsk) !== undefined;
 }
 
-/** The outcome of a payment to this destination, if a fault sets it. */
+/** The injected outcome of a payment to this destination, or undefined without a fault. */
 export function takePaymentFault(store: Store, destination: string): PaymentOutcome | undefined {
   return takeRule(store, ['payment'], (rule) => fits(rule.destination, destination))?.outcome;
 }
 
-/** The side of a payment that settles another amount, if a fault sets it. */
+/** The fault that changes the settled amount of one side, or undefined without a fault. */
 export const takeSettledAmount = (
   store: Store,
   destination: string,
 ): Of<'settled-amount'> | undefined =>
   takeRule(store, ['settled-amount'], (rule) => fits(rule.destination, destination));
 
-/** How a payment is returned after its completion, if a fault sets it. */
+/** The fault that returns the completed payment, or undefined without a fault. */
 export const takeReturn = (store: Store, destination: string): Of<'returned'> | undefined =>
   takeRule(store, ['returned'], (rule) => fits(rule.destination, destination));
 
-/** The number of deliveries of an event, and their delay in ms. */
+/** Returns the number of copies of an event, and the delay of the event in ms. */
 export function takeEventFaults(store: Store, state: string): { copies: number; delay: number } {
   const isOf = (rule: { state?: string | undefined }): boolean => (rule.state ?? state) === state;
   const twice = takeRule(store, ['webhook-duplicate'], isOf);
@@ -329,7 +352,7 @@ export function takeEventFaults(store: Store, state: string): { copies: number; 
 
 interface Requested {
   readonly method: string;
-  /** Path and query. */
+  /** The path and the query of the request. */
   readonly target: string;
 }
 
@@ -342,8 +365,8 @@ function concerns(
 }
 
 /**
- * The oldest matching fault of these kinds that applies now. A match counts for every fault up to
- * the applied fault, so several faults on one path apply in turn.
+ * Takes the oldest fault of these kinds that applies to this match. Each match is counted for every
+ * fault up to the applied fault, so that several faults on one path apply in turn.
  */
 function takeRule<K extends FaultRule['kind']>(
   store: Store,

@@ -1,5 +1,5 @@
-// Double-entry books. Every movement sums to zero per currency, happens once, and leaves no wallet
-// negative.
+// The service's double-entry books. The amounts of a movement sum to zero per currency, each
+// movement is posted once, and no wallet becomes negative.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import type { Context } from './context.js';
@@ -7,21 +7,21 @@ import type { Store } from '../storage/database.js';
 import { fromUnits, toUnits } from '../wire/values.js';
 
 /**
- * The books of an owner. `available` and `reserved` form a wallet, `fees` belong to the service,
- * `desk` changes currencies, and `outside` is the rest of the world.
+ * The role of a book. `available` and `reserved` form a wallet, `fees` belong to the service,
+ * `desk` exchanges currencies, and `outside` is the rest of the world.
  */
 type Role = 'available' | 'reserved' | 'fees' | 'desk' | 'outside';
 
 export interface Leg {
-  /** The account id, or `house` for fees, desk and outside. */
+  /** The account id, or `house` for the books with the roles `fees`, `desk` and `outside`. */
   readonly owner: string;
   readonly role: Role;
   readonly ccy: string;
-  /** A positive amount increases the book's balance. */
+  /** The change of the balance. A positive amount increases the balance. */
   readonly amount: Big;
 }
 
-/** One movement of money. Each step happens once per subject. */
+/** A movement of money. The ledger posts each step once per subject. */
 export interface Movement {
   /** The id of the transaction or deposit. */
   readonly subject: string;
@@ -57,7 +57,7 @@ export const houseLeg = (role: 'fees' | 'desk' | 'outside', ccy: string, amount:
   amount,
 });
 
-/** Posts a movement, or throws `InsufficientFunds` and posts nothing. */
+/** Posts a movement. Throws `InsufficientFunds` and posts nothing if a balance is too low. */
 export function post(ctx: Context, movement: Movement): void {
   const { store, now } = ctx;
   const legs = netted(movement.legs);
@@ -82,8 +82,8 @@ export function balanceOf(
 }
 
 /**
- * Throws if the books of a currency do not sum to zero, or if a wallet is negative. Runs before
- * every commit.
+ * Throws if the books of a currency do not sum to zero, or if a wallet is negative. The database
+ * calls this check before every commit.
  */
 export function verifyBooks(store: Store): void {
   const wrong = store.one(
@@ -107,7 +107,7 @@ function bookOf(store: Store, { owner, role, ccy }: Pick<Leg, 'owner' | 'role' |
   );
 }
 
-/** Changes the balance of the leg's book. Opens a new book if needed. */
+/** Changes the balance of the book. Opens the book if the book does not exist yet. */
 function applyLeg({ store, now }: Context, leg: Leg): { bookId: number; amount: number } {
   const { owner, role, ccy } = leg;
   const book = bookOf(store, leg);
@@ -121,7 +121,7 @@ function applyLeg({ store, now }: Context, leg: Leg): { bookId: number; amount: 
   return { bookId: book.id, amount };
 }
 
-/** Merges legs on the same book, and drops legs that cancel out. */
+/** Adds up the legs of each book, and omits books whose legs cancel out. */
 function netted(legs: readonly Leg[]): Leg[] {
   const byBook = new Map<string, Leg>();
   for (const leg of legs) {

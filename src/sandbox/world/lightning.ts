@@ -1,5 +1,5 @@
-// Lightning: signed testnet invoices of the service's own node and of an external node, and their
-// payment.
+// Creates signed testnet invoices of the service's own Lightning node and of an external node, and
+// records their payment.
 import { getPublicKey } from '@noble/secp256k1';
 import type Big from 'big.js';
 import * as v from 'valibot';
@@ -20,12 +20,12 @@ const invoiceRow = v.object({
 export type KnownInvoice = v.InferOutput<typeof invoiceRow>;
 
 export interface InvoiceTerms {
-  /** In BTC. */
+  /** The amount of the invoice, in BTC. */
   readonly amount: Big;
-  /** A text, or the hash of a text. */
+  /** The description of the invoice, or the hash of the description. */
   readonly description: string | { readonly sha256: string };
   readonly expiryMs: number;
-  /** The receive, or null for an invoice of the external node. */
+  /** The id of the receive, or null for an invoice of the external node. */
   readonly txnId: string | null;
 }
 
@@ -78,7 +78,7 @@ export function createNodes({ store, random }: Context): void {
   }
 }
 
-/** Whether the public key (hex) belongs to one of the two nodes. */
+/** Whether the public key (hex) belongs to the service's node or to the external node. */
 export function isLocalNode(store: Store, nodeId: string): boolean {
   return (
     nodeId === requireSetting(store, 'nodeId') || nodeId === requireSetting(store, 'outsideNodeId')
@@ -98,7 +98,7 @@ export function markPaid(ctx: Context, paymentHash: string): void {
   if (changes !== 1) throw new Error(`Invoice ${paymentHash} cannot be paid (again).`);
 }
 
-/** Stores a foreign invoice as paid. */
+/** Stores an invoice of a foreign node as paid. */
 export function rememberPaid(
   ctx: Context,
   invoice: { paymentHash: string; invoice: string; amountMsat: string; expiresAt: number },

@@ -1,9 +1,13 @@
-// Scheduled actions: dated rows that run in order by the service's clock.
+// Runs scheduled actions in order, by the service's clock. The database has a row for each
+// scheduled action.
 import * as v from 'valibot';
 import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';
 
-/** Runs a due row. `ctx.now` is the time at which the row was due, however late it runs. */
+/**
+ * Runs a scheduled action. `ctx.now` is the time at which the action was due, even if the action
+ * runs later.
+ */
 export type DueAction = (ctx: Context, subject: string) => void;
 
 const dueRow = v.object({
@@ -17,12 +21,12 @@ export function schedule(ctx: Context, action: string, subject: string, at: numb
   ctx.store.insert('due', { at, action, subject });
 }
 
-/** Cancels everything scheduled for the subject. */
+/** Cancels all scheduled actions of the subject. */
 export function unschedule(ctx: Context, subject: string): void {
   ctx.store.run('DELETE FROM due WHERE subject = ?', subject);
 }
 
-/** Makes these actions due now. */
+/** Reschedules all later actions with these names to the present time. */
 export function bringForward({ store, now }: Context, actions: readonly string[]): void {
   store.run(
     'UPDATE due SET at = ?1 WHERE at > ?1 AND action IN (SELECT value FROM json_each(?2))',
@@ -31,7 +35,7 @@ export function bringForward({ store, now }: Context, actions: readonly string[]
   );
 }
 
-/** The time at which the next row is due. */
+/** The time at which the next scheduled action is due. */
 export function nextDue(store: Store): number | undefined {
   return store.one(v.object({ at: v.number() }), 'SELECT at FROM due ORDER BY at, id LIMIT 1')?.at;
 }

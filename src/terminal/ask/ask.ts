@@ -1,5 +1,5 @@
-// Questions to a person, asked on stderr. If no person can answer, the question is refused at once
-// with the missing flag.
+// Asks a person questions on stderr. If svcpay cannot ask a question, it fails at once and names
+// the flag that answers the question.
 import { Failure } from '../../formats/failure.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
@@ -18,47 +18,52 @@ export { back, type Back } from './wizard.js';
 export type { Choice, LinesAbove } from './questions.js';
 
 /**
- * Questions that also accept the answer `back`: by Esc, by `<` for a text, or by the last choice of
- * a list.
+ * Questions that accept the answer `back`, given by Esc, by `<` for a text, or by the last choice
+ * of a list.
  */
 interface Steps {
   text(question: TextQuestion): Promise<string | Back>;
-  /** Asks for a text that a function reads, such as an amount. */
+  /** Asks for a text, such as an amount, and parses the answer. */
   parsed<T>(question: ParsedQuestion<T>): Promise<T | Back>;
   select<T>(question: SelectQuestion<T>): Promise<T | Back>;
   search<T>(question: ChoiceQuestion<T>): Promise<T | Back>;
-  /** Asks for a masked text, which is never echoed. */
+  /** Asks for a secret text. The terminal shows a mask instead of the text. */
   secret(question: TextQuestion): Promise<string | Back>;
 }
 
 /**
- * Asks questions. Each method throws Failure: `declined` if no question can be asked or the input
- * has ended, `interrupted` for Ctrl-C.
+ * Asks questions. Each method throws Failure `declined` if svcpay cannot ask or the input has
+ * ended, and `interrupted` for Ctrl-C.
  */
 export interface Ask {
-  /** Throws Failure `declined` with all these flags if no question can be asked. */
+  /** Throws Failure `declined` with all these flags if svcpay cannot ask a question. */
   demand(flags: readonly string[], hint?: string): void;
   /**
-   * Asks for yes or no. The answer is no by default and for Esc, and yes at once under `--yes`.
-   * `note` is a dim remark after the question.
+   * Asks for yes or no. The default answer, and the answer for Esc, is no. With `--yes` the answer
+   * is yes at once. `note` is a dim remark after the question.
    */
   confirm(message: string, note?: string): Promise<boolean>;
-  /** Like `confirm`, but a no throws Failure `declined` with this message. */
+  /**
+   * Like `confirm`, but throws Failure `declined` with the message `otherwise` if the answer is no.
+   */
   agree(message: string, otherwise: string): Promise<void>;
-  /** Like `confirm` with a time limit. The answer is `lapsed` if the limit passes first. */
+  /** Like `confirm`, with a time limit. The answer is `lapsed` if the time limit passes first. */
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
-  /** Asks for a masked text, which is never echoed. This question has no way back. */
+  /**
+   * Asks for a secret text. The terminal shows a mask instead of the text. The person cannot answer
+   * `back`.
+   */
   secret(question: TextQuestion): Promise<string>;
   readonly steps: Steps;
 }
 
 interface AskOptions {
   readonly yes: boolean;
-  /** Aborted on Ctrl-C outside of prompts. */
+  /** The signal of Ctrl-C outside of prompts. */
   readonly signal?: AbortSignal;
-  /** Runs around every question. */
+  /** A wrapper that runs each question. */
   readonly around?: <T>(question: () => Promise<T>) => Promise<T>;
-  /** Called at the first key of each question, unless questions are lines. */
+  /** Called at the first key of each prompt. Not called for questions that are plain lines. */
   readonly onKey?: () => void;
 }
 
@@ -118,7 +123,7 @@ export function createAsk(
   };
 }
 
-/** Loaded with the first question. */
+/** Loads the code of the questions at the first question. */
 async function openPrompter(
   terminal: Terminal,
   signal: AbortSignal | undefined,

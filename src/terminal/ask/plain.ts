@@ -1,4 +1,4 @@
-// Questions without escape sequences (`TERM=dumb`): a line is written, then a line is read.
+// Asks questions without escape sequences (`TERM=dumb`): svcpay writes a line, then reads a line.
 import { Failure } from '../../formats/failure.js';
 import { formatDuration } from '../../formats/duration.js';
 import { asciiGlyphs } from '../glyphs.js';
@@ -37,9 +37,9 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
 
 interface Lines {
   say(text: string, indent?: string): void;
-  /** Asks a prompt, which may be longer than a line, and returns the answer. */
+  /** Shows a prompt, which may be longer than a line, and resolves with the answer. */
   ask(prompt: string): Promise<string>;
-  /** Asks a prompt. Typed text is invisible. */
+  /** Shows a prompt, and resolves with the answer. The terminal does not show the typed text. */
   askUnseen(prompt: string): Promise<string>;
   /** Shows the lines above a question, unless their first line is already on the screen. */
   showOver(over: LinesAbove | undefined): void;
@@ -100,7 +100,7 @@ async function untilValid(
   }
 }
 
-/** Asks for a choice by its number, or by words of its name. */
+/** Asks for a choice by its number or by words of its name. */
 async function select<T>(
   { message, choices: listed, always = [], typed, over, backName }: SelectQuestion<T>,
   { ask, say, showOver }: Lines,
@@ -133,7 +133,7 @@ async function select<T>(
 const named = <T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] =>
   choices.filter(({ name }) => words !== '' && name.toLowerCase().includes(words.toLowerCase()));
 
-/** The typed text as a choice, or the reason why it is not a choice. */
+/** Reads the typed text as a choice. Returns the reason if the text is not a choice. */
 function readTyped<T>(typed: ((text: string) => Choice<T>) | undefined, text: string) {
   try {
     return typed === undefined || text === '' ? 'Not in the list.' : typed(text);

@@ -1,12 +1,12 @@
-// Runs one prompt on the terminal, and distinguishes its ends: an answer, a step back, Ctrl-C, the
-// end of input.
+// Runs one prompt on the terminal, and distinguishes how the prompt ends: an answer, a step back,
+// Ctrl-C, or the end of input.
 import type { Key } from 'node:readline';
 import type { Input, Terminal } from '../terminal.js';
 import { inputEnded, interrupted } from './read-line.js';
 import { openKeyboard, openScreen } from './streams.js';
 import { back, type Back } from './wizard.js';
 
-/** The environment of a prompt. */
+/** The library's options for a prompt. */
 export interface PromptContext {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
@@ -14,30 +14,33 @@ export interface PromptContext {
   clearPromptOnDone: boolean;
 }
 
-/** The behaviour of a question. */
+/** How a question behaves. */
 export interface PromptBehaviour {
   readonly canGoBack: boolean;
-  /** Whether the current answer was refused. A paste then replaces it. */
+  /** Whether the present answer was refused. If so, a paste replaces that answer. */
   readonly isRefused?: () => boolean;
-  /** Whether the question is erased after the answer, because the answer is shown elsewhere. */
+  /** Whether svcpay erases the question after the answer, because the answer is shown elsewhere. */
   readonly isWiped?: boolean;
-  /** Whether earlier input cannot answer the question. */
+  /** Whether svcpay discards keys that were typed before the question. */
   readonly isFresh?: boolean;
   /**
-   * The lines printed above the question. If the window changes, the question, whose cursor is on
-   * its last line, is drawn again together with these lines.
+   * The lines above the question. After a change of the window size, svcpay redraws these lines and
+   * the question. The cursor is on the last line of the question.
    */
   readonly above?: () => readonly string[];
-  /** Ctrl-Z was pressed. To inquirer it is a letter, which moves the cursor of a list. */
+  /**
+   * Called for Ctrl-Z. The inquirer library would read Ctrl-Z as a letter, which moves the cursor
+   * of a list.
+   */
   readonly onSuspend?: () => void;
 }
 
-/** The reason for a new drawing. */
+/** The abort reason for a redraw after a change of the window size. */
 const resized = Symbol('resized');
 
 /**
- * Throws Failure `interrupted` for Ctrl-C, and `declined` for the end of input. With `canGoBack`,
- * Esc answers `back`.
+ * Runs a prompt. Throws Failure `interrupted` for Ctrl-C, and `declined` for the end of input. With
+ * `canGoBack`, Esc answers `back`.
  */
 export async function runPrompt<T>(
   terminal: Terminal,
@@ -68,11 +71,11 @@ async function runOnce<T>(
   let lastKey: Key = {};
   const onKey = (_: unknown, key: Key): void => {
     lastKey = key;
-    // After an interruption the question stays visible.
+    // A question that Ctrl-C interrupted stays visible.
     if (key.ctrl === true && key.name === 'c') context.clearPromptOnDone = false;
     if (key.ctrl === true && key.name === 'z') onSuspend?.();
     if (key.name !== 'escape' || !canGoBack) return;
-    // An abandoned question is erased.
+    // A question that ended without an answer is erased.
     context.clearPromptOnDone = true;
     aborter.abort(back);
   };
@@ -121,7 +124,7 @@ async function runOnce<T>(
   }
 }
 
-/** Makes a paste one line. A paste replaces a refused answer. */
+/** Returns a function that converts a paste to one line. A paste replaces a refused answer. */
 function pastesIn(isRefused: () => boolean): (piece: string) => string {
   const read = pasteReader();
   return (piece) => {
@@ -134,11 +137,12 @@ const endOfLine = '\u0005';
 const killLine = '\u0015';
 
 /**
- * Discards input that was typed during a wait. Throws Failure `interrupted` if it contains Ctrl-C.
+ * Discards input that was typed before the question. Throws Failure `interrupted` if that input
+ * contains Ctrl-C.
  */
 function discardTyped({ open, typed }: Input): void {
   const stdin = open();
-  // Without raw mode, an unfinished line could not be read.
+  // svcpay can read an unfinished line only in raw mode.
   stdin.setRawMode?.(true);
   const read = stdin.readableLength > 0 ? String(stdin.read()) : '';
   const isInterrupted = `${read}${typed?.() ?? ''}`.includes('\u0003');
@@ -158,13 +162,13 @@ const pasteEnd = '\u001B[201~';
 const markPastes = '\u001B[?2004h';
 const markNoPastes = '\u001B[?2004l';
 
-/** A piece of at least this many characters was pasted, not typed. */
+/** The smallest number of characters in one piece of input that counts as a paste. */
 const leastPasted = 8;
 
 /**
- * Processes keyboard input in pieces. Line breaks within a paste become blanks. The terminal marks
- * a paste, or a line break with more text after it shows a paste. A final line break is the Enter
- * key.
+ * Returns a function that processes keyboard input in pieces, and converts line breaks within a
+ * paste to blanks. A piece is a paste if the terminal marks it, or if text follows a line break. A
+ * final line break is the Enter key.
  */
 export function pasteReader(): (piece: string) => string {
   let isOpen = false;
@@ -181,10 +185,10 @@ export function pasteReader(): (piece: string) => string {
   return read;
 }
 
-/** Arrows, deletions and other keys that do not occur in text. */
+/** Matches arrows, deletions and other keys that do not occur in text. */
 const controlKeys = /[^\P{Cc}\r\n\t]/u;
 
-/** Whether a piece is marked as a paste, or is too long for typed keys. */
+/** Whether a piece of input is a paste: marked by the terminal, or too long for typed keys. */
 const isPaste = (piece: string): boolean =>
   piece.includes(pasteStart) || (piece.length >= leastPasted && !controlKeys.test(piece));
 

@@ -1,4 +1,5 @@
-// Questions as prompts that are redrawn in place, for a terminal that supports escape sequences.
+// Asks questions as prompts that are redrawn in place, on a terminal that supports escape
+// sequences.
 import { confirm, input, password, search, select } from '@inquirer/prompts';
 import { Failure } from '../../formats/failure.js';
 import { plainLetters } from '../../formats/text.js';
@@ -19,7 +20,10 @@ import { promptTheme } from './theme.js';
 import { timedConfirm, type Deadline } from './timed-confirm.js';
 import { back, type Back } from './wizard.js';
 
-/** @param onKey called at the first key of each question */
+/**
+ * Creates the prompts.
+ * @param onKey called at the first key of each question
+ */
 export function askByPrompts(terminal: Terminal, onKey: () => void): Prompter {
   const run = <T>(
     prompt: (context: PromptContext) => Promise<T>,
@@ -88,8 +92,8 @@ function textPrompt(
 }
 
 /**
- * A prompt with choices. If the window changes, its config is created again, with the cursor on the
- * same choice.
+ * Runs a prompt with choices. After a change of the window size, svcpay rebuilds the options of the
+ * prompt, with the cursor on the same choice.
  */
 function selectPrompt<T>(terminal: Terminal, question: SelectQuestion<T>) {
   const { stderrCanvas, unicode } = terminal;
@@ -137,7 +141,7 @@ function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
   return {
     config: {
       message: sanitize(question.message),
-      // During a search, Esc is the way back, because the last choice could look like a match.
+      // During a search, Esc means back, because a last choice "Back" could look like a match.
       source: (typed = '') =>
         typed === '' ? [...choices, ...always, backChoice(terminal)] : found(typed),
       ...startingAt(question.default),
@@ -148,7 +152,7 @@ function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
   };
 }
 
-/** The typed text as a choice, or the reason why it is not a choice. */
+/** Reads the typed text as a choice. Returns the reason if the text is not a choice. */
 function readTyped<T>({ typed }: ChoiceQuestion<T>, text: string): readonly Choice<T>[] | string {
   try {
     return typed === undefined ? [] : [typed(text.trim())];
@@ -163,7 +167,9 @@ const startingAt = <T>(first: T | undefined): { default?: T } =>
 
 const escBack = 'esc back';
 
-/** The number of choices on the screen, below the lines above the question. */
+/**
+ * The number of choices that fit on the screen below the question and the lines above the question.
+ */
 const pageSize = ({ stderrCanvas: { rows } }: Terminal, over?: readonly string[]): number =>
   Math.min(Math.max(rows - (over === undefined ? 10 : over.length + 7), 4), 12);
 
@@ -182,7 +188,7 @@ interface ListedChoice<T> {
 function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): ListedChoice<T>[] {
   return choices.map(({ value, name, description }) => ({
     value,
-    // Blanks within a line stay, so that columns stay aligned.
+    // Blanks within a name stay, so that the columns stay aligned.
     name: truncate(sanitize(name.trim().replace(/[\r\n\t]+/g, ' ')), stderrCanvas.columns - 3),
     description: oneLine(description ?? '', stderrCanvas.columns - 1),
   }));
@@ -198,7 +204,10 @@ function matching<T>(choices: readonly ListedChoice<T>[], typed: string): Listed
   return whole.length > 0 ? whole : having(hasInOrder);
 }
 
-/** Whether a text has every letter of a word in this order: `vcb` is in `Vietcombank`. */
+/**
+ * Whether a text contains every letter of a word in the same order, as `Vietcombank` contains
+ * `vcb`.
+ */
 function hasInOrder(text: string, word: string): boolean {
   let at = -1;
   return [...word].every((letter) => (at = text.indexOf(letter, at + 1)) >= 0);

@@ -1,30 +1,32 @@
-// The questions, and the interface of their two implementations: prompts and lines.
+// The types of questions, and the interface of their two implementations: prompts and plain lines.
 import type { Canvas } from '../terminal.js';
 import type { Deadline } from './timed-confirm.js';
 import type { Back } from './wizard.js';
 
-/** Lines above a question, erased with the question if possible. */
+/**
+ * Draws the lines above a question. svcpay erases the lines together with the question if possible.
+ */
 export type LinesAbove = (canvas: Canvas) => readonly string[];
 
 export interface Question {
   readonly message: string;
   readonly over?: LinesAbove | undefined;
-  /** The flag that answers the question, as typed: `--institution CODE`. */
+  /** The flag that answers the question, as a person types the flag: `--institution CODE`. */
   readonly flag: string;
 }
 
-/** True, or the problem with the answer. */
+/** True for a valid answer, otherwise the problem with the answer. */
 export type Validation = true | string;
 
 export interface TextQuestion extends Question {
-  /** An example, shown while the question is open: `as in 50000sat`. */
+  /** An example answer, shown while the question is open: `as in 50000sat`. */
   readonly example?: string | undefined;
   readonly default?: string | undefined;
 }
 
 /**
- * A question whose answer `parse` reads. For an invalid answer `parse` throws a Failure. Its
- * message is shown, and the question stays.
+ * A question whose answer `parse` reads. If `parse` throws a Failure, svcpay shows its message and
+ * asks again.
  */
 export interface ParsedQuestion<T> extends TextQuestion {
   readonly parse: (answer: string) => T;
@@ -38,38 +40,41 @@ export interface Choice<T> {
 }
 
 /**
- * A question with choices. A search shows the choices whose name or description has every typed
- * word, or else its letters in order.
+ * A question with choices. A search shows a choice if its name or description contains every typed
+ * word, or the letters of the word in order.
  */
 export interface ChoiceQuestion<T> extends Question {
   readonly choices: readonly Choice<T>[];
   readonly default?: T | undefined;
-  /** Choices below the others, offered whatever a person types in a search. */
+  /** Choices that a search always offers, below the matching choices. */
   readonly always?: readonly Choice<T>[];
   /**
-   * Reads an answer to a search that matches no choice, as a choice. Throws Failure for an invalid
+   * Reads the typed text as a choice if no choice matches the search. Throws Failure for an invalid
    * text.
    */
   readonly typed?: (text: string) => Choice<T>;
-  /** The number of choices on the screen. The default is as many as fit. */
+  /** The number of visible choices. The default is as many choices as fit on the screen. */
   readonly pageSize?: number;
 }
 
 export interface SelectQuestion<T> extends ChoiceQuestion<T> {
-  /** The label of the way back. The default is "Back". */
+  /** The label of the choice that goes back. The default is "Back". */
   readonly backName?: string;
-  /** Lines printed above the question beforehand, and again if the window changes. */
+  /**
+   * The lines above the question. svcpay draws them before the question, and again after a change
+   * of the window size.
+   */
   readonly above?: LinesAbove | undefined;
 }
 
-/** A text with its validation. */
+/** A question for a text, with the validation of the text. */
 export interface JudgedText extends TextQuestion {
   readonly validate: (answer: string) => Validation;
 }
 
 /**
- * Asks the questions. All except a confirmation may be answered `back`. A secret may be answered
- * `back` only if the question allows that.
+ * Asks the questions. Every question except a confirmation accepts the answer `back`. A question
+ * for a secret accepts `back` only if the question allows that answer.
  */
 export interface Prompter {
   confirm(message: string, note: string | undefined): Promise<boolean>;

@@ -1,4 +1,5 @@
-// One line from the keyboard. Further input stays in the stream for the next question or command.
+// Reads one line from the keyboard. Further input stays in the stream for the next question or
+// command.
 import { StringDecoder } from 'node:string_decoder';
 import { Failure } from '../../formats/failure.js';
 import type { InputStream } from '../terminal.js';
@@ -40,7 +41,7 @@ export function readLine(stdin: InputStream, signal: AbortSignal | undefined): P
   });
 }
 
-/** Reads a line without echo, and applies backspaces. */
+/** Reads a line without echo, and applies Backspace and Ctrl-U to the typed text. */
 export async function readUnseen(
   stdin: InputStream,
   signal: AbortSignal | undefined,

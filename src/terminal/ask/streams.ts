@@ -1,37 +1,41 @@
 // The streams of one prompt: a keyboard that delivers Enter as a separate piece, and a screen that
-// records what it shows.
+// records its content.
 import { createInterface } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { InputStream, OutputStream } from '../terminal.js';
 import { widthOf } from '../layout.js';
 
-/** The time in which an ESC byte can become an arrow key. readline's half second is noticeable. */
+/**
+ * The time after which an ESC byte counts as the Esc key instead of the start of an arrow key.
+ * Readline's default of half a second is a noticeable delay.
+ */
 const escapeMs = 60;
 
 export interface Keyboard {
   readonly input: PassThrough;
-  /** Ends the reading. Keys after the answer stay for the next question. */
+  /** Stops reading. Keys after the answer stay in the stream for the next question. */
   readonly release: () => void;
 }
 
 /**
  * Reads the terminal for one prompt.
- *
- * @param change of each piece of input, before it is split into keys
+ * @param change converts each piece of input before readline splits it into keys
  */
 export function openKeyboard(stdin: InputStream, change: (piece: string) => string): Keyboard {
   const input = Object.assign(new PassThrough(), {
-    // Prompts ignore the first turn of a terminal, and with it earlier keys.
+    // Prompts ignore the first event-loop turn of a terminal and the keys in that turn, including
+    // keys typed earlier.
     isTTY: true,
     setRawMode: (isRaw: boolean) => stdin.setRawMode?.(isRaw),
   });
-  // Readline keeps the escape timeout of the first use of a stream.
+  // Readline applies the escape timeout only at the first use of a stream.
   createInterface({ input, terminal: true, escapeCodeTimeout: escapeMs }).close();
   const decoder = new StringDecoder('utf8');
   let waiting = '';
   let next: NodeJS.Immediate | undefined;
-  // A search filters its list after the text. Only then may an Enter choose from the list.
+  // A search filters its list after it receives the text. An Enter must arrive after the filter to
+  // choose from the list.
   const deliver = (): void => {
     const [piece = ''] = /^[^\r]+|^\r/.exec(waiting) ?? [];
     waiting = waiting.slice(piece.length);
@@ -54,17 +58,17 @@ export function openKeyboard(stdin: InputStream, change: (piece: string) => stri
   };
 }
 
-/** The end of the erasure before a prompt is drawn again. */
+/** The escape sequence that ends the erasure before a prompt is redrawn. */
 const erased = '\u001B[2K\u001B[G';
 
 export interface Screen {
   readonly output: Writable;
   /**
-   * Erases the prompt, whose cursor is on its last line, and the lines above it, in their current
-   * wrapping. Later writes of the prompt are ignored.
+   * Erases the prompt and the lines above the prompt, as the terminal currently wraps them. The
+   * cursor is on the last line of the prompt. Ignores later writes of the prompt.
    */
   readonly erase: (above: readonly string[]) => void;
-  /** Ignores further drawings. The old ones stay where they are. */
+  /** Ignores later writes of the prompt. The present content stays on the screen. */
   readonly abandon: () => void;
 }
 
@@ -75,7 +79,7 @@ export function openScreen(stream: OutputStream): Screen {
     decodeStrings: false,
     write(text: string | Buffer, _encoding, done) {
       const drawn = String(text).split(erased).at(-1) ?? '';
-      // The cursor also moves without a drawing.
+      // A write without visible text only moves the cursor.
       if (widthOf(drawn) > 0) shown = drawn;
       if (isOpen) stream.write(text);
       done();
@@ -90,7 +94,7 @@ export function openScreen(stream: OutputStream): Screen {
       const rowsOf = (line: string): number =>
         Math.max(Math.ceil(widthOf(line) / (stream.columns ?? Infinity)), 1);
       const rows = [...above, ...shown.split('\n')].reduce((sum, line) => sum + rowsOf(line), -1);
-      // If erased lines start at the first cell of the window, tmux keeps them in its history.
+      // tmux keeps erased lines in its history if they start at the first cell of the window.
       stream.write(`${rows > 0 ? `\u001B[${rows}A` : ''}\r \u001B[J\r\u001B[K`);
     },
   };

@@ -1,4 +1,4 @@
-// The style of prompts. It uses the colours of stderr, because the library checks stdout.
+// The style of prompts, with the colours of stderr. The library would use the colours of stdout.
 import type { Terminal } from '../terminal.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { widthOf, wrap } from '../layout.js';
@@ -10,18 +10,18 @@ const dashes = ['-', '\\', '|', '/'];
 export const spinnerFrames = (unicode: boolean): string[] => (unicode ? [...dots] : [...dashes]);
 
 interface PromptLook {
-  /** The effect of Esc at a list, such as `back`. */
+  /** What Esc does in a list, such as `back`. */
   readonly escape?: string | undefined;
   /** A dim word after the open question. */
   readonly hint?: string | undefined;
-  /** A dim remark after the (y/N). */
+  /** A dim remark after `(y/N)`. */
   readonly note?: string | undefined;
   readonly over?: readonly string[] | undefined;
-  /** Called with the choice under the cursor. */
+  /** Called with the text of the choice under the cursor. */
   readonly onHighlight?: (text: string) => void;
 }
 
-/** The minimum width for an answer next to its question. */
+/** The minimum width of an answer that stays on the line of its question. */
 const leastRoom = 14;
 
 export function promptTheme(
@@ -45,7 +45,7 @@ export function promptTheme(
             ? style.bold(text)
             : `${style.bold(text)} ${style.dim(`(${hint})`)}`;
         const lines = wrap(hinted, columns - 3);
-        // An answer starts on a new line if it does not fit next to the question.
+        // An answer starts on a new line if the answer does not fit next to the question.
         const isFull =
           hint !== undefined &&
           status !== 'done' &&

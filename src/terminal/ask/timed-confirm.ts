@@ -1,4 +1,5 @@
-// A confirmation with a time limit. The question shows the remaining time, and ends with it.
+// A confirmation with a time limit. The question shows the remaining time, and closes when the time
+// is over.
 import {
   createPrompt,
   isEnterKey,
@@ -12,9 +13,9 @@ import { formatDuration } from '../../formats/duration.js';
 import type { LiveOptions } from '../live.js';
 import type { promptTheme } from './theme.js';
 
-/** The time limit: the expiry of the quote. */
+/** The time limit of a question: the expiry of a quote. */
 export interface Deadline {
-  /** Milliseconds. */
+  /** The remaining time in milliseconds. */
   readonly left: () => number;
   readonly every: LiveOptions['every'];
 }

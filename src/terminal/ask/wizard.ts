@@ -1,13 +1,14 @@
-// A sequence of questions with a way back. Each step gets the answers so far and adds its own
-// answer.
+// Asks a sequence of questions in which the person can go back. Each step receives the earlier
+// answers, and adds its own answer.
 
-/** The request for the previous question. */
+/** The answer that returns to the previous question. */
 export const back = Symbol('back');
 export type Back = typeof back;
 
 /**
- * A step. Undefined if there is nothing to ask, because a flag has the answer or the question does
- * not apply. After a step back, `before` has the withdrawn answers, to offer them again.
+ * A step of a wizard. Undefined if the step has no question to ask, because a flag has the answer
+ * or the question does not apply. After a step back, `before` contains the withdrawn answers, which
+ * the question then suggests.
  */
 export type Step<Answers> = (
   soFar: Answers,
@@ -15,9 +16,9 @@ export type Step<Answers> = (
 ) => Promise<Answers | Back> | undefined;
 
 /**
- * Asks the steps in order. Going back withdraws the last answer and asks its question again. Going
- * back from the first step ends with `back`.
- * @param before answers of an earlier run, to offer them again
+ * Asks the steps in order. Going back withdraws the last answer and repeats its question. Going
+ * back from the first step ends the wizard with `back`.
+ * @param before the answers of an earlier run, which the questions suggest
  */
 export async function walk<Answers>(
   start: Answers,
@@ -47,7 +48,9 @@ export async function walk<Answers>(
   return soFar;
 }
 
-/** A step for one of the answers. The step asks only if the answer is missing and needed. */
+/**
+ * Creates a step for one of the answers. The step asks only if the answer is missing and required.
+ */
 export const stepFor =
   <Answers extends object>() =>
   <K extends keyof Answers>(
@@ -63,7 +66,7 @@ export const stepFor =
         }))
       : undefined;
 
-/** The result of an answer. Going back adds nothing. */
+/** Adds the result of an answer to the answers. The answer `back` adds no result. */
 export async function taking<T, Answers>(
   answer: Promise<T | Back>,
   take: (given: T) => Answers,

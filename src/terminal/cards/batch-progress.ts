@@ -1,4 +1,4 @@
-// A batch that runs, on the screen: its progress, its rows and its result.
+// Shows a running batch: its progress, its finished rows and its result.
 import type { Big } from 'big.js';
 import { count, decimal, fields, flag, text, type FieldsOf } from '../../api/reading/readers.js';
 import { formatAmount, money } from '../../formats/amount.js';
@@ -16,7 +16,10 @@ export interface BatchProgress {
   readonly rows: number;
   readonly failed: number;
   readonly elapsedMs: number;
-  /** Rows that were finished before this run, which do not count for its speed. */
+  /**
+   * The number of rows that were finished before this run. These rows do not count for the speed of
+   * this run.
+   */
   readonly skipped: number;
   readonly stopping: boolean;
 }
@@ -24,8 +27,8 @@ export interface BatchProgress {
 const barWidth = 20;
 
 /**
- * The progress of a batch, as far as it fits: `━━━━━━━━────────────  16 of 40  1 failed  about 12 s
- * left`.
+ * The progress of a batch. Parts that do not fit into the window are omitted: `━━━━━━━━────────────
+ * 16 of 40  1 failed  about 12 s left`.
  */
 export function progressLine(progress: BatchProgress, { style, blocks, columns }: Canvas): string {
   const { done, rows, failed, stopping } = progress;
@@ -33,7 +36,7 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
   const bar =
     style.green((blocks ? '━' : '#').repeat(filled)) +
     style.dim((blocks ? '─' : '-').repeat(barWidth - filled));
-  // During a stop, the reason for the wait is the most important part.
+  // While a batch stops, the most important part is why svcpay still waits.
   const parts = [
     { text: bar, priority: stopping ? 3 : 1 },
     { text: `${done} of ${rows}`, priority: stopping ? 1 : 0 },
@@ -45,7 +48,7 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
   return sideBySide(parts, columns - besideLive, '  ').join('\n');
 }
 
-/** The width of the live line around the progress. */
+/** The width of the live line without the progress. */
 const besideLive = 5;
 
 function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string {
@@ -64,12 +67,12 @@ export function rowLine(row: BatchLine, done: number, rows: number): string {
   return `${done}/${rows}  ${parts.join('  ')}`;
 }
 
-/** A row of the result file and a line of jsonl. */
+/** A row of the result file, and a line of jsonl output. */
 export interface BatchLine {
   readonly line: number;
   readonly ref: string;
   readonly to: string;
-  /** As in the file. */
+  /** The amount as written in the batch file. */
   readonly amount: string;
   readonly outcome: 'paid' | 'sent' | 'unknown' | 'failed';
   readonly txnId: string | null;
@@ -77,14 +80,14 @@ export interface BatchLine {
   /** The debited amount, including fees. */
   readonly paid: Big | null;
   readonly paidCcy: string | null;
-  /** The kind of the row's failure. */
+  /** The kind of the failure, if the row failed. */
   readonly error: string | null;
   readonly message: string | null;
-  /** ISO 8601. */
+  /** The time when the row was finished, in ISO 8601. */
   readonly at: string;
   /** The name of the payee, if the row has one. */
   readonly payee: string | null;
-  /** The time of the settlement, ISO 8601. */
+  /** The time of the settlement in ISO 8601. */
   readonly settled: string | null;
 }
 
@@ -105,7 +108,7 @@ const batchLineFields = {
   settled: text,
 } satisfies FieldsOf<BatchLine>;
 
-/** The columns of the result file, before those of the batch file. */
+/** The columns of the result file that precede the columns of the batch file. */
 export const resultFields: readonly string[] = [
   ...Object.keys(batchLineFields),
   'fiatRate',
@@ -134,13 +137,16 @@ const summaryFields = {
   result: text,
 } satisfies FieldsOf<BatchSummary>;
 
-/** The fields of the summary, and with jsonl the fields of a row. */
+/** The fields of the summary. With jsonl, the fields of a row too. */
 export const batchFields: readonly string[] = Object.keys({ ...summaryFields, ...batchLineFields });
 
-/** The number of failed rows on the screen. The result file has all of them. */
+/** The number of failed rows on the screen. The result file contains every failed row. */
 export const shownFailures = 10;
 
-/** @param failures the first rows that failed */
+/**
+ * The result of a batch.
+ * @param failures the first rows that failed
+ */
 export function batchView(
   summary: BatchSummary,
   failures: readonly BatchLine[],

@@ -1,4 +1,4 @@
-// A batch before it runs, on the screen: its rows, costs and differences from earlier runs.
+// Shows a batch before its payments: its rows, its costs, and differences from earlier runs.
 import type { Big } from 'big.js';
 import { formatAmount, formatSats, money, parseAmount, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
@@ -11,27 +11,30 @@ import { dateTime } from '../time.js';
 import { shortened } from '../views/transaction-view.js';
 import { shellArgument } from '../next-step.js';
 
-/** The total of rows paid from one wallet in one currency, without fees. */
+/** The total of the rows paid from one wallet in one currency, without fees. */
 export interface BatchSum {
   readonly from: string;
   readonly ccy: string;
   readonly rows: number;
   readonly amount: Big;
-  /** The spendable balance. Null if the balance is unknown or there is no wallet. */
+  /**
+   * The spendable balance of the wallet. Null if the balance is unknown or the wallet does not
+   * exist.
+   */
   readonly available: Big | null;
 }
 
-/** The output of `--json`. */
+/** The summary of a batch, which `--json` prints. */
 export interface BatchSummary {
   readonly file: string;
-  /** The start and the name of the run. */
+  /** The id of the run, which contains its start time and its name. */
   readonly run: string;
   readonly dryRun: boolean;
   readonly rows: number;
-  /** Of these rows, those that an earlier run paid. */
+  /** The number of rows that an earlier run paid. */
   readonly paidBefore: number;
   readonly paid: number;
-  /** Rows that the service accepted, and whose end this run did not await. */
+  /** The number of rows that the service accepted and whose settlement this run did not await. */
   readonly sent: number;
   readonly unknown: number;
   readonly failed: number;
@@ -41,18 +44,19 @@ export interface BatchSummary {
   /** The planned total at the start, without fees. */
   readonly totals: readonly BatchSum[];
   /**
-   * The debit of each wallet, quoted or estimated. Null if there was no question and no dry run.
+   * The quoted or estimated debit of each wallet. Null if svcpay neither asked a question nor made
+   * a dry run.
    */
   readonly cost: readonly BatchCost[] | null;
-  /** The earlier run for the comparison with this run. */
+  /** The earlier run with which svcpay compares this run. */
   readonly lastRun: { readonly at: number; readonly name: string; readonly rows: number } | null;
   /** Differences from earlier runs. */
   readonly remarks: readonly BatchRemark[];
-  /** With --seal or --sealed: the digest of everything that is paid. */
+  /** The digest of everything that the batch pays, with --seal or --sealed. */
   readonly seal: string | null;
-  /** Rows that were already paid or in flight, and since when. */
+  /** The rows that were paid or in flight before this run, and since when. */
   readonly earlier: readonly { readonly line: number; readonly at: number }[];
-  /** The file with the outcome of every row. */
+  /** The path of the file with the outcome of every row. */
   readonly result: string | null;
 }
 
@@ -68,7 +72,7 @@ export interface BatchRemark {
 /** The total debited from a wallet. */
 export interface BatchCost {
   readonly ccy: string;
-  /** Fees are included, unless it is an estimate. */
+  /** The debited total. Includes fees, unless the total is an estimate. */
   readonly total: Big;
   readonly fees: Big | null;
   readonly isEstimate: boolean;
@@ -79,7 +83,7 @@ interface RowCost {
   readonly fees: Money;
 }
 
-/** The costs of all rows, and the rows that the service refused. */
+/** The costs of the quoted rows, and the rows that the service refused. */
 export interface QuotedCost {
   readonly costs: readonly BatchCost[];
   readonly rows: ReadonlyMap<number, RowCost>;
@@ -124,7 +128,7 @@ const remarkDetail = (remark: BatchRemark): CardDetail => ({
 
 const mostRemarks = 50;
 
-/** The remarks as one block above the question. */
+/** The remarks as one block of lines above the question. */
 function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] {
   if (remarks.length === 0) return [];
   const shown = remarks.slice(0, mostRemarks);
@@ -166,12 +170,12 @@ function sumDetail({ from, ccy, rows, amount, available }: BatchSum): CardDetail
 }
 
 export interface BatchPlan {
-  /** Undefined if the batch is too long to show. */
+  /** The rows of the batch. Undefined if the batch is too long to show. */
   readonly rows?: readonly BatchRowView[] | undefined;
   readonly quoted?: QuotedCost | undefined;
 }
 
-/** The plan of a batch, above its confirmation. */
+/** The plan of a batch, shown above the question for approval. */
 export function batchCard(
   summary: BatchSummary,
   { rows, quoted }: BatchPlan,
@@ -214,7 +218,7 @@ export function batchCard(
 
 const dayOf = (at: number): string => dateTime(at).slice(0, 10);
 
-/** The days on which rows were paid. */
+/** The days on which earlier runs paid the rows. */
 const daysOf = (rows: BatchSummary['earlier']): string =>
   [...new Set(rows.map(({ at }) => dayOf(at)))].toSorted().join(', ');
 
@@ -222,14 +226,14 @@ export interface BatchRowView {
   readonly line: number;
   /** The name of the payee, if the row has one. */
   readonly payee: string | null;
-  /** The bank of a payout. */
+  /** The bank that receives a payout. */
   readonly bank: string | null;
   readonly to: string;
   readonly amount: string;
   readonly from: string;
   readonly method: string;
   readonly ref: string;
-  /** The debit with fees, and the fees in it. Null if the row was not quoted. */
+  /** The debit including fees, and the fees alone. Null if the row was not quoted. */
   readonly cost: Big | null;
   readonly fees: Big | null;
 }
@@ -237,7 +241,7 @@ export interface BatchRowView {
 const costText = ({ cost, from }: BatchRowView): string =>
   cost === null ? '' : formatAmount(money(from, cost));
 
-/** `50 000 sat` for `50000sat`; unchanged if it is not an amount, such as `all`. */
+/** Formats an amount: `50 000 sat` for `50000sat`. Returns a text such as `all` unchanged. */
 function amountText({ amount }: BatchRowView): string {
   if (!/^\d+(?:\.\d+)?[a-z]+$/i.test(amount)) return amount;
   const parsed = parseAmount(amount);

@@ -1,5 +1,5 @@
-// The building blocks of cards: labelled lines, and lines of money with aligned numbers. They
-// sanitize all values.
+// The building blocks of cards: labelled lines, and lines of money with aligned numbers. Each block
+// sanitizes its values.
 import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
 import { fit, sideBySide, type LayoutPart, padLeft, padRight, widthOf, wrap } from '../layout.js';
@@ -12,13 +12,16 @@ const gap = '   ';
 export interface CardDetail {
   readonly label: string;
   readonly value: string;
-  /** A secondary, dim text after the value. */
+  /** A secondary text after the value, shown dim. */
   readonly note?: string | undefined;
-  /** An address, invoice or id to copy, which is never wrapped if it fits on a line. */
+  /**
+   * Whether the value is an address, invoice or id to copy. svcpay does not wrap the value if it
+   * fits on a line.
+   */
   readonly whole?: boolean;
 }
 
-/** A labelled line, if there is a value. */
+/** A labelled line, or no line if the value is missing. */
 export const optionalDetail = (
   label: string,
   value: string | null | undefined,
@@ -27,25 +30,28 @@ export const optionalDetail = (
 
 export interface MoneyLine {
   readonly label: string;
-  /** A text is printed between the amounts, such as a rate. */
+  /** The amount. A text, such as a rate, stands between amounts. */
   readonly amount: Money | string;
-  /** A dim text after the amount: a percentage, an arrival time. */
+  /** A dim text after the amount, such as a percentage or an arrival time. */
   readonly note?: string | undefined;
-  /** Whether this is the total of the lines above, under a rule and in bold. */
+  /** Whether this is the total of the lines above. Drawn in bold under a rule. */
   readonly total?: boolean;
-  /** Whether the line is secondary, without satoshis. */
+  /** Whether the line is secondary. A secondary line shows no satoshis. */
   readonly aside?: boolean;
   /** Whether the note is a warning. */
   readonly warns?: boolean;
 }
 
-/** An amount such as `0.00050000 BTC (50 000 sat)`. Other currencies have no second amount. */
+/**
+ * An amount such as `0.00050000 BTC (50 000 sat)`. Amounts of other currencies have no text in
+ * parentheses.
+ */
 export const amountWithSats = (amount: Money): string =>
   amount.ccy === 'BTC'
     ? `${formatAmount(amount)} (${formatSats(amount.value)})`
     : formatAmount(amount);
 
-/** An approximate value such as `≈ 74 260 USD`, with at most cents. A large value has no cents. */
+/** An approximate value such as `≈ 74 260 USD`. Small values have cents, large values have none. */
 export function worthText(worth: Money | undefined): string {
   if (worth === undefined) return '';
   const { ccy, value } = worth;
@@ -58,10 +64,10 @@ export function worthText(worth: Money | undefined): string {
 export const heading = (text: string, { style, columns }: Canvas): string[] =>
   wrap(sanitize(text), columns - margin.length).map((line) => margin + style.bold(line));
 
-/** The window of a card. An explorer turns addresses into links. */
+/** The window of a card. If an explorer is set, addresses are links. */
 type Pane = Pick<Canvas, 'style' | 'columns' | 'explorer'>;
 
-/** Labelled lines with aligned values. A long value wraps in its column. */
+/** Labelled lines with aligned values. A long value wraps within its column. */
 export function detailLines(given: readonly CardDetail[], canvas: Pane, labelWidth = 7): string[] {
   const { style, columns } = canvas;
   const details = given.map(harmless);
@@ -79,7 +85,9 @@ export function detailLines(given: readonly CardDetail[], canvas: Pane, labelWid
   });
 }
 
-/** A value with less space than this next to its label moves below the label. */
+/**
+ * The minimum width of a value next to its label. A value with less space moves below the label.
+ */
 const leastValueWidth = 16;
 
 const partsOf = ({ value, note = '', whole }: CardDetail, canvas: Pane): LayoutPart[] => [
@@ -87,7 +95,10 @@ const partsOf = ({ value, note = '', whole }: CardDetail, canvas: Pane): LayoutP
   { text: note === '' ? '' : canvas.style.dim(note), priority: 1, below: true },
 ];
 
-/** If the terminal wraps a text, people can copy it whole. If svcpay wraps it, they cannot. */
+/**
+ * A label with its value below. svcpay does not wrap a text to copy, because people can copy a text
+ * that the terminal wraps.
+ */
 function stackedDetail({ label, value, note = '', whole }: CardDetail, canvas: Pane): string[] {
   const { columns, style } = canvas;
   const indented = (text: string): string[] =>
@@ -104,7 +115,10 @@ function stackedDetail({ label, value, note = '', whole }: CardDetail, canvas: P
 
 const bitcoinAddress = /^(?:(?:bc|tb|bcrt)1[02-9a-z]{8,87}|[123mn][1-9A-HJ-NP-Za-km-z]{25,34})$/i;
 
-/** A Bitcoin address as a link to the explorer, if there is one. Other texts stay unchanged. */
+/**
+ * A Bitcoin address as a link to the block explorer, if an explorer is set. Other texts stay
+ * unchanged.
+ */
 export const linked = (text: string, { explorer }: Pick<Canvas, 'explorer'>): string =>
   explorer === undefined || !bitcoinAddress.test(text)
     ? text
@@ -118,8 +132,8 @@ const harmless = ({ label, value, note, whole }: CardDetail): CardDetail => ({
 });
 
 /**
- * Lines of money. Numbers of one currency are aligned right, numbers of several currencies left. A
- * narrow window first omits the satoshis, then moves the notes to separate lines.
+ * Lines of money. Numbers of one currency are right-aligned. Numbers of several currencies are
+ * left-aligned. A narrow window first omits the satoshis, then moves the notes to separate lines.
  */
 export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWidth = 0): string[] {
   const { style, columns } = canvas;
@@ -157,7 +171,7 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
   });
 }
 
-/** The label with the amount below it, so that a number is never wrapped if it fits on a line. */
+/** A label with its amount below, so that svcpay does not wrap a number that fits on a line. */
 function stackedMoney(
   { label, amount, note, total, warns }: Cells,
   { columns, style }: Canvas,
@@ -175,7 +189,7 @@ function stackedMoney(
 interface Cells {
   readonly label: string;
   readonly amount: string;
-  /** Whether the amount counts for the width of its column. */
+  /** Whether the width of the column includes this amount. */
   readonly isMoney: boolean;
   readonly sats: string;
   readonly note: string;

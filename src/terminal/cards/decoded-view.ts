@@ -1,4 +1,4 @@
-// The offline data of a destination: a card for people, a column per field for scripts.
+// Shows a destination decoded offline: a card for people, a column per field for scripts.
 import {
   count,
   fields as objects,
@@ -20,7 +20,7 @@ import { dateTime, relativeTime } from '../time.js';
 type Described = ReturnType<typeof describeDestination>;
 type FieldName<T> = T extends object ? keyof T : never;
 
-/** The fields of all kinds. */
+/** The fields of every kind of destination. */
 const fields = {
   kind: text,
   network: text,
@@ -52,7 +52,10 @@ const fields = {
 
 export const decodedFields: readonly string[] = Object.keys(fields);
 
-/** @param now epoch ms */
+/**
+ * The view of a decoded destination.
+ * @param now epoch ms
+ */
 export function decodedView<T extends object>(
   destination: Destination,
   decoded: T,
@@ -128,7 +131,7 @@ function invoiceDetails(invoice: Invoice, now: number): CardDetail[] {
   ];
 }
 
-/** The time ago, if that is clearer than the date. */
+/** A labelled time, with the time ago if that is clearer than the date. */
 function timeDetail(label: string, at: number, now: number): CardDetail {
   const value = dateTime(at);
   const relative = relativeTime(at, now);
@@ -166,7 +169,10 @@ function uriDetails(
   ];
 }
 
-/** Whether a field is shown for both the URI and its address, or the invoice itself. */
+/**
+ * Whether the card of a URI omits a field of the invoice, because the card already shows an equal
+ * field.
+ */
 function repeats(
   label: string,
   amount: Bip21Destination['amount'],

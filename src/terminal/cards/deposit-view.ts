@@ -5,7 +5,7 @@ import type { RecordView } from '../rows/view.js';
 
 export interface Deposit {
   readonly ccy: string;
-  /** The common name, such as `TRON`. */
+  /** The common name of the blockchain, such as `TRON`. */
   readonly chain: string;
   readonly address: string;
   readonly code: string;
@@ -21,7 +21,7 @@ export const depositFields: readonly string[] = [
   'lightningAddress',
 ];
 
-/** The duration of a deposit (specification: endpoints 4 and 5, and Confirm transaction). */
+/** The time until a deposit arrives (specification: endpoints 4 and 5, and Confirm transaction). */
 const arrivals: Readonly<Record<string, string>> = {
   Lightning: 'in seconds',
   Bitcoin: 'after confirmations, 10 to 60 minutes',

@@ -1,13 +1,13 @@
-// A form of several steps above its question: the current step, and the answers, folded to a line
-// per step.
+// A form above the question of a wizard: the current step, and the earlier answers on one line per
+// step.
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { padRight, widthOf, wrap } from '../layout.js';
 
 export interface Form {
-  /** A title such as `Payout · step 4 of 6 · Sender`. */
+  /** The title of the form, such as `Payout · step 4 of 6 · Sender`. */
   readonly title: string;
-  /** The answers, in the order of the steps. */
+  /** The known answers in the order of the steps. */
   readonly known: readonly FormLine[];
 }
 
@@ -34,7 +34,7 @@ export function formLines({ title, known }: Form, { style, columns }: Canvas): s
   );
 }
 
-/** Two short steps share a line. */
+/** Puts two short steps on one line. */
 function paired([one, two, ...others]: readonly (readonly string[])[], half: number): string[] {
   if (one === undefined) return [];
   if (two === undefined) return [...one];

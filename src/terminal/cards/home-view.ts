@@ -1,4 +1,5 @@
-// The overview above its menu: account, balances, latest movements and unfinished payments.
+// The overview above the menu of the home screen: account, balances, latest movements and
+// unfinished payments.
 import type { ListedTransaction, Wallet } from '../../api/types.js';
 import { formatAmount, formatNumber, moneyFromWire, type Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
@@ -17,32 +18,38 @@ import { worthText } from './card.js';
 
 export interface Home extends Whereabouts {
   readonly wallets: readonly Wallet[];
-  /** Transactions that are confirmed and not final, as the service lists them. */
+  /** The transactions that the service lists as confirmed but not final. */
   readonly pending: readonly ListedTransaction[];
-  /** References of payments that stopped before their confirmation. */
+  /** The references of payments that stopped before the confirmation. */
   readonly unfinished: readonly string[];
   /** The latest movements, newest first. */
   readonly recent: readonly ListedTransaction[];
-  /** Epoch ms, by the service's clock. */
+  /** The service's time of the data, in epoch ms. */
   readonly asOf: number;
 }
 
-/** Data that only the screen shows. */
+/** The data that only the screen shows, not `--json`. */
 export interface HomeMore {
-  /** Open payments of the journal that the service does not list as in flight. */
+  /** The open payments of the journal that the service does not list as in flight. */
   readonly open: readonly PendingPayment[];
-  /** The number of further payments in flight besides `Home.pending`. */
+  /** The number of payments in flight that `Home.pending` does not contain. */
   readonly morePending: number;
-  /** The time of the last check of open payments, if the service did not answer for all of them. */
+  /**
+   * The time of the last check of the open payments. Undefined if the service answered for all of
+   * them.
+   */
   readonly notAsked: string | undefined;
-  /** Why the service did not answer. The screen then shows only local data. */
+  /** The failure to reach the service. If set, the screen shows only local data. */
   readonly notReached: Failure | undefined;
-  /** The approximate value of a wallet. Undefined without a rate. */
+  /** Returns the approximate value of an amount. Undefined without an exchange rate. */
   readonly worth: (amount: Money) => Money | undefined;
   readonly known: RecipientOf;
 }
 
-/** The most open payments on the screen. More would hide the menu. */
+/**
+ * The maximum number of open payments on the screen. More open payments would push the menu off the
+ * screen.
+ */
 const mostOpen = 4;
 export const mostRecent = 5;
 const margin = '  ';
@@ -83,10 +90,13 @@ export function homeLines(home: Home, more: HomeMore, canvas: Canvas): string[] 
   ];
 }
 
-/** The widest head. In a wider window the age would be far from the account. */
+/**
+ * The maximum width of the head. In a wider window, the age of the data would be far from the
+ * account.
+ */
 const widestHead = 80;
 
-/** The spendable balances. Empty wallets and wallets without data are omitted. */
+/** The spendable balances, without empty wallets and without wallets of unknown balance. */
 export const balances = ({ wallets }: Pick<Home, 'wallets'>): Money[] =>
   wallets
     .map(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance))
@@ -103,7 +113,7 @@ function unknownLines(
   );
 }
 
-/** A wallet, with a movement next to it. */
+/** A row of the screen: a wallet, and a movement next to the wallet. */
 interface Row {
   readonly held: Money | undefined;
   readonly txn: ListedTransaction | undefined;
@@ -111,8 +121,8 @@ interface Row {
 }
 
 /**
- * Balances, their values, and the latest movements next to them. A narrow window first omits the
- * movements, then the values.
+ * The balances, their values, and the latest movements. A narrow window first omits the movements,
+ * then the values.
  */
 function holdingsLines(
   home: Home,
@@ -152,13 +162,13 @@ function holdingsLines(
   return createTable(columns, { ...canvas, gap: blockGap })(rows).rows.flat();
 }
 
-/** The gap between the columns of home and watch, which have no titles. */
+/** The gap between the columns on home and in watch. */
 export const blockGap = 3;
 
-/** The priority of movements, which leave before values do. */
+/** The priority of the movement columns, which a narrow window omits before the values. */
 const besideBalances = 2;
 
-/** The columns of a wallet, on home and in watch. */
+/** The columns of a wallet on home and in watch. */
 export const balanceColumns = (worth: HomeMore['worth']): Column<Money>[] => [
   { name: 'ccy', title: '', value: ({ ccy }) => ccy },
   {

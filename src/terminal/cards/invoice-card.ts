@@ -1,4 +1,5 @@
-// A payment request: the title, the QR code if it fits, and the whole invoice or address to copy.
+// The card of a payment request: the title, the QR code if the code fits, and the whole invoice or
+// address to copy.
 import { detailLines, heading, linked, type CardDetail } from './card.js';
 import { qrLines } from '../qr/qr.js';
 import { sanitize } from '../sanitize.js';
@@ -6,15 +7,15 @@ import type { Canvas } from '../terminal.js';
 import { widthOf, wrap } from '../layout.js';
 
 export interface InvoiceCard {
-  /** A title such as `Receive 0.00050000 BTC (50 000 sat) over Lightning`. */
+  /** The title of the card, such as `Receive 0.00050000 BTC (50 000 sat) over Lightning`. */
   readonly title: string;
   /** The content of the QR code: an invoice, an address or a BIP21 URI. */
   readonly code: string;
-  /** The text to copy. */
+  /** The invoice or address to copy. */
   readonly text: string;
-  /** Further lines: the page, the expiry, the URI. */
+  /** Further lines of the card: the payment page, the expiry, the URI. */
   readonly details: readonly CardDetail[];
-  /** The file that contains the QR code. */
+  /** The path of the file that contains the QR code. */
   readonly qrFile?: string | undefined;
   /** Whether Enter shows the code on the full screen. */
   readonly opens?: boolean;
@@ -22,18 +23,18 @@ export interface InvoiceCard {
 
 const margin = '  ';
 
-/** The free rows below the card, so that the QR code stays on the screen. */
+/** The free rows below the card, which keep the QR code on the screen. */
 const rowsBelow = 2;
 
-/** The number of rows that lines take in the window after the terminal has wrapped them. */
+/** The number of rows that the lines fill after the terminal has wrapped them. */
 const rowsOf = (lines: readonly string[], columns: number): number =>
   lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
 
 /**
- * The title, the code, the text below it, and further lines. In a low window, the further lines are
- * above, so that the code and the text stay visible. If the code does not fit or cannot be drawn, a
- * hint replaces it. The text starts at the first column as one line. The terminal wraps it, so
- * people can copy it whole.
+ * Draws the title, the QR code, the text to copy, and further lines. In a low window, the further
+ * lines are above the code, so that the code and the text stay visible. A hint replaces a code that
+ * does not fit or that the terminal cannot draw. The text to copy is one line from the first
+ * column. The terminal wraps that line, so people can copy the whole text.
  */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
@@ -69,7 +70,7 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   ];
 }
 
-/** Only the code on the full screen, as large as the window allows. */
+/** Draws only the QR code on the full screen, as large as the window allows. */
 export function qrPage(code: string, { columns, rows, style, blocks }: Canvas): string[] {
   const drawn =
     qrLines(code, columns, rows - 1) ??

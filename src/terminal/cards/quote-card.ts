@@ -1,5 +1,4 @@
-// The quote of a payment: what the payment is, the received amount, its cost, the remaining
-// balance.
+// The quote of a payment: description, received amount, cost and remaining balance.
 import type { Big } from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
@@ -17,7 +16,7 @@ export interface Rate {
 }
 
 export interface QuoteCard {
-  /** The description of the payment: payee, text, expiry. */
+  /** The description of the payment, such as payee, text and expiry. */
   readonly about: readonly CardDetail[];
   readonly gets: Money;
   /** The label of the received amount. The default is "Recipient gets". */
@@ -28,15 +27,15 @@ export interface QuoteCard {
   /** The total debited from the wallet, including fees. */
   readonly pays: Money;
   readonly rate?: Rate | undefined;
-  /** The available amount in the wallet after this payment. */
+  /** The available balance of the wallet after this payment. */
   readonly left?: Money | undefined;
   /**
-   * False if the wallet may already reserve the cost of this payment. At least this much is then
-   * left.
+   * Whether the remaining balance is certain. False if the wallet may already reserve the cost of
+   * this payment. The remaining balance is then a minimum.
    */
   readonly isLeftCertain?: boolean;
   readonly validForMs?: number | undefined;
-  /** The approximate value of an amount in fiat. Undefined without a rate. */
+  /** Returns the approximate value of an amount in fiat. Undefined without an exchange rate. */
   readonly worth?: ((amount: Money) => Money | undefined) | undefined;
 }
 
@@ -82,16 +81,16 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
   ];
 }
 
-/** A note with the paid value in fiat, if the value is known. */
+/** A note with the fiat value of the debit, if the value is known. */
 const noteOf = (note: string, { worth, pays }: Pick<QuoteCard, 'worth' | 'pays'>): string =>
   [note, worthText(worth?.(pays))].filter((part) => part !== '').join('   ');
 
-/** Fees above this share of the amount, in percent, are expensive. */
+/** The share of the amount, in percent, above which fees count as expensive. */
 const expensiveFrom = 5;
 
 type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays'>;
 
-/** Both fees, and their share of the amount. Undefined without an amount. */
+/** The sum of both fees, and their share of the amount. Undefined without an amount. */
 function feesOf({ serviceFee, networkFee, pays }: Fees): {
   readonly fees: Big;
   readonly percent: Big | undefined;
@@ -106,7 +105,7 @@ function isExpensive(quote: Fees): boolean {
   return fees.gt(0) && (percent === undefined || percent.gt(expensiveFrom));
 }
 
-/** The warning about an expensive fee, above all amounts. */
+/** The warning about expensive fees, shown above all amounts. */
 function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
   if (!isExpensive(quote)) return [];
   const { fees, percent } = feesOf(quote);
@@ -118,7 +117,7 @@ function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
   return [...wrap(text, columns - 2).map((line) => `  ${style.yellow(line)}`), ''];
 }
 
-/** The share, such as `fee 0.28 %`. */
+/** The share of the fees as text, such as `fee 0.28 %`. */
 function feeShare(quote: Fees): string {
   const { fees, percent } = feesOf(quote);
   if (!quote.namesFees) return 'fee not reported';
@@ -131,7 +130,7 @@ function feeShare(quote: Fees): string {
 export const rateText = ({ base, quote, value }: Rate): string =>
   `1 ${base} = ${formatAmount(money(quote, value))}`;
 
-/** The inverse rate, rounded and marked as rounded: `1 USDT ≈ 0.0000141250 BTC`. */
+/** The inverse of a rate, rounded and marked as approximate: `1 USDT ≈ 0.0000141250 BTC`. */
 export const inverseText = ({ base, quote, value }: Rate): string =>
   value.lte(0)
     ? ''

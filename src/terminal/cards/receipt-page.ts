@@ -1,4 +1,4 @@
-// A receipt as a page to print or send: one file without scripts, which loads nothing.
+// A receipt as an HTML page to print or send: one self-contained file without scripts.
 import * as v from 'valibot';
 import type { Transaction } from '../../api/types.js';
 import { decimalsOf, formatAmount, money, type Money } from '../../formats/amount.js';
@@ -29,23 +29,28 @@ const css = `
   @media print { body { margin: 0; } }`;
 
 export interface ReceiptPageOptions extends ReceiptOptions {
-  /** The approved amounts of both sides, or the amounts requested from the service. */
+  /**
+   * The approved amounts of both sides. Without an approval, the amounts requested from the
+   * service.
+   */
   readonly agreed?: readonly Money[];
   readonly arrived?: Money | undefined;
   readonly worth?: ReceiptWorth | undefined;
 }
 
-/** The value of a debit or a received amount, at the rate stored at its settlement. */
+/**
+ * The fiat value of a debit or a received amount, at the rate that svcpay stored at the settlement.
+ */
 export interface ReceiptWorth {
   readonly amount: Money;
   readonly fiat: string;
-  /** The price of one unit, a decimal. */
+  /** The price of one unit as a decimal. */
   readonly rate: string;
-  /** When the rate was read, epoch ms. */
+  /** The time when svcpay read the rate, in epoch ms. */
   readonly keptAt: number;
 }
 
-/** A transaction, with further data for its receipt. */
+/** A transaction with the further data of its receipt. */
 export interface ReceiptOf {
   readonly transaction: Transaction;
   readonly options: ReceiptPageOptions;
@@ -56,7 +61,7 @@ export function receiptPage(transaction: Transaction, options: ReceiptPageOption
   return page(heading, [`<h1>${escaped(heading)}</h1>`, ...parts, footer]);
 }
 
-/** The receipts of everything that was paid to a payee, under their sums. */
+/** A remittance advice: the receipts of all payments to a payee, below their totals. */
 export function remittancePage(
   payee: string,
   amounts: readonly Money[],
@@ -104,7 +109,7 @@ function sectionOf({ transaction, options }: ReceiptOf) {
   };
 }
 
-/** The legal name stands for the recipient. */
+/** A row of the receipt. The legal name replaces the name of the recipient. */
 const detailRow = ({ label, value }: CardDetail): Row => [
   label === 'Recipient' ? 'Account name' : label,
   value,
@@ -130,7 +135,10 @@ function worthRows({ worth }: ReceiptPageOptions, zone: string): Row[] {
 
 const identity = v.object({ legalFullName: v.string(), countryCode: v.optional(v.string()) });
 
-/** Legal names and countries, if they are known. The account's own name stands for its owner. */
+/**
+ * The legal names and countries of both parties, if known. The account's display name stands for
+ * the account's owner.
+ */
 function partyRows({ sourceReq, destReq, accountDisplayName }: Transaction): Row[] {
   const party = (label: string, { kyc, method, reqDetails }: Transaction['sourceReq']): Row[] => {
     const { success, output } = v.safeParse(identity, kyc?.details);

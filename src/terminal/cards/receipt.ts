@@ -1,4 +1,4 @@
-// A transaction as a receipt: progress with times, amounts, both sides, fees, notes.
+// Shows a transaction as a receipt: progress with times, amounts, both sides, fees and notes.
 import {
   fixed,
   formatAmount,
@@ -35,36 +35,40 @@ import {
 import type { RecordView } from '../rows/view.js';
 
 export interface ReceiptOptions {
-  /** Epoch ms. */
+  /** The current time in epoch ms. */
   readonly now: number;
   /**
-   * The time of the data, if the transaction could not be read now: `as of 2026-11-21 14:02:11`.
+   * The time of the data, if svcpay could not read the transaction now: `as of 2026-11-21
+   * 14:02:11`.
    */
   readonly seen?: string | undefined;
   /** The debited amount, including fees. */
   readonly total?: Money | undefined;
   /**
-   * The times of states (epoch ms) that this home has seen. The service reports only the first and
-   * the last.
+   * The times in epoch ms when this home saw each state. The service reports only the first and the
+   * last time.
    */
   readonly times?: ReadonlyMap<string, number> | undefined;
-  /** Texts that are shown separately below, and not repeated: an invoice, an address. */
+  /**
+   * Texts that the receipt does not repeat, because the command shows them below: an invoice, an
+   * address.
+   */
   readonly shownBelow?: readonly string[] | undefined;
-  /** The Lightning invoice, decoded. */
+  /** The decoded Lightning invoice. */
   readonly invoice?: InvoiceDetails | undefined;
 }
 
 interface InvoiceDetails {
-  /** Hexadecimal. */
+  /** The payment hash in hexadecimal. */
   readonly paymentHash: string;
   readonly payee: string;
   readonly description: string | null;
 }
 
-/** The width of the label column in all parts of a receipt. */
+/** The width of the label column in every part of a receipt. */
 const labelWidth = 11;
 
-/** The content of a receipt, for any medium. */
+/** The content of a receipt for the screen or for a page. */
 export const receiptParts = (transaction: Transaction, options: ReceiptOptions) => ({
   title: transactionKind(transaction),
   state: stateWithReason(transaction),
@@ -107,8 +111,8 @@ export function receiptView(
 }
 
 /**
- * A line for each step, with its time if known. Later steps are dim. A narrow window omits the
- * date.
+ * A line for each step, with the time of the step if known. Later steps are dim. A narrow window
+ * omits the date.
  */
 function timeline(
   transaction: Transaction,
@@ -149,7 +153,7 @@ function sinceText(at: number | undefined, start: number | undefined, now: numbe
 
 interface StateTime {
   readonly state: string;
-  /** Epoch ms. */
+  /** The time of the step in epoch ms. */
   readonly at: number;
 }
 
@@ -158,7 +162,10 @@ const timesOf = (transaction: Transaction, { times = new Map() }: ReceiptOptions
   ...[...times].map(([state, at]) => ({ state, at })),
 ];
 
-/** The service reports only the times of the creation and of the last change. */
+/**
+ * The times of the first and the last step. The service reports only the creation and the last
+ * change.
+ */
 function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): StateTime[] {
   const created = createdAt ?? sourceReq.createAt;
   if (created === undefined || created === null) return [];
@@ -203,12 +210,13 @@ function amounts(transaction: Transaction, total: Money | undefined): MoneyLine[
 }
 
 /**
- * Whether a payment has a total. A payment without effect, or with an unknown end, has no total.
+ * Whether a receipt shows a total. A payment that moved no money or whose outcome is unknown has no
+ * total.
  */
 const isPaying = ({ txnState }: Transaction): boolean =>
   !movedNothing(txnState) && txnState !== 'error';
 
-/** The place of the money of a failed payment. Undefined for any other transaction. */
+/** Where the money of a failed payment is. Undefined for any other transaction. */
 function placeOfMoney(transaction: Transaction, total: Money | undefined): string | undefined {
   const { sourceReq, destReq, txnState } = transaction;
   if (sourceReq.method !== 'servicepay') return undefined;
@@ -218,8 +226,8 @@ function placeOfMoney(transaction: Transaction, total: Money | undefined): strin
     return `The service may hold ${amount}: ask it, with this id.`;
   }
   if (!isRetriable(txnState)) return undefined;
-  // Slow methods take the money when the payment starts (endpoint 7), quick methods when it
-  // succeeds.
+  // A slow method debits the wallet when the payment starts (endpoint 7). A quick method debits the
+  // wallet when the payment succeeds.
   return methodProperties(destReq.method)?.pace === 'quick'
     ? `Nothing was taken from ${wallet}.`
     : `Returned to ${wallet}.`;
@@ -238,7 +246,7 @@ const detailLabels: Readonly<Record<string, string>> = {
   institutionCode: 'Code',
 };
 
-/** Fields that are shown in words elsewhere. */
+/** Whether the receipt shows the field in words elsewhere. */
 const isShownElsewhere = (key: string): boolean =>
   /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
 
@@ -258,7 +266,7 @@ function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[
   return [...side('From', sourceReq), ...side('To', destReq)];
 }
 
-/** Shows a value only once, even if a service repeats it under two names. */
+/** Removes repeated values, because a service may report a value under two names. */
 const once = (details: readonly CardDetail[]): CardDetail[] =>
   details.filter(({ value }, i) => details.findIndex((each) => each.value === value) === i);
 

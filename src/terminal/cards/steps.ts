@@ -1,5 +1,5 @@
-// The progress of a transaction, step by step: ✓ quoted ── ✓ confirmed ── ● sent ── ○ settled. The
-// final line follows with the outcome.
+// The progress of a transaction in steps: ✓ quoted ── ✓ confirmed ── ● sent ── ○ settled. A final
+// line with the outcome follows.
 import type { ListedTransaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
@@ -12,9 +12,9 @@ import { sanitize } from '../sanitize.js';
 type Stepped = Pick<ListedTransaction, 'txnState' | 'sourceReq' | 'destReq'>;
 
 export interface Step {
-  /** The service's own name of the state. */
+  /** The state as the service names it. */
   readonly state: string;
-  /** The label. */
+  /** The word for the state on the screen. */
   readonly word: string;
   readonly at: 'passed' | 'present' | 'ahead';
 }
@@ -35,8 +35,8 @@ const words: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * The steps of a transaction of this kind. If it ended in a state outside of these steps (`failed`,
- * `expired`), that state is its last step, after the steps that it has certainly reached.
+ * The steps of a transaction. If the transaction ended in a state that is not a step (`failed`,
+ * `expired`), that state follows the steps that were certainly reached.
  */
 export function stepsOf(transaction: Stepped, reached: readonly string[] = []): Step[] {
   const { txnState } = transaction;
@@ -59,8 +59,8 @@ export function stepsOf(transaction: Stepped, reached: readonly string[] = []): 
 const signs = { passed: '✓', present: '●', ahead: '○' } as const;
 
 /**
- * A step such as `✓ quoted`, `● sent`, `○ settled`, readable without colour. The final step has a
- * tick or a cross.
+ * Draws a step such as `✓ quoted`, `● sent` or `○ settled`, readable without colour. The final step
+ * has a tick or a cross.
  */
 export function paintStep({ state, word, at }: Step, style: Canvas['style']): string {
   const sign = at === 'present' && isFinal(state) ? (state === 'completed' ? '✓' : '✗') : signs[at];
@@ -70,8 +70,8 @@ export function paintStep({ state, word, at }: Step, style: Canvas['style']): st
 }
 
 /**
- * The steps on one line. A narrow window first omits the passed steps, then the future steps.
- * `reached` are states that have passed.
+ * Draws the steps on one line. A narrow window first omits the passed steps, then the future steps.
+ * `reached` contains the passed states.
  */
 export function stepsLine(
   transaction: Stepped,
@@ -94,18 +94,18 @@ export function stepsLine(
 
 const leaving = { passed: 2, ahead: 1, present: 0 } as const;
 
-/** The width before the duration after the last step. */
+/** The width between the last step and the duration. */
 const besideDuration = 5;
 
-/** The width of the rest of a live line: the margin, a spinner, the last cell. */
+/** The width of a live line without the steps: the margin, the spinner and the last cell. */
 const beside = 5;
 
-/** A shorter wait needs no explanation. */
+/** The longest wait without an explanation. */
 const shortMs = 3_000;
 
 /**
- * The text of a wait while an outgoing payment is under way: `4 min · on-chain usually takes 30 min
- * · Ctrl-C is safe: the payment goes on`. Otherwise empty.
+ * Describes the wait for an outgoing payment: `4 min · on-chain usually takes 30 min · Ctrl-C is
+ * safe: the payment goes on`. Empty for other transactions.
  * @param usually the usual duration, in words
  */
 export function waitingText(
@@ -120,12 +120,13 @@ export function waitingText(
     .join(' · ');
 }
 
-/** The time since the service created a transaction, or 0 if it is unknown. */
+/** The time since the service created a transaction. 0 if the time is unknown. */
 export const ageOf = ({ createdAt }: Pick<ListedTransaction, 'createdAt'>, now: number): number =>
   typeof createdAt === 'number' ? Math.max(now - createdAt, 0) : 0;
 
 /**
- * Adds the text after the steps. If it does not fit there, the text is below the steps, shortened.
+ * Adds a text after the steps. If the text does not fit on the line, a shortened text is below the
+ * steps.
  */
 export function besideSteps(
   steps: string,
@@ -138,7 +139,7 @@ export function besideSteps(
   return sideBySide(parts, available, '     ').join('\n');
 }
 
-/** The margin and mark of the live line. */
+/** The width of the margin and the mark of the live line. */
 const before = 4;
 
 export function recordLine(text: string, id: string, { columns, style }: Canvas): string {

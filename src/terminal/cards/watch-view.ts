@@ -19,29 +19,27 @@ import { balanceColumns, balances, blockGap, type Home, type HomeMore } from './
 export interface SeenEvent {
   readonly txnId: string;
   readonly txnState: string;
-  /** Epoch ms. */
+  /** The time of the event in epoch ms. */
   readonly at: number;
 }
 
 export interface WatchModel {
   readonly home: Home;
   readonly more: HomeMore;
-  /**
-   * The balances of the last 30 days by currency, a value for each day, the current balance last.
-   */
+  /** The balances of the last 30 days by currency: one value per day, the current balance last. */
   readonly past: ReadonlyMap<string, readonly Big[]>;
-  /** Newest first. */
+  /** The latest events, newest first. */
   readonly events: readonly SeenEvent[];
-  /** The index of the chosen row among the rows that can be opened. */
+  /** The index of the chosen row among the rows that a person can open. */
   readonly chosen: number;
-  /** Why the last update failed. */
+  /** The reason why the last update failed. */
   readonly problem: string | undefined;
   readonly now: number;
 }
 
 /**
- * The transactions in the order of the screen, so that a row can be opened. Null for a payment
- * without a transaction.
+ * The transactions in the order of the rows on the screen. Null for a payment without a
+ * transaction.
  */
 export const openable = (model: WatchModel): (string | null)[] =>
   [...openRows(model), ...latestRows(model)].map(({ txnId }) => txnId);
@@ -80,17 +78,14 @@ export function watchLines(model: WatchModel, canvas: Canvas, unicode: boolean):
 }
 
 const margin = '  ';
-/** The rows of titles, blank lines and the foot. */
+/** The number of rows for titles, blank lines and the footer. */
 const besideLists = 5;
 const leastOpen = 3;
 const leastLatest = 5;
 
 type Rows = readonly (readonly string[])[];
 
-/**
- * The rows that fit into this many lines, at least one row. The chosen row is among them, and is
- * marked.
- */
+/** The rows that fit into `most` lines, at least one row. The marked, chosen row is among them. */
 function visible(rows: Rows, chosen: number, most: number, style: Canvas['style']): Rows {
   const marked = rows.map((lines, i) =>
     lines.map((line, n) =>
@@ -107,7 +102,7 @@ function visible(rows: Rows, chosen: number, most: number, style: Canvas['style'
   }
 }
 
-/** Data older than this is not current, because the screen updates every ten seconds. */
+/** The age from which data counts as stale. The screen updates every ten seconds. */
 const staleMs = 15_000;
 
 function headLines({ home, problem, now }: WatchModel, canvas: Canvas): string[] {
@@ -120,7 +115,10 @@ function headLines({ home, problem, now }: WatchModel, canvas: Canvas): string[]
   ];
 }
 
-/** The lines of balances. A narrow window omits the past, then the value, but never the amount. */
+/**
+ * The lines of the balances. A narrow window first omits the past balances, then the value. The
+ * amount always stays.
+ */
 function balanceLines(
   { home, more, past }: WatchModel,
   canvas: Canvas,
@@ -152,8 +150,8 @@ const left = [0x00, 0x40, 0x44, 0x46, 0x47];
 const right = [0x00, 0x80, 0xa0, 0xb0, 0xb8];
 
 /**
- * A small graph with two values per character, four dots high, scaled from the lowest value to the
- * highest.
+ * Draws a graph with two values per character and a height of four dots, scaled from the lowest
+ * value to the highest value.
  */
 export function sparkline(values: readonly Big[]): string {
   const [first, ...others] = values;
@@ -178,7 +176,7 @@ export function sparkline(values: readonly Big[]): string {
 const openRows = ({ home, more, now }: WatchModel): OpenLine[] =>
   openLines(home.pending, more.open, more.known, now);
 
-/** Movements, and the events of transactions that the movements lack. */
+/** The latest movements, and events of transactions that are not among the movements. */
 function latestRows({ home, events }: WatchModel): ListedTransaction[] {
   const settled = new Set(home.recent.map(({ txnId }) => txnId));
   const reported = events

@@ -1,56 +1,59 @@
-// Amounts of money: exact decimals with a currency, parsed from user input and written for screens
-// and the wire.
+// Amounts of money, which are exact decimals with a currency. svcpay parses amounts from user
+// input, and writes them for screens and the wire.
 import { Big } from 'big.js';
 import { Failure } from './failure.js';
 import { clip } from './text.js';
 import { entryOf } from './unknown.js';
 
-/** An amount in whole units of its currency: BTC, never satoshis. */
+/** An amount in whole units of its currency, such as BTC instead of satoshis. */
 export interface Money {
   readonly ccy: string;
   readonly value: Big;
 }
 
-/** Marks {@link DecimalText}. */
+/** The brand of the type {@link DecimalText}. */
 export declare const decimal: unique symbol;
 
-/** A decimal as text, with more digits than a JSON number can hold. */
+/** A decimal as text, because the decimal has more digits than a JSON number can hold. */
 export type DecimalText = string & { readonly [decimal]: true };
 
-/** A number from the service: a JSON number if that holds every digit, otherwise text. */
+/** A number from the service: a JSON number if a JSON number holds every digit, otherwise text. */
 export type WireNumber = number | DecimalText;
 
 const withoutDecimals = new Set(
   'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' '),
 );
 
-/** Digits, optionally grouped by spaces as svcpay prints them. */
+/** Matches digits with an optional fraction. Spaces may group the digits, as svcpay prints them. */
 const number = String.raw`(?:\d+|\d{1,3}(?: \d{3})+)(?:\.\d+)?`;
 const amountPattern = new RegExp(`^(${number}) ?([a-z]*)$`, 'i');
 const unitlessPattern = new RegExp(`^${number}$`);
 
-/** The longest text accepted as an amount. Every amount that passes the size check is shorter. */
+/**
+ * The longest text that svcpay accepts as an amount. Every amount within the size limits is
+ * shorter.
+ */
 const maxLength = 32;
 const satsPerBtc = '1e8';
 const btcPerSat = '1e-8';
 const msatPerBtc = '1e11';
-/** The supply of bitcoin. In satoshis a double still holds it exactly. */
+/** The maximum supply of bitcoin, which a double still holds exactly in satoshis. */
 const bitcoinSupply = '21000000';
-/** A decimal with at most this many digits survives the conversion to a double. */
+/** The largest number of digits with which every decimal survives the conversion to a double. */
 const exactDigits = 15;
 const thousandsSeparator = ' ';
 
 /**
- * An amount in whole units: `money('BTC', '0.0005')`. For user input use {@link parseAmount}.
- * Throws `Failure` usage for an invalid number.
+ * Makes an amount in whole units, such as `money('BTC', '0.0005')`. For user input, use {@link
+ * parseAmount}. Throws `Failure` usage for an invalid number.
  */
 export function money(ccy: string, value: Big | string | number): Money {
   return { ccy: ccy.toUpperCase(), value: decimalOf(value) };
 }
 
 /**
- * The number of decimals of a currency: 8 for BTC, 6 for USDT, none for currencies such as VND,
- * otherwise 2.
+ * The number of decimals of a currency: 8 for BTC, 6 for USDT, 0 for currencies such as VND, and 2
+ * for all others.
  */
 export function decimalsOf(ccy: string): number {
   if (ccy === 'BTC') return 8;
@@ -63,8 +66,8 @@ export const isFiat = (ccy: string): boolean =>
   isCurrency(ccy) && ccy !== 'BTC' && !tokens.has(ccy);
 
 /**
- * Reads a currency code in any letter case: BTC, USDT or three letters. Throws `Failure` usage for
- * anything else.
+ * Reads a currency code in any letter case: USDT, or three letters such as BTC. Throws `Failure`
+ * usage for other texts.
  */
 export function parseCurrency(text: string): string {
   const ccy = text.toUpperCase();
@@ -72,10 +75,10 @@ export function parseCurrency(text: string): string {
   throw usage(`"${clip(text)}" is not a currency code. Write one such as BTC, USDT or VND.`);
 }
 
-/** Tokens worth a dollar or a euro. */
+/** The tokens that are worth a dollar or a euro. */
 const tokens: ReadonlySet<string> = new Set(['USDT', 'USDC', 'EURT', 'EURC']);
 
-/** Whether the code is exactly that of a currency, so not `btc` or `XBT`. */
+/** Whether the code is exactly a currency code. `btc` and `XBT` are not. */
 export const isCurrency = (ccy: string): boolean =>
   ccy === 'BTC' || tokens.has(ccy) || Intl.supportedValuesOf('currency').includes(ccy);
 
@@ -83,10 +86,10 @@ export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
 
 /**
  * Reads an amount by the grammar `digits[.digits]unit`. The unit may have any letter case, and
- * `sat` and `sats` stand for BTC. Spaces are accepted where svcpay prints them: between thousands
- * and before the unit. If `ccy` is given, the unit is optional, except for BTC, because a bare
- * number could mean bitcoin or satoshis. A unit of another currency is then refused. Throws
- * `Failure` usage, also for zero and for more decimals than the unit has.
+ * `sat` and `sats` stand for BTC. Spaces are allowed between thousands and before the unit, as
+ * svcpay prints them. If `ccy` is given, the unit must be of this currency, and is optional except
+ * for BTC. A bare number of bitcoin is refused because it could mean satoshis. Throws `Failure`
+ * usage, including for zero and for more decimals than the unit has.
  */
 export function parseAmount(text: string, ccy?: string): Money {
   if (typeof text !== 'string')
@@ -117,7 +120,8 @@ export function parseAmount(text: string, ccy?: string): Money {
     );
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
-  // An amount with a final zero was typed by a person, because programs omit that zero.
+  // Only an amount that ends in zero is checked, because a person typed that zero. Programs omit a
+  // final zero.
   if (digits.endsWith('0')) checkGrouping(text);
   if (unit === '' && (expected === undefined || expected === 'BTC'))
     throw bareNumber(digits, expected);
@@ -137,7 +141,7 @@ export function parseAmount(text: string, ccy?: string): Money {
 }
 
 /**
- * Throws Failure `usage` for an amount such as `1.000` or `1,234`, because its last three digits
+ * Throws Failure `usage` for an amount such as `1.000` or `1,234`, because the last three digits
  * can be decimals or thousands.
  */
 export function checkGrouping(text: string): void {
@@ -152,20 +156,25 @@ export function checkGrouping(text: string): void {
   );
 }
 
-/** The currency named in an amount, or undefined for a bare number and for other text. */
+/**
+ * The currency that the text of an amount names. Undefined for a bare number and for other texts.
+ */
 export function currencyOf(text: string): string | undefined {
   const unit = amountPattern.exec(text)?.[2] ?? '';
   if (/^sats?$/i.test(unit)) return 'BTC';
   return /^(?:usdt|[a-z]{3})$/i.test(unit) ? unit.toUpperCase() : undefined;
 }
 
-/** The amount in plain decimal digits with full precision, without exponent and trailing zeros. */
+/** Writes an amount in plain decimal digits with full precision, without an exponent. */
 export const fixed = (value: Big): string => value.toFixed();
 
 const isDecimalText = (text: string): text is DecimalText =>
   text.length <= 64 && /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?$/i.test(text);
 
-/** Reads a decimal from a text, as a number if the number is exact. Undefined for other texts. */
+/**
+ * Reads a decimal from a text, as a number if the number is exact. Returns undefined for other
+ * texts.
+ */
 export function readDecimal(text: string): WireNumber | undefined {
   if (!isDecimalText(text)) return undefined;
   const number = Number(text);
@@ -173,8 +182,8 @@ export function readDecimal(text: string): WireNumber | undefined {
 }
 
 /**
- * The exact decimal of a number from the service. Throws `Failure` usage for `NaN` and similar
- * values: JSON cannot carry them, so a caller made them.
+ * The exact decimal of a number from the service. Throws `Failure` usage for values such as `NaN`.
+ * JSON cannot contain such values, so only a caller can pass them.
  */
 export const fromWire = (n: WireNumber): Big => decimalOf(n);
 
@@ -186,11 +195,16 @@ function decimalOf(value: Big | string | number): Big {
   }
 }
 
-/** The exact decimal of a number that the service may omit. */
+/**
+ * The exact decimal of a number from the service, or undefined if the service omitted the number.
+ */
 export const givenFromWire = (n: WireNumber | null | undefined): Big | undefined =>
   n === null || n === undefined ? undefined : fromWire(n);
 
-/** The amount of a side, or undefined if the number or the currency is missing. */
+/**
+ * The amount from a number and a currency of the service. Undefined if the number or the currency
+ * is missing.
+ */
 export const moneyFromWire = (
   ccy: string | null | undefined,
   n: WireNumber | null | undefined,
@@ -198,8 +212,8 @@ export const moneyFromWire = (
   n === null || n === undefined || !ccy ? undefined : money(ccy, fromWire(n));
 
 /**
- * A finite number as exact text in fixed notation. The conversion avoids an intermediate decimal,
- * because an export writes a million numbers.
+ * Writes a finite number as exact text in fixed notation. The function creates a decimal only for
+ * unusual numbers, because an export writes a million numbers.
  */
 export function plainNumber(n: WireNumber): string {
   if (typeof n === 'string') return fixed(new Big(n));
@@ -208,8 +222,8 @@ export function plainNumber(n: WireNumber): string {
 }
 
 /**
- * Rewrites a number in fixed notation that JavaScript wrote with an exponent: one digit, and more
- * digits after a point if there are any.
+ * Rewrites a number in fixed notation. JavaScript wrote the number with an exponent, for example
+ * `1.5e-7`.
  */
 export function withoutExponent(text: string): string {
   const at = text.indexOf('e-');
@@ -218,14 +232,14 @@ export function withoutExponent(text: string): string {
 }
 
 /**
- * The amount for a screen, with its currency: `1 250.50000000 BTC`, `10 000.00 USDT`, `500 000
- * VND`.
+ * Writes an amount for a screen, with its currency, such as `1 250.50000000 BTC`, `10 000.00 USDT`
+ * or `500 000 VND`.
  */
 export const formatAmount = (amount: Money): string => `${formatNumber(amount)} ${amount.ccy}`;
 
 /**
- * The amount for a column with its currency next to it. The amount is never rounded: additional
- * decimals are shown.
+ * Writes the number of an amount, for a column that has the currency next to it. The number is
+ * never rounded, and additional decimals are shown.
  */
 export function formatNumber({ ccy, value }: Money): string {
   const usual = ccy === 'USDT' ? 2 : decimalsOf(ccy);
@@ -234,17 +248,22 @@ export function formatNumber({ ccy, value }: Money): string {
   return group(written < usual ? value.toFixed(usual) : exact);
 }
 
-/** A value in BTC, shown in satoshis: `50 000 sat`. */
+/** Writes a value in BTC as satoshis, such as `50 000 sat`. */
 export const formatSats = (value: Big): string => `${group(fixed(value.times(satsPerBtc)))} sat`;
 
-/** The satoshis of a value in BTC. Throws `Failure` usage if they are not a whole number. */
+/**
+ * Converts a value in BTC to satoshis. Throws `Failure` usage if the result is not a whole number.
+ */
 export const satsOf = (value: Big): bigint => whole(value.times(satsPerBtc), value, 'satoshis');
 
-/** The millisatoshis of a value in BTC. Throws `Failure` usage if they are not a whole number. */
+/**
+ * Converts a value in BTC to millisatoshis. Throws `Failure` usage if the result is not a whole
+ * number.
+ */
 export const msatOf = (value: Big): bigint =>
   whole(value.times(msatPerBtc), value, 'millisatoshis');
 
-/** The value in BTC of an amount in millisatoshis. */
+/** Converts an amount in millisatoshis to BTC. */
 export const btcFromMsat = (msat: bigint): Big => new Big(msat).times('1e-11');
 
 function whole(scaled: Big, value: Big, unit: string): bigint {
@@ -266,9 +285,9 @@ function parseUnit(unit: string, digits: string, text: string): string {
 }
 
 /**
- * Whether a word is a misspelled unit: `satt` or `satoshis`, the letters in another order (`sta`),
- * or one letter too many or too few after the first. The first letter must match, because `msat` is
- * another unit.
+ * Whether a word is a misspelled unit: a longer word such as `satt` or `satoshis`, the letters in
+ * another order (`sta`), or one letter too many or too few after the first. The first letter must
+ * match, because `msat` is a different unit.
  */
 const isMisspelled = (word: string, unit: string): boolean =>
   word.startsWith(unit) ||
@@ -292,7 +311,8 @@ const signs: Readonly<Record<string, string>> = {
 };
 
 /**
- * The notation of svcpay for other common notations of an amount: `10€`, `$10`, `50k`, `50,000sat`.
+ * Rewrites other common notations of an amount in svcpay's notation, for a hint. Examples are
+ * `10€`, `$10`, `50k` and `50,000sat`.
  */
 function spelled(text: string): { readonly sign: string; readonly spelling: string } | undefined {
   const trimmed = text.trim();
@@ -315,8 +335,8 @@ function spelled(text: string): { readonly sign: string; readonly spelling: stri
 }
 
 /**
- * The failure for a bare number. Tens of thousands of bitcoin are certainly an error, so the hint
- * suggests satoshis.
+ * The failure for a number without a unit. The hint suggests satoshis for a whole number, because
+ * tens of thousands of bitcoin are certainly an error.
  */
 function bareNumber(digits: string, expected: string | undefined): Failure {
   const asSats = new Big(digits).times(btcPerSat);
@@ -336,8 +356,8 @@ function checkDecimals(text: string, digits: string, allowed: number, unit: stri
 }
 
 /**
- * Throws for an amount beyond these bounds: it cannot exist, or a JSON number could lose its
- * digits.
+ * Throws for an amount that is too large: more bitcoin than exist, or more digits than a JSON
+ * number holds. Also throws for zero.
  */
 function checkSize(text: string, ccy: string, value: Big): void {
   if (value.eq(0)) throw usage(`"${text}" is zero. The amount must be more than zero.`);

@@ -1,5 +1,5 @@
-// Bitcoin payment URIs: reads and writes BIP21 and its successor BIP321. `detectDestination` checks
-// the addresses and the invoice in a URI.
+// Reads and writes Bitcoin payment URIs (BIP21 and its successor BIP321). `detectDestination`
+// checks the addresses and the invoice in a URI.
 import type { Big } from 'big.js';
 import { fixed, parseAmount } from './amount.js';
 import { Failure } from './failure.js';
@@ -7,15 +7,15 @@ import { Failure } from './failure.js';
 /** The content of a `bitcoin:` URI. */
 export interface Bip21 {
   readonly address?: string | undefined;
-  /** In BTC. */
+  /** The requested amount in BTC. */
   readonly amount?: Big | undefined;
   readonly label?: string | undefined;
   readonly message?: string | undefined;
-  /** A BOLT11 invoice. */
+  /** The BOLT11 invoice in the `lightning` parameter. */
   readonly lightning?: string | undefined;
-  /** Segwit addresses that are parameters under their prefix (`bc=`, `tb=`, `bcrt=`). */
+  /** The segwit addresses in the parameters `bc`, `tb` and `bcrt`. */
   readonly segwitAddresses: readonly string[];
-  /** Further payment methods of the URI: `lno`, `sp`, `pay`. */
+  /** The names of the URI's additional payment methods: `lno`, `sp` or `pay`. */
   readonly otherMethods: readonly string[];
 }
 
@@ -85,7 +85,10 @@ function decode(text: string): string {
   }
 }
 
-/** BIP21 allows `.5` and `5.`, which svcpay's own grammar does not. */
+/**
+ * Reads an amount in BTC. BIP21 allows `.5` and `5.`, but svcpay's own grammar for amounts does
+ * not.
+ */
 function readAmount(text: string): Big {
   const [, integer = '', fraction = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
   if (integer + fraction === '') throw broken(`its amount "${text}" is not a number of bitcoin`);

@@ -1,12 +1,12 @@
-// Calendar days in a time zone: their start and end, the day of an instant, and instants as people
-// write them.
+// Calendar days in a time zone: the start and end of a day, the day of an instant, and instants as
+// people write them.
 import { parseDuration } from './duration.js';
 import { Failure } from './failure.js';
 import { clip } from './text.js';
 
 /**
- * A span of whole days in epoch ms. `first` is its first millisecond, and `end` is the first
- * millisecond after it.
+ * A span of whole days in epoch ms. `first` is the first millisecond of the span, and `end` is the
+ * first millisecond after the span.
  */
 export interface Span {
   readonly first: number;
@@ -15,10 +15,10 @@ export interface Span {
 
 const dayMs = 86_400_000;
 
-/** The local time zone, such as `Europe/Berlin`. */
+/** The name of the local time zone, such as `Europe/Berlin`. */
 export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Reads `UTC` or a name such as `Asia/Ho_Chi_Minh`. Throws `Failure` usage. */
+/** Reads the name of a time zone, such as `UTC` or `Asia/Ho_Chi_Minh`. Throws `Failure` usage. */
 export function parseZone(text: string): string {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
@@ -31,15 +31,15 @@ export function parseZone(text: string): string {
   }
 }
 
-/** A day `2026-10-01` or a month `2026-10`, without a time zone. */
+/** A day such as `2026-10-01` or a month such as `2026-10`, without a time zone. */
 export interface CalendarDate {
   readonly year: number;
   readonly month: number;
-  /** Undefined for a whole month. */
+  /** The day of the month. Undefined for a whole month. */
   readonly day: number | undefined;
 }
 
-/** Reads `2026-10-01`, or `2026-10` for the whole month. Throws `Failure` usage. */
+/** Reads a day such as `2026-10-01`, or a whole month such as `2026-10`. Throws `Failure` usage. */
 export function parseDate(text: string): CalendarDate {
   const [, year, month, day] = /^(19[7-9]\d|[2-9]\d{3})-(\d\d)(?:-(\d\d))?$/.exec(text) ?? [];
   const date = {
@@ -66,9 +66,9 @@ export function spanOf({ year, month, day }: CalendarDate, zone: string): Span {
 }
 
 /**
- * The first instant of a day. A clock change at midnight skips the first hour of a day, or repeats
- * the last hour of the previous day. So the function tries both offsets, and uses the earlier
- * instant within the day.
+ * The first instant of a day. A clock change at midnight skips the first hour of the day, or
+ * repeats the last hour of the previous day. Therefore the function tries the offsets before and
+ * after the change, and uses the earlier instant within the day.
  */
 function startOf(midnightUtc: number, zone: string): number {
   const dayOf = dayWriter(zone);
@@ -77,26 +77,27 @@ function startOf(midnightUtc: number, zone: string): number {
   return Math.min(...tries.filter((at) => dayOf(at) === day));
 }
 
-/** The offset of the time zone from UTC, ms. */
+/** The offset of the time zone from UTC, in ms. */
 function offsetAt(at: number, zone: string): number {
   const whole = Math.floor(at / 1000) * 1000;
   return Date.parse(`${clockIn(zone).format(whole).replace(' ', 'T')}Z`) - whole;
 }
 
-/** The Swedish locale writes ISO dates and times. */
+/** A formatter for dates and times. The Swedish locale writes them in ISO format. */
 const clockIn = (timeZone: string): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
 
-/** The span of all time. */
+/** The span that contains all instants. */
 export const always: Span = { first: 0, end: Number.MAX_SAFE_INTEGER };
 
 /**
- * Writes the day of an instant as `2026-10-01`. Caches a quarter of an hour, because the instants
- * of a history are close together.
+ * Returns a function that writes the day of an instant, such as `2026-10-01`. The function caches
+ * the day of a quarter of an hour, because the instants of a history are close together.
  */
 export function dayWriter(zone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
-  // Every offset is a multiple of a quarter of an hour, so no quarter spans two days.
+  // Every time zone offset is a multiple of a quarter of an hour, so a quarter never spans two
+  // days.
   const quarter = 900_000;
   let known = NaN;
   let day = '';
@@ -108,11 +109,13 @@ export function dayWriter(zone: string): (at: number) => string {
   };
 }
 
-/** The day after a day: `2026-11-01` for `2026-10-31`. */
+/** The date after a date, such as `2026-11-01` after `2026-10-31`. */
 export const nextDay = (day: string): string =>
   new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
 
-/** The day and month, such as `22 Oct`, with the year if the year differs from that of `now`. */
+/**
+ * Writes the day and month, such as `22 Oct`. Adds the year if the year is not the current year.
+ */
 export function dayAndMonth(at: number, now: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
   return new Date(at).toLocaleDateString('en-GB', {
@@ -122,15 +125,18 @@ export function dayAndMonth(at: number, now: number): string {
   });
 }
 
-/** A time ago in ms, or the first and the last millisecond (epoch ms). A date is its whole day. */
+/**
+ * A point in time: an age in ms, or its first and last millisecond in epoch ms. A date covers its
+ * whole day.
+ */
 export type Instant = { readonly ago: number } | { readonly first: number; readonly last: number };
 
 const pattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /**
- * Reads `2h`, `7d`, `2026-03-01` or `2026-03-01T14:30:00Z`. Without a zone, the time is in the
- * local time zone. Throws `Failure` usage.
+ * Reads a point in time such as `2h`, `7d`, `2026-03-01` or `2026-03-01T14:30:00Z`. A time without
+ * a zone is in the local time zone. Throws `Failure` usage.
  */
 export function parseInstant(text: string): Instant {
   const match = pattern.exec(text);

@@ -1,8 +1,8 @@
-// Countries by their ISO 3166-1 alpha-2 codes.
+// Countries and their ISO 3166-1 alpha-2 codes.
 import { Failure } from './failure.js';
 import { clip } from './text.js';
 
-/** All 249 officially assigned codes. */
+/** All 249 officially assigned country codes. */
 export const countryCodes: readonly string[] = (
   'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ ' +
   'BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM ' +

@@ -1,11 +1,11 @@
-// The offline data of a destination, as the JSON object that `decode` prints.
+// Describes a destination offline, as the JSON object that `decode` prints.
 import { fixed } from './amount.js';
 import type { Invoice } from './bolt11/decode.js';
 import type { Bip21Destination, Destination } from './destination.js';
 
 /**
- * The fields of a destination by its kind. Absent fields are `null`. `now` (epoch ms) decides
- * `expired`.
+ * The fields of a destination, which depend on its kind. Absent fields are `null`. The field
+ * `expired` compares the expiry with `now` (epoch ms).
  */
 export function describeDestination(destination: Destination, now: number) {
   switch (destination.kind) {

@@ -1,5 +1,5 @@
-// Detects the destination in a pasted text: an invoice, an address, an LNURL, a Lightning Address
-// or a URI of one of these.
+// Detects the destination in a pasted text: an invoice, an address, an LNURL, a Lightning Address,
+// or a URI that contains one of these.
 import { btcFromMsat, fixed } from './amount.js';
 import { parseBip21, type Bip21 } from './bip21.js';
 import { parseBitcoinAddress, type BitcoinAddress } from './address/bitcoin-address.js';
@@ -11,15 +11,18 @@ import { parseTronAddress, type TronAddress } from './address/tron-address.js';
 import { clip } from './text.js';
 
 /**
- * A `bitcoin:` URI whose address and invoice are valid and agree. At least one of the two is
- * present.
+ * A `bitcoin:` URI with a valid address, a valid invoice, or both. If both are present, the address
+ * and the invoice agree.
  */
 export interface Bip21Destination extends Bip21 {
   readonly bitcoin: BitcoinAddress | null;
   readonly invoice: Invoice | null;
 }
 
-/** `text` is the destination as sent on the wire; `value` is its parsed content. */
+/**
+ * A detected destination. `text` is the destination as svcpay sends it, and `value` is its parsed
+ * content.
+ */
 export type Destination =
   | { readonly kind: 'bolt11'; readonly text: string; readonly value: Invoice }
   | { readonly kind: 'bitcoin-address'; readonly text: string; readonly value: BitcoinAddress }
@@ -30,12 +33,12 @@ export type Destination =
   | { readonly kind: 'bip21'; readonly text: string; readonly value: Bip21Destination };
 
 const maxLength = 8192;
-/** The longest paste, with the indents of a mail around each of its lines. */
+/** The longest pasted text, including the indents that an e-mail adds to each line. */
 const longestPaste = 8 * maxLength;
 
 /**
- * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix, and with the line
- * breaks, indents and blanks from copying. Throws `Failure` usage with the reason, such as a wrong
+ * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix. Ignores line breaks,
+ * indents and blanks from copying. Throws `Failure` usage with the reason, such as a wrong
  * checksum.
  */
 export function detectDestination(
@@ -47,7 +50,8 @@ export function detectDestination(
     throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
   }
   if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
-  // Some wallets append a query. svcpay ignores it, because the invoice itself is signed.
+  // Some wallets append a query to the invoice. svcpay ignores the query, because the invoice
+  // itself is signed.
   const [, inUri] = /^lightning:(?:\/\/)?([^?#]*?)\/?(?:[?#].*)?$/is.exec(text) ?? [];
   const found =
     detectLightning(inUri ?? lnurlInWeb(text) ?? text, readInvoice) ??
@@ -56,12 +60,12 @@ export function detectDestination(
   return found;
 }
 
-/** White space and invisible characters. */
+/** Matches white space and invisible characters. */
 const blanks = /[\s\u200B-\u200D\u2060\uFEFF]+/g;
 
 /**
- * The text without blanks. Only the parameters of a URI may contain blanks, and a blank ends a
- * Lightning Address.
+ * Removes blanks from a pasted text. Blanks stay in the label and the message of a URI. In a
+ * Lightning Address, only blanks around each line are removed.
  */
 function unbroken(input: string): string {
   const joined = input
@@ -77,8 +81,8 @@ function unbroken(input: string): string {
 }
 
 /**
- * Reads LUD-17 and the fallback of LUD-01: `lnurlp://domain/path`, and
- * `https://...?lightning=LNURL1...`.
+ * Reads an LNURL in web form: `lnurlp://domain/path` (LUD-17), or the fallback
+ * `https://...?lightning=LNURL1...` (LUD-01).
  */
 function lnurlInWeb(text: string): string | undefined {
   const [, rest] = /^lnurlp:\/\/(.+)$/is.exec(text) ?? [];
@@ -109,7 +113,8 @@ function detectAddress(text: string): Destination | undefined {
     const value = parseEvmAddress(text);
     return { kind: 'evm-address', text: value.address, value };
   }
-  // A testnet address in upper case, as in QR codes, also starts with T.
+  // The pattern excludes testnet addresses in upper case, because they start with T too. QR codes
+  // contain addresses in upper case.
   if (/^T(?!B1[0-9A-Z]+$)\w{24,}$/.test(text)) {
     const value = parseTronAddress(text);
     return { kind: 'tron-address', text: value.address, value };
@@ -153,7 +158,9 @@ function checkBip21(uri: Bip21): Bip21Destination {
   return { ...uri, bitcoin, invoice };
 }
 
-/** Signet invoices have testnet addresses. */
+/**
+ * The network that an invoice's address must have, because signet invoices have testnet addresses.
+ */
 const addressNetwork = ({ network }: Invoice): BitcoinAddress['network'] =>
   network === 'signet' ? 'testnet' : network;
 

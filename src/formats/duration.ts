@@ -1,4 +1,4 @@
-// Durations: parsed from `90s` or `1h30m`, and formatted for screens.
+// Parses durations such as `90s` or `1h30m`, and formats durations for screens.
 import { clip, counted } from './text.js';
 import { Failure } from './failure.js';
 
@@ -13,8 +13,9 @@ const units = [
 const maxDuration = 36_500 * 86_400_000;
 
 /**
- * Reads a duration such as `500ms`, `90s`, `10m`, `2h`, `1d` or `1h30m`, largest unit first, into
- * milliseconds. Throws `Failure` usage, also for a bare number and for more than a hundred years.
+ * Reads a duration into milliseconds, such as `500ms`, `90s`, `10m`, `2h`, `1d` or `1h30m`. The
+ * largest unit comes first. Throws `Failure` usage, including for a bare number and for more than a
+ * hundred years.
  */
 export function parseDuration(text: string): number {
   const pattern =
@@ -36,12 +37,14 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * The delay, limited to the longest delay of a timer, 24 days. A timer with a longer delay would
- * fire at once.
+ * Limits a delay to the longest delay of a timer, 24 days, because a timer with a longer delay
+ * would fire immediately.
  */
 export const timerMs = (ms: number): number => Math.min(ms, 0x7fff_ffff);
 
-/** A duration in clock notation: `1.8 s`, `12 s`, `59:41`, `2 h 5 min`, `3 d 4 h`. */
+/**
+ * Writes a duration in clock notation, such as `1.8 s`, `12 s`, `59:41`, `2 h 5 min` or `3 d 4 h`.
+ */
 export function formatDuration(ms: number): string {
   const seconds = Math.floor(Math.max(ms, 0) / 1000);
   if (seconds < 10) return `${Math.floor(Math.max(ms, 0) / 100) / 10} s`;
@@ -55,7 +58,10 @@ export function formatDuration(ms: number): string {
     : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** A duration for a sentence, in its largest unit: `48 minutes`, `1 hour`, `less than a second`. */
+/**
+ * Writes a duration in its largest unit for a sentence, such as `48 minutes`, `1 hour` or `less
+ * than a second`.
+ */
 export function describeDuration(ms: number): string {
   const words = ['day', 'hour', 'minute', 'second'];
   const index = units.findIndex(([, size]) => ms >= size);
@@ -65,7 +71,7 @@ export function describeDuration(ms: number): string {
   return counted(Math.floor(ms / unit[1]), word);
 }
 
-/** A duration in its largest unit, for a line: `12 s`, `4 min`, `2 h`, `3 d`. */
+/** Writes a duration in its largest unit for a line, such as `12 s`, `4 min`, `2 h` or `3 d`. */
 export function roughDuration(ms: number): string {
   const [size, unit] = roughUnits.find(([least]) => ms >= least) ?? [1_000, 's'];
   return `${Math.max(Math.floor(ms / size), 1)} ${unit}`;

@@ -1,6 +1,7 @@
-// The exchange rate of a quote, in units of the destination currency for one unit of the source.
-// The specification does not define the direction of `fxRate`. svcpay derives it from the amounts,
-// or from the fact that a bitcoin is worth more than a unit of any fiat currency.
+// Computes the exchange rate of a quote, in units of the destination currency for one unit of the
+// source currency. The specification does not define the direction of `fxRate`. svcpay derives the
+// direction from the amounts, or from the fact that one bitcoin is worth more than one unit of any
+// fiat currency.
 import Big from 'big.js';
 import { fromWire, type WireNumber } from './amount.js';
 
@@ -16,7 +17,10 @@ interface Exchange {
   readonly destReq: RatedSide;
 }
 
-/** The exchange rate. Undefined within one currency, and if the service names no rate. */
+/**
+ * The exchange rate of a quote. Undefined if both sides have the same currency, or if the service
+ * omits the rate.
+ */
 export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | undefined {
   if (sourceReq.ccy === destReq.ccy || fxRate === null || fxRate === undefined) return undefined;
   const given = fromWire(fxRate);
@@ -24,7 +28,7 @@ export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | un
   return isInverse(given, sourceReq, destReq) ? new Big(1).div(given) : given;
 }
 
-/** Whether the rate is inverted, judged by the two amounts if both are present. */
+/** Whether the service's rate is inverted. The two amounts decide if both are present. */
 function isInverse(given: Big, source: RatedSide, dest: RatedSide): boolean {
   const [sent, gets] = [amountMoved(source), amountMoved(dest)];
   if (sent.gt(0) && gets.gt(0))

@@ -1,34 +1,40 @@
-// The error type for expected failures: kind, exit code and next step.
+// The error type for expected failures, with a kind, an exit code and a next step.
 
-/** Exit codes. Each states what happened to the money. */
+/** The exit code of each kind of failure. Each exit code states what happened to the money. */
 export const exitCodes = {
   unexpected: 1,
-  /** Invalid input: nothing was sent. */
+  /** The input is invalid, and nothing was sent. */
   usage: 2,
-  /** The service refused (4xx): nothing moved. */
+  /** The service refused the request (4xx), and nothing moved. */
   refused: 3,
   authentication: 4,
   'not-found': 5,
   /** The payment ended in `failed`, `rejected`, `expired`, `error` or `usercanceled`. */
   'payment-failed': 6,
-  /** A statement or a reconciliation found a difference: nothing was sent. */
+  /** A statement or a reconciliation found a difference, and nothing was sent. */
   'books-differ': 6,
-  /** Not enough funds, or a limit or `--max-fee` stopped it. */
+  /** The funds are not sufficient, or a limit or `--max-fee` stopped the payment. */
   limit: 7,
-  /** The payment is in flight; its outcome is unknown. */
+  /** The payment is in flight, and its outcome is unknown. */
   pending: 8,
-  /** Declined at the prompt, or svcpay needed an answer and could not ask. */
+  /** A person declined at the prompt, or svcpay could not ask a necessary question. */
   declined: 9,
-  /** Network, 5xx or 429: nothing moved, safe to run again. */
+  /**
+   * The network failed, or the service responded 5xx or 429. Nothing moved, so it is safe to run
+   * the command again.
+   */
   temporary: 75,
-  /** Interrupted before anything moved. */
+  /** A person or the system interrupted svcpay before money moved. */
   interrupted: 130,
 } as const;
 
-/** The kind of a failure, which decides the exit code, see {@link exitCodes}. */
+/** The kind of a failure, which determines the exit code. See {@link exitCodes}. */
 export type FailureKind = keyof typeof exitCodes;
 
-/** The next step. The program expresses it in its own way: the command line names a command. */
+/**
+ * The next step that a failure suggests. Each program expresses the step in its own way: the
+ * command line names a command.
+ */
 export type NextStep =
   | {
       readonly do:
@@ -50,7 +56,10 @@ export type NextStep =
         | 'import-payments'
         | 'complete-move';
     }
-  /** A transaction by its id, or a payment without a transaction by its reference. */
+  /**
+   * A step for one payment. The id is a transaction id, or the reference of a payment without a
+   * transaction.
+   */
   | {
       readonly do: 'show' | 'watch' | 'confirm' | 'resume' | 'retry' | 'resolve';
       readonly id: string;
@@ -59,9 +68,9 @@ export type NextStep =
   | { readonly do: 'allow'; readonly destination: string }
   | { readonly do: 'see-institutions'; readonly country: string };
 
-/** What a failure carries besides kind and message. */
+/** The details of a failure in addition to its kind and message. */
 export interface FailureDetails {
-  /** What to change or to request, in words that hold for every program. */
+  /** Advice on what to change or request, in words that are valid for every program. */
   hint?: string | undefined;
   next?: NextStep | undefined;
   /** The HTTP status of the service's response. */
@@ -69,13 +78,14 @@ export interface FailureDetails {
   /** The error code in the service's response, such as `2005`. */
   code?: string | undefined;
   txnId?: string | undefined;
-  /** The service's id of the request, which its operator can look up. */
+  /** The service's id of the request, which the operator of the service can look up. */
   requestId?: string | undefined;
   cause?: unknown;
 }
 
 /**
- * An expected failure. `kind` is the outcome, `message` the reason, `hint` and `next` the advice.
+ * An expected failure. `kind` is the outcome, `message` is the reason, and `hint` and `next` are
+ * the advice.
  */
 export class Failure extends Error {
   override readonly name: string = 'Failure';
@@ -103,14 +113,20 @@ export class Failure extends Error {
     return exitCodes[this.kind];
   }
 
-  /** Includes the message, which `JSON.stringify` omits for other errors. */
+  /**
+   * Converts the failure to JSON, including the message, which `JSON.stringify` omits for other
+   * errors.
+   */
   toJSON(): object {
     const { kind, message, exitCode, status, code, txnId, requestId, hint, next } = this;
     return { kind, message, exitCode, status, code, txnId, requestId, hint, next };
   }
 }
 
-/** The result of an optional lookup: undefined after a Failure, except after an interruption. */
+/**
+ * The result of an optional lookup. A Failure gives undefined, unless the failure is an
+ * interruption, which is thrown again.
+ */
 export async function ifAvailable<T>(
   lookUp: Promise<T>,
   onFailure: (why: string) => void = () => undefined,
@@ -125,8 +141,8 @@ export async function ifAvailable<T>(
 }
 
 /**
- * Throws Failure `usage` unless the count is a whole number from `least` on, because programs may
- * pass NaN.
+ * Throws Failure `usage` unless the count is a whole number of at least `least`. The check is
+ * necessary because programs may pass NaN.
  */
 export function checkCount(name: string, count: number, least: number): void {
   if (!Number.isSafeInteger(count) || count < least)

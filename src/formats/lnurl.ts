@@ -1,13 +1,13 @@
-// LNURL (LUD-01) and Lightning Addresses (LUD-16): addresses that return invoices.
+// Reads LNURLs (LUD-01) and Lightning Addresses (LUD-16). Both lead to a URL that returns invoices.
 import { bech32 } from '@scure/base';
 import { changed, normaliseBech32 } from './address/encodings.js';
 import { Failure } from './failure.js';
 
-/** `user@domain`, split at the `@`. */
+/** A Lightning Address `user@domain`, split at the `@`. */
 export interface LightningAddress {
   readonly user: string;
   readonly domain: string;
-  /** `user@domain` in lower case. */
+  /** The whole address `user@domain` in lower case. */
   readonly address: string;
 }
 
@@ -15,8 +15,8 @@ const noun = 'LNURL';
 const maxLength = 4096;
 
 /**
- * Decodes a bech32 LNURL to its URL: https, or http for hosts without certificates (onion, this
- * machine). Throws `Failure` usage.
+ * Decodes a bech32 LNURL to its URL. The URL must be https, or http to a host without certificates
+ * (onion, this machine). Throws `Failure` usage.
  */
 export function decodeLnurl(text: string): string {
   if (text.length > maxLength)
@@ -61,8 +61,8 @@ export const payUrl = ({ user, domain }: LightningAddress): string =>
   `https://${domain}/.well-known/lnurlp/${user}`;
 
 /**
- * The URL of a Lightning Address or an LNURL, equal for all their spellings. Returns other texts
- * unchanged.
+ * The URL of a Lightning Address or an LNURL. All spellings of a destination have the same URL.
+ * Other texts stay unchanged.
  */
 export function lnurlTarget(text: string): string {
   const name = text.replace(/^lightning:/i, '');

@@ -1,10 +1,10 @@
-// Telephone numbers with their country code, as E.164 writes them.
+// Telephone numbers with a country code, in E.164 notation.
 import { Failure } from './failure.js';
 import { clip } from './text.js';
 
 /**
- * Reads a number such as `+84 912 345 678`, and returns it without spaces, dashes, dots and
- * parentheses. Throws `Failure` usage for a number without a country code.
+ * Reads a telephone number such as `+84 912 345 678`. Removes spaces, dashes, dots and parentheses.
+ * Throws `Failure` usage for a number without a country code.
  */
 export function parsePhone(text: string): string {
   const number = withoutMarks(text);
@@ -13,7 +13,10 @@ export function parsePhone(text: string): string {
   throw new Failure('usage', `"${clip(text)}" ${why}. Write it as in +84 912 345 678.`);
 }
 
-/** Like `parsePhone` for a given country. The country code may omit the `+`. */
+/**
+ * Reads a telephone number of the given country like `parsePhone`. The country code may omit the
+ * `+`.
+ */
 export function parsePhoneIn(text: string, callingCode: string): string {
   const number = withoutMarks(text).replace(/^\+/, '');
   if (new RegExp(`^${callingCode}\\d{6,12}$`).test(number) && number.length <= longestNumber)

@@ -1,36 +1,39 @@
-// How often and how long each loop of svcpay repeats its step. All numbers are here, with their
-// reasons.
+// The pauses and the number of steps of every loop in svcpay, each with its reason.
 import type { Policy } from './poll.js';
 
 const backoff = { fromMs: 250, factor: 2, spread: 0.5 } as const;
 
 export const policies = {
-  /** A read after a network failure, a 5xx or an unreadable response. */
+  /** Repeats a read after a network failure, a 5xx or an unreadable response. */
   read: { pauses: { ...backoff, upToMs: 60_000 }, turns: 4 },
-  /** A read after a rate limit. Each pause is the one that the service requests. */
+  /** Repeats a read after a rate limit. The service states the length of each pause. */
   limitedRead: { pauses: { ...backoff, upToMs: 60_000 }, turns: 11 },
   /**
-   * A request whose token was refused. If the token is new, another process has signed in since.
-   * The pause lets that process use its token, and differs between processes.
+   * Repeats a request whose token the service refused, because another process may have signed in
+   * since. The pause lets the other process use its token. The pause is random, so that it differs
+   * between processes.
    */
   token: { pauses: { fromMs: 800, factor: 2, upToMs: 3_200, spread: 1 }, turns: 5 },
-  /** A confirmation whose token was refused is repeated once. */
+  /** Repeats a confirmation once if the service refused its token. */
   tokenOfConfirmation: { pauses: { fromMs: 800, factor: 1, upToMs: 800, spread: 1 }, turns: 2 },
   /**
-   * A create request without an answer. The payment core has no randomness, so its pauses are
-   * exact.
+   * Repeats a create request without a response. The pauses are exact, because the payment core
+   * must not use randomness.
    */
   createRequest: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 4 },
-  /** A confirmation without an answer. */
+  /** Repeats a confirmation without a response. */
   confirmation: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 5 },
-  /** A read that may be stale. The last read comes 8 s after the first. */
+  /** Repeats a read that may be stale. The last read comes 8 s after the first. */
   staleRead: { pauses: { list: [500, 1_000, 2_000, 4_500] } },
-  /** The list after a deposit or a payment, because it may lag behind the wallets. */
+  /**
+   * Repeats the list request after a deposit or a payment, because the list may lag behind the
+   * wallets.
+   */
   laggingList: { pauses: { list: [2_000, 6_000] } },
   /**
-   * Lightning and swaps: 19 reads in the first minute. With the 5 or 6 other requests of a payment
-   * that makes at most 25. svcpay detects a settled payment within a third of the time that the
-   * payment took.
+   * Polls Lightning payments and swaps: 19 reads in the first minute, and at most 25 requests
+   * including the other requests of the payment. svcpay detects a settled payment within a third of
+   * the time that the payment took.
    */
   quick: {
     pauses: {
@@ -43,7 +46,7 @@ export const policies = {
       upToMs: 15_000,
     },
   },
-  /** Payouts and TRON settle within minutes. */
+  /** Polls payouts and TRON payments, which settle within minutes. */
   steady: {
     pauses: {
       first: [{ untilMs: 3_000, pauseMs: 1_000 }],
@@ -52,8 +55,8 @@ export const policies = {
     },
   },
   /**
-   * Bitcoin: 52 reads in the first hour and 36 in each later hour. With the payment's own requests
-   * that is below 60.
+   * Polls Bitcoin payments: 52 reads in the first hour and 36 in each later hour. The whole payment
+   * makes fewer than 60 requests per hour.
    */
   blocks: {
     pauses: {
@@ -62,36 +65,53 @@ export const policies = {
       upToMs: 100_000,
     },
   },
-  /** Another process works on the payment, and a person should not notice the wait for its end. */
+  /**
+   * Waits for another process that works on the payment. The pause is so short that a person does
+   * not notice it.
+   */
   takeOver: { pauses: { fromMs: 150, factor: 1, upToMs: 150, spread: 0 } },
-  /** The screen of `watch`: six updates a minute leave most of a rate limit to payments. */
+  /**
+   * Updates the screen of `watch` six times a minute, so that most of the rate limit is left for
+   * payments.
+   */
   watchScreen: { pauses: { fromMs: 10_000, factor: 1, upToMs: 10_000, spread: 0 } },
-  /** The inbox is local, so an event appears on the screen at once. */
+  /**
+   * Reads the inbox for `watch`. The inbox is local, so events can appear on the screen quickly.
+   */
   watchInbox: { pauses: { fromMs: 1_000, factor: 1, upToMs: 1_000, spread: 0 } },
   /**
-   * Another process writes to the sandbox's file. The first half second of waiting is within
-   * SQLite.
+   * Waits while another process writes to the sandbox's file. SQLite itself waits for the first
+   * half second.
    */
   sandboxLock: { pauses: { fromMs: 10, factor: 1, upToMs: 10, spread: 0 }, turns: 60 },
-  /** The sandbox looks for due work, because another process may have written to its file. */
+  /** Looks for due actions of the sandbox, because another process may have written to the file. */
   sandboxTimer: { pauses: { fromMs: 250, factor: 1, upToMs: 250, spread: 0 } },
-  /** A webhook consumer that is down. One event at a time probes it. */
+  /**
+   * Waits for a webhook consumer that is down. svcpay then delivers one event at a time to probe
+   * the consumer.
+   */
   consumerDown: { pauses: { fromMs: 200, factor: 2, upToMs: 5_000, spread: 0.5 } },
-  /** A webhook consumer that refuses one event and accepts others. */
+  /** Repeats an event that a webhook consumer refuses while it accepts other events. */
   refusedEvent: { pauses: { fromMs: 200, factor: 2, upToMs: 60_000, spread: 0.5 } },
-  /** A shared database that restarts, or has no free connection. */
+  /** Waits for a shared database that restarts or has no free connection. */
   database: { pauses: { fromMs: 50, factor: 2, upToMs: 1_000, spread: 0 } },
 } as const satisfies Record<string, Policy>;
 
-/** The longest wait of a command for a database. A restart takes no longer. */
+/**
+ * The longest time that a command waits for a database. A restart of the database is usually
+ * shorter.
+ */
 export const longestDatabaseWaitMs = 12_000;
 
-/** Reads may be stale for this long. */
+/** The longest time for which a read may be stale. */
 export const staleForMs = 8_000;
 
-/** The next pause of a repeated read. Beyond the end of the list, the last pause. */
+/** The next pause of a repeated read. After the end of the list, the pause is 4 s. */
 export const stalePause = (count: number): number =>
   policies.staleRead.pauses.list[count - 1] ?? 4_000;
 
-/** If the service requests a longer pause, svcpay ends the payment, and the person decides. */
+/**
+ * The longest pause that svcpay accepts from the service. For a longer pause, svcpay ends the
+ * payment, and the person decides.
+ */
 export const longestPauseAskedForMs = 30_000;

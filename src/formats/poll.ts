@@ -1,12 +1,12 @@
-// The only loop that repeats a step with pauses: polls, retries and repeated reads. Its policies
-// are data, in policies.ts.
+// The only loop of svcpay that repeats a step with pauses. Polls, retries and repeated reads use
+// this loop. The file policies.ts defines the pauses as data.
 
 export type Pauses =
-  /** Pauses in this order. The loop ends after the last pause. */
+  /** A list of pauses in ms. The loop ends after the last pause. */
   | { readonly list: readonly number[] }
   /**
-   * Each pause is `factor` times the one before. `spread` is the largest fraction by which a pause
-   * is shortened at random.
+   * Growing pauses: each pause is the previous pause multiplied by `factor`. `spread` is the
+   * largest fraction by which a random number shortens a pause.
    */
   | {
       readonly fromMs: number;
@@ -14,7 +14,10 @@ export type Pauses =
       readonly upToMs: number;
       readonly spread: number;
     }
-  /** Up to the given time waited, these pauses. After that, a fraction of the time waited. */
+  /**
+   * Fixed pauses until the loop has waited `untilMs`. Each later pause is the waited time divided
+   * by `dividedBy`.
+   */
   | {
       readonly first: readonly { readonly untilMs: number; readonly pauseMs: number }[];
       readonly dividedBy: number;
@@ -23,36 +26,39 @@ export type Pauses =
 
 export interface Policy {
   readonly pauses: Pauses;
-  /** The most steps, the first included. Without it, there is no limit. */
+  /** The largest number of steps, including the first. If undefined, the number is unlimited. */
   readonly turns?: number;
 }
 
 export interface PollDeps {
-  /** A clock in ms. */
+  /** Returns the machine's time in ms. */
   readonly now: () => number;
-  /** Waits. Ends early, or rejects, at the signal. */
+  /** Waits for this time. When the signal is aborted, the promise resolves early or rejects. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
-  /** A random number from 0 to 1. The default, 1, gives the longest pauses. */
+  /** Returns a random number from 0 to 1. The default is 1, which gives the longest pauses. */
   readonly random?: (() => number) | undefined;
 }
 
 export interface PollTurn {
-  /** The number of the step, from 1. */
+  /** The number of the step, counted from 1. */
   readonly number: number;
-  /** Ms since the loop began. */
+  /** Milliseconds since the loop began. */
   readonly waitedMs: number;
 }
 
-/** The result, or a further step after a pause: `afterMs` replaces the pause of the policy. */
+/**
+ * The outcome of a step: a result, or another step after a pause. `afterMs` replaces the pause of
+ * the policy.
+ */
 export type PollNext<T> = { readonly done: T } | { readonly afterMs?: number | undefined };
 
 export type PollEnd<T> = { readonly done: T } | { readonly over: 'exhausted' | 'interrupted' };
 
 /**
  * Repeats the step until the step is done, the policy has no further pause, `atMostMs` have passed,
- * or the signal is aborted. The last step runs when `atMostMs` end. The first step runs in any
- * case.
+ * or the signal is aborted. The first step always runs. When `atMostMs` have passed, the loop runs
+ * the last step.
  */
 export async function poll<T>(
   policy: Policy,
@@ -75,7 +81,7 @@ export async function poll<T>(
   }
 }
 
-/** The pause after a step, or undefined if the policy ends the loop there. */
+/** The pause after a step. Undefined if the policy ends the loop after this step. */
 export function pauseAfter(
   { pauses }: Policy,
   { number, waitedMs }: PollTurn,
@@ -90,17 +96,23 @@ export function pauseAfter(
   return Math.round(longest * (1 - pauses.spread * (1 - random)));
 }
 
-/** If a step takes longer by the machine's clock, someone set that clock. */
+/**
+ * The longest time that a step can take. A longer time on the machine's clock means that someone
+ * set the clock.
+ */
 const longestStepMs = 60_000;
 
 export interface ElapsedClock {
-  /** Ms since the clock was created. */
+  /** Milliseconds since this clock was created. */
   readonly now: () => number;
-  /** Resolves early at the signal. */
+  /** Waits for this time. Resolves early when the signal is aborted. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** A clock that only grows, at least by each pause, however someone sets the machine's clock. */
+/**
+ * A clock that never goes back, even if someone sets the machine's clock. Each pause advances this
+ * clock by at least the length of the pause.
+ */
 export function elapsedClock({ now, sleep, signal }: Omit<PollDeps, 'random'>): ElapsedClock {
   let elapsed = 0;
   let seen = now();

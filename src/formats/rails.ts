@@ -1,30 +1,30 @@
-// The methods and rails as data: everything in which Lightning, LNURL, on-chain and USDT payments
-// differ.
+// The methods and rails as data. This data contains all differences between Lightning, LNURL,
+// on-chain and USDT payments.
 import type { Destination } from './destination.js';
 import { entryOf } from './unknown.js';
 
 /**
- * How soon a method settles: Lightning and swaps within seconds, payouts and TRON within minutes,
- * Bitcoin with its blocks.
+ * How soon a payment method settles: Lightning and swaps within seconds, payouts and TRON within
+ * minutes, Bitcoin after several blocks.
  */
 export type Pace = 'quick' | 'steady' | 'blocks';
 
 interface MethodProperties {
-  /** The label of its transactions: `Lightning receive`, `USDT send`. */
+  /** The label of transactions by this method, such as `Lightning receive` or `USDT send`. */
   readonly label: string;
   /** The name of the method on a receipt. */
   readonly route: string;
   readonly pace: Pace;
   /** How long a payment by this method usually takes. */
   readonly usualMs: number;
-  /** The name of its payments in a sentence: `on-chain usually takes 30 min`. */
+  /** The name of payments by this method in a sentence, such as `on-chain usually takes 30 min`. */
   readonly named: string;
-  /** svcpay can request a payment by this method. */
+  /** Whether svcpay can request a payment by this method. */
   readonly isRequested: boolean;
 }
 
 /**
- * Methods of the specification (Payment methods). The list of payout methods is open, because
+ * The methods from the specification (Payment methods). The list of payout methods is open, because
  * services add countries.
  */
 const methods = {
@@ -82,29 +82,34 @@ type RailMethod = keyof typeof methods;
 
 export const methodNames = Object.keys(methods);
 
-/** The data of a method. Undefined for a payout and for a method that svcpay does not recognize. */
+/**
+ * The properties of a method. Undefined for a payout and for a method that svcpay does not
+ * recognize.
+ */
 export const methodProperties = (method: string | null | undefined): MethodProperties | undefined =>
   entryOf<MethodProperties>(methods, method ?? '');
 
 interface RailProperties {
   readonly method: RailMethod;
   readonly paysTo: readonly Destination['kind'][];
-  /** The destination in a sentence, and as an argument in help. */
+  /** The name of the rail's destination in a sentence. `argument` is its name in help. */
   readonly destination: string;
   readonly argument: string;
   /**
-   * Where a create request has the amount: in the invoice, on the source or on the destination
-   * (specification, endpoint 6, rules 2, 3 and 5).
+   * The place of the amount in a create request: in the invoice, on the source side, or on the
+   * destination side (specification, endpoint 6, rules 2, 3 and 5).
    */
   readonly amount: 'in invoice' | 'on source' | 'on destination';
   readonly exampleAmount: string;
-  /** A note next to the destination, if its text does not show the rail. */
+  /** A note next to the destination, if the text of the destination does not show the rail. */
   readonly note?: string;
-  /** The rail settles within minutes or hours, so svcpay waits only on request. */
+  /**
+   * Whether the rail settles within minutes or hours. svcpay waits for a slow rail only on request.
+   */
   readonly isSlow: boolean;
 }
 
-/** The rails of `svcpay send`. */
+/** The rails that `svcpay send` uses. */
 export const rails = {
   lightning: {
     method: 'lightning',
@@ -149,12 +154,12 @@ export type Rail = keyof typeof rails;
 
 export const railProperties = (rail: Rail): RailProperties => rails[rail];
 
-/** The rail that pays to this kind of destination. */
+/** The rail that pays to destinations of this kind. */
 export const railTo = (destination: Destination['kind']): RailProperties | undefined =>
   Object.values<RailProperties>(rails).find(({ paysTo }) => paysTo.includes(destination));
 
 /**
- * The rail of a payment's kind in the journal, such as `send lightning`. Undefined for `swap` and
+ * The rail of a payment kind in the journal, such as `send lightning`. Undefined for `swap` and
  * `payout`.
  */
 export const railOfKind = (kind: string): RailProperties | undefined =>

@@ -1,18 +1,18 @@
-// References, the caller's names for payments. svcpay compares them exactly, because a reference
-// identifies one payment permanently.
+// Checks references, which are the caller's names for payments. svcpay compares references exactly,
+// because a reference permanently identifies one payment.
 import { Failure } from './failure.js';
 
 const longest = 200;
 
 /**
- * Whether a reference has characters that replace bytes outside UTF-8, or that no database stores.
- * With such characters two references would look equal.
+ * Whether a reference contains characters that stand for bytes outside UTF-8, or that no database
+ * stores. With these characters, two different references could look equal.
  */
 const isUnreadable = (text: string): boolean => /[\0\uFFFD\p{Cs}]/u.test(text);
 
 /**
- * Throws Failure `usage` for a text that cannot be a reference. Blanks around the text belong to
- * the reference.
+ * Throws Failure `usage` for a text that cannot be a reference. Leading and trailing blanks are
+ * part of a reference.
  */
 export function parseReference(given: string): string {
   const marksAttempt = /~\d{1,15}$/.test(given);

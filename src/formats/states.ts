@@ -1,6 +1,6 @@
 // The states of a transaction (specification: States and transitions).
 
-/** All states of the specification, in its order. */
+/** All states from the specification, in the specification's order. */
 export const transactionStates = [
   'quoted',
   'srcintent',
@@ -14,7 +14,7 @@ export const transactionStates = [
   'error',
 ] as const;
 
-/** Further states seen in live services. */
+/** Additional states that live services return. */
 const seenStates = [
   'userconfirmed',
   'srcsent',
@@ -24,10 +24,10 @@ const seenStates = [
   'canceled',
 ] as const;
 
-/** Every known name of a state. */
+/** All known names of states. */
 export const knownStates: readonly string[] = [...transactionStates, ...seenStates];
 
-/** The final states. Every other state, including an unknown state, is in flight. */
+/** The final states. Every other state counts as in flight, including an unknown state. */
 export const finalStates: readonly string[] = [
   'completed',
   'failed',
@@ -39,11 +39,12 @@ export const finalStates: readonly string[] = [
 ];
 
 /**
- * Final states without a refusal in which no money moved. A new attempt may start automatically.
+ * The final states in which no money moved and the service did not refuse the payment. svcpay may
+ * start a new attempt automatically.
  */
 const lapsedStates: ReadonlySet<string> = new Set(['expired', 'usercanceled', 'canceled']);
 
-/** Final states that svcpay reports again until `--retry`. */
+/** The final states after which svcpay starts a new attempt only with `--retry`. */
 const retriableStates: ReadonlySet<string> = new Set(['failed', 'rejected']);
 
 export const isFinal = (txnState: string): boolean => finalStates.includes(txnState);
@@ -52,10 +53,13 @@ export const isRetriable = (txnState: string): boolean => retriableStates.has(tx
 
 /**
  * Whether a state is final and, according to the service, no money moved. After a confirmation, an
- * expired or cancelled state may be a stale read.
+ * expired or cancelled state may come from a stale read.
  */
 export const movedNothing = (txnState: string): boolean =>
   hasLapsed(txnState) || isRetriable(txnState);
 
-/** Whether the transaction waits for a confirmation, so nothing was sent to the network. */
+/**
+ * Whether the transaction waits for a confirmation. The service has not sent an unconfirmed payment
+ * to the network.
+ */
 export const isQuoted = (txnState: string): boolean => txnState === 'quoted';

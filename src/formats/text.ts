@@ -1,26 +1,35 @@
-// Small text helpers: counts in words, clipped quotes, column names, cells.
+// Small text helpers for counts in words, clipped quotes, column names and cells.
 
-/** The count with its noun: `1 row`, `2 rows`. */
+/** Writes a count with its noun, such as `1 row` or `2 rows`. */
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** The text, clipped to the length that a message quotes. */
+/** Clips a text to the length that a message quotes. */
 export const clip = (text: string, longest = 40): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}…`;
 
-/** A reference that svcpay generated, or made of an invoice: it names nothing to a person. */
+/**
+ * Whether svcpay generated the reference or derived it from an invoice. Such a reference means
+ * nothing to a person.
+ */
 export const isGenerated = (ref: string): boolean =>
   /^(?:bolt11-[\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.test(ref);
 
-/** Equal for names that differ in letter case, blanks or Unicode forms alone. */
+/**
+ * Folds a name for comparison. Names that differ only in letter case, blanks or Unicode forms
+ * become equal.
+ */
 export const folded = (name: string): string =>
   name.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ').trim();
 
-/** The text in lower case without accents: "ngan hang" finds "Ngân Hàng". */
+/**
+ * Converts a text to lower case without accents, so that a search for "ngan hang" finds "Ngân
+ * Hàng".
+ */
 export const plainLetters = (text: string): string =>
   text.normalize('NFD').replace(/\p{M}/gu, '').replace(/đ/gi, 'd').toLowerCase();
 
-/** The column name of a field in a database or a file: `txn_id` for `txnId`. */
+/** The column name of a field in a database or a file, such as `txn_id` for `txnId`. */
 export const columnOf = (field: string): string =>
   field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -30,30 +39,30 @@ export const fieldOf = (column: string): string =>
 const opensFormula = /^'*[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
 /**
- * The text as a cell. If a spreadsheet would run the text as a formula, or if the text looks like
- * an escaped cell, an apostrophe precedes it.
+ * Writes a text as a cell. An apostrophe precedes a text that a spreadsheet would run as a formula,
+ * and a text that looks like an escaped cell.
  */
 export const asPlainCell = (text: string): string => (opensFormula.test(text) ? `'${text}` : text);
 
-/** The text of a cell that {@link asPlainCell} wrote. */
+/** Reads the text of a cell that {@link asPlainCell} wrote. */
 export const fromPlainCell = (cell: string): string =>
   cell.startsWith("'") && opensFormula.test(cell) ? cell.slice(1) : cell;
 
 const markup: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Text escaped for HTML, XML or OFX. */
+/** Escapes a text for HTML, XML or OFX. */
 export const escapeMarkup = (text: string): string =>
   text.replaceAll(/[&<>]/g, (mark) => markup[mark] ?? '');
 
 /**
- * Whether a text is one segment of a path: not empty, not `.` or `..`, which name other endpoints,
- * and without half surrogate pairs.
+ * Whether a text can be one segment of a path. Excludes an empty text, half surrogate pairs, and
+ * `.` and `..`, which lead to other endpoints.
  */
 export const isPathSegment = (text: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(text);
 
 /**
- * The header with the user name and password of a URL, as Node's own HTTP client sends it. Empty
- * without them.
+ * The authorization header for the user name and password in a URL, as Node's own HTTP client sends
+ * it. Empty if the URL contains neither.
  */
 export function basicAuth({ username, password }: URL): { authorization?: string } {
   if (username === '' && password === '') return {};

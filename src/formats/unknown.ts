@@ -1,6 +1,6 @@
-// Reads values of unknown type: caught errors, and texts that may be JSON.
+// Reads values of unknown type, such as caught errors and texts that may be JSON.
 
-/** The message of any thrown value. */
+/** The message of any thrown value, including a value that is not an Error. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
@@ -16,10 +16,10 @@ export type Fields = Record<string, unknown>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The text without the byte order mark that some editors write. */
+/** Removes the byte order mark that some editors write at the start of a text. */
 export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
 
-/** The JSON value of a text, or undefined if the text is not JSON. */
+/** Parses a text as JSON. Returns undefined if the text is not JSON. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(withoutMark(text));
@@ -28,6 +28,8 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** A table's own property, by an untrusted key. */
+/**
+ * Looks up an untrusted key among the table's own properties. Returns undefined for an unknown key.
+ */
 export const entryOf = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;

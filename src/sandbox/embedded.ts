@@ -1,5 +1,5 @@
-// The sandbox without a port. Requests go directly to its handler, and time passes only while the
-// sandbox is open. Several processes may share its file.
+// The sandbox without a port. Requests go directly to the service. Time passes only while the
+// sandbox is open. Several processes may share the file of the sandbox.
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { timerMs } from '../formats/duration.js';
@@ -10,7 +10,9 @@ const embeddedUrl = 'http://sandbox.localhost';
 
 export type EmbeddedSandbox = ReturnType<typeof openSandbox>;
 
-/** Opens the sandbox on its file. Actions that became due while the file was closed run at once. */
+/**
+ * Opens the sandbox on its file. Actions that became due while the file was closed run immediately.
+ */
 export function openSandbox(options: ServiceOptions) {
   const service = openService(options, () => embeddedUrl);
   const closing = new AbortController();
@@ -18,8 +20,8 @@ export function openSandbox(options: ServiceOptions) {
   return {
     ...service.credentials,
     /**
-     * Resolves after the commit. Rejects if a fault cuts the connection. If a fault leaves the
-     * request unanswered, it rejects when the signal is aborted.
+     * Answers a request. Resolves after the commit. Rejects if a fault cuts the connection. If a
+     * fault leaves the request unanswered, the promise rejects when the signal is aborted.
      */
     async handle(incoming: Incoming, signal: AbortSignal): Promise<Outgoing> {
       const outgoing = await service.handle(incoming);
@@ -30,7 +32,10 @@ export function openSandbox(options: ServiceOptions) {
         throw new Error('a fault of the sandbox cut the connection');
       return outgoing;
     },
-    /** Waits briefly for webhook posts. The other posts follow after the next request. */
+    /**
+     * Waits briefly for the webhook posts in flight. The service sends the remaining posts after
+     * the next request.
+     */
     async close(): Promise<void> {
       closing.abort();
       await ticking;

@@ -1,4 +1,4 @@
-// The sandbox as an HTTP server on the loopback interface, with a timer for actions that become due
+// The sandbox as an HTTP server on the loopback interface. A timer runs actions that become due
 // between requests.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -17,7 +17,8 @@ export async function startServer(options: ServiceOptions) {
   const stopping = new AbortController();
   const underWay = new Set<ServerResponse>();
   /**
-   * Closes all connections, because a client may keep a connection open without sending a request.
+   * Closes all connections at a stop, because a client may keep a connection open without sending a
+   * request.
    */
   const hangUp = (): void => {
     if (stopping.signal.aborted && underWay.size === 0) server.closeAllConnections();
@@ -40,10 +41,10 @@ export async function startServer(options: ServiceOptions) {
   if (address !== null && typeof address === 'object') url = `http://${host}:${address.port}`;
   const ticking = service.keepTime(stopping.signal);
   return {
-    /** The URL without a trailing slash. */
+    /** The URL of the server, without a trailing slash. */
     url,
     service,
-    /** Answers requests in flight, then closes the port and the file. */
+    /** Stops the server: answers requests in flight, then closes the port and the file. */
     async stop(): Promise<void> {
       stopping.abort();
       await ticking;
@@ -76,23 +77,23 @@ async function serve(
       stopping,
     );
   } catch {
-    // The client disconnected, or a fault or a shutdown cut the response off.
+    // The cause is a client that disconnected, or a fault or shutdown that cut the connection.
     response.destroy();
   }
 }
 
 /**
- * Guards against DNS rebinding: a foreign page can point its own name at this machine, and could
- * then read every response.
+ * Checks the Host header to prevent DNS rebinding. With DNS rebinding, a foreign web page points
+ * its own host name at this machine and then reads every response.
  */
 function isMeant({ headers, socket }: IncomingMessage): boolean {
-  // A browser always sends this header. HTTP/1.0 may omit it.
+  // A browser always sends the Host header, and an HTTP/1.0 client may omit it.
   if (headers.host === undefined) return true;
   const [, name = '', port = '80'] = /^(.+?)(?::(\d+))?$/.exec(headers.host.toLowerCase()) ?? [];
   return isLoopback(name) && Number(port) === socket.localPort;
 }
 
-/** A client behind a proxy sends the whole URL. */
+/** Returns the path of the request, because a client behind a proxy sends the whole URL. */
 const pathOf = (target: string): string => target.replace(/^http:\/\/[^/?]+\/?/i, '/');
 
 const misdirected = jsonAnswer(421, {
@@ -100,7 +101,10 @@ const misdirected = jsonAnswer(421, {
   message: 'the Host is not this machine and this port',
 });
 
-/** Sends the response, or the part that a fault leaves of it. Throws to cut the connection. */
+/**
+ * Sends the response. A fault can shorten the response, or make the function throw to cut the
+ * connection.
+ */
 async function send(
   response: ServerResponse,
   outgoing: Outgoing,
@@ -119,8 +123,8 @@ async function send(
 }
 
 /**
- * Reads to the end, so that the client can finish sending, but keeps only as much as the service
- * accepts. Rejects if the client disconnects.
+ * Reads the whole body, so that the client can finish sending. Returns undefined if the body is
+ * longer than the service accepts. Rejects if the client disconnects.
  */
 function readAll(request: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];

@@ -1,4 +1,5 @@
-// Decides every behaviour that the specification leaves open ("not shown"), in the plainest way.
+// The sandbox's choices for everything that the specification leaves open ("not shown"). Each
+// choice is the plainest one.
 import { STATUS_CODES } from 'node:http';
 import Big from 'big.js';
 
@@ -7,31 +8,43 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Durations in milliseconds. */
+/** The durations of tokens, quotes and payments, in milliseconds. */
 export const durations = {
-  /** Access token. "Token lifetime: not shown." */
+  /** The lifetime of an access token. The specification says "Token lifetime: not shown." */
   token: hour,
-  /** Quote. "Quotes expire. The duration is in `sourceReq.expiresAt`." */
+  /**
+   * The lifetime of a quote. The specification does not state the duration, only that the expiry is
+   * in `sourceReq.expiresAt`.
+   */
   quote: minute,
-  /** Lightning invoice. "Default typically 1 hour." */
+  /** The lifetime of a Lightning invoice. The specification says "Default typically 1 hour." */
   invoice: hour,
-  /** Address of an on-chain receive, counted from the user's confirmation. */
+  /** The lifetime of the address of an on-chain receive, from the confirmation on. */
   address: hour,
-  /** Lightning send: from the confirmation until in flight, and from there until settled. */
+  /**
+   * The time from the confirmation of a Lightning send until the payment is in flight. After
+   * `lightningSettle` more, the payment settles.
+   */
   lightningStart: 200,
   lightningSettle: 800,
-  /** Blockchain send: from the confirmation until the broadcast. */
+  /** The time from the confirmation of a blockchain send until the broadcast. */
   broadcast: 2 * second,
-  /** Payout: from the confirmation until the bank or mobile-money service has the payment. */
+  /**
+   * The time from the confirmation of a payout until the bank or mobile-money service has the
+   * payment.
+   */
   payoutStart: 5 * second,
-  /** From there until the payment arrives: "within minutes", and "1 to 3 business days". */
+  /**
+   * The time from the start of a payout until its arrival: "within minutes" (`payoutInstant`), or
+   * "1 to 3 business days" (`payoutStandard`).
+   */
   payoutInstant: 2 * minute,
   payoutStandard: day,
-  /** The automatic payer, counted from the creation of an invoice. */
+  /** The time from the creation of an invoice until the automatic payer pays the invoice. */
   autoPay: 3 * second,
 } as const;
 
-/** Between confirmations. */
+/** The time between two confirmations on each chain. */
 export const blockTimes = {
   bitcoin: 10 * minute,
   tron: 3 * second,
@@ -39,8 +52,8 @@ export const blockTimes = {
 } as const;
 
 /**
- * The number of confirmations that a transfer needs, in or out. TRON 1 ("about 3 s"), Ethereum 6
- * ("about 15 min"), Bitcoin "typically 1 to 6", growing with the amount.
+ * The number of confirmations that an incoming or outgoing transfer needs: 1 on TRON ("about 3 s"),
+ * 6 on Ethereum ("about 15 min"), and 1 to 6 on Bitcoin, depending on the amount.
  */
 export function confirmationsNeeded(chain: keyof typeof blockTimes, amount: Big): number {
   if (chain !== 'bitcoin') return chain === 'tron' ? 1 : 6;
@@ -48,29 +61,35 @@ export function confirmationsNeeded(chain: keyof typeof blockTimes, amount: Big)
   return amount.lt('0.1') ? 3 : 6;
 }
 
-/** Fields in `reqDetails` of the blockchain side, from the broadcast on. */
+/**
+ * The names of the confirmation fields in `reqDetails`. The blockchain side has these fields from
+ * the broadcast on.
+ */
 export const confirmationFields = {
   seen: 'confirmations',
   needed: 'requiredConfirmations',
 } as const;
 
 /**
- * "Which state changes trigger a delivery, and retry or time-out behaviour: not shown." All state
- * changes trigger a delivery, including the quote. After a response other than 2xx, or without a
- * response in time, the delivery is repeated after these pauses.
+ * The timing of webhook deliveries, which the specification does not show. Every state change
+ * causes a delivery, including the quote. If the response is not a 2xx or comes too late, the
+ * service repeats the delivery after these pauses.
  */
 export const deliveries = {
-  /** By the machine's clock. */
+  /** The time in which the receiver must respond, by the machine's clock. */
   timeout: 10 * second,
-  /** By the service's clock, so that advancing the clock triggers the retries. */
+  /**
+   * The pauses before each retry, by the service's clock, so that advancing the clock causes the
+   * retries.
+   */
   retries: [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, day],
-  /** Delay of an event that arrives out of order. */
+  /** The delay of an event that a fault delivers out of order. */
   heldBack: 10 * second,
 } as const;
 
 /**
- * Windows of the list's `time` parameter. The specification names them. Months and years count as
- * days.
+ * The windows that the list's `time` parameter accepts. The specification gives the names, and the
+ * sandbox counts months and years as days.
  */
 export const timeWindows: ReadonlyMap<string, number> = new Map([
   ['1d', day],
@@ -82,14 +101,14 @@ export const timeWindows: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * "Maximum page size: not shown." Larger limits are reduced to this limit, and `pagination.limit`
- * reports it.
+ * The largest page size, which the specification does not show. The service reduces a larger limit
+ * to this size and reports the size in `pagination.limit`.
  */
 export const maxPageSize = 100;
 
 /**
- * "Separator for several values: not shown." Commas, or repeated parameters, also with brackets
- * after the name. If a parameter has only one value, the first counts.
+ * Reads the values of a parameter, because the specification does not show a separator. Accepts
+ * commas and repeated parameters, including names with brackets.
  */
 export function listValues(query: URLSearchParams, name: string): string[] {
   const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
@@ -99,41 +118,49 @@ export function listValues(query: URLSearchParams, name: string): string[] {
     .filter((value) => value !== '');
 }
 
-/** The longest body that is read, in bytes, and the longest texts in it. */
+/** The longest body that the service reads, in bytes. */
 export const maxBodyLength = 256 * 1024;
 export const maxTextLength = { extRefId: 255, note: 1000, callback: 2048, secret: 1000 } as const;
 
-/** "Maximum transaction amounts: not shown." In the smallest unit, so that sums stay exact. */
+/**
+ * The largest amount of a transaction in the smallest unit, so that sums stay exact. The
+ * specification does not show a maximum.
+ */
 export const maxAmountUnits = 1e13;
 
-/** Fractions of the source amount. */
+/** The service fee of each kind of transaction, as a fraction of the source amount. */
 const serviceFee = { receive: '0', send: '0.002', swap: '0.0025', payout: '0.005' } as const;
 const lightningNetworkFee = '0.0005';
 
-/** Network fees that do not depend on the amount: BTC for a Bitcoin transaction, USDT on TRON. */
+/**
+ * The network fees that do not depend on the amount: in BTC for a Bitcoin transaction, in USDT for
+ * a TRON transaction.
+ */
 export const chainNetworkFee = { bitcoin: new Big('0.000003'), tron: new Big(1) } as const;
 
-/** The service fee in the source currency, rounded up to its smallest unit. */
+/** The service fee in the source currency, rounded up to the currency's smallest unit. */
 export function serviceFeeOf(kind: keyof typeof serviceFee, amount: Big, decimals: number): Big {
   return amount.times(serviceFee[kind]).round(decimals, Big.roundUp);
 }
 
-/** The network fee in the source currency, rounded up to its smallest unit. */
+/**
+ * The network fee of a Lightning payment in the source currency, rounded up to the currency's
+ * smallest unit.
+ */
 export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
   return amount.times(lightningNetworkFee).round(decimals, Big.roundUp);
 }
 
 /**
- * "Two further booleans. Their names: not shown." The documented flag deducts both fees from the
- * sent amount. Each of these flags deducts one fee. The other flag contains the service name, see
- * `WireNames`.
+ * The name of the flag that deducts the network fee. The specification does not name this flag and
+ * the flag for the service fee (see `WireNames`). The documented flag deducts both fees.
  */
 export const networkFeeDeduction = 'deductNetworkFees';
 
 /**
- * Unreachable destinations: an address or account number of only zeroes (after the country code of
- * a mobile number), a Lightning invoice described as "no route", a Lightning Address or LNURL of
- * the user `no-route`.
+ * The endings of payments to unreachable destinations: an address or account number that consists
+ * of zeroes (after the country code of a mobile number), a Lightning invoice described as "no
+ * route", and the Lightning user `no-route`.
  */
 const unreachable = {
   address: { state: 'failed', instead: 'start', msg: 'the network refused the transfer' },
@@ -143,7 +170,9 @@ const unreachable = {
 
 type UnreachableEnding = (typeof unreachable)[keyof typeof unreachable];
 
-/** The ending for an address. `hash` is hex, and only its first 20 bytes count. */
+/**
+ * The ending of a payment to an address. `hash` is hex. The check ignores bytes after the first 20.
+ */
 export const endingOfAddress = (hash: string): UnreachableEnding | undefined =>
   /^0{40}/.test(hash) ? unreachable.address : undefined;
 
@@ -156,13 +185,16 @@ export const endingOfInvoice = (description: string | null): UnreachableEnding |
 export const endingOfLnurlUser = (user: string): UnreachableEnding | undefined =>
   user === 'no-route' ? unreachable.route : undefined;
 
-/** Limits of LNURL-pay in millisatoshis. The user name is the account id. */
+/** The limits of an LNURL-pay request, in millisatoshis. */
 export const lnurlSendable = { min: 1_000, max: 100_000_000_000 } as const;
 
-/** The Lightning Address or LNURL of this user never resolves. All other external ones resolve. */
+/**
+ * The user name of the Lightning Address or LNURL that never resolves. All other external user
+ * names resolve.
+ */
 export const unknownLnurlUser = 'nobody';
 
-/** Units of each currency for one US dollar, as round numbers. */
+/** The number of units of each currency for one US dollar, as round numbers. */
 export const unitsPerDollar: Readonly<Record<string, string>> = {
   BTC: '0.00001',
   USDT: '1',
@@ -186,18 +218,20 @@ export const unitsPerDollar: Readonly<Record<string, string>> = {
 };
 
 /**
- * Exchange rates operation: `GET /rate` answers `{ data: { BTCUSD: … } }`, these bases against
- * every currency.
+ * The base currencies of `GET /rate`, which returns the rate of each base against every currency.
  */
 export const rateBases: readonly string[] = ['BTC', 'USDT'];
 
-/** Currencies with rates but without wallets, for one US dollar. */
+/** Currencies that have rates but no wallets, in units for one US dollar. */
 export const foreignUnitsPerDollar: Readonly<Record<string, string>> = { USDC: '1' };
 
-/** `PUT /transaction/{txnId}/cancel` is answered like a confirmation. */
+/**
+ * The last segment of the cancellation path. The service answers `PUT /transaction/{txnId}/cancel`
+ * like a confirmation.
+ */
 export const cancelSuffix = 'cancel';
 
-/** A used `extRefId` and a send without funds are refused at the quote with status 400. */
+/** The refusal of a used `extRefId`. The service refuses the create request with status 400. */
 export const duplicateExtRefId = {
   status: 400,
   error: 'bad request',
@@ -206,14 +240,16 @@ export const duplicateExtRefId = {
 export const insufficientBalance = { status: 400, error: 'insufficient balance' } as const;
 
 /**
- * Error texts of the statuses whose bodies the specification does not show: the words of HTTP. An
- * unknown path or method is a 404. A content type other than JSON, or a body that is too long, is a
- * 400.
+ * Returns the HTTP reason phrase as the error text, for statuses whose body the specification does
+ * not show. An unknown path or method is a 404. A body that is too long or not JSON is a 400.
  */
 export const otherError = (status: number): string =>
   (STATUS_CODES[status] ?? 'unknown').toLowerCase();
 
-/** The error of a used signature, which equals that of a wrong signature, with the cause. */
+/**
+ * The error of a used signature. The `error` text is the same as for a wrong signature, and
+ * `message` explains the cause.
+ */
 export const reusedSignature = {
   error: 'invalid api signature',
   message:
@@ -221,18 +257,18 @@ export const reusedSignature = {
     '--allow-signature-reuse',
 } as const;
 
-/**
- * Names inside `errorMetadata.params` of code 2005, as live services use them: "holds the state and
- * transaction id".
- */
+/** Returns `errorMetadata.params` of code 2005, with the field names of live services. */
 export function finalStateParams(txnId: string, txnState: string): Record<string, string> {
   return { State: txnState, TxnID: txnId };
 }
 
-/** "0 means pending, 2 completed. Other values: not shown." Failed transactions keep the 0. */
+/**
+ * Returns `reqStatus`. The specification shows only 0 for pending and 2 for completed, so failed
+ * transactions keep 0.
+ */
 export const reqStatusOf = (txnState: string): string => (txnState === 'completed' ? '2' : '0');
 
-/** Fields that stay in the "reduced sourceReq and destReq" of a list item. */
+/** The fields that the "reduced sourceReq and destReq" of a list item keep. */
 export const reducedSideFields: ReadonlySet<string> = new Set([
   'ccy',
   'method',
@@ -244,8 +280,8 @@ export const reducedSideFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The fields of an account record: those in other responses of the specification, and those of live
- * services.
+ * Returns an account record. Its fields come from other responses in the specification and from
+ * live services.
  */
 export function accountRecord(account: {
   id: string;
@@ -265,7 +301,7 @@ export function accountRecord(account: {
   };
 }
 
-/** The age of the transactions that bring a new sandbox's first balances. */
+/** The age of the transactions that create the first balances of a new sandbox. */
 export const demoAge = 60 * day;
 export const demoBalances: Readonly<Record<string, string>> = {
   BTC: '1',

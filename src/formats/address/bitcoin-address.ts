@@ -1,24 +1,30 @@
-// Bitcoin addresses: base58check (P2PKH, P2SH) and segwit in bech32 (BIP173) and bech32m (BIP350),
-// with verified checksums.
+// Reads and writes Bitcoin addresses: base58check (P2PKH, P2SH), and segwit in bech32 (BIP173) and
+// bech32m (BIP350). The checksum is always verified.
 import { bech32, bech32m, hex } from '@scure/base';
 import { changed, decodeBase58check, encodeBase58check, normaliseBech32 } from './encodings.js';
 import { Failure } from '../failure.js';
 import { findNetwork, networks, type BitcoinNetwork } from './network.js';
 
-/** The script that an address pays to; `witness` is a future version of SegWit. */
+/** The script that an address pays to. `witness` is a future version of SegWit. */
 export type BitcoinAddressType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'witness';
 
 /** A verified Bitcoin address. */
 export interface BitcoinAddress {
-  /** Segwit addresses are in lower case, base58 addresses unchanged. */
+  /** The address. A segwit address is in lower case, and a base58 address is unchanged. */
   readonly address: string;
-  /** `testnet` also stands for signet, and for base58 addresses of regtest, which look the same. */
+  /**
+   * The network of the address. `testnet` includes signet, and base58 addresses of regtest, because
+   * these addresses look like testnet addresses.
+   */
   readonly network: Exclude<BitcoinNetwork, 'signet'>;
-  /** `witness` is an undefined segwit program. Anyone can spend money sent to such an address. */
+  /**
+   * The type of the script. `witness` is an undefined segwit program, and anyone can spend money
+   * that is sent to its address.
+   */
   readonly type: BitcoinAddressType;
-  /** `null` for base58 addresses. */
+  /** The version of the segwit program. `null` for base58 addresses. */
   readonly witnessVersion: number | null;
-  /** The hash or the witness program, in hex. */
+  /** The hash or the witness program of the address, in hex. */
   readonly program: string;
 }
 
@@ -36,7 +42,7 @@ export function parseBitcoinAddress(text: string): BitcoinAddress {
   );
 }
 
-/** Writes a witness program as an address: bech32 for version 0, bech32m for all later ones. */
+/** Writes a witness program as an address: bech32 for version 0, bech32m for later versions. */
 export function encodeSegwitAddress(
   network: BitcoinNetwork,
   version: number,

@@ -1,4 +1,4 @@
-// SHA-256, base58check and bech32 for addresses and invoices, with helpful errors.
+// SHA-256, base58check and bech32 for addresses and invoices, with helpful error messages.
 import { createHash } from 'node:crypto';
 import { createBase58check } from '@scure/base';
 import { Failure } from '../failure.js';
@@ -6,7 +6,9 @@ import { Failure } from '../failure.js';
 export const sha256 = (data: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(data).digest());
 
-/** Decodes base58check and verifies the checksum. Messages use `noun`. Throws `Failure` usage. */
+/**
+ * Decodes base58check and verifies the checksum. Error messages use `noun`. Throws `Failure` usage.
+ */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
   const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];
   if (foreign !== undefined) throw changed(noun, `"${foreign}" cannot be part of it`);
@@ -21,8 +23,9 @@ export const encodeBase58check = (payload: Uint8Array): string =>
   createBase58check(sha256).encode(payload);
 
 /**
- * The text in lower case if it looks like bech32: one letter case, a separator, only allowed
- * characters. The caller verifies the checksum. Throws `Failure` usage.
+ * Returns a text in lower case if the text looks like bech32: a single letter case, a separator,
+ * and only allowed characters. The caller verifies the checksum. Throws `Failure` usage for other
+ * texts.
  */
 export function normaliseBech32(text: string, noun: string): string {
   const lower = text.toLowerCase();
@@ -37,7 +40,7 @@ export function normaliseBech32(text: string, noun: string): string {
   return lower;
 }
 
-/** The failure for a damaged text of a recognized kind. */
+/** The failure for a text of a recognized kind that was damaged. */
 export function changed(noun: string, what: string, cause?: unknown): Failure {
   const advice = 'Copy it again whole, or ask for a new one.';
   return new Failure('usage', `This ${noun} was changed or cut off: ${what}. ${advice}`, { cause });

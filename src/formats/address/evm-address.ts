@@ -1,4 +1,4 @@
-// Ethereum addresses with the EIP-55 checksum in their letter case.
+// Ethereum addresses, whose letter case is their EIP-55 checksum.
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import { changed } from './encodings.js';
@@ -6,14 +6,15 @@ import { Failure } from '../failure.js';
 
 /** A verified Ethereum address. */
 export interface EvmAddress {
-  /** In EIP-55 letter case, whatever the letter case of the input. */
+  /** The address in EIP-55 letter case, regardless of the letter case of the input. */
   readonly address: string;
   /** Whether the text had a checksum. A text in a single letter case has no checksum. */
   readonly checksummed: boolean;
 }
 
 /**
- * Reads an Ethereum address (`0x…`); mixed letter case must match EIP-55. Throws `Failure` usage.
+ * Reads an Ethereum address (`0x…`). An address in mixed letter case must match EIP-55. Throws
+ * `Failure` usage.
  */
 export function parseEvmAddress(text: string): EvmAddress {
   if (!/^0x[0-9a-f]{40}$/i.test(text) || text.startsWith('0X')) {

@@ -1,20 +1,23 @@
 // The Bitcoin networks and the prefixes of their addresses and invoices.
 
-/** The chain that an address or an invoice belongs to. */
+/** The Bitcoin network of an address or an invoice. */
 export type BitcoinNetwork = 'mainnet' | 'testnet' | 'signet' | 'regtest';
 
 interface NetworkPrefixes {
-  /** The human-readable part of segwit addresses (BIP173). BOLT11 adds `ln` before it. */
+  /**
+   * The human-readable part of segwit addresses (BIP173). BOLT11 invoices have `ln` before this
+   * part.
+   */
   readonly segwit: string;
   readonly invoice: string;
-  /** Version bytes of base58check addresses. */
+  /** The version byte of base58check addresses of type P2PKH. */
   readonly p2pkh: number;
   readonly p2sh: number;
 }
 
 /**
- * Testnet is first, because signet addresses and base58 addresses of regtest look like testnet
- * addresses.
+ * The prefixes of each network. Testnet precedes signet and regtest, because signet addresses and
+ * base58 addresses of regtest look like testnet addresses.
  */
 export const networks: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
   mainnet: { segwit: 'bc', invoice: 'lnbc', p2pkh: 0x00, p2sh: 0x05 },
@@ -23,7 +26,7 @@ export const networks: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
   regtest: { segwit: 'bcrt', invoice: 'lnbcrt', p2pkh: 0x6f, p2sh: 0xc4 },
 };
 
-/** The first network for which the test holds, in the order of {@link networks}. */
+/** The first network that passes the test, in the order of {@link networks}. */
 export function findNetwork(
   test: (prefixes: NetworkPrefixes) => boolean,
 ): BitcoinNetwork | undefined {

@@ -1,5 +1,5 @@
-// TRON addresses: base58check of the byte 0x41 and a 20-byte hash. USDT payments over TRC-20 use
-// them.
+// Reads TRON addresses, which USDT payments over TRC-20 use. A TRON address is the base58check
+// encoding of the byte 0x41 and a 20-byte hash.
 import { hex } from '@scure/base';
 import { changed, decodeBase58check, encodeBase58check } from './encodings.js';
 import { Failure } from '../failure.js';
@@ -7,11 +7,13 @@ import { Failure } from '../failure.js';
 /** A verified TRON address. */
 export interface TronAddress {
   readonly address: string;
-  /** The 21 bytes with their 0x41 prefix, as in explorers and contracts. */
+  /**
+   * The 21 bytes of the address including the prefix 0x41, as explorers and contracts show them.
+   */
   readonly hex: string;
 }
 
-/** The contract of USDT on TRON. A token sent to the contract itself is lost. */
+/** The contract of USDT on TRON. Tokens that are sent to the contract itself are lost. */
 export const tronUsdtContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 
 const noun = 'TRON address';

@@ -1,4 +1,4 @@
-// Decodes BOLT11 Lightning invoices, with every check that the standard requires, including the
+// Decodes BOLT11 Lightning invoices. Makes every check that BOLT11 requires, including the
 // signature.
 import { bech32, hex } from '@scure/base';
 import { encodeBase58Address, encodeSegwitAddress } from '../address/bitcoin-address.js';
@@ -28,34 +28,34 @@ export interface Invoice {
   /** The whole invoice in lower case. */
   readonly invoice: string;
   readonly network: BitcoinNetwork;
-  /** `null` if the payer chooses the amount. */
+  /** The amount in millisatoshis. `null` if the payer chooses the amount. */
   readonly amountMsat: bigint | null;
-  /** In hex, like all hashes, keys and signatures of this type. */
+  /** The payment hash in hex. All hashes, keys and signatures of an invoice are in hex. */
   readonly paymentHash: string;
   readonly paymentSecret: string;
-  /** Public key of the receiving node, verified or recovered from the signature. */
+  /** The public key of the receiving node, verified or recovered from the signature. */
   readonly payee: string;
   /**
-   * The payee wrote this text: sanitize it before it reaches a screen. Present unless the hash is
-   * present.
+   * The description of the payment, which the payee wrote. Sanitize the description before a screen
+   * shows it. `null` if the invoice has a description hash instead.
    */
   readonly description: string | null;
   readonly descriptionHash: string | null;
-  /** Seconds since 1970. */
+  /** The creation time in seconds since 1970. */
   readonly timestamp: number;
-  /** Seconds after the timestamp. */
+  /** The lifetime in seconds after the timestamp. */
   readonly expiry: number;
-  /** Milliseconds since 1970. */
+  /** The time of expiry in milliseconds since 1970. */
   readonly expiresAt: number;
-  /** In blocks. */
+  /** The minimum expiry delta of the last channel, in blocks. */
   readonly minFinalCltvExpiry: number;
-  /** Numbers of the feature bits that are set, ascending. */
+  /** The numbers of the feature bits that are set, in ascending order. */
   readonly features: readonly number[];
   readonly routeHints: ReadonlyArray<readonly RouteHop[]>;
-  /** The first fallback address of a known kind. */
+  /** The first fallback address whose type svcpay recognizes. */
   readonly fallbackAddress: string | null;
   readonly metadata: string | null;
-  /** r and s, 64 bytes. */
+  /** The values r and s of the signature, 64 bytes in hex. */
   readonly signature: string;
   readonly recoveryFlag: number;
 }
@@ -63,14 +63,17 @@ export interface Invoice {
 const defaultExpiry = 3600;
 export const defaultCltvExpiry = 18;
 
-/** More than a QR code can hold; the longest real invoices have about a thousand characters. */
+/**
+ * The longest invoice accepted, which is the capacity of the largest QR code. The longest real
+ * invoices have about a thousand characters.
+ */
 const maxLength = 7089;
 const timestampWords = 7;
 const noun = 'Lightning invoice';
 
 /**
  * Decodes a Lightning invoice in upper or lower case, and verifies its checksum and signature.
- * Throws `Failure` usage with the reason if BOLT11 forbids to pay the invoice.
+ * Throws `Failure` usage with the reason if svcpay cannot pay the invoice.
  */
 export function decodeInvoice(text: string): Invoice {
   const { invoice, whyUnpayable } = inspectInvoice(text);
@@ -82,8 +85,8 @@ export function decodeInvoice(text: string): Invoice {
 }
 
 /**
- * A valid, signed invoice, with the reason if svcpay cannot pay it. Without a payment secret in the
- * invoice, `paymentSecret` is empty.
+ * Returns a valid, signed invoice. `whyUnpayable` is the reason if svcpay cannot pay the invoice.
+ * If the invoice has no payment secret, `paymentSecret` is empty.
  */
 export function inspectInvoice(text: string): {
   readonly invoice: Invoice;

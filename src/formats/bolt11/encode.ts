@@ -6,24 +6,27 @@ import { Failure } from '../failure.js';
 import { networks, type BitcoinNetwork } from '../address/network.js';
 
 /**
- * The fields of a new invoice, with units and notations as in `Invoice`. Set a description or its
- * hash, not both.
+ * The fields of a new invoice, with the same units and notations as in `Invoice`. Set either a
+ * description or a description hash.
  */
 export interface InvoiceFields {
   readonly network: BitcoinNetwork;
-  /** If absent or `null`, the payer chooses the amount. */
+  /** The amount in millisatoshis. If absent or `null`, the payer chooses the amount. */
   readonly amountMsat?: bigint | null | undefined;
   readonly paymentHash: string;
   readonly paymentSecret: string;
-  /** At most 639 bytes of UTF-8. */
+  /** The description, at most 639 bytes of UTF-8. */
   readonly description?: string | null | undefined;
   readonly descriptionHash?: string | null | undefined;
   readonly timestamp: number;
-  /** The default is an hour. */
+  /** The lifetime in seconds. The default is one hour. */
   readonly expiry?: number | undefined;
 }
 
-/** Bits 8 and 14: variable-length onion and payment secret, both required. */
+/**
+ * The required features of a new invoice: bit 8 (variable-length onion) and bit 14 (payment
+ * secret).
+ */
 const featureWords = [16, 8, 0];
 
 /**
@@ -46,7 +49,10 @@ function timestampWords(timestamp: number): number[] {
   return words;
 }
 
-/** The amount in the shortest notation, with the largest multiplier that leaves a whole number. */
+/**
+ * Writes the amount in the shortest notation, with the largest multiplier that leaves a whole
+ * number.
+ */
 function amountText(msat: bigint | null): string {
   if (msat === null) return '';
   if (msat <= 0n) throw new Failure('usage', 'The amount of an invoice must be more than zero.');

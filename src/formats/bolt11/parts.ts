@@ -1,12 +1,12 @@
-// The parts of a BOLT11 invoice, for decoding and encoding: its tagged fields, as numbers, bytes
-// and words, and its signature.
+// Decodes and encodes the parts of a BOLT11 invoice: the tagged fields as numbers, bytes and words,
+// and the signature.
 import { bech32, hex } from '@scure/base';
 import { Failure } from '../failure.js';
 import { createHmac } from 'node:crypto';
 import { etc, hashes, Point, recoverPublicKey, sign, Signature, verify } from '@noble/secp256k1';
 import { sha256 } from '../address/encodings.js';
 
-/** Field types by the letter that BOLT11 gives them. */
+/** The numbers of the field types by the letter from BOLT11. */
 export const fieldTypes = {
   p: 1,
   r: 3,
@@ -22,14 +22,19 @@ export const fieldTypes = {
 } as const;
 export type FieldLetter = `${keyof typeof fieldTypes}`;
 
-/** Feature bits that do not affect a payer. Any other even bit stops the payment. */
+/**
+ * The even feature bits that svcpay supports. svcpay cannot pay an invoice with any other even
+ * feature bit.
+ */
 const knownFeatures = new Set([8, 14, 16, 24, 48]);
 
-/** The decoder skips these fields if they have another length. */
+/**
+ * The exact lengths of some fields in words. The decoder skips a field if its length is different.
+ */
 const exactLengths: Partial<Record<FieldLetter, number>> = { p: 52, s: 52, h: 52, n: 53 };
 
 /**
- * The largest number in a field: beyond every sensible time, but small enough for exact
+ * The largest number in a field. This number exceeds every sensible time, but still gives exact
  * milliseconds and valid dates.
  */
 const maxNumber = 2 ** 42;
@@ -41,9 +46,9 @@ export interface Field {
 
 /** A channel on the route from a public node to the payee. */
 export interface RouteHop {
-  /** The node at the start of the channel, in hex. */
+  /** The public key of the node at the start of the channel, in hex. */
   readonly pubkey: string;
-  /** `BLOCKxTRANSACTIONxOUTPUT`. */
+  /** The id of the channel, in the form `BLOCKxTRANSACTIONxOUTPUT`. */
   readonly shortChannelId: string;
   readonly feeBaseMsat: number;
   readonly feeProportionalMillionths: number;
@@ -76,8 +81,8 @@ export function joinField(letter: FieldLetter, words: readonly number[]): number
 }
 
 /**
- * The words of a field that may occur once. Repeated fields must be equal, because otherwise two
- * readers could pay differently.
+ * Returns the words of a field that may occur once. If the field is repeated, all occurrences must
+ * be equal, because two readers could otherwise pay differently.
  */
 export function singleField(
   fields: readonly Field[],
@@ -107,7 +112,9 @@ export function numberOf(words: readonly number[]): number {
   return value;
 }
 
-/** A number as big-endian words without leading zeros, at least `minimum` words. */
+/**
+ * Writes a number as big-endian words without leading zeros, padded to at least `minimum` words.
+ */
 export function wordsOfNumber(value: number, minimum = 1): number[] {
   if (!Number.isSafeInteger(value) || value < 0 || value > maxNumber) {
     throw new Failure('usage', `${value} cannot be written into an invoice.`);
@@ -119,8 +126,8 @@ export function wordsOfNumber(value: number, minimum = 1): number[] {
 }
 
 /**
- * The feature bits that are set, ascending. Throws for an unknown even bit and for a bit without
- * its dependency.
+ * Returns the feature bits that are set, in ascending order. Throws if payment in parts (feature
+ * 16) is set without feature 14.
  */
 export function readFeatures(words: readonly number[]): number[] {
   const bits = words
@@ -134,7 +141,7 @@ export function readFeatures(words: readonly number[]): number[] {
   return bits;
 }
 
-/** A required feature that svcpay does not support. */
+/** Finds a required feature that svcpay does not support. */
 export const unknownFeature = (features: readonly number[]): number | undefined =>
   features.find((bit) => bit % 2 === 0 && !knownFeatures.has(bit));
 
@@ -156,14 +163,17 @@ export function readRoute(words: readonly number[]): RouteHop[] {
   });
 }
 
-/** Length of the signature in 5-bit words: 64 bytes of r and s, one of recovery flag. */
+/**
+ * The length of the signature in 5-bit words: 64 bytes for r and s, and one byte for the recovery
+ * flag.
+ */
 export const signatureWords = 104;
 
 /**
- * The public key (33 bytes, hex) that signed, or `undefined` for an invalid signature.
+ * Returns the public key of the signer (33 bytes, hex), or `undefined` for an invalid signature.
  * @param signature r and s (64 bytes), then the recovery flag, in the order of BOLT11
- * @param payee the public key stated in the invoice. The signature must match this key and have a
- * low S. Without a payee, the key is recovered from the signature.
+ * @param payee the public key in the invoice. The signature must match this key and have a low S.
+ * If the payee is null, the key is recovered from the signature.
  */
 export function signerOf(
   prefix: string,
@@ -184,8 +194,9 @@ export function signerOf(
 }
 
 /**
- * Recovers the key with the result of the library's function. The library first builds a table of
- * the generator's multiples, which takes ten times as long as one use (SEC 1, 4.1.6).
+ * Recovers the same public key as the library's function `recoverPublicKey` (SEC 1, 4.1.6). The
+ * library first builds a table of the generator's multiples, which takes ten times as long as one
+ * recovery.
  */
 function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uint8Array {
   if (flag > 1)
@@ -201,8 +212,8 @@ function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uin
 }
 
 /**
- * The sum of two multiples. The function doubles once for both. Its inputs are public, so it need
- * not run in constant time.
+ * The sum of two multiples of points. One chain of doublings serves both multiples. The inputs are
+ * public, so the function need not run in constant time.
  */
 function sumOfMultiples(a: Point, ofA: bigint, b: Point, ofB: bigint): Point {
   const both = a.add(b);
@@ -216,7 +227,10 @@ function sumOfMultiples(a: Point, ofA: bigint, b: Point, ofB: bigint): Point {
   return sum;
 }
 
-/** Whether S is in the upper half of the curve's order, which is the second form of a signature. */
+/**
+ * Whether S is in the upper half of the curve's order. Each signature has a second valid form with
+ * a high S.
+ */
 export function hasHighS(signature: Uint8Array): boolean {
   try {
     return Signature.fromBytes(signature.subarray(0, 64), 'compact').hasHighS();
@@ -226,15 +240,16 @@ export function hasHighS(signature: Uint8Array): boolean {
 }
 
 /**
- * The whole invoice: prefix and words, signed with the key (RFC 6979, low S), in lower-case bech32.
+ * Signs an invoice with the key (RFC 6979, low S), and returns the whole invoice in lower-case
+ * bech32.
  */
 export function sealInvoice(
   prefix: string,
   words: readonly number[],
   privateKey: Uint8Array,
 ): string {
-  // The library reads its HMAC from here. The function sets it on use, so that importing the module
-  // has no effect.
+  // The library reads its HMAC function from `hashes`. The assignment happens here instead of at
+  // the import, so that importing this module has no side effect.
   hashes.hmacSha256 ??= (key, message) =>
     new Uint8Array(createHmac('sha256', key).update(message).digest());
   const digest = sha256(signedBytes(prefix, words));
@@ -246,7 +261,10 @@ export function sealInvoice(
   );
 }
 
-/** The prefix as text, then the words packed into bytes, padded with zero bits. */
+/**
+ * The bytes that the signature covers: the prefix as text, then the words as bytes, padded with
+ * zero bits.
+ */
 function signedBytes(prefix: string, words: readonly number[]): Uint8Array {
   const length = Math.ceil((words.length * 5) / 8);
   const filled = Array.from({ length: Math.ceil((length * 8) / 5) }, (_, at) => words[at] ?? 0);

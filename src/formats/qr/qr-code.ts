@@ -1,23 +1,29 @@
-// QR codes as bitmaps, as small as the text allows, and as SVG.
+// Encodes QR codes as bitmaps and as SVG. The codes are as small as the text allows.
 import QRCode, { type Segment } from 'qrcode-terminal/vendor/QRCode/index.js';
 
-/** The modules of a code with a light border around them. True is dark. */
+/**
+ * The modules of a QR code with a light border around them. `isDark` returns true for a dark
+ * module.
+ */
 export interface Bitmap {
   readonly size: number;
   readonly isDark: (row: number, column: number) => boolean;
 }
 
-/** The lowest level (L) keeps the code small. Screens and files do not need more. */
+/**
+ * The lowest error correction level (L), which keeps the QR code small. Screens and files do not
+ * need a higher level.
+ */
 const lowestErrorCorrection = 1;
 
-/** The code of a text, or undefined if the text is too long for any QR code. */
+/** Encodes a text as a QR code. Returns undefined if the text is too long for any QR code. */
 export function encodeQr(text: string, border: number): Bitmap | undefined {
   const code = new QRCode(0, lowestErrorCorrection);
   code.dataList.push(...segmentsOf(text));
   try {
     code.make();
   } catch {
-    // The encoder throws only if the text is longer than the largest code.
+    // The encoder throws only if the text is longer than the largest QR code.
     return undefined;
   }
   const count = code.getModuleCount();
@@ -29,7 +35,7 @@ export function encodeQr(text: string, border: number): Bitmap | undefined {
   };
 }
 
-/** An SVG, black on white in every theme, with one unit for each module. */
+/** Draws a QR code as SVG, black on white in every theme. Each module is one unit wide. */
 export function svgOf({ size, isDark }: Bitmap): string {
   const cells = Array.from(
     { length: size * size },
@@ -50,17 +56,17 @@ export function svgOf({ size, isDark }: Bitmap): string {
 const alphanumeric = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:';
 
 /**
- * Matches bech32 with the scheme before it: as the whole text, at the head of a BIP21 URI, or as
- * its Lightning invoice. Only in these places the letter case has no meaning. Base58, EIP-55, names
- * and labels need theirs.
+ * The places in which letter case has no meaning: bech32 as the whole text, at the start of a BIP21
+ * URI, or in its `lightning` parameter. Base58, EIP-55, names and labels must keep their letter
+ * case.
  */
 const place = '(?:^(?:lightning:|bitcoin:)?|(?<=[?&]lightning=))';
 const prefix = '(?:ln(?:bc|tbs?|bcrt|url)(?:\\d+[munp]?)?|bc|tb|bcrt)';
 const bech32 = new RegExp(`${place}${prefix}1[02-9ac-hj-np-z]{6,}(?=$|[?&])`, 'gi');
 
 /**
- * The pieces of a QR code. Bech32 becomes upper case in alphanumeric mode, which is a third
- * smaller.
+ * Splits a text into the segments of a QR code. Bech32 becomes upper case in alphanumeric mode,
+ * which makes its segment a third smaller.
  */
 function segmentsOf(text: string): Segment[] {
   const segments: Segment[] = [];
@@ -73,7 +79,10 @@ function segmentsOf(text: string): Segment[] {
   return from < text.length ? [...segments, byteSegment(text.slice(from))] : segments;
 }
 
-/** Whether a text is in one letter case. Mixed case is not valid bech32 and stays unchanged. */
+/**
+ * Whether a text has a single letter case. Bech32 in mixed case is not valid, so it stays
+ * unchanged.
+ */
 function isOneCase(found: string): boolean {
   const data = found.slice(found.indexOf(':') + 1);
   return data === data.toLowerCase() || data === data.toUpperCase();

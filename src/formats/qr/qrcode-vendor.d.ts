@@ -1,11 +1,11 @@
-// Types of the encoder inside qrcode-terminal 0.12.0, as far as svcpay uses it. The package has no
-// types.
+// Types of the encoder inside qrcode-terminal 0.12.0, limited to the parts that svcpay uses. The
+// package itself does not contain types.
 declare module 'qrcode-terminal/vendor/QRCode/index.js' {
   export interface BitBuffer {
     put(value: number, bits: number): void;
   }
 
-  /** A piece of the text in one mode of the QR standard. */
+  /** A segment of the text in one mode of the QR standard. */
   export interface Segment {
     readonly mode: number;
     getLength(): number;

@@ -1,15 +1,15 @@
-// The results of the sandbox's control endpoints. The sandbox returns them, its fixture and its
-// commands read them, and `--fields` takes their names.
+// The results of the sandbox's control endpoints. The test fixture and the sandbox commands read
+// these results, and `--fields` accepts the names of their fields.
 import type { Big } from 'big.js';
 import * as v from 'valibot';
 
-/** The sandbox's contents and pending work. */
+/** The contents and the pending work of the sandbox. */
 export interface SandboxStatus {
   readonly baseUrl: string;
   readonly accountId: string;
-  /** `now` is epoch ms. */
+  /** The service's clock. `now` is in epoch ms. */
   readonly clock: { readonly now: number; readonly frozen: boolean };
-  /** Ms until a payment request is paid automatically. */
+  /** Milliseconds until the automatic payer pays a payment request. */
   readonly autoPay: number | 'off';
   readonly accounts: readonly {
     readonly accountId: string;
@@ -27,7 +27,7 @@ export interface SandboxStatus {
   readonly faults: number;
   /** The number of deliveries by status. */
   readonly deliveries: Readonly<Record<string, number>>;
-  /** Number of scheduled actions. */
+  /** The number of scheduled actions. */
   readonly due: number;
 }
 
@@ -81,7 +81,8 @@ export const credentialsAnswer = v.object({
 }) satisfies Answer<Credentials>;
 
 /**
- * `savedAt` is the machine's clock in epoch ms, and `clock` is the service's clock at that time.
+ * A snapshot of the sandbox. `savedAt` is the machine's time in epoch ms, and `clock` is the
+ * service's clock at that moment.
  */
 export interface Snapshot {
   readonly name: string;
@@ -99,7 +100,7 @@ export const snapshotAnswer = v.object({
 
 export const chains = ['bitcoin', 'tron', 'ethereum'] as const;
 
-/** A transfer on a blockchain, by the id of its transaction or deposit. */
+/** A blockchain transfer, which has the id of its transaction or deposit. */
 export interface Transfer {
   readonly id: string;
   readonly chain: (typeof chains)[number];
@@ -114,7 +115,7 @@ export const transferAnswer = v.object({
   needed: v.number(),
 }) satisfies Answer<Transfer>;
 
-/** An invoice of an external node. */
+/** A Lightning invoice of an external node. */
 export interface OutsideInvoice {
   readonly invoice: string;
   readonly paymentHash: string;
@@ -129,7 +130,10 @@ export const invoiceAnswer = v.object({
   expiresAt: v.number(),
 }) satisfies Answer<OutsideInvoice>;
 
-/** A payment from outside: to a transaction, or as a deposit to a permanent address. */
+/**
+ * A payment from outside. The payment goes to a transaction, or becomes a deposit to a permanent
+ * address.
+ */
 export type Paid =
   | { readonly txnId: string; readonly txnState: string }
   | {
@@ -151,19 +155,19 @@ export const paidAnswer = v.union([
   }),
 ]) satisfies Answer<Paid>;
 
-/** A request and the service's response. */
+/** A logged request and the response of the service. */
 export interface LoggedRequest {
-  /** Epoch ms by the service's clock. */
+  /** The time of the request in epoch ms, by the service's clock. */
   readonly at: number;
   readonly method: string;
   readonly path: string;
-  /** 0 if a fault left the request unanswered. */
+  /** The status of the response. 0 if a fault left the request unanswered. */
   readonly status: number;
   readonly requestBody: string;
   readonly responseBody: string;
   /**
-   * The kind of the fault that applied, because the caller may then not have received this
-   * response. Otherwise a note such as `repeated signature`.
+   * The kind of the applied fault, because the caller may not have received this response. Without
+   * a fault, a note such as `repeated signature`.
    */
   readonly fault: string | null;
 }
@@ -179,8 +183,8 @@ export const requestAnswer = v.object({
 }) satisfies Answer<LoggedRequest>;
 
 /**
- * One request of a delivery. Its times are by the service's clock, its duration is by the machine's
- * clock.
+ * One attempt to post a delivery. `at` is by the service's clock, and `durationMs` is by the
+ * machine's clock.
  */
 export interface Attempt {
   readonly at: number;
@@ -200,7 +204,10 @@ export const attemptAnswer = v.object({
   durationMs: v.number(),
 }) satisfies Answer<Attempt>;
 
-/** `scheduled` is not due yet, `sending` is due, and the others are final. */
+/**
+ * The statuses of a delivery. A `scheduled` delivery is not due yet, a `sending` delivery is due,
+ * and the other statuses are final.
+ */
 export const deliveryStatuses = [
   'scheduled',
   'sending',
@@ -209,18 +216,18 @@ export const deliveryStatuses = [
   'canceled',
 ] as const;
 
-/** An event for a webhook. Times are epoch ms of the service's clock. */
+/** The delivery of an event to a webhook. Times are in epoch ms by the service's clock. */
 export interface Delivery {
   readonly id: number;
   readonly webhookId: string;
   readonly accountId: string;
   readonly txnId: string;
   readonly txnState: string;
-  /** The exact signed text. */
+  /** The exact text that the service signed. */
   readonly body: string;
   readonly status: 'scheduled' | 'sending' | 'delivered' | 'failed' | 'canceled';
   readonly createdAt: number;
-  /** Null once the delivery is final. */
+  /** The time of the next attempt. Null once the delivery is final. */
   readonly nextAttemptAt: number | null;
   readonly attempts: readonly Attempt[];
 }
@@ -239,8 +246,8 @@ export const deliveryAnswer = v.object({
 }) satisfies Answer<Delivery>;
 
 /**
- * A fault with the number of its matches (`seen`) and of its applications. A fault without a
- * further application is `spent`.
+ * A fault of the sandbox. `seen` counts the matches, `applied` counts the applications, and `spent`
+ * means that the fault will not be applied again.
  */
 export interface Fault {
   readonly id: number;
@@ -250,7 +257,7 @@ export interface Fault {
   readonly seen: number;
   readonly applied: number;
   readonly spent: boolean;
-  // The following fields depend on the kind.
+  // The fields from `method` to `steps` are present only for some kinds of fault.
   readonly method?: string | undefined;
   readonly path?: string | undefined;
   readonly destination?: string | undefined;
@@ -263,11 +270,11 @@ export interface Fault {
   readonly outcome?: string | undefined;
   readonly side?: string | undefined;
   readonly factor?: number | undefined;
-  /** In ms, like the next field. */
+  /** The delay in ms. `commitAfter` is in ms too. */
   readonly delay?: number | undefined;
   readonly commitAfter?: number | undefined;
   readonly commit?: boolean | undefined;
-  /** Seconds. */
+  /** The value of the `Retry-After` header, in seconds. */
   readonly retryAfter?: number | undefined;
   readonly ago?: number | undefined;
   readonly steps?: number | undefined;
@@ -305,7 +312,10 @@ export const listOf = <T>(item: v.GenericSchema<unknown, T>) => v.object({ data:
 
 type Answer<T> = v.GenericSchema<unknown, T>;
 
-/** A response before it is written as JSON. Exact decimals stand for numbers. */
+/**
+ * The type of a response before the response is written as JSON. A number may still be an exact
+ * decimal.
+ */
 export type Unserialized<T> = T extends number
   ? number | Big
   : T extends object
@@ -319,7 +329,10 @@ interface WithEntries {
 const hasEntries = (schema: unknown): schema is WithEntries =>
   typeof schema === 'object' && schema !== null && 'entries' in schema;
 
-/** The names of a response's fields. The names of inner fields contain a point: `clock.now`. */
+/**
+ * Lists the names of a response's fields. The name of an inner field contains a point, such as
+ * `clock.now`.
+ */
 export const fieldNames = ({ entries }: WithEntries): string[] =>
   Object.entries(entries).flatMap(([name, inner]) => [
     name,

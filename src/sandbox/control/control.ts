@@ -1,4 +1,4 @@
-// The `/_sandbox/` control endpoints, for tests and people.
+// The `/_sandbox/` control endpoints, for tests and for people.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type {
@@ -37,7 +37,7 @@ import { currency, duration, readAmount, whole } from '../wire/values.js';
 const endOfTime = Date.UTC(2200, 0);
 
 export interface ControlOptions {
-  /** The machine's time, epoch ms. */
+  /** Returns the machine's time in epoch ms. */
   readonly machineTime: () => number;
   readonly dueActions: ReadonlyMap<string, DueAction>;
 }
@@ -45,7 +45,10 @@ export interface ControlOptions {
 const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
 const accountBody = v.object({
   displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
-  /** The parent. The default is the main account. Null opens an unrelated account. */
+  /**
+   * The parent of the new account. The default is the main account, and null opens an unrelated
+   * account.
+   */
   parentAccountId: v.optional(v.nullable(v.string())),
 });
 const payBody = v.object({ target: v.string(), amount: v.optional(v.string()) });
@@ -63,7 +66,7 @@ const advanceBody = v.object({ by: duration });
 const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
 
 export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
-  /** Sets the clock and runs actions that became due. */
+  /** Changes the clock and runs the actions that became due. */
   const clock =
     (change: (clock: ClockState, call: RoutedRequest) => ClockState) =>
     (call: RoutedRequest): ClockState => {
@@ -195,7 +198,7 @@ function fundWallet({ ctx, incoming }: RoutedRequest): Unserialized<SandboxWalle
   return walletsIn(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
 }
 
-/** Opens a further account with its own credentials. */
+/** Opens an additional account with its own credentials. */
 function openAccount({ ctx, incoming }: RoutedRequest): Credentials {
   const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = readBody(
     incoming,

@@ -1,5 +1,5 @@
-// Brings money in by a transaction, so that the list explains every wallet: an on-chain receive
-// that was paid and confirmed.
+// Funds a wallet through an on-chain receive that is paid and confirmed, so that the list of
+// transactions explains every wallet balance.
 import type Big from 'big.js';
 import type { Account } from '../world/accounts.js';
 import { requireTransfer } from '../world/chain.js';

@@ -1,5 +1,5 @@
-// Seeds months of transactions of every kind and most outcomes. All money comes in by a
-// transaction, so the list adds up to the wallets.
+// Seeds months of transactions of every kind, with most of the possible outcomes. All money comes
+// in through transactions, so the list explains every wallet balance.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
@@ -14,20 +14,23 @@ import { runDueActions, type DueAction } from '../world/schedule.js';
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** The days of a month, with one transaction a day. */
+/** The number of days in a seeded month. Each day has one transaction. */
 const monthDays = 30;
 
 interface Activity {
   readonly note: string;
   readonly order: (ctx: Context) => object;
-  /** `paid` means that the confirmed request is paid from outside. */
+  /**
+   * The step that ends the activity. `paid` means that the sandbox pays the confirmed request from
+   * outside.
+   */
   readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
 }
 
 const coldAddress = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 
-/** Activities, repeated in this order, one a day. */
+/** The activities of a seeded history. Each day has one activity, and the sequence repeats. */
 const activities: readonly Activity[] = [
   {
     note: 'Invoice 118, Coffee House',
@@ -66,7 +69,10 @@ const activities: readonly Activity[] = [
   { note: 'Too slow', ends: 'nothing', order: (ctx) => swap(ctx, 'USD', 'USDT', '40') },
 ];
 
-/** Activities of the first day. A year spends some 6500 USDT. */
+/**
+ * The activities of the first day, which bring in the money. A year of activities spends about 6500
+ * USDT.
+ */
 function openingActivities(months: number): Activity[] {
   const balances = { USDT: 10_000 * Math.ceil(months / 12), USD: 5000, CAD: 5000, VND: 50_000_000 };
   return [
@@ -89,7 +95,7 @@ export function writeHistory(ctx: Context, account: Account, months: number): vo
     perform(at(days + 1, 2 * hour * 60 * minute), account, activity, actions),
   );
   for (let past = days; past > 0; past -= 1) {
-    // At a different time each day.
+    // Each day's activity starts at a different time.
     const activity = activities[past % activities.length];
     if (activity !== undefined)
       perform(at(past, ((past * 37) % 600) * minute), account, activity, actions);

@@ -1,4 +1,4 @@
-// Payments from outside: to a transaction, an invoice or an address of the service.
+// Pays a transaction, an invoice or an address of the service from outside.
 import type { Paid, Unserialized } from '../../formats/sandbox/answers.js';
 import { detectDestination } from '../../formats/destination.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
@@ -13,8 +13,8 @@ import { findTransaction, requireTransaction, type Transaction } from '../servic
 import { readAmount } from '../wire/values.js';
 
 /**
- * Pays a txnId, an invoice, an address or a `bitcoin:` URI. Only an address takes an amount. The
- * amount is optional for the address of a receive.
+ * Pays a transaction id, an invoice, an address or a `bitcoin:` URI. Only a payment to an address
+ * can have an amount. For the address of a receive, the amount is optional.
  */
 export function payFromOutside(
   ctx: Context,

@@ -12,10 +12,13 @@ import { setClock } from '../world/clock.js';
 import { demoAge, demoBalances } from '../unspecified.js';
 
 export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Seed[];
-/** `demo` has money in several wallets, `empty` has none, `history` has months of transactions. */
+/**
+ * The initial state of a sandbox. `demo` has money in several wallets, `empty` has no money, and
+ * `history` has months of transactions.
+ */
 export type Seed = 'demo' | 'empty' | 'history';
 
-/** Tables that a reset empties. */
+/** The tables that a reset empties completely. */
 const forgotten = [
   'attempt',
   'delivery',
@@ -34,7 +37,7 @@ const forgotten = [
   'used_signature',
 ];
 
-/** Fills a new file. Leaves a filled file unchanged. */
+/** Seeds a new file. A file that already has a main account stays unchanged. */
 export function seedStore(ctx: Context, seed: Seed): void {
   const { store, random } = ctx;
   if (readSetting(store, 'mainAccount') !== undefined) return;
@@ -48,8 +51,9 @@ export function seedStore(ctx: Context, seed: Seed): void {
 }
 
 /**
- * Resets the sandbox: deletes all transactions, money, webhooks, faults, clock changes and further
- * accounts. The main account keeps its key. Without a given seed, the previous seed applies.
+ * Resets the sandbox: deletes all transactions, money, webhooks, faults, clock changes and
+ * additional accounts. The main account keeps its API key. Without a given seed, the reset uses the
+ * previous seed.
  */
 export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): void {
   const { store } = ctx;
@@ -87,7 +91,7 @@ export function issueCredentials({ store, random }: Context, accountId: string):
   return credentials;
 }
 
-/** Replaces an account's credentials. */
+/** Replaces the credentials of an account. */
 export function setCredentials(
   store: Store,
   accountId: string,

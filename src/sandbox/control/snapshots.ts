@@ -1,4 +1,4 @@
-// Snapshots: named copies of the whole state in the same file, which can be restored.
+// Saves and restores snapshots. A snapshot is a named copy of the whole state in the same file.
 import * as v from 'valibot';
 import { readClock, setClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
@@ -25,8 +25,8 @@ const saveBody = v.object({
 });
 
 /**
- * Tables outside snapshots: settings and keys of this file, faults, the request log, and used
- * signatures, which stay used.
+ * The tables that a snapshot omits: settings and keys of this file, faults, the request log, and
+ * used signatures. A used signature stays used after a restore.
  */
 const leftAlone = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot'];
 
@@ -50,7 +50,7 @@ export function listSnapshots(store: Store): Snapshot[] {
   return store.all(row, 'SELECT * FROM snapshot ORDER BY id').map(show);
 }
 
-/** Saves the state; replaces a snapshot of the same name. */
+/** Saves the state under a name, and replaces an earlier snapshot of this name. */
 function save({ store }: Context, machine: number, name: string): Snapshot {
   const before = find(store, name);
   if (before !== undefined) remove(store, before.id);
@@ -69,17 +69,19 @@ function save({ store }: Context, machine: number, name: string): Snapshot {
   return show(saved);
 }
 
-/** Restores a snapshot with its time. The main account keeps its present credentials. */
+/**
+ * Restores a snapshot and the clock of that time. The main account keeps its present credentials.
+ */
 function load({ store }: Context, machine: number, name: string): Snapshot {
   const snapshot = requireSnapshot(store, name);
   const { apiKey, apiSecret, accountId } = readCredentials(store);
-  // SQLite checks foreign keys at the commit, because rows refer to each other.
+  // SQLite checks foreign keys only at the commit, because restored rows refer to each other.
   store.run('PRAGMA defer_foreign_keys = ON');
   for (const table of savedTables(store)) {
     store.run(`DELETE FROM ${table}`);
     store.run(`INSERT INTO ${table} SELECT * FROM ${copyOf(snapshot.id, table)} ORDER BY rowid`);
   }
-  // Invalidates the claims of workers that are posting now.
+  // A higher claim number invalidates the claims of workers that are posting now.
   store.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
   setCredentials(store, accountId, apiKey, apiSecret);
   const shown = show(snapshot);
@@ -106,7 +108,7 @@ function show({ name, savedAt, clock, frozen, transactions }: v.InferOutput<type
   return { name, savedAt, clock: { now: clock, frozen: frozen === 1 }, transactions };
 }
 
-/** Every table that snapshots include. */
+/** Lists every table that a snapshot includes. */
 function savedTables(store: Store): string[] {
   const tables = store.all(
     v.object({ name: v.string() }),

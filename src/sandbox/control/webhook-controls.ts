@@ -1,4 +1,4 @@
-// The `/_sandbox/` endpoints for webhooks: test events, deliveries, options.
+// The `/_sandbox/` control endpoints for webhooks: test events, deliveries and options.
 import * as v from 'valibot';
 import { randomId } from '../world/context.js';
 import { enqueue, listDeliveries, replay, showDelivery } from '../deliveries/deliveries.js';
@@ -24,12 +24,16 @@ import {
 const triggerBody = v.object({
   state: v.picklist(states),
   /**
-   * A transaction of the service. Without it, the event names a transaction that does not exist.
+   * The id of a transaction of the service. Without an id, the event names a transaction that does
+   * not exist.
    */
   txnId: v.optional(v.string()),
   extRefId: v.optional(v.string()),
   msg: v.optional(v.string(), ''),
-  /** The account. The default is the main account. Ignored with a transaction. */
+  /**
+   * The account whose webhook gets the event. The default is the main account. With a `txnId`, the
+   * service ignores this field.
+   */
   accountId: v.optional(v.string()),
 });
 
@@ -68,7 +72,7 @@ export function webhookControls(): Route[] {
   ];
 }
 
-/** The event's state is independent of the transaction's. */
+/** Sends a test event. The state in the event can differ from the state of the transaction. */
 function trigger({ ctx, incoming }: RoutedRequest): unknown {
   const { state, txnId, extRefId, msg, accountId } = readBody(incoming, triggerBody);
   const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);

@@ -1,4 +1,5 @@
-// The endpoints of the specification, one row each: method, path, access, answer.
+// The endpoints from the specification. Each row has the method, the path, the access and the
+// function that answers.
 import * as v from 'valibot';
 import {
   reachAccount,
@@ -115,7 +116,10 @@ function createToken({ ctx, incoming }: RoutedRequest, allowReuse: boolean): unk
   return token;
 }
 
-/** Checks "any valid JSON". The limits of other bodies do not apply. */
+/**
+ * Checks that the body is JSON. The specification allows "any valid JSON", so the limits of other
+ * bodies do not apply.
+ */
 function assertJson(text: string): void {
   try {
     JSON.parse(text);
@@ -193,13 +197,16 @@ function getTransactions({ ctx, account, query, readFault, incoming }: AccountCa
   };
 }
 
-/** The transaction as a fault shows it, or undefined if it does not exist yet. */
+/**
+ * Returns the transaction as a read fault shows it. Undefined if the transaction did not exist yet
+ * in a stale read.
+ */
 function asSeen({ ctx, readFault }: AccountCall, txn: Transaction): Transaction | undefined {
   const was = readFault?.lag === undefined ? txn : findPastTransaction(ctx, txn.id, readFault.lag);
   return was && { ...was, state: readFault?.state ?? was.state };
 }
 
-/** The transaction in the path, if the caller may act on it. */
+/** Returns the transaction in the path. Throws a `Refusal` if the caller may not act on it. */
 function reachTransaction({ ctx, account, params }: AccountCall): Transaction {
   const txn = findTransaction(ctx.store, params['txnId'] ?? '');
   if (txn === undefined) throw notFound();

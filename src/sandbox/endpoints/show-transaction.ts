@@ -1,4 +1,4 @@
-// Transactions on the wire: the full shape and the reduced shape of lists.
+// Writes transactions for responses: the full shape, and the reduced shape of list items.
 import type Big from 'big.js';
 import type { Context } from '../world/context.js';
 import { settledSourceOf } from '../service/endings.js';
@@ -9,7 +9,10 @@ import { confirmationFields, reducedSideFields, reqStatusOf } from '../unspecifi
 type Fields = Readonly<Record<string, unknown>>;
 type ShownSide = Fields & { readonly reqDetails: Fields };
 
-/** The full shape, for the responses to create, confirm, cancel and read requests. */
+/**
+ * Returns the full shape of a transaction, for the responses to create, confirm, cancel and read
+ * requests.
+ */
 export function showTransaction(ctx: Context, txn: Transaction): object {
   const confirmations = confirmationsOf(ctx, txn);
   const [source, dest] = [sourceSide(ctx, txn), destSide(ctx, txn)];
@@ -19,7 +22,8 @@ export function showTransaction(ctx: Context, txn: Transaction): object {
 }
 
 /**
- * The confirmations of a transfer on a chain. Undefined before the broadcast and for other methods.
+ * Returns the confirmations of a blockchain transfer. Empty before the broadcast and for other
+ * methods.
  */
 function confirmationsOf({ store }: Context, txn: Transaction): object {
   if (!chainMethods.has(txn.sourceMethod) && !chainMethods.has(txn.destMethod)) return {};
@@ -82,12 +86,18 @@ function destSide(ctx: Context, txn: Transaction): ShownSide {
   };
 }
 
-/** The settled amount. For payments from outside, it may differ from the requested amount. */
+/**
+ * Returns the settled amount of the source. If the payment came from outside, the settled amount
+ * may differ from the requested amount.
+ */
 function settledSource({ wireNames }: Context, txn: Transaction): Big {
   return txn.sourceMethod === wireNames.method ? settledSourceOf(txn) : txn.charge;
 }
 
-/** The database stores only the path of the page, because the base URL may change. */
+/**
+ * Returns the details of a side, and completes the URL of its payment page. The database stores
+ * only the path of the page, because the base URL may change.
+ */
 function details({ baseUrl }: Context, { reqDetails, kyc }: SideDetails): ShownSide {
   const page = reqDetails['invoicePageUrl'];
   const shown =

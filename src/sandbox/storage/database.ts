@@ -1,4 +1,4 @@
-// Opens the SQLite file, and runs each job on it in a transaction.
+// Opens the sandbox's SQLite file, and runs each job on the file in a transaction.
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import * as v from 'valibot';
@@ -12,18 +12,21 @@ export type Value = string | number | null;
 export type Row = Readonly<Record<string, Value>>;
 
 export interface Store {
-  /** The first row, checked against `shape`, or undefined. */
+  /** Returns the first row, checked against `shape`. Returns undefined without a row. */
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
   /** Runs a statement, and returns the number of changed rows. */
   run(sql: string, ...values: readonly Value[]): number;
-  /** Inserts a row, and returns its id, if the table assigns one. */
+  /** Inserts a row. Returns the id of the row if the table assigns ids. */
   insert(table: string, row: Row): number;
-  /** Runs `job` in a savepoint, which is rolled back if the job throws. Only inside `write`. */
+  /**
+   * Runs `job` in a savepoint, and rolls the savepoint back if the job throws. Call `attempt` only
+   * inside `write`.
+   */
   attempt<T>(job: () => T): T;
   /**
-   * Runs `job` in a transaction. Resolves after the commit. If the job throws, the transaction is
-   * rolled back and the promise rejects with the error. Waits while another process writes.
+   * Runs `job` in a transaction. Resolves after the commit. If the job throws, rolls the
+   * transaction back and rejects with the error. Waits while another process writes.
    */
   write<T>(job: () => T): Promise<T>;
   close(): void;
@@ -32,26 +35,29 @@ export interface Store {
 type Shape<T> = v.GenericSchema<unknown, T>;
 
 export interface StoreOptions {
-  /** Path of the file, or `:memory:`. */
+  /** The path of the file, or `:memory:`. */
   readonly file: string;
-  /** Required unless the database is in memory. */
+  /** The function that opens the file. Required unless the database is in memory. */
   readonly openFile?: OpenFile | undefined;
   /**
-   * Called before every commit. Throws if the books are inconsistent, and the job is then rolled
-   * back.
+   * Verifies the books before every commit. If the books are inconsistent, throws, so that the job
+   * is rolled back.
    */
   readonly verify: (store: Store) => void;
-  /** Epoch ms of the machine. */
+  /** Returns the machine's time in epoch ms. */
   readonly now: () => number;
-  /** Fills a new file in one exclusive transaction. */
+  /** Seeds a new file in one exclusive transaction. */
   readonly initialise: (store: Store) => void;
 }
 
-/** Short, because a wait inside SQLite blocks this process. `write` tries again. */
+/**
+ * The time that SQLite waits for a lock. The time is short because SQLite blocks this process while
+ * it waits, and `write` tries again.
+ */
 const busyTimeoutMs = 500;
 const openingTimeoutMs = 30_000;
 
-/** Names columns as fields. */
+/** Reads a row, and converts its column names to field names. */
 const namedRow = v.pipe(
   v.record(v.string(), v.unknown()),
   v.transform((row) =>
@@ -59,7 +65,7 @@ const namedRow = v.pipe(
   ),
 );
 
-/** Opens the database and upgrades its tables. Several processes may have the same file open. */
+/** Opens the database and upgrades its tables. Several processes may open the same file at once. */
 export function openStore(options: StoreOptions): Store {
   const db = openDatabase(options);
   const closing = new AbortController();
@@ -72,7 +78,7 @@ export function openStore(options: StoreOptions): Store {
       statement('RELEASE job').run([]);
       return result;
     } catch (error) {
-      // SQLite has already rolled back the transaction if the disk is full.
+      // If the disk is full, SQLite has already rolled back the transaction.
       if (db.inTransaction) db.exec('ROLLBACK TO job; RELEASE job');
       throw error;
     }
@@ -103,7 +109,7 @@ export function openStore(options: StoreOptions): Store {
           locked = error;
           return {};
         }
-        // Nothing is awaited before the COMMIT, so no other work runs on this connection.
+        // The job runs synchronously until the COMMIT, so no other job can run on this connection.
         return { done: finish(job) };
       };
       const deps = { now: options.now, sleep: (ms: number) => pause(ms), signal: closing.signal };
@@ -118,7 +124,10 @@ export function openStore(options: StoreOptions): Store {
     },
   };
 
-  /** Runs the job in the open transaction, and commits the transaction or rolls it back. */
+  /**
+   * Runs the job in the open transaction. Then commits the transaction, or rolls it back if the job
+   * throws.
+   */
   function finish<T>(job: () => T): T {
     try {
       const result = job();
@@ -126,7 +135,7 @@ export function openStore(options: StoreOptions): Store {
       statement('COMMIT').run([]);
       return result;
     } catch (error) {
-      // SQLite has already rolled back if the disk is full.
+      // If the disk is full, SQLite has already rolled back the transaction.
       if (db.inTransaction) statement('ROLLBACK').run([]);
       throw error;
     }
@@ -136,7 +145,7 @@ export function openStore(options: StoreOptions): Store {
   return store;
 }
 
-/** The statements of a database, each prepared once. */
+/** Returns a function that prepares each SQL statement once. */
 function statementsOf(db: Database.Database): (sql: string) => Database.Statement {
   const prepared = new Map<string, Database.Statement>();
   return (sql) => {
@@ -149,15 +158,15 @@ function statementsOf(db: Database.Database): (sql: string) => Database.Statemen
 }
 
 /**
- * Merges the write-ahead log into the file. SQLite itself merges only after the last statement is
- * garbage-collected.
+ * Merges the write-ahead log into the file. SQLite itself merges the log only after the last
+ * statement is garbage-collected.
  */
 function leaveOneFile(db: Database.Database): void {
   try {
     db.exec('PRAGMA busy_timeout = 0');
     db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
   } catch {
-    // The data is safe in the log next to the file.
+    // The write-ahead log next to the file still contains all data.
   }
 }
 

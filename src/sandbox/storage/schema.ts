@@ -1,29 +1,31 @@
-// The sandbox's tables. Amounts are whole numbers of the currency's smallest unit (satoshi, cent,
-// dong).
+// The tables of the sandbox. Amounts are whole numbers of the currency's smallest unit (satoshi,
+// cent, dong).
 import type { Database } from 'libsql';
 
-/** Describes the sandbox's file to the function that opens the file. */
+/** The description of the sandbox's file for the function that opens the file. */
 export interface DatabaseFile {
   readonly path: string;
-  /** The name of the file in messages. */
+  /** The name of the file in error messages. */
   readonly name: string;
-  /** The mark that distinguishes the file from other SQLite files. */
+  /** The application id, which distinguishes the file from other SQLite files. */
   readonly applicationId: number;
-  /** The SQL from each version to the next. The first text creates version 1. */
+  /** The SQL that upgrades each version to the next. The first text creates version 1. */
   readonly steps: readonly string[];
   readonly advice: { readonly hint: string; readonly next: undefined };
 }
 
 /**
- * Opens the file, and upgrades its tables to the last version. Throws a Failure if that is
+ * Opens the file and upgrades its tables to the latest version. Throws a Failure if the upgrade is
  * impossible.
  */
 export type OpenFile = (file: DatabaseFile) => Database;
 
-/** Identifies a sandbox file: the letters `svcs`. */
+/** The application id of a sandbox file: the letters `svcs`. */
 const applicationId = 0x73766373;
 
-/** Each text makes the next version from the version before it. A released text never changes. */
+/**
+ * The SQL of each version. Each text upgrades the previous version. A released text never changes.
+ */
 export const sandboxSteps: readonly string[] = [
   `CREATE TABLE setting (
   key TEXT PRIMARY KEY,

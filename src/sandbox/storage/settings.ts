@@ -1,5 +1,5 @@
-// Small named values in the database: keys, the main account, the clock, the automatic payer,
-// webhook options.
+// Stores small named values in the database: keys, the main account, the clock, the automatic
+// payer, and webhook options.
 import * as v from 'valibot';
 import type { Store } from './database.js';
 import { durations } from '../unspecified.js';
@@ -36,7 +36,10 @@ export function writeSetting(store: Store, key: SettingName, value: string): voi
   );
 }
 
-/** Ms until a payment request is paid automatically, or undefined if the automatic payer is off. */
+/**
+ * Milliseconds until the automatic payer pays a payment request. Undefined if the automatic payer
+ * is off.
+ */
 export function readAutoPay(store: Store): number | undefined {
   const value = readSetting(store, 'autoPay') ?? String(durations.autoPay);
   return value === 'off' ? undefined : Number(value);

@@ -1,4 +1,5 @@
-// JSON with exact numbers: reads every number as a decimal, and writes decimals in plain notation.
+// Reads and writes JSON with exact numbers. Every number becomes an exact decimal, and decimals are
+// written without an exponent.
 import Big from 'big.js';
 
 const maxDepth = 32;
@@ -8,17 +9,17 @@ const token =
   /[\s]*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
 
 /**
- * Reads JSON with every number as an exact `Big`. Throws `SyntaxError` for text that is not JSON or
- * is nested too deeply, for half a surrogate pair, and for a number of absurd size.
+ * Reads JSON with every number as an exact `Big`. Throws `SyntaxError` for text that is not JSON,
+ * for too many nested levels, for half a surrogate pair, and for a number of absurd size.
  */
 export function readJson(text: string): unknown {
-  // The platform's parser validates the text, so the code below may assume well-formed text.
+  // `JSON.parse` validates the text, so the other functions may assume well-formed JSON.
   JSON.parse(text);
   token.lastIndex = 0;
   return readValue(next(text), text, 0);
 }
 
-/** Writes JSON with decimals as numbers without an exponent. Omits undefined fields. */
+/** Writes JSON, with decimals as numbers without an exponent. Omits undefined fields. */
 export function writeJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (value instanceof Big) return value.eq(0) ? '0' : value.toFixed();
@@ -69,7 +70,7 @@ function readArray(text: string, depth: number): unknown[] {
   return items;
 }
 
-/** Refuses half a surrogate pair, which cannot be stored or sent as UTF-8. */
+/** Reads a text. Throws for half a surrogate pair, because UTF-8 cannot represent it. */
 function readText(literal: string): string {
   const text = String(JSON.parse(literal));
   if (/\p{Cs}/u.test(text)) throw new SyntaxError('half a character');

@@ -1,9 +1,9 @@
-// Refusals of the service: error texts and the three body shapes of the specification.
+// The refusals of the service: error texts and the three shapes of bodies from the specification.
 import { Failure } from '../../formats/failure.js';
 import { duplicateExtRefId, finalStateParams, insufficientBalance } from '../unspecified.js';
 import * as v from 'valibot';
 
-/** `params` is JSON in a string. */
+/** The body of a refusal. `params` is a string that contains JSON. */
 type ErrorBody =
   | { readonly error: string; readonly message?: string }
   | {
@@ -14,13 +14,13 @@ type ErrorBody =
     };
 
 /**
- * A refusal, which any code of a request may throw. A refusal rolls the request back and becomes
- * the response.
+ * A refusal, which any function may throw while it processes a request. The service rolls the
+ * request back and sends the refusal as the response.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
-  /** @param note a note for the log of requests */
+  /** @param note a note for the request log */
   constructor(
     readonly status: number,
     readonly body: ErrorBody,
@@ -43,7 +43,7 @@ export const unauthorized = (error = 'unauthorized'): Refusal => new Refusal(401
 
 export const permissionDenied = (): Refusal => new Refusal(403, { error: 'Permission denied' });
 
-/** Code 2005: the transaction can no longer be confirmed. */
+/** The refusal with code 2005: the transaction can no longer be confirmed. */
 export const alreadyFinal = (txnId: string, state: string): Refusal =>
   detailed(
     '2005',
@@ -51,7 +51,7 @@ export const alreadyFinal = (txnId: string, state: string): Refusal =>
     finalStateParams(txnId, state),
   );
 
-/** Code 3002. Some services return it instead of replacing the webhook. */
+/** The refusal with code 3002, which some services return instead of replacing the webhook. */
 export const webhookExists = (): Refusal => detailed('3002', 'a webhook exists already', {});
 
 const detailed = (code: string, error: string, params: object): Refusal =>
@@ -71,7 +71,7 @@ export function notEnoughFunds(message: string): Refusal {
   return new Refusal(insufficientBalance.status, { error: insufficientBalance.error, message });
 }
 
-/** Turns the Failure of a parser into a bad request. */
+/** Runs a parser, and turns its Failure into a `bad request` refusal. */
 export function orRefuse<T>(step: () => T): T {
   try {
     return step();
@@ -82,8 +82,8 @@ export function orRefuse<T>(step: () => T): T {
 }
 
 /**
- * Describes an invalid value, such as `destReq.amtRequested: a number is needed`. `root` is the
- * path of the value.
+ * Describes an invalid value, for example `destReq.amtRequested: a number is needed`. `root` is the
+ * path of the checked object.
  */
 export function complaint(issue: v.BaseIssue<unknown>, root = ''): string {
   const path = [root, v.getDotPath(issue)].filter(Boolean).join('.');

@@ -1,4 +1,4 @@
-// The states of a transaction and the moves between them, as the specification's table.
+// The states of a transaction and the transitions between them, as in the specification's table.
 
 const finalStates = [
   'completed',
@@ -9,7 +9,7 @@ const finalStates = [
   'usercanceled',
 ] as const;
 export const states = ['quoted', 'srcintent', 'srccreated', 'destsent', ...finalStates] as const;
-/** A transaction's state. */
+/** The state of a transaction. */
 export type State =
   | 'quoted'
   | 'srcintent'
@@ -24,24 +24,24 @@ export type State =
 
 export const isFinal = (state: State): boolean => finalStates.some((each) => each === state);
 
-/** Kinds of transaction with the same states. */
+/** The groups of transaction kinds that have the same states. */
 export type Flow = 'lightning-receive' | 'onchain-receive' | 'send' | 'swap';
 
 export type Trigger =
-  /** The client confirmed (PUT confirm). */
+  /** The client confirmed the transaction (PUT confirm). */
   | 'confirm'
-  /** The client cancelled (PUT cancel). */
+  /** The client cancelled the transaction (PUT cancel). */
   | 'cancel'
   /** The quote, invoice or address expired. */
   | 'lapse'
-  /** A payment was seen on-chain and awaits confirmations. */
+  /** The service detected an on-chain payment, which awaits confirmations. */
   | 'detect'
-  /** The transfer is in flight or broadcast. */
+  /** The transfer was sent or broadcast. */
   | 'start'
-  /** The payment arrived: paid, or confirmed on-chain. */
+  /** The payment arrived. An on-chain payment also has its confirmations. */
   | 'settle'
   | 'fail'
-  /** Only a fault causes this. */
+  /** A fault rejected the transaction. The service itself never rejects a transaction. */
   | 'reject'
   | 'break';
 
@@ -75,12 +75,12 @@ const transitions: readonly Transition[] = [
 
   { flows: ['swap'], from: 'quoted', trigger: 'confirm', to: 'completed' },
 
-  // "Source state of each move into `failed`: not shown." The balance may have become too low
-  // between quote and confirmation.
+  // The specification does not show which states can change to `failed`. A quoted send or swap
+  // fails if the balance no longer covers the amount at the confirmation.
   { flows: ['send', 'swap'], from: 'quoted', trigger: 'fail', to: 'failed' },
 
-  // "Transitions into `rejected` and `error`: not shown." The moves start from every state before
-  // money moves.
+  // The specification does not show the transitions to `rejected` and `error`. A fault can cause
+  // these transitions from the confirmation until the money arrives.
   { flows: ['swap'], from: 'quoted', trigger: 'reject', to: 'rejected' },
   { flows: ['swap'], from: 'quoted', trigger: 'break', to: 'error' },
   { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'reject', to: 'rejected' },
@@ -88,12 +88,14 @@ const transitions: readonly Transition[] = [
   { flows: ['send'], from: 'destsent', trigger: 'reject', to: 'rejected' },
   { flows: ['send'], from: 'destsent', trigger: 'break', to: 'error' },
 
-  // Final states stay. Only a fault makes the service return a completed send.
+  // A final state normally never changes. Only a fault makes the service return a completed send.
   { flows: ['send'], from: 'completed', trigger: 'fail', to: 'failed' },
   { flows: ['send'], from: 'completed', trigger: 'reject', to: 'rejected' },
 ];
 
-/** The next state. Throws if the table has no such move, which is a bug in the engine. */
+/**
+ * Returns the next state. Throws if the table has no such transition, which is a bug in the engine.
+ */
 export function nextState(flow: Flow, from: State, trigger: Trigger): State {
   const found = transitions.find(
     (row) => row.from === from && row.trigger === trigger && row.flows.includes(flow),

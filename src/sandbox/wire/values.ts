@@ -1,4 +1,4 @@
-// Single values on the wire: decimals, amounts and their smallest units, durations.
+// Reads single values on the wire: decimals, durations, and amounts with their smallest units.
 import { isIPv4 } from 'node:net';
 import Big from 'big.js';
 import * as v from 'valibot';
@@ -7,13 +7,13 @@ import { parseDuration } from '../../formats/duration.js';
 import { badRequest, orRefuse } from './refusal.js';
 import { maxAmountUnits, unitsPerDollar } from '../unspecified.js';
 
-/** A JSON number, read as an exact decimal. */
+/** The schema of a JSON number, which the parser has read as an exact decimal. */
 export const number = v.instance(Big, 'a number is needed');
 
 export const whole = (min: number, max: number) =>
   v.pipe(number, v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
 
-/** A decimal that is stored as text. */
+/** The schema of a decimal that the database stores as text. */
 export const decimal = v.pipe(
   v.string(),
   v.regex(/^-?\d+(\.\d+)?$/),
@@ -25,11 +25,13 @@ export const currency = v.picklist(
   'a currency of the service is needed',
 );
 
-/** A text without NUL, because the database would cut the text there. */
+/**
+ * The schema of a text without a NUL character, because the database would cut the text at the NUL.
+ */
 export const text = (maxLength: number) =>
   v.pipe(v.string(), v.maxLength(maxLength), v.excludes('\0', 'the character U+0000 is not taken'));
 
-/** Milliseconds as a number, or a duration such as `2h`. */
+/** The schema of a duration: milliseconds as a number, or a text such as `2h`. */
 export const duration = v.union([
   whole(0, 3.2e12),
   v.pipe(
@@ -39,7 +41,8 @@ export const duration = v.union([
 ]);
 
 /**
- * Whether the amount is above zero, within the maximum, and has no more decimals than its currency.
+ * Whether the amount is above zero and within the maximum, and has at most as many decimals as its
+ * currency.
  */
 export function isMovable(ccy: string, amount: Big): boolean {
   const units = amount.times(`1e${decimalsOf(ccy)}`);
@@ -47,8 +50,8 @@ export function isMovable(ccy: string, amount: Big): boolean {
 }
 
 /**
- * The amount in the currency's smallest unit. The amount must have no more decimals than the
- * currency.
+ * Converts an amount to the currency's smallest unit. Throws if the amount has more decimals than
+ * the currency.
  */
 export function toUnits(ccy: string, amount: Big): number {
   const units = amount.times(`1e${decimalsOf(ccy)}`);
@@ -67,7 +70,10 @@ export const fields = v.pipe(
   v.record(v.string(), v.unknown()),
 );
 
-/** Excludes decimals, which are objects here and numbers in JSON. */
+/**
+ * Whether the value is a plain object. A decimal is a `Big` here and a number in JSON, so it is not
+ * a plain object.
+ */
 function isObject(value: unknown): boolean {
   return (
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
@@ -75,7 +81,8 @@ function isObject(value: unknown): boolean {
 }
 
 /**
- * Reads bare digits as whole units of the currency (`0.5`), or an amount with its unit (`1000sat`).
+ * Reads an amount: bare digits are whole units of the currency (`0.5`), or the amount has a unit
+ * (`1000sat`).
  */
 export function readAmount(ccy: string, text: string): Big {
   const { value } = orRefuse(() =>

@@ -1,4 +1,4 @@
-// Replaces the specification's `service` with the service name on the wire.
+// The names on the wire that contain the service name instead of the specification's `service`.
 
 export interface WireNames {
   /** The value of `method` for the internal wallet, such as `servicepay`. */
@@ -6,15 +6,15 @@ export interface WireNames {
   /** The name of the fee field, such as `servicepayFees`. */
   readonly feeField: string;
   /**
-   * The name of the flag that deducts this fee from the sent amount, such as `deductServicepayFees`
-   * (an assumption).
+   * The name of the flag that deducts the service fee from the sent amount, such as
+   * `deductServicepayFees`. The specification does not show this name, so it is an assumption.
    */
   readonly feeDeduction: string;
   /** The name of the webhook signature header, such as `X-Servicepay-Signature`. */
   readonly signatureHeader: string;
 }
 
-/** The identifiers for a service name in lower-case letters and digits. */
+/** Derives the names on the wire from a service name in lower-case letters and digits. */
 export function wireNamesOf(name: string): WireNames {
   if (!/^[a-z][a-z0-9]{0,31}$/.test(name)) throw new RangeError(`"${name}" is not a service name.`);
   const capital = name.charAt(0).toUpperCase() + name.slice(1);

@@ -2,7 +2,8 @@
 import { Failure } from '../../formats/failure.js';
 
 /**
- * The id of the database from which payments are made, for homes whose settings cannot store it.
+ * The environment variable with the id of the database from which payments are made, for homes
+ * whose settings cannot store the id.
  */
 export const databaseIdVariable = 'SVCPAY_DATABASE_ID';
 
@@ -30,7 +31,7 @@ export const notAnAddress = (source: string, cause?: unknown): Failure =>
     cause,
   });
 
-/** Separates the password from an address, valid or not. */
+/** Separates the password from an address. The address may be invalid. */
 export function withoutPassword(text: string): { url: string; password: string | undefined } {
   const [, start = '', password, rest = ''] =
     /^([a-z]+:\/\/[^:@/?#]*):([^/?#]*)(@.*)$/i.exec(text) ?? [];
@@ -52,7 +53,7 @@ export const withPassword = (url: string, password: string | undefined): string 
         (_all, start: string) => `${start}:${encodeURIComponent(password)}@`,
       );
 
-/** Adds PGSSLROOTCERT, which the client library does not support. */
+/** Adds PGSSLROOTCERT to the address, because the client library ignores this variable. */
 export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string {
   const { PGSSLROOTCERT: file, PGSSLMODE: mode = 'disable' } = env;
   const asked = /[?&]sslmode=([^&]*)/.exec(url)?.[1] ?? mode;
@@ -67,8 +68,8 @@ export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string
 }
 
 /**
- * Replaces the encrypting modes with the mode that verifies, because the client library warns that
- * they will verify less in the future. `no-verify` stays.
+ * Replaces the encrypting modes with the mode that verifies certificates, because the client
+ * library warns that the encrypting modes will verify less in the future. `no-verify` stays.
  */
 export const strictTls = (url: string): string =>
   url.includes('uselibpqcompat')

@@ -1,5 +1,5 @@
 // Copies payments and their attempts from another journal into a database, with the amounts that
-// they spent.
+// the payments spent.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { readRows, selectPayments, type PaymentRow } from '../journal/rows.js';
@@ -12,13 +12,13 @@ const bytes = v.pipe(
   v.instance(ArrayBuffer),
   v.transform((memory) => new Uint8Array(memory)),
 );
-/** Rows with all their columns. */
+/** Database rows with all their columns. */
 export const rowsSchema = v.array(v.record(v.string(), v.union([value, bytes])));
 export type StoredRow = v.InferOutput<typeof rowsSchema>[number];
 
 /**
- * Copies missing payments with their attempts, and updates payments of which the source has a later
- * version.
+ * Copies missing payments with their attempts. Updates a payment if the source has a later version
+ * of it.
  * @param clocks the present time of each account's limit clock at the source, which the clock of
  * this database continues
  */
@@ -54,7 +54,10 @@ export async function copyPayments(
   if (fresh.length > 0) await sql.run(countSubmissions(fresh.length), ...fresh);
 }
 
-/** A database that is restored to before the move has a lower count, see `Identity.recorded`. */
+/**
+ * Counts the copied submissions, so that a database restored to before the move has a lower count.
+ * See `Identity.recorded`.
+ */
 const countSubmissions = (payments: number): string =>
   `INSERT INTO recorded (account, submissions)
    SELECT account, count(*) FROM attempts
@@ -76,8 +79,8 @@ const rowsWith = async (sql: Sql, ids: readonly string[]): Promise<PaymentRow[]>
   readRows(await sql.all(selectPayments(`p.id IN (${placeholders(ids.length)})`), ...ids));
 
 /**
- * An attempt in the database's time, which counts against limits for as long as it would at the
- * source.
+ * Converts an attempt to the database's time, so that the attempt counts against limits for as long
+ * as at the source.
  */
 function timedByDatabase(
   row: StoredRow,
@@ -99,7 +102,7 @@ async function addAll(sql: Sql, rows: readonly PaymentRow[], sign: 1 | -1): Prom
       })),
     ),
   );
-  // Locks the rows of a period in the order in which payments lock them.
+  // The rows of a period are locked in the order in which payments lock them.
   for (const { statement } of groups.toSorted((one, other) => (one.key < other.key ? -1 : 1)))
     await sql.run(...statement);
 }
@@ -125,7 +128,10 @@ const knownSchema = v.array(
   v.object({ id: v.string(), scope: v.string(), ref: v.string(), txn_id: v.nullable(v.string()) }),
 );
 
-/** Excludes payments that another home moved, or made under the same reference. */
+/**
+ * Excludes payments that the database already has from another home, with the same reference and
+ * transaction. Throws Failure `usage` if the transactions differ.
+ */
 async function withoutOthers(
   sql: Sql,
   payments: readonly StoredRow[],

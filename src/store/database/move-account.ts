@@ -1,7 +1,7 @@
 // Moves the payments of an account from one database into another. During the move, the account
-// pays from neither database: the target is marked first, then the source. After all payments have
-// arrived, the mark of the target is removed. The mark of the source stays. The move can be
-// interrupted and repeated safely.
+// pays from neither database: svcpay first marks the target, then the source. After all payments
+// have arrived, svcpay removes the mark of the target. The mark of the source stays. The move can
+// be interrupted and repeated safely.
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import * as v from 'valibot';
@@ -12,13 +12,13 @@ import type { Postgres } from './postgres.js';
 import { arriving, movedAway, movedState } from './refused-databases.js';
 import { placeholders, type Sql } from './sql.js';
 
-/** A database, and its id. */
+/** A database with its id. */
 export interface IdentifiedDatabase {
   readonly database: Postgres;
   readonly id: string;
 }
 
-/** The account and the scope of its references. */
+/** The account, and the scope of its references. */
 export interface MovedAccount {
   readonly account: string;
   readonly scope: string;
@@ -27,7 +27,7 @@ export interface MovedAccount {
 interface Move extends MovedAccount {
   readonly from: IdentifiedDatabase;
   readonly to: IdentifiedDatabase;
-  /** Whether the process of a claim is running. */
+  /** Whether the process that holds a claim is running. */
   readonly isAlive: (owner: string) => boolean;
 }
 
@@ -50,7 +50,10 @@ export const moveAccount = (move: Move): Promise<number> =>
 
 const lockSchema = v.tuple([v.object({ is_free: v.boolean() })]);
 
-/** Opposite moves lock the same database. The lock ends with the connection. */
+/**
+ * Runs the action alone. Moves in opposite directions take their lock in the same database. The
+ * lock ends with the connection.
+ */
 function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promise<T> {
   const { database } = from.id < to.id ? from : to;
   const lock = 'SELECT pg_try_advisory_xact_lock(hashtextextended(?, 0)) AS is_free';
@@ -76,7 +79,10 @@ const markOf = ({ database }: IdentifiedDatabase, account: string): Promise<Mark
     return v.parse(v.array(markSchema), rows)[0];
   });
 
-/** Stops the payments of the account in both databases. False if it was moved before. */
+/**
+ * Stops the payments of the account in both databases. Returns false if the account was moved
+ * before.
+ */
 async function begin(move: Move): Promise<boolean> {
   const { from, to, account } = move;
   const [left, before] = [await markOf(from, account), await markOf(to, account)];
@@ -103,7 +109,10 @@ const hasPayments = ({ from, scope }: Move): Promise<boolean> =>
       (await sql.all('SELECT 1 FROM payments WHERE scope = ? LIMIT 1', scope)).length > 0,
   );
 
-/** The tables that may not change while an account moves, and the column that names the account. */
+/**
+ * The tables that may not change while an account moves, each with the column that names the
+ * account.
+ */
 const guarded = [
   ['payments', 'scope'],
   ['account_limits', 'account'],
@@ -143,7 +152,8 @@ async function markIn(
   mark: Mark | undefined,
   isChecked: boolean,
 ): Promise<void> {
-  // Until the end of the transaction, no process opens, claims or writes a payment.
+  // Until the end of the transaction, every other process is kept from opening, claiming or writing
+  // a payment.
   await sql.run('LOCK TABLE payments IN SHARE ROW EXCLUSIVE MODE');
   if (isChecked) await checkNotHeld(sql, move);
   await sql.run('DELETE FROM moves WHERE account = ?', move.account);
@@ -164,7 +174,7 @@ async function markIn(
 const notOwner = ({ kind, message, cause }: Failure): Failure =>
   new Failure(kind, message, { hint: 'Give the address of the role that owns the tables.', cause });
 
-/** PostgreSQL takes no parameters in `CREATE TRIGGER`. */
+/** Quotes a value for `CREATE TRIGGER`, because PostgreSQL takes no parameters there. */
 const literal = (text: string): string => pg.escapeLiteral(text);
 
 const heldSchema = v.array(v.object({ owner: v.string() }));
@@ -186,7 +196,9 @@ async function checkNotHeld(sql: Sql, { scope, account, isAlive }: Move): Promis
   );
 }
 
-/** Commits each piece in the target before deleting it from the source. */
+/**
+ * Moves rows in pieces. Each piece is committed in the target before it is deleted from the source.
+ */
 async function movePayments({ from, to, account, scope }: Move): Promise<number> {
   for (let count = 0; ;) {
     const { payments, attempts, now } = await from.database.read((sql) => readPayments(sql, scope));
@@ -227,14 +239,14 @@ const arrive = (
 interface OtherTable {
   readonly table: string;
   readonly of: 'account' | 'scope';
-  /** The other columns of the primary key. */
+  /** The other columns of the primary key, by table. */
   readonly key: readonly string[];
   readonly conflict: string;
 }
 
 /**
- * The limits of the source replace those of the target. For the other tables, any version is
- * correct.
+ * Copies the other tables of the account. The limits of the source replace those of the target. For
+ * the other tables, any version of a row is correct.
  */
 const otherTables: readonly OtherTable[] = [
   {

@@ -1,5 +1,5 @@
-// Moves a local journal and inbox, unfinished payments included, into a database. Safe to interrupt
-// and repeat.
+// Moves a local journal and inbox into a database, including unfinished payments. The move can be
+// interrupted and repeated safely.
 import type Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
@@ -27,7 +27,7 @@ export interface HomeFiles {
 
 /**
  * Copies missing rows. Updates a payment if the file has a later version of it.
- * @param isAlive whether a process still works on a payment, because then nothing is moved
+ * @param isAlive whether a process still works on a payment, because the move must then wait
  * @param now the machine's clock, epoch ms
  */
 export async function moveInto(
@@ -48,8 +48,8 @@ export async function moveInto(
 }
 
 /**
- * The result of the action on the file, or undefined if the file does not exist. No other process
- * writes to the file during the action.
+ * Returns the result of the action on the file, or undefined if the file does not exist. During the
+ * action, no other process writes to the file.
  */
 async function withFile<T>(
   file: SqliteFile,
@@ -79,7 +79,7 @@ function checkNotHeld(db: Database.Database, isAlive: (owner: string) => boolean
   );
 }
 
-/** Moves each piece in a separate transaction. The sizes are small enough for one statement. */
+/** Moves each piece in a separate transaction. The pieces are small enough for one statement. */
 const move = <T>(database: Postgres, action: (sql: Sql) => Promise<T>): Promise<T> =>
   database.transaction(action, { locks: ['move'], isUnlimited: true });
 
@@ -140,7 +140,9 @@ async function moveTable(
     );
 }
 
-/** Events get new numbers in the database; a moved event is recognized by its batch. */
+/**
+ * Copies events, which get new numbers in the database. A moved event is recognized by its batch.
+ */
 async function moveEvents(database: Postgres, db: Database.Database): Promise<number> {
   const rows = db.prepare('SELECT * FROM events ORDER BY id');
   const waiting = db.prepare('SELECT consumer, txn_id AS txnId FROM backlog WHERE event_id = ?');

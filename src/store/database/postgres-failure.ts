@@ -1,4 +1,4 @@
-// Errors of PostgreSQL and its connections: classification, and messages that name the setting.
+// Classifies errors of PostgreSQL and its connections, and writes messages that name the setting.
 import * as v from 'valibot';
 import { Failure, type FailureDetails, type FailureKind } from '../../formats/failure.js';
 import { codeOf, messageOf } from '../../formats/unknown.js';
@@ -6,9 +6,12 @@ import { notAnAddress } from './address.js';
 import { arriving, movedAway, movedState } from './refused-databases.js';
 
 const networkCode = /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
-/** Connection exceptions: the server shuts down or starts, or it ended an idle transaction. */
+/**
+ * The states of connection exceptions: the server shuts down or starts, or ended an idle
+ * transaction.
+ */
 const lostState = /^(08|57P0[123]|25P03)/;
-/** Errors of the client library that have no code. */
+/** Messages of client library errors that have no code. */
 const lostTexts = [
   'Connection terminated',
   'Query read timeout',
@@ -17,7 +20,7 @@ const lostTexts = [
   'Client has encountered a connection error',
 ];
 
-/** The state of an error. PgBouncer reports a wrong password as a violation of the protocol. */
+/** The state of an error. PgBouncer reports a wrong password as a protocol violation. */
 const stateOf = (error: unknown): string =>
   codeOf(error) === '08P01' && /authentication failed|no such user/i.test(messageOf(error))
     ? '28P01'
@@ -30,7 +33,7 @@ export const isLost = (error: unknown): boolean =>
     lostState.test(stateOf(error)) ||
     lostTexts.some((text) => error.message.startsWith(text)));
 
-/** Whether the host name does not exist, so waiting would not help. */
+/** Whether the host name does not exist, so that a further attempt would fail too. */
 export const isNowhere = (error: unknown): boolean => codeOf(error) === 'ENOTFOUND';
 
 /**
@@ -40,7 +43,7 @@ export const isNowhere = (error: unknown): boolean => codeOf(error) === 'ENOTFOU
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
 
 /**
- * Whether the server accepts no connection now, because it is starting or has no free connections.
+ * Whether the server refuses connections now, because it is starting or has no free connections.
  */
 export const isBusy = (error: unknown): boolean => /^(53300|57P03)/.test(codeOf(error));
 
@@ -77,7 +80,10 @@ function grants(role: string, reason: string): string {
   );
 }
 
-/** As the trigger raises it: the account, and where its payments are or come from. */
+/**
+ * The details that the trigger raises: the account, and the database that its payments moved to or
+ * come from.
+ */
 const movedSchema = v.object({
   message: v.string(),
   detail: v.picklist(['to', 'from']),

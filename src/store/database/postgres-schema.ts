@@ -1,4 +1,4 @@
-// The tables in PostgreSQL. Each part has a version, and each step to the next version is a
+// The tables in PostgreSQL. Each part has a version. Each step to the next version is a
 // transaction.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
@@ -7,16 +7,19 @@ import { empty, foreign, newer, older } from './refused-databases.js';
 import { flag, type Sql } from './sql.js';
 import { schemaName } from './postgres-transaction.js';
 
-/** A group of tables with a version of its own. */
+/** A group of tables that share one version number. */
 export interface TableGroup {
   readonly name: 'journal' | 'inbox';
-  /** The table with one row for each payment or event. */
+  /** The main table of the part, with one row for each payment or event. */
   readonly table: string;
   /** The SQL from each version to the next. The first text creates version 1. */
   readonly steps: readonly string[];
 }
 
-/** The identity of the database, the journal's record in it, and the version of each part. */
+/**
+ * The tables with the identity of the database, the journal's record in it, and the version of each
+ * part.
+ */
 const commonTables = `
   CREATE TABLE identity (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -39,9 +42,9 @@ const commonTables = `
   );`;
 
 /**
- * The place of a row. A copy of the row has another place: another transaction wrote a restored or
- * replicated row, and a copied database has another oid. A failover, a vacuum and pg_upgrade keep
- * the place.
+ * The SQL for the place of a row. A copy of the row has a different place, because a different
+ * transaction wrote a restored or replicated row, and a copied database has a different oid. A
+ * failover, a vacuum and pg_upgrade keep the place.
  */
 const placeOf = (transaction: string): string =>
   `concat_ws(' ', (SELECT oid FROM pg_database WHERE datname = current_database()), tableoid,
@@ -64,31 +67,31 @@ const stateSchema = v.tuple([
   ),
 ]);
 
-/** The identity of a database, and whether it may lack payments. */
+/** The identity of a database, and whether payments may be missing from it. */
 export interface Identity {
   readonly id: string;
-  /** Starts at 1. `reconcile --import` raises it. */
+  /** The number of the current generation, from 1. `reconcile --import` raises the number. */
   readonly generation: number;
   /** The number of submissions that the journal has recorded. */
   readonly recorded: number;
   /**
-   * Whether payments may be missing: a home noticed in this generation that the database was
-   * restored from a backup, or the database is a copy of another one, as after a restored dump.
+   * Whether payments may be missing. Either a home noticed in this generation that the database was
+   * restored from a backup, or the database is a copy, such as a restored dump.
    */
   readonly restored: boolean;
 }
 
 export interface PartState {
-  /** Undefined if there are no tables. */
+  /** The identity, or undefined if the tables are missing. */
   readonly identity: Identity | undefined;
-  /** 0 if there are no tables. */
+  /** The version of the tables, or 0 if the tables are missing. */
   readonly version: number;
 }
 
 export const readVersion = (database: Postgres, part: TableGroup): Promise<PartState> =>
   database.read((sql) => stateOf(sql, database, part));
 
-/** Reads the catalogue, because PostgreSQL may cache the resolution of names. */
+/** Reads the tables from the catalogue, because PostgreSQL may cache the resolution of names. */
 async function stateOf(sql: Sql, { source }: Postgres, part: TableGroup): Promise<PartState> {
   const tables = await namesIn(
     sql,
@@ -97,7 +100,7 @@ async function stateOf(sql: Sql, { source }: Postgres, part: TableGroup): Promis
   if (tables.length === 0) return { identity: undefined, version: 0 };
   if (!['parts', 'identity', 'recorded', 'moves'].every((name) => tables.includes(name)))
     throw foreign(source);
-  // Names the schema, so that an error names the schema that the role may not use.
+  // The statement names the schema, so that an error names the schema that the role may not use.
   const text = `SELECT id, generation, (restored = 1 OR ${isCopy})::int AS restored,
       (SELECT coalesce(sum(submissions), 0)::bigint FROM ${schemaName}.recorded) AS recorded,
       (SELECT version FROM ${schemaName}.parts WHERE part = ?) AS version
@@ -111,8 +114,8 @@ const namesIn = async (sql: Sql, text: string): Promise<string[]> =>
   v.parse(namesSchema, await sql.all(text)).map(({ name }) => name);
 
 /**
- * Returns the identity of the database. Throws Failure `usage` if the tables are missing or of
- * another version. A payment never creates tables, because an empty database may be the wrong
+ * Returns the identity of the database. Throws Failure `usage` if the tables are missing or have a
+ * different version. A payment never creates tables, because an empty database may be the wrong
  * database.
  */
 export async function checkTables(database: Postgres, part: TableGroup): Promise<Identity> {
@@ -132,11 +135,11 @@ export const startGeneration = (database: Postgres): Promise<unknown> =>
     sql.last([`UPDATE identity SET generation = generation + 1, restored = 0, ${staysHere}`]),
   );
 
-/** An operator's statements have no time limit. */
+/** Runs an operator's statements, which have no time limit. */
 const unlimited = { isUnlimited: true } as const;
 
 export interface UpgradeOptions {
-  /** Whether the database is meant to be empty. */
+  /** Whether the operator expects an empty database. */
   readonly isNew?: boolean;
   /** Called with the version of the existing tables before each upgrade. */
   readonly onStep?: (version: number) => void;
@@ -144,7 +147,8 @@ export interface UpgradeOptions {
 
 /**
  * Upgrades version by version, each in a transaction, or creates all tables. Other processes wait
- * until the end. Throws Failure `usage` for an empty database, unless the caller expects a new one.
+ * until the upgrade ends. Throws Failure `usage` for an empty database, unless the caller expects
+ * an empty database.
  */
 export async function upgradeTables(
   database: Postgres,
@@ -157,7 +161,7 @@ export async function upgradeTables(
   while ((await step()) < part.steps.length);
 }
 
-/** Takes a step, and returns the version that it reached. */
+/** Takes one upgrade step, and returns the version that the step reached. */
 async function takeStep(
   sql: Sql,
   database: Postgres,
@@ -182,8 +186,8 @@ async function takeStep(
 }
 
 /**
- * Creates the schema and the common tables. A role without the right to create schemas uses an
- * existing schema.
+ * Creates the schema and the common tables. A role that may not create schemas uses an existing
+ * schema.
  */
 async function createCommonTables(sql: Sql): Promise<void> {
   const schemas = await namesIn(sql, 'SELECT nspname AS name FROM pg_namespace');
@@ -194,14 +198,14 @@ async function createCommonTables(sql: Sql): Promise<void> {
 }
 
 /**
- * The most rows that are counted, which takes a few ms. For a larger table the database has an
- * estimate.
+ * The most rows that svcpay counts exactly, which takes a few ms. For a larger table, svcpay uses
+ * the estimate of the database.
  */
 const countedMost = 10_000;
 
 /**
- * Counts rows. For a large table, returns the estimate of the last vacuum or analyze, to two
- * digits.
+ * Counts rows. For a large table, returns the estimate of the last vacuum or analyze, rounded to
+ * two digits.
  */
 export const countRows = (database: Postgres, { table }: TableGroup): Promise<number> =>
   database.read(async (sql) => {
@@ -218,7 +222,7 @@ export const countRows = (database: Postgres, { table }: TableGroup): Promise<nu
     return Number((await countOf(estimate)).toPrecision(2));
   });
 
-/** Commits a write that changes nothing. */
+/** Commits a write that changes nothing, to test whether writes succeed. */
 export const tryWrite = (database: Postgres, { name }: TableGroup): Promise<unknown> =>
   database.transaction((sql) =>
     sql.last(['UPDATE parts SET version = version WHERE part = ?', name]),

@@ -1,5 +1,6 @@
-// One transaction on a connection to PostgreSQL. Statements travel together: BEGIN, settings, locks
-// and the first statement take one database round trip, and so do the last statements and COMMIT.
+// Runs one transaction on a connection to PostgreSQL. To save database round trips, BEGIN,
+// settings, locks and the first statement are sent together, and so are the last statements and
+// COMMIT.
 import pg from 'pg';
 import * as v from 'valibot';
 import {
@@ -10,23 +11,26 @@ import {
   type TransactionOptions,
 } from './sql.js';
 
-/** The schema of the database that holds all tables. */
+/** The schema that holds all tables of svcpay. */
 export const schemaName = 'svcpay';
 
 const statementMs = 5_000;
-/** Longer than the database's own timeout, because the database's error is more specific. */
+/**
+ * The timeout of the client, which is longer than the database's own timeout, because the
+ * database's error is more specific.
+ */
 export const answerMs = 6_000;
-/** A day, because the client library has no value for unlimited. */
+/** The longest timeout, a day, because the client library has no value for unlimited. */
 const unlimitedMs = 86_400_000;
 
 const clockTime = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 export interface Transaction {
   readonly sql: Sql;
-  /** Commits if a statement was sent and `sql.last` has not committed it. */
+  /** Commits if a statement was sent and `sql.last` has not committed the transaction. */
   commit(): Promise<void>;
   rollback(): Promise<void>;
-  /** Whether nothing is open on the connection, so that the next transaction can use it. */
+  /** Whether the connection is idle, so that the next transaction can use the connection. */
   isOver(): boolean;
 }
 
@@ -102,12 +106,15 @@ const settings = (statementTimeout: number, idleTimeout: number): string =>
 const limited = settings(statementMs, answerMs);
 const unlimited = settings(0, 0);
 
-/** The first statements: sets the timeouts, takes the locks in order, and then reads the clock. */
+/**
+ * The first statements of a transaction. They set the timeouts, take the locks in order, and then
+ * read the clock.
+ */
 function opening({ locks = [], isUnlimited = false }: TransactionOptions): Statement[] {
   const calls = [isUnlimited ? unlimited : limited, ...locks.map(() => takeLock), clockTime];
   return [
     ['BEGIN ISOLATION LEVEL READ COMMITTED'],
-    // Sorted to prevent deadlocks.
+    // The locks are sorted to prevent deadlocks.
     [`SELECT ${calls.join(', ')} AS now`, ...locks.toSorted()],
   ];
 }
@@ -130,7 +137,7 @@ const sendTogether = (
 ): Promise<Result[]> =>
   new Promise((resolve, reject) => {
     const answered = (error: Error | undefined, results: unknown): void => {
-      // A single statement has a result, several statements have a list of results.
+      // A single statement has one result. Several statements have a list of results.
       if (error) reject(error);
       else resolve(v.parse(resultsSchema, [results].flat()));
     };
@@ -139,11 +146,11 @@ const sendTogether = (
 
 /**
  * A batch of statements with parameters, sent in one message and answered in one message. The
- * client library sends single statements, but reads any number of results. After a failed statement
- * PostgreSQL skips the rest.
+ * client library itself only sends single statements, but reads any number of results. After a
+ * failed statement, PostgreSQL skips the rest.
  */
 class StatementBatch extends pg.Query {
-  /** The client library reads this field. */
+  /** The callback field, which the client library reads. */
   readonly query_timeout: number;
   override readonly submit: (connection: pg.Connection) => void;
 
@@ -187,8 +194,8 @@ function wireValue(value: SqlValue): string | Buffer | null {
 const nowSchema = v.tuple([v.object({ now: v.number() })]);
 
 /**
- * The clock of the database. The first statement reads the clock, and a monotonic clock then
- * advances it, which saves round trips.
+ * The clock of the database. The first statement reads the clock. A monotonic clock then advances
+ * the time, which saves round trips.
  */
 function clockFrom(rows: unknown, clock: () => number): () => number {
   const [{ now }] = v.parse(nowSchema, rows);

@@ -1,6 +1,6 @@
-// A PostgreSQL database for journal and inbox. Transactions use no session state, such as session
-// locks and prepared statements, so poolers work. After a lost connection, svcpay looks the outcome
-// of a commit up instead of assuming it.
+// Connects to a PostgreSQL database for journal and inbox. Poolers work, because transactions use
+// no session state, such as session locks and prepared statements. After a lost connection, svcpay
+// looks up the outcome of a commit instead of assuming it.
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -14,15 +14,15 @@ import type { Sql, SqlDatabase, TransactionOptions } from './sql.js';
 
 export interface PostgresOptions {
   /**
-   * The address, with its password if there is one. Missing parts come from PG* variables and the
-   * password file.
+   * The address, including its password if there is one. Missing parts come from PG* variables and
+   * the password file.
    */
   readonly url: string;
-  /** The setting with the address, for messages. */
+  /** The setting that contains the address, for messages. */
   readonly source: string;
   /** Monotonic milliseconds. */
   readonly clock: () => number;
-  /** Waits between attempts while the database is away. */
+  /** Waits between attempts while the database is unavailable. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
@@ -31,13 +31,11 @@ const mostConnections = 6;
 const int8 = 20;
 
 export interface Postgres extends SqlDatabase {
-  /** The setting with the address, for messages. */
+  /** The setting that contains the address, for messages. */
   readonly source: string;
   /** The address without its password. */
   readonly where: string;
-  /**
-   * The number of lost connections. A new connection may lead to a database in a restored state.
-   */
+  /** The number of lost connections. A new connection may lead to a restored database. */
   losses(): number;
 }
 
@@ -86,7 +84,8 @@ export function postgresDatabase({
       try {
         return { done: await once(action, options, number > 1) };
       } catch (error) {
-        // Waits only once. Until a connection succeeds, further transactions try only once.
+        // Only the first transaction waits for a connection. Until a connection succeeds, further
+        // transactions try only once.
         if (!isConflict(error) && (!isAway(error) || gaveUp)) throw error;
         failed = error;
         return {};
@@ -112,7 +111,7 @@ export function postgresDatabase({
     transaction,
     read: (action) => transaction(action),
     close: async () => {
-      // The end of a silent connection could take for ever.
+      // Closing a connection that no longer responds could hang.
       await Promise.race([pool.end().catch(ignore), delay(500, undefined, { ref: false })]);
       for (const socket of sockets) socket.destroy();
     },
@@ -121,11 +120,11 @@ export function postgresDatabase({
 
 const ignore = (): void => undefined;
 
-/** The role that connects, named in GRANT statements. */
+/** The role that connects, which GRANT statements name. */
 const roleOf = (url: string): string =>
   new pg.Client({ connectionString: strictTls(url) }).user ?? 'ROLE';
 
-/** Whether the database threw the error, not the action. */
+/** Whether the database, not the action, threw the error. */
 const isOfDatabase = (error: unknown): boolean =>
   error instanceof Error && !(error instanceof Failure) && error.name !== 'LostClaim';
 

@@ -1,5 +1,5 @@
-// The databases that svcpay refuses, with the reason. svcpay writes nothing to them and pays
-// nothing from them.
+// The databases that svcpay refuses, with the reasons. svcpay neither writes to a refused database
+// nor pays from it.
 import { Failure } from '../../formats/failure.js';
 import { databaseIdVariable } from './address.js';
 import { schemaName } from './postgres-transaction.js';
@@ -74,7 +74,10 @@ export const unexpectedDatabase = (source: string, id: string, expected: string)
     },
   );
 
-/** The refusal without a stored id: an empty or older database would pay everything again. */
+/**
+ * The refusal of a database if no id is stored. An empty or older database would pay everything
+ * again.
+ */
 export const unidentifiedDatabase = (source: string, id: string): Failure =>
   new Failure(
     'usage',
@@ -91,7 +94,10 @@ export const restoredDatabase = (source: string, generation: number): Failure =>
     { hint: 'Enter them from the service, for each account', next: { do: 'import-payments' } },
   );
 
-/** The state in which a trigger refuses the payments of an account that moves, or was moved. */
+/**
+ * The error state in which a trigger refuses the payments of an account that is moving or has
+ * moved.
+ */
 export const movedState = 'SV001';
 
 /** @param other the id of the database that has the payments of the account */

@@ -1,5 +1,5 @@
-// A SQLite file for journal and inbox: one transaction at a time, within this process and among
-// processes.
+// Uses a SQLite file as the database of journal and inbox. One transaction runs at a time, within
+// this process and among processes.
 import { resolve } from 'node:path';
 import type Database from 'libsql';
 import * as v from 'valibot';
@@ -22,18 +22,18 @@ import {
 } from './sql.js';
 
 /**
- * The last transaction on each file. SQLite blocks the process while it waits for a lock, so a lock
- * held by this process would cause a deadlock.
+ * The last transaction on each file. SQLite blocks the process while it waits for a lock. A lock
+ * held by this process would therefore cause a deadlock.
  */
 const turns = new Map<string, Promise<unknown>>();
 
-/** The timeout of optional transactions after a failed wait. */
+/** The timeout of optional transactions after a failed wait for a lock. */
 const shortTimeoutMs = 250;
 
 /** @param now the machine's clock, epoch ms */
 export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
   const db = openSqlite(file, now);
-  /** Statements are prepared once, because programs run them many times. */
+  /** The prepared statements. Each is prepared once, because programs run it many times. */
   const kept = new Map<string, Database.Statement>();
   const statement = (text: string): Database.Statement => {
     const found = kept.get(text) ?? db.prepare(text);
@@ -50,7 +50,7 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
     script: async (text) => void db.exec(text),
     last: async (...statements) => statements.map(rowsOf),
     now: async () => now(),
-    // The transaction itself holds the lock on the whole file.
+    // SQLite ignores lock names, because the transaction itself locks the whole file.
     whileLocked: async (_name, ...each) => rowsOf(each),
   };
   const name = resolve(file.path);
@@ -128,7 +128,7 @@ function closeSqlite(db: Database.Database): void {
     db.pragma('busy_timeout = 0');
     db.pragma('wal_checkpoint(TRUNCATE)');
   } catch {
-    // The data is safe in the log next to the file.
+    // A failed merge is harmless, because the data is safe in the log next to the file.
   }
   db.close();
 }

@@ -3,13 +3,13 @@
 
 /** A delivery as received, with the fields of its payload (specification: Events). */
 export interface ReceivedEvent {
-  /** Epoch ms by this machine's clock. */
+  /** The time of receipt in epoch ms, by this machine's clock. */
   readonly receivedAt: number;
   /** The raw body. */
   readonly body: Uint8Array;
-  /** The signature in the header, unchanged. */
+  /** The signature from the header, unchanged. */
   readonly signature: string;
-  /** Null if the body is not a payload of the specification. */
+  /** The payload, or null if the body does not match the specification. */
   readonly txnId: string | null;
   readonly txnState: string | null;
   readonly updatedAt: number | null;
@@ -21,12 +21,12 @@ export interface EventPlace {
   readonly duplicateOf: number | null;
   /** Whether an earlier event reported a later state. */
   readonly outOfOrder: boolean;
-  /** States that the transaction must have passed and that no event reported. */
+  /** States that the transaction must have passed although no event reported them. */
   readonly missing: readonly string[];
 }
 
 export interface StoredEvent extends ReceivedEvent, EventPlace {
-  /** Ids grow in the order of arrival. */
+  /** A stored event. Ids grow in the order of arrival. */
   readonly id: number;
 }
 
@@ -38,18 +38,20 @@ export interface EarlierEvent {
 
 export type PlaceEvent = (event: ReceivedEvent, earlier: readonly EarlierEvent[]) => EventPlace;
 
-/** An event that waits for a consumer. Events of one transaction are delivered in this order. */
+/**
+ * An event that waits for a consumer. The events of one transaction are delivered in this order.
+ */
 export interface WaitingEvent {
   readonly eventId: number;
-  /** Empty for an event that names no transaction. */
+  /** The transaction id, or empty if the event names no transaction. */
   readonly txnId: string;
 }
 
 export interface EventStore {
   /**
    * Stores events in one transaction, and adds those that are not duplicates to each consumer's
-   * backlog. Resolves once the events are on disk in the given order. Several calls may run at
-   * once, and resolve in the order of the calls.
+   * backlog. Resolves once the events are on disk in the given order. Concurrent calls resolve in
+   * the order of the calls.
    */
   append(
     events: readonly ReceivedEvent[],
@@ -58,11 +60,11 @@ export interface EventStore {
   ): Promise<StoredEvent[]>;
   read(id: number): Promise<StoredEvent | undefined>;
   ofTransaction(txnId: string): Promise<readonly StoredEvent[]>;
-  /** The events received at this time (epoch ms) or later, oldest first. */
+  /** Yields the events received at this time (epoch ms) or later, oldest first. */
   since(receivedAt: number): AsyncIterable<StoredEvent>;
   /**
-   * Transactions whose latest event, received at this time (epoch ms) or later, has another state
-   * than the given states, newest first. Searches the last 50,000 events.
+   * Finds transactions whose latest event has a state that is not among the given states, newest
+   * first. Ignores events received before this time (epoch ms). Searches the last 50,000 events.
    */
   unfinished(
     receivedAt: number,
@@ -73,26 +75,29 @@ export interface EventStore {
   backlog(): Promise<readonly Backlog[]>;
   readonly consumers: Consumers;
   readonly leases: Leases;
-  /** Rejects if the inbox cannot store anything now. */
+  /** Rejects if the inbox cannot store events now. */
   check(): Promise<void>;
   /**
-   * Deletes events that were received before this time and wait for no consumer, among the next few
-   * thousand after this id. Resolves with the id to continue from, or with undefined if the
-   * remaining events are newer.
+   * Deletes events that were received before this time and that no consumer waits for. Examines
+   * only the next few thousand events after this id. Resolves with the id to continue from, or with
+   * undefined if the remaining events are newer.
    */
   prune(receivedBefore: number, after: number): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
 /**
- * Shares a consumer's backlog among workers: one worker at a time gets the events of a transaction.
+ * Shares a consumer's backlog among workers. Only one worker at a time gets the events of a
+ * transaction.
  */
 export interface Leases {
-  /** Leases further waiting events to this worker. No other worker holds their transactions. */
+  /**
+   * Leases further waiting events to this worker. Their transactions are leased to no other worker.
+   */
   take(consumer: string, worker: string, limit: number): Promise<readonly WaitingEvent[]>;
   /**
-   * Extends the leases. Resolves with false if they differ from those of this worker, because a
-   * lease expired or a response was lost.
+   * Extends the leases. Resolves with false if the leases are no longer those of this worker,
+   * because a lease expired or a response was lost.
    */
   extend(consumer: string, worker: string): Promise<boolean>;
   /**
@@ -105,7 +110,7 @@ export interface Leases {
   release(consumer: string, worker: string): Promise<void>;
 }
 
-/** The duration of a lease, unless the worker extends it. */
+/** The duration of a lease in ms, unless the worker extends the lease. */
 export const eventLeaseMs = 10_000;
 
 export interface EarlierTransaction {
@@ -113,14 +118,14 @@ export interface EarlierTransaction {
   readonly txnState: string;
 }
 
-/** The names under which events wait. All times are by the clock of the inbox. */
+/** The consumers of the inbox. All times are by the clock of the inbox. */
 export interface Consumers {
   /**
-   * Records that a receiver serves these consumers now. A consumer that no receiver has served
-   * counts as served now, too.
+   * Records that a receiver serves these consumers now. A consumer that was never served also
+   * counts as served now.
    */
   serve(names: readonly string[]): Promise<void>;
-  /** All consumers by name, including those without a backlog. */
+  /** All consumers by name, including those whose backlog is empty. */
   list(): Promise<readonly Consumer[]>;
   /**
    * Drops the backlog of a consumer, and resolves with the number of its waiting events. Rejects
@@ -142,7 +147,8 @@ export interface Consumer {
   readonly oldest: number | null;
   readonly oldestSeconds: number | null;
   /**
-   * The time since a receiver last served the consumer. Null if no receiver was seen to serve it.
+   * The time since a receiver last served the consumer. Null if no receiver has ever served the
+   * consumer.
    */
   readonly servedSeconds: number | null;
 }
@@ -150,8 +156,8 @@ export interface Consumer {
 export type Backlog = Consumer & { readonly oldest: number; readonly oldestSeconds: number };
 
 /**
- * Whether no receiver has served the consumer for a day: it was renamed, or no receiver forwards to
- * it.
+ * Whether no receiver has served the consumer for a day. Either the consumer was renamed, or no
+ * receiver forwards to the consumer.
  */
 export const isFormer = ({ servedSeconds }: Pick<Consumer, 'servedSeconds'>): boolean =>
   servedSeconds !== null && servedSeconds > 86_400;

@@ -1,5 +1,5 @@
-// The inbox in PostgreSQL, for many receivers. One worker on any machine gets a transaction's
-// events.
+// The inbox in PostgreSQL, for many receivers. Across all machines, only one worker at a time gets
+// a transaction's events.
 import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
 import type { TableGroup } from '../database/postgres-schema.js';
@@ -23,13 +23,13 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
         txnId ?? '',
         new TimeFromNow(),
       );
-      // Locks the row, so that no worker deletes it before the commit.
+      // The statement locks the row, so that no worker deletes the row before the commit.
       const open = `INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?)
         ON CONFLICT (consumer, txn_id) DO UPDATE
           SET first_event = least(leases.first_event, excluded.first_event)`;
       await sql.run(open, consumer, txnId ?? '', id);
     },
-    // No separate sync is needed, because a commit survives a power loss.
+    // A separate sync is unnecessary, because a commit survives a power loss.
     sync: () => Promise.resolve(),
     close: () => database.close(),
   });
@@ -148,7 +148,7 @@ async function settleEvents(
     consumer,
     ...names,
   );
-  // Events that arrived since then are free for any worker.
+  // Events that arrived during the lease are free for any worker.
   const more = await sql.all(
     `UPDATE leases SET worker = NULL, lease_until = 0
      WHERE ${these} AND worker = ? AND NOT EXISTS (${left} AND event_id <= leases.taken_to)

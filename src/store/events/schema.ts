@@ -1,15 +1,15 @@
-// The tables of the inbox, for SQLite and for PostgreSQL, and their rows as events. A test compares
-// the two. Each text makes the next version from the version before it, from version 1. A released
-// text never changes.
+// The tables of the inbox, for SQLite and for PostgreSQL, and the conversion of their rows to
+// events. A test compares the tables of both. Each text makes the next version from the version
+// before. A released text never changes.
 import * as v from 'valibot';
 import { flag, rowOf } from '../database/sql.js';
 
-/** Identifies an inbox file: the letters `svce`. */
+/** The mark of an inbox file: the letters `svce`. */
 export const applicationId = 0x73766365;
 
 /**
- * In a file, one worker holds all waiting events of a consumer, because all workers run on one
- * machine.
+ * The tables in a SQLite file. One worker holds all waiting events of a consumer, because all
+ * workers run on one machine.
  */
 export const sqliteSteps: readonly string[] = [
   `CREATE TABLE events (
@@ -51,9 +51,9 @@ export const sqliteSteps: readonly string[] = [
 ];
 
 /**
- * One lease per consumer and transaction with waiting events, up to the last event that its worker
- * got. Rows of backlog and leases are short-lived, so vacuum follows the number of dead rows, and
- * an update of a lease stays within its page.
+ * The tables in PostgreSQL. Each consumer has one lease per transaction with waiting events, up to
+ * the last event that its worker got. Rows of backlog and leases are short-lived, so vacuum follows
+ * the number of dead rows, and an update of a lease stays within its page.
  */
 export const postgresSteps: readonly string[] = [
   `CREATE TABLE events (
@@ -100,7 +100,7 @@ export const postgresSteps: readonly string[] = [
 ];
 
 /**
- * Bytes from libsql, which returns buffers or their bare memory, depending on how rows are read.
+ * Reads bytes from libsql, which returns buffers or plain memory, depending on how rows are read.
  */
 const bytes = v.pipe(
   v.union([v.instance(Uint8Array), v.instance(ArrayBuffer)]),

@@ -1,4 +1,4 @@
-// The consumers of the inbox in a database: the names under which events wait.
+// The consumers of the inbox in a database. Events wait under the name of a consumer.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { placeholders, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
@@ -7,8 +7,8 @@ import type { Consumers } from './event-store.js';
 export type LeaseTable = 'leases' | 'workers';
 
 /**
- * The most rows in one DELETE. It takes a third of a second in PostgreSQL, well below the statement
- * timeout.
+ * The most rows in one DELETE. Such a DELETE takes a third of a second in PostgreSQL, well below
+ * the statement timeout.
  */
 const droppedAtOnce = 5_000;
 
@@ -37,7 +37,7 @@ export function sqlConsumers(database: SqlDatabase, leaseTable: LeaseTable): Con
     const text = `SELECT 1 FROM ${leaseTable} WHERE consumer = ? AND lease_until > ? LIMIT 1`;
     if ((await sql.all(text, name, await sql.now())).length > 0) throw beingServed(name);
   };
-  /** Drops some rows. True if no row is left. */
+  /** Drops some rows of a backlog. Resolves with true once the backlog is empty. */
   const dropSome = async (sql: Sql, name: string): Promise<readonly [number, boolean]> => {
     await refuseIfServed(sql, name);
     const some = `DELETE FROM backlog WHERE consumer = ? AND event_id IN

@@ -22,7 +22,9 @@ const earlierSchema = v.array(
 );
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
-/** The most earlier events that are read. No specified transaction has as many states. */
+/**
+ * The most earlier events that are read. No transaction in the specification has that many states.
+ */
 const earlierLimit = 32;
 const rowsAtOnce = 200;
 /**
@@ -31,19 +33,21 @@ const rowsAtOnce = 200;
  */
 const searchedMost = 50_000;
 /**
- * The most events in one DELETE. It takes a third of a second in PostgreSQL, well below the
- * statement timeout.
+ * The most events in one DELETE. Such a DELETE takes a third of a second in PostgreSQL, well below
+ * the statement timeout.
  */
 const prunedAtOnce = 5_000;
-/** The rows of one INSERT. Single rows take a third longer, and more rows save nothing. */
+/**
+ * The number of rows in one INSERT. Single rows take a third longer, and more rows save no time.
+ */
 const addedAtOnce = 32;
 
 export interface EventParts {
   readonly database: SqlDatabase;
-  /** The table with the leases of a consumer. */
+  /** The table that holds the leases of a consumer. */
   readonly leaseTable: LeaseTable;
   readonly leases: Leases;
-  /** Puts an event into the backlog of a consumer. */
+  /** The statement that puts an event into the backlog of a consumer. */
   readonly queue: (sql: Sql, consumer: string, event: StoredEvent) => Promise<void>;
   /** Makes commits survive a power loss, if the database needs that. */
   readonly sync: () => Promise<unknown>;
@@ -61,8 +65,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
   return {
     async append(events, consumers, placing) {
       const batch = randomUUID();
-      // Runs one transaction's appends one after the other, so that each event is compared with all
-      // earlier events.
+      // Appends run one after the other, so that each event is compared with all earlier events.
       const locks = [...new Set(events.map(({ txnId }) => `events ${txnId ?? ''}`))];
       const stored = await database.transaction(
         async (sql) => {
@@ -71,7 +74,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
           const added: StoredEvent[] = [];
           for (const part of unrelated(events))
             added.push(...(await add(sql, part, placing, batch)));
-          // Sorted, so that two processes lock the same leases in the same order.
+          // The names are sorted, so that two processes lock leases in the same order.
           const fresh = added.filter(({ duplicateOf }) => duplicateOf === null);
           for (const one of fresh.toSorted(byTransaction))
             for (const consumer of consumers) await queue(sql, consumer, one);
@@ -118,7 +121,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
       ),
     consumers,
     leases,
-    // A write without effect, which fails if any other write would fail.
+    // A write without effect, which fails if other writes would fail.
     check: () =>
       database.transaction(
         async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0')),
@@ -176,8 +179,8 @@ async function earlierTry(
 }
 
 /**
- * Splits events into parts without two events of a transaction, because each event is compared with
- * all earlier events.
+ * Splits events into parts in which each transaction has one event, because each event is compared
+ * with all earlier events.
  */
 function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly ReceivedEvent[]> {
   let part: ReceivedEvent[] = [];
@@ -224,7 +227,8 @@ async function add(
       batch,
     ]),
   );
-  // PostgreSQL assigns ids in the order of the rows, and may return them in any order.
+  // The rows are sorted by id. PostgreSQL assigns ids in the order of the rows, but may return the
+  // rows in any order.
   const ids = v
     .parse(idsSchema, rows)
     .map(({ id }) => id)
@@ -234,7 +238,7 @@ async function add(
   );
 }
 
-/** Earlier events by transaction. */
+/** Groups earlier events by transaction. */
 async function earlierOf(
   sql: Sql,
   events: readonly ReceivedEvent[],

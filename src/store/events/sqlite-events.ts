@@ -11,8 +11,8 @@ import { applicationId, sqliteSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
 /**
- * The pages between two checkpoints. Checkpoints are rare, because the index of transactions
- * changes many pages.
+ * The number of pages between two checkpoints. Checkpoints are rare, because the index of
+ * transactions changes many pages.
  */
 const checkpointPages = 8_000;
 
@@ -45,7 +45,8 @@ export function openEventStore(
     },
     sync: async () => {
       await log.sync();
-      // The data of an unlinked file is lost when the process ends.
+      // A replaced or deleted file is refused, because data in an unlinked file is lost when the
+      // process ends.
       if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) throw movedOrDeleted(path);
     },
     close: async () => {
@@ -92,7 +93,7 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
     database.transaction(async (sql) => {
       const at = await sql.now();
       const holder = await holderOf(sql, consumer);
-      // An implausibly late end was written before someone set the clock back.
+      // If the lease ends implausibly late, someone has since set the clock back.
       const isCurrent =
         holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
       if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;

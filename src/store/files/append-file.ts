@@ -1,11 +1,11 @@
-// A text file with durable appends of whole lines.
+// A text file to which whole lines are appended durably.
 import { randomUUID } from 'node:crypto';
 import { open, realpath, rename, rm, type FileHandle } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 
 /**
- * Opens a file, or creates it with this first line. Removes an incomplete last line. Throws Failure
- * `usage` if the file begins with another line or cannot be written.
+ * Opens a file, or creates the file with this first line. Removes an incomplete last line. Throws
+ * Failure `usage` if the file begins with a different line or cannot be written.
  */
 export async function openAppendFile(path: string, head: string) {
   const file = await open(path, 'a+', 0o600).catch((cause: unknown) => {
@@ -27,9 +27,9 @@ export async function openAppendFile(path: string, head: string) {
     await file.datasync();
   };
   return {
-    /** The content of the open file, even if another process has replaced it. */
+    /** Reads the content of the open file, even if another process has replaced the file. */
     read: (): AsyncIterable<Buffer> => file.createReadStream({ start: 0, autoClose: false }),
-    /** Replaces the file and its first line atomically. Nothing may be appended afterwards. */
+    /** Replaces the file and its first line atomically. No line may be appended afterwards. */
     async replace(lines: AsyncIterable<string>, first = head): Promise<void> {
       await last;
       const { mode } = await file.stat();
@@ -91,7 +91,7 @@ async function prepare(file: FileHandle, path: string, head: string): Promise<vo
   if (end < size) await file.truncate(end);
 }
 
-/** The end of the last complete line. */
+/** The position of the end of the last complete line. */
 async function lastLineEnd(file: FileHandle, size: number): Promise<number> {
   for (let to = size; to > 0; to -= chunk) {
     const from = Math.max(0, to - chunk);

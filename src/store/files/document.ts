@@ -1,5 +1,6 @@
-// A JSON document on disk. Only its owner can read it, conf writes it atomically, one process at a
-// time changes it, and each read validates it. Unknown fields of newer versions are kept.
+// A JSON document on disk. Only its owner can read the document, and one process at a time changes
+// it. conf writes the document atomically, and each read validates the content. Unknown fields of
+// newer versions are kept.
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -20,8 +21,8 @@ export interface DocumentOptions {
   /** Throws Failure for unknown fields that svcpay must not ignore. */
   readonly check?: (raw: Fields) => void;
   /**
-   * For data that svcpay can fetch again: called for an unreadable file, which then counts as
-   * empty.
+   * Called for an unreadable file, which then counts as empty. Used for data that svcpay can fetch
+   * again.
    */
   readonly onUnreadable?: (words: string) => void;
 }
@@ -64,8 +65,8 @@ export function openDocument<S extends DocumentSchema>(
         return locked(join(folder, 'settings.lock'), () => {
           const { raw, before } = load();
           const after = change(before);
-          // Removes the files of processes that died while they wrote, because the files may
-          // contain secrets.
+          // The removed files come from processes that died while writing. These files may contain
+          // secrets.
           for (const left of readdirSync(folder))
             if (left.startsWith(`${name}.json.tmp-`)) rmSync(join(folder, left));
           const file = new Conf({
@@ -76,7 +77,8 @@ export function openDocument<S extends DocumentSchema>(
             deserialize: () => raw,
           });
           file.store = withUnknownKept(raw, before, after);
-          // The umask may have removed the owner's rights too.
+          // The rights are set explicitly, because the umask may have removed the owner's rights
+          // too.
           chmodSync(path, 0o600);
           return after;
         });
@@ -87,7 +89,7 @@ export function openDocument<S extends DocumentSchema>(
 
 function rawOf(path: string): Fields {
   if (!isThere(path)) return {};
-  // Reading a pipe or device may never end.
+  // Only regular files are read, because reading a pipe or device may never end.
   if (!statSync(path).isFile()) throw damaged(path, 'it is not a file');
   const raw: unknown = JSON.parse(withoutMark(readFileSync(path, 'utf8')));
   if (!isFields(raw)) throw damaged(path, 'it is not an object');
@@ -99,7 +101,7 @@ function guard<T>(path: string, action: () => T): T {
     return action();
   } catch (error) {
     if (error instanceof Failure) throw error;
-    // The text after the comma quotes the file, and may contain a secret.
+    // The text after the comma is removed, because it quotes the file and may contain a secret.
     if (error instanceof SyntaxError)
       throw damaged(path, error.message.replace(/, (?:\.{3})?".*/s, ''));
     throw new Failure('usage', `The file ${path} cannot be used: ${messageOf(error)}.`, {
@@ -122,8 +124,8 @@ function damaged(path: string, reason: string | undefined): Failure {
 }
 
 /**
- * Applies the change from `before` (parsed from `raw`) to `after`. Keeps the keys of `raw` that
- * `before` lacks, because they are unknown. Removes the keys that `after` lacks.
+ * Applies the change from `before` (parsed from `raw`) to `after`. Keeps the keys of `raw` that are
+ * missing in `before`, because they are unknown. Removes the keys that are missing in `after`.
  */
 function withUnknownKept(raw: Fields, before: Fields, after: Fields): Fields {
   const unknown = Object.entries(raw).filter(([name]) => !Object.hasOwn(before, name));

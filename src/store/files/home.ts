@@ -1,4 +1,4 @@
-// svcpay's folders: SVCPAY_HOME, or the platform's standard places.
+// Finds svcpay's folders: SVCPAY_HOME, or the platform's standard places.
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import envPaths from 'env-paths';
@@ -8,12 +8,16 @@ import { codeOf } from '../../formats/unknown.js';
 export interface Home {
   readonly config: string;
   readonly data: string;
-  /** Set by SVCPAY_HOME: svcpay then uses nothing outside this folder, such as a system keyring. */
+  /**
+   * Whether SVCPAY_HOME is set. svcpay then uses nothing outside this folder, such as a system
+   * keyring.
+   */
   readonly isolated: boolean;
 }
 
 /**
- * Throws Failure `usage` unless the path is absolute, so that no files land in the current folder.
+ * Finds svcpay's folders. Throws Failure `usage` unless the path is absolute, so that files never
+ * land in the current folder.
  */
 export function findHome(env: NodeJS.ProcessEnv): Home {
   const own = env['SVCPAY_HOME'];
@@ -43,8 +47,8 @@ export function openFolder(folder: string): string {
 }
 
 /**
- * Creates a folder and its missing parents. Node's recursive mkdir never ends in a readable folder
- * that cannot be written.
+ * Creates a folder and its missing parents. Node's recursive mkdir hangs in a folder that is
+ * readable but not writable.
  */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
@@ -56,7 +60,7 @@ function makeFolder(folder: string): void {
     if (codeOf(error) === 'EEXIST' && statSync(folder).isDirectory()) return;
     throw error;
   }
-  // The umask may have removed the owner's rights too.
+  // The rights are set explicitly, because the umask may have removed the owner's rights too.
   chmodSync(folder, 0o700);
 }
 
@@ -75,7 +79,7 @@ export function createPrivate(path: string): boolean {
   return true;
 }
 
-/** Whether the path exists, even as a broken link. Throws if the system does not report that. */
+/** Whether the path exists, even as a broken link. Throws if the system cannot determine this. */
 export const isThere = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 

@@ -1,4 +1,4 @@
-// An exclusive lock among processes. The system releases it when a process dies.
+// An exclusive lock among processes. The operating system releases the lock when its process dies.
 import Database from 'libsql';
 import { createPrivate } from './home.js';
 
@@ -14,7 +14,7 @@ export function locked<T>(path: string, action: () => T): T {
     try {
       return action();
     } finally {
-      // This use keeps the garbage collector from releasing the lock.
+      // This use of the file keeps the garbage collector from releasing the lock.
       db.exec('ROLLBACK');
     }
   } finally {

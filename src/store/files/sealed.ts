@@ -14,7 +14,10 @@ const hashLine = (path: string, text: string): string => `${sha256Of(text)}  ${b
 
 const readText = (path: string): string => (isThere(path) ? readFileSync(path, 'utf8') : '');
 
-/** @param after the file that it follows */
+/**
+ * Returns the text of the hash file.
+ * @param after the file that precedes this file in the chain
+ */
 function hashLines(path: string, text: string, after: string | undefined): string {
   if (after === undefined) return hashLine(path, text);
   const earlier = hashFile(after);
@@ -24,7 +27,7 @@ function hashLines(path: string, text: string, after: string | undefined): strin
 /**
  * Writes the hash first, so that every text has a hash. Throws Failure `usage` if the file cannot
  * be written.
- * @param after the file that it follows, in the same folder
+ * @param after the file that precedes this file in the chain, in the same folder
  */
 export function writeSealed(path: string, text: string, after?: string): void {
   openFolder(dirname(path));
@@ -37,7 +40,7 @@ export function writeSealed(path: string, text: string, after?: string): void {
   }
 }
 
-/** Throws Failure `books-differ` for a changed or missing text. */
+/** Throws Failure `books-differ` if the text was changed or is missing. */
 export function readSealed(path: string, sha256: string, after?: string): string {
   if (!isThere(path))
     throw new Failure('books-differ', `${path} is missing. It belongs to a closed month.`, {

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { openDocument } from './document.js';
 import type { Home } from './home.js';
 
-/** Ids, the newest last. */
+/** The stored ids, with the newest last. */
 const ids = v.object({
   seen: v.optional(
     v.array(v.object({ scope: v.string(), txnId: v.string(), about: v.optional(v.string()) })),
@@ -12,7 +12,7 @@ const ids = v.object({
   ),
 });
 
-/** A transaction that a screen showed, and what completion says about it. */
+/** A transaction that a screen showed, with its description for completion. */
 export interface SeenTransaction {
   readonly txnId: string;
   readonly about: string;
@@ -24,13 +24,13 @@ const onUnreadable = (): void => undefined;
 
 const openIds = (home: Home) => openDocument(home.data, 'seen-ids', ids, { onUnreadable });
 
-/** The stored ids, or none if the file cannot be read. */
+/** The stored ids. Empty if the file cannot be read. */
 export function seenIds(home: Home, scope: string): readonly string[] {
   const { seen } = openIds(home).read();
   return seen.filter((each) => each.scope === scope).map(({ txnId }) => txnId);
 }
 
-/** Stores ids. An id that cannot be stored must later be typed in full. */
+/** Stores ids. If an id cannot be stored, the user must later type the full id. */
 export async function keepSeenIds(
   home: Home,
   scope: string,
@@ -88,8 +88,8 @@ const databases = v.object({
 });
 
 /**
- * The number of submissions that a database had recorded when this home last used it. A database
- * with fewer was restored.
+ * The number of submissions that a database had recorded when this home last used the database. A
+ * lower number means that the database was restored.
  */
 export function seenDatabase(home: Home, id: string) {
   const document = openDocument(home.data, 'seen-databases', databases, { onUnreadable });
@@ -128,7 +128,7 @@ export async function keepSeenInstitutions(
   });
 }
 
-/** Ignores errors, so that a read-only home works. */
+/** Ignores errors, so that svcpay works in a read-only home. */
 async function keep(write: () => Promise<unknown>): Promise<void> {
   await write().catch(() => undefined);
 }

@@ -1,20 +1,20 @@
-// Sorts rows on disk with SQLite, so that memory stays constant. The file is unlinked, and
+// Sorts rows on disk with SQLite, so that memory use stays constant. The file is unlinked, and
 // disappears with the process.
 import Database from 'libsql';
 import * as v from 'valibot';
 
 export interface SortedRow {
-  /** Rows are read back one group after the other. */
+  /** The group of the row. Rows are read back one group after the other. */
   readonly group: string;
-  /** The position within a group: by this number, then by id. */
+  /** The position within a group. Rows with equal positions are sorted by id. */
   readonly at: number;
-  /** Several groups may each have a row with the same id. */
+  /** The id of the row. Several groups may each have a row with this id. */
   readonly id: string;
   readonly data: string;
 }
 
 export interface SortedRows {
-  /** Replaces all rows with one of these ids in any group. */
+  /** Replaces all rows with one of these ids, in any group. */
   replace(ids: readonly string[], rows: readonly SortedRow[]): void;
   /** Adds a row, or replaces the row with the same group and id. */
   add(row: SortedRow): void;
@@ -22,7 +22,7 @@ export interface SortedRows {
   /** The `data` of a row, or undefined if the group has no row with this id. */
   find(group: string, id: string): string | undefined;
   groups(): readonly string[];
-  /** The `data` of a group's rows in order, from one number up to another (exclusive). */
+  /** Yields the `data` of a group's rows in order, from one number up to another (exclusive). */
   each(group: string, from?: number, to?: number): Iterable<string>;
   close(): void;
 }

@@ -1,5 +1,5 @@
-// A private copy of input that is read twice, so that the input cannot change in between. Deleted
-// on close.
+// A private copy of input that is read twice, so that the input cannot change in between. The copy
+// is deleted on close.
 import { randomUUID } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ export async function openSpool(source: AsyncIterable<Buffer>) {
   const file = await open(path, 'wx+', 0o600).catch((cause: unknown) => {
     throw noSpace(folder, cause);
   });
-  // Unlinked at once, if the system allows it, so that a crash leaves nothing behind.
+  // If the system allows it, the file is unlinked at once, so that a crash leaves no file behind.
   let named = await unlink(path).then(
     () => false,
     () => true,
@@ -38,7 +38,7 @@ export async function openSpool(source: AsyncIterable<Buffer>) {
     await close();
     throw error;
   }
-  /** The whole input from its start. */
+  /** Reads the whole input from its start. */
   const read = (): AsyncIterable<Buffer> => file.createReadStream({ start: 0, autoClose: false });
   return { read, close };
 }

@@ -1,4 +1,4 @@
-// Opens SQLite files: only intact files of svcpay, with upgrades in numbered steps. Leaves all
+// Opens SQLite files, but only intact files of svcpay. Upgrades files in numbered steps. Leaves all
 // other files unchanged.
 import {
   accessSync,
@@ -19,28 +19,29 @@ import { createPrivate, isThere, openFolder } from './home.js';
 
 export interface SqliteFile {
   readonly path: string;
-  /** The name in messages, such as `payment journal`. */
+  /** The name of the file in messages, such as `payment journal`. */
   readonly name: string;
   /** The mark that distinguishes the file from other SQLite files. */
   readonly applicationId: number;
   /** The SQL from each version to the next. The first text creates version 1. */
   readonly steps: readonly string[];
   readonly advice: Pick<Failure, 'hint' | 'next'>;
-  /** The size of the write-ahead log at which it is merged. */
+  /** The size at which the write-ahead log is merged into the file. */
   readonly checkpointPages?: number;
-  /** Whether the settings record that the file exists, with content. */
+  /** Whether the settings record that the file exists and has content. */
   readonly isKnown?: boolean;
 }
 
 const inMemory = ':memory:';
 
-/** The longest wait for another program. This process is blocked during the wait. */
+/** The longest wait for another program, in ms. This process is blocked during the wait. */
 export const lockTimeoutMs = 10_000;
 
 /**
- * Throws Failure and changes nothing if the file is damaged, lost, from a newer version, or cannot
- * be written.
- * @param now with a clock (epoch ms), all pages are checked once a day, otherwise at every open
+ * Opens a file. Throws Failure and changes nothing if the file is damaged, lost, from a newer
+ * version, or cannot be written.
+ * @param now a clock (epoch ms). With a clock, all pages are checked once a day, otherwise at every
+ * open
  */
 export function openSqlite(file: SqliteFile, now?: () => number): Database.Database {
   const { path, checkpointPages } = file;
@@ -71,8 +72,8 @@ function connect(path: string): Database.Database {
 }
 
 /**
- * Throws Failure `usage` if the settings record the file and it does not exist. Nothing is created
- * instead.
+ * Throws Failure `usage` if the settings record the file but the file does not exist. svcpay does
+ * not create an empty file in its place.
  */
 export function checkNotLost({ name, path, isKnown, advice }: SqliteFile): void {
   if (isKnown !== true || isThere(path)) return;
@@ -87,23 +88,24 @@ const foreign = (): Damage => new Damage('was written by a development build or 
 const headerSchema = v.object({ user_version: v.number(), application_id: v.number() });
 
 /**
- * Checks the version before the file is opened for use, because an open can change the file. SQLite
+ * Checks the version before the file is opened for use, because opening can change it. SQLite
  * itself reads the header. If this process opened and closed the file, all its locks on the file
- * would end, and another process would delete the write-ahead log that is in use here.
+ * would end. Another process would then delete the write-ahead log that is in use here.
  */
 function checkHeader(file: SqliteFile): void {
   const { path } = file;
   const found = statSync(path);
-  // Opening a pipe may never end.
+  // The type of the file is checked first, because opening a pipe may never end.
   if (!found.isFile()) throw new Damage('is damaged (it is not a file)');
   if (found.size === 0) return checkEmpty(file);
   accessSync(path, constants.R_OK);
   try {
-    // Reads the file itself, without its log.
+    // This connection reads the file itself, without its log.
     readHeader(`${pathToFileURL(path).href}?immutable=1`, file);
   } catch (error) {
     if (!codeOf(error).startsWith('SQLITE_CORRUPT')) throw error;
-    // The log is being merged, or was when a process died: only file and log together are intact.
+    // The log is being merged, or was being merged when a process died. In both cases, only the
+    // file together with its log is intact.
     readHeader(path, file);
   }
 }
@@ -121,7 +123,10 @@ function readHeader(url: string, file: SqliteFile): void {
   }
 }
 
-/** Returns the version of the tables. Throws for a file of another program or a newer version. */
+/**
+ * Returns the version of the tables. Throws if the file is of a newer version or belongs to another
+ * program.
+ */
 function checkedVersion(db: Database.Database, file: SqliteFile): number {
   const text =
     'SELECT user_version, application_id FROM pragma_user_version, pragma_application_id';
@@ -129,7 +134,7 @@ function checkedVersion(db: Database.Database, file: SqliteFile): number {
     headerSchema,
     db.prepare(text).get(),
   );
-  // Both are zero while the tables are only in the write-ahead log.
+  // Mark and version are zero while the tables are only in the write-ahead log.
   const isEmpty = version === 0 && mark === 0 && !hasTables(db);
   if (isEmpty) return 0;
   if (mark !== file.applicationId || version === 0) throw foreign();
@@ -137,7 +142,7 @@ function checkedVersion(db: Database.Database, file: SqliteFile): number {
   return version;
 }
 
-/** An empty file counts as new, unless there are traces of content. */
+/** Whether the file is new. An empty file counts as new, unless traces of content exist. */
 function checkEmpty(file: SqliteFile): void {
   const { path, isKnown } = file;
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
@@ -150,16 +155,16 @@ function checkEmpty(file: SqliteFile): void {
 
 const checkSchema = v.object({ quick_check: v.string() });
 /**
- * The largest file that is checked whole. A check of larger files would delay payments, and SQLite
- * detects damage on pages that it reads.
+ * The largest file whose pages are all checked. A check of larger files would delay payments.
+ * SQLite detects damage on pages that it reads.
  */
 const checkedBytes = 64 * 1024 * 1024;
 
 const countSchema = v.object({ count: v.number() });
 
 /**
- * The version of a file (0 if missing). For a current file, also the row count of a table and
- * whether a write succeeds.
+ * Returns the version of a file, or 0 if the file is missing. For a current file, the result
+ * includes the row count of a table and whether a write succeeds.
  */
 export function inspectFile(
   file: SqliteFile,
@@ -186,7 +191,7 @@ export function inspectFile(
   }
 }
 
-/** Commits a write that changes nothing. */
+/** Commits a write that changes nothing, to test whether writes succeed. */
 function takesWrites(db: Database.Database, version: number): boolean {
   try {
     inTransaction(db, () => db.exec(`PRAGMA user_version = ${version}`));
@@ -216,16 +221,16 @@ const newer = ({ name, path }: SqliteFile): Failure =>
   });
 
 /**
- * Upgrades the file. Each step is one transaction after a copy of the file, so the next process can
- * continue after a crash.
+ * Upgrades the file. svcpay copies the file before each step, and each step is one transaction.
+ * After a crash, the next process can therefore continue the upgrade.
  */
 function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
   const isCurrent = (): boolean => checkedVersion(db, file) === file.steps.length;
   if (isCurrent()) return db;
-  // The tables were in a write-ahead log that is gone, such as after a copy without the log.
+  // The tables were in a write-ahead log that is missing, for example after a copy without the log.
   if (file.isKnown === true && checkedVersion(db, file) === 0)
     throw new Damage('is damaged (it was emptied)');
-  // A rebuilt table is missing for a moment, so foreign keys are off.
+  // Foreign keys are off, because a rebuilt table is missing for a moment.
   db.pragma('foreign_keys = OFF');
   while (!isCurrent()) inTransaction(db, () => takeStep(db, file));
   db.pragma('foreign_keys = ON');
@@ -248,7 +253,8 @@ function takeStep(db: Database.Database, file: SqliteFile): void {
   const { steps, path, applicationId } = file;
   const version = checkedVersion(db, file);
   if (version === steps.length) return;
-  // The write lock is held, so nothing changes between copy and step. A new file needs no copy.
+  // The write lock is held, so the file does not change between copy and step. A new file is not
+  // copied.
   if (version > 0) keepCopy(path, version);
   const taken = version === 0 ? steps : steps.slice(version, version + 1);
   for (const step of taken) db.exec(step);
@@ -256,7 +262,7 @@ function takeStep(db: Database.Database, file: SqliteFile): void {
   db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${reached};`);
 }
 
-/** The path of the copy of an earlier version. */
+/** The path of the copy that an upgrade makes of an earlier version. */
 export const copyOf = (path: string, version: number): string => `${path}.version-${version}`;
 
 function keepCopy(path: string, version: number): void {
@@ -280,7 +286,7 @@ function closeQuietly(db: Database.Database | undefined): void {
   try {
     db?.close();
   } catch {
-    // The caller already reports the original error.
+    // An error here is ignored, because the caller already reports the original error.
   }
 }
 

@@ -1,27 +1,33 @@
-// The records of people and earlier runs about the books of an account: openings and adjustments,
-// when each wallet last tied, and closed months.
+// The records about the books of an account: openings and adjustments, when each wallet last tied,
+// and closed months.
 import * as v from 'valibot';
 import { rowOf, type SqlDatabase } from '../database/sql.js';
 
-/** Money that no transaction explains. An entry never changes: a counter-entry undoes it. */
+/**
+ * An opening or an adjustment: money that no transaction explains. An entry never changes. A
+ * counter-entry undoes an entry.
+ */
 export interface BookEntry {
-  /** An opening has one id for each wallet, so a wallet has at most one opening. */
+  /**
+   * The id of the entry. An opening has one fixed id for each wallet, so a wallet has at most one
+   * opening.
+   */
   readonly id: string;
   readonly kind: 'opening' | 'adjustment';
   readonly ccy: string;
-  /** A decimal, negative for money that left the wallet. */
+  /** The amount as a decimal, negative for money that left the wallet. */
   readonly amount: string;
-  /** A calendar day, `2026-11-14`, or an instant in UTC. */
+  /** The date of the entry: a calendar day, `2026-11-14`, or an instant in UTC. */
   readonly dated: string;
   readonly note: string | null;
-  /** Epoch ms by the service's clock. */
+  /** The time of the record in epoch ms, by the service's clock. */
   readonly recordedAt: number;
 }
 
-/** The record that the transactions of a wallet added up to its balance. */
+/** The record that the transactions of a wallet added up to its balance (the wallet tied). */
 export interface Tie {
   readonly ccy: string;
-  /** Epoch ms by the service's clock. */
+  /** The time of the record in epoch ms, by the service's clock. */
   readonly tiedAt: number;
   readonly balance: string;
 }
@@ -29,26 +35,26 @@ export interface Tie {
 export interface Close {
   /** A month such as `2026-10`. */
   readonly month: string;
-  /** 0 for the month itself, otherwise the number of the correction. */
+  /** The number of the correction, or 0 for the month itself. */
   readonly correction: number;
   readonly zone: string;
   readonly file: string;
   readonly sha256: string;
-  /** Epoch ms by the service's clock. */
+  /** The time of the record in epoch ms, by the service's clock. */
   readonly closedAt: number;
 }
 
 export interface BookRecords {
-  /** All entries in the order of their recording. */
+  /** All entries in the order in which they were recorded. */
   entries(scope: string): Promise<readonly BookEntry[]>;
-  /** Adds an entry. False if an entry with its id exists. */
+  /** Adds an entry. Returns false if an entry with its id exists. */
   add(scope: string, entry: BookEntry): Promise<boolean>;
-  /** The last tie of each wallet. */
+  /** The last time at which each wallet tied. */
   ties(scope: string): Promise<readonly Tie[]>;
   keepTies(scope: string, ties: readonly Tie[]): Promise<void>;
   /** All files by month and correction. */
   closes(scope: string): Promise<readonly Close[]>;
-  /** Adds a file, or replaces the file of the same month and correction. */
+  /** Adds a file, or replaces the file with this month and correction. */
   addClose(scope: string, close: Close): Promise<void>;
   /** Deletes all records of an account, after its sandbox was reset. */
   forget(scope: string): Promise<void>;

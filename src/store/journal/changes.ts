@@ -1,4 +1,5 @@
-// Writes payments and their attempts. The same transaction changes the sums that the account spent.
+// Writes payments and their attempts. A transaction that writes an attempt also changes the sums
+// that the account spent.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import {
@@ -24,15 +25,15 @@ import {
 import { arrivalOf, attemptColumns, attemptValues, type PaymentRow } from './rows.js';
 import { addSpending, spendingOf } from './spending.js';
 
-/** A change, with the further values that its row needs. */
+/** A change, with the further values that its row stores. */
 export interface Write {
   readonly change: PaymentChange;
-  /** Identifies the change if the answer to its commit is lost. */
+  /** The token that identifies the change if the response to its commit is lost. */
   readonly token: string;
   /** The limit clock, if the change submits the attempt. */
   readonly limitTime?: number | undefined;
   /**
-   * Whether the submission is counted. A database counts submissions, because it may be restored
+   * Whether to count the submission. A database counts submissions, because it may be restored
    * while programs use it.
    */
   readonly isCounted?: boolean | undefined;
@@ -99,7 +100,7 @@ export async function replacePayment(
   return payment;
 }
 
-/** The columns of the order. */
+/** The columns that store the order. */
 function orderColumns(draft: Omit<PaymentDraft, 'id' | 'scope' | 'account' | 'ref'>): Columns {
   const arrival = arrivalOf(draft);
   return {
@@ -115,7 +116,7 @@ function orderColumns(draft: Omit<PaymentDraft, 'id' | 'scope' | 'account' | 're
   };
 }
 
-/** The assignments of an UPDATE, and their values. */
+/** The assignments of an UPDATE, with their values. */
 const assignments = (columns: Columns): readonly [text: string, values: SqlValue[]] => [
   Object.keys(columns)
     .map((name) => `${name} = ?`)
@@ -125,8 +126,8 @@ const assignments = (columns: Columns): readonly [text: string, values: SqlValue
 
 /**
  * Writes a change, and ends the transaction. Resolves with undefined unless the claim is valid and
- * has seen every earlier change of the payment. No other process writes under a claim, so the
- * payment need not be read again.
+ * has seen every earlier change of the payment. Since other processes cannot write under this
+ * claim, the payment need not be read again.
  */
 export async function writeChange(
   sql: Sql,
@@ -167,8 +168,8 @@ export async function writeToRow(
 }
 
 /**
- * Writes a payment that the service reports, with its attempt, and ends the transaction. A process
- * that works on the payment loses its claim.
+ * Writes a payment that the service reports, with its attempt, and ends the transaction. If a
+ * process works on the payment, that process loses its claim.
  */
 export async function writeImported(
   sql: Sql,
@@ -226,8 +227,8 @@ const countSubmission = (id: string, token: string): Statement => [
 ];
 
 /**
- * Writes the attempt of a change. It subtracts the earlier spending from the sums by the earlier
- * limit time, and adds the new spending by the current limit time.
+ * Writes the attempt of a change. Subtracts the earlier spending from the sums, by the earlier
+ * limit time. Adds the new spending, by the current limit time.
  */
 function attemptStatements(
   before: Payment | undefined,
@@ -239,7 +240,7 @@ function attemptStatements(
   const spent = before === undefined || known === undefined ? [] : spendingOf(before, known);
   const spends = spendingOf(after, attempt);
   const isSame = JSON.stringify(spent) === JSON.stringify(spends);
-  // If the spending of an attempt is unchanged, it counts in the same period as before.
+  // If the spending of an attempt is unchanged, the attempt counts in the same period as before.
   const time = isSame && spent.length > 0 ? null : (limitTime ?? null);
   const id = [after.id, attempt.number] as const;
   return [

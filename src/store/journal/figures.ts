@@ -1,17 +1,17 @@
-// Counts the unfinished payments of a journal, of all accounts, for monitoring. Pure.
+// Counts the unfinished payments of a journal, across all accounts, for monitoring. Pure.
 import { status, type Payment } from './payment.js';
 
 /**
- * `unattended` payments were submitted, and their process died or ended before the service
- * acknowledged them. Their outcome stays unknown.
+ * The status of a counted payment. `unattended`: the payment was submitted, and its process died or
+ * ended before the service acknowledged the payment, so the outcome is unknown.
  */
 export const unfinishedStatuses = ['open', 'in-flight', 'unattended', 'unknown', 'error'] as const;
 
 export interface UnfinishedPayments {
   readonly status: (typeof unfinishedStatuses)[number];
   /**
-   * The time since the submission (`open`: the opening): within the last minute, 10 minutes or
-   * hour, or longer.
+   * The age of a payment since its submission (`open`: since its opening): up to a minute, 10
+   * minutes or an hour, or longer.
    */
   readonly age: '1m' | '10m' | '1h' | 'older';
   readonly count: number;
@@ -24,14 +24,14 @@ export interface UnfinishedPayments {
 
 export interface DrivenPayment {
   readonly payment: Payment;
-  /** The process that works on the payment, or that left it unfinished. */
+  /** The process that works on the payment, or that left the payment unfinished. */
   readonly owner: string | null;
-  /** Whether that process works on it. */
+  /** Whether that process still works on the payment. */
   readonly isHeld: boolean;
 }
 
 /**
- * The counts by status and age, the oldest first within a status.
+ * Counts payments by status and age, with the oldest first within a status.
  * @param now the journal's clock
  */
 export function unfinishedOf(
@@ -67,8 +67,8 @@ function statusOf({ payment, owner, isHeld }: DrivenPayment) {
 }
 
 /**
- * The first submission of an attempt that has not ended. In a reopened payment it is later than the
- * opening.
+ * The first submission of an attempt that has not ended. In a reopened payment, this submission is
+ * later than the opening.
  */
 function sinceOf({ attempts, openedAt }: Payment, is: UnfinishedPayments['status']): number {
   const isThese = (state: string): boolean =>

@@ -1,19 +1,19 @@
-// Journals for other programs, which open and close them. Their contents belong to svcpay.
+// Journals that other programs open and close. Only svcpay reads and writes their contents.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
 import { isAlive, ownerOf } from './owner.js';
 
-/** The name of this process, with all its threads, in journals. */
+/** The name of this process in journals. All threads of the process share the name. */
 export const ownName = (): string => ownerOf(process.pid, String(performance.timeOrigin));
 const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
 
-/** A journal in memory, for tests. The journal ends with the process. */
+/** Opens a journal in memory, for tests. The journal ends with the process. */
 export const openMemoryJournal = (): Promise<Journal> => openSqliteJournal(':memory:');
 
 /**
- * A journal in a SQLite file. The processes of one machine may share it, including the command
- * line.
+ * Opens a journal in a SQLite file. The processes of one machine may share the journal, including
+ * the command line.
  */
 export async function openSqliteJournal(path: string): Promise<Journal> {
   const { openJournal } = await import('./sqlite-journal.js');
@@ -22,13 +22,17 @@ export async function openSqliteJournal(path: string): Promise<Journal> {
 
 /** Options of {@link openPostgresJournal}. */
 export interface PostgresJournalOptions {
-  /** The id of the database, which `svcpay db status` shows. Another database may lack payments. */
+  /**
+   * The id of the database, which `svcpay db status` shows. A database with a different id may lack
+   * payments.
+   */
   readonly id: string;
 }
 
 /**
- * A journal in PostgreSQL, `postgres://…`. Machines may share it, including the command line.
- * `svcpay db upgrade --new` creates its tables. Rejects with Failure `usage` for another database.
+ * Opens a journal in PostgreSQL, `postgres://…`. Machines may share the journal, including the
+ * command line. `svcpay db upgrade --new` creates its tables. Rejects with Failure `usage` if the
+ * database has a different id.
  */
 export async function openPostgresJournal(
   url: string,
@@ -52,7 +56,7 @@ export async function openPostgresJournal(
   }
 }
 
-/** A program in JavaScript may omit the id. */
+/** Requires the id, because a JavaScript program may omit it. */
 const optionsSchema = v.object({ id: v.string() });
 
 const notExpected = (id: string): Failure =>
@@ -64,9 +68,12 @@ const notExpected = (id: string): Failure =>
     },
   );
 
-/** The store of payments. Its contents belong to svcpay. */
+/** An open journal of payments. Only svcpay reads and writes its contents. */
 export interface Journal {
-  /** Interrupts payments that are under way. A submitted payment rejects with `pending`. */
+  /**
+   * Closes the journal, and interrupts payments that are under way. The call of a submitted payment
+   * rejects with `pending`.
+   */
   close(): Promise<void>;
 }
 

@@ -7,7 +7,8 @@ import { codeOf } from '../../formats/unknown.js';
 export const ownerOf = (pid: number, nonce: string): string => `${place()} ${pid} ${nonce}`;
 
 /**
- * The scope of process numbers, because host names are not unique and containers count from one.
+ * The scope within which process numbers are unique. Host names are not unique, and containers
+ * count from one.
  */
 const place = (): string =>
   [
@@ -27,7 +28,7 @@ function readOrEmpty(read: () => string): string {
   }
 }
 
-/** The host and number of the process in a claim, or nulls without a claim. */
+/** The host and number of the process in a claim, or nulls if there is no claim. */
 export function processOf(owner: string | null): {
   readonly host: string | null;
   readonly pid: number | null;
@@ -39,7 +40,7 @@ export function processOf(owner: string | null): {
 }
 
 /**
- * Whether a process is running. A process on another machine counts as running until its lease
+ * Whether a process is running. A process on a different machine counts as running until its lease
  * expires.
  */
 export function isAlive(owner: string, self: string): boolean {

@@ -75,7 +75,9 @@ export const test = base.extend<Fixtures>({
       send: (...flags) => svcpay([...command, ...flags], around),
       async settled() {
         proxy.mend();
-        const resumed = await svcpay(['tx', 'resume', '--json', ...timeoutFlags], around);
+        // The default of 30 s is 3 s of quick time, too few on a busy machine.
+        const resume = ['tx', 'resume', '--json', '--wait-timeout', '2m', ...timeoutFlags];
+        const resumed = await svcpay(resume, around);
         const pending = (await svcpay(['tx', 'pending', '--json'], around)).json();
         return { resumed, pending };
       },

@@ -1,9 +1,9 @@
-// The process as commands see it. Tests replace it.
+// The process as commands see it. Tests replace this interface.
 import type { Failure } from '../formats/failure.js';
 import type { Input, OutputStream } from '../terminal/terminal.js';
 import type { PaymentDeps } from '../wallet/payment/contract.js';
 
-/** stdout for one whole text, which works without the rest of the terminal code. */
+/** Writes one whole text to stdout without loading the rest of the terminal code. */
 export interface Page {
   readonly isTTY: boolean;
   readonly columns: number | undefined;
@@ -12,34 +12,38 @@ export interface Page {
 
 export interface Process {
   readonly stdin: Input;
-  /** The terminal itself, for questions while the command reads stdin. */
+  /** The terminal itself, which receives answers while the command reads stdin as data. */
   readonly tty?: Input;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly page: Page;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
-  /** See `PaymentDeps.refuse`. */
+  /** A check that can refuse a payment, see `PaymentDeps.refuse`. */
   readonly refusePayment?: PaymentDeps['refuse'];
-  /** Called with the failure of the command line, before it is shown. */
+  /** Receives the failure of the command line before svcpay shows the failure. */
   readonly onFailure?: (failure: Failure) => void;
-  /** Without the live line: the caller of a nested command line reads only results and warnings. */
+  /**
+   * Whether the live line is off. The caller of a nested command line reads only results and
+   * warnings.
+   */
   readonly withoutProgress?: boolean;
-  /** The name of this process in the journal. Nested command lines use the name of their parent. */
+  /** The name of this process in the journal. A nested command line uses the name of its parent. */
   readonly owner?: string;
   readonly version: string;
-  /** Aborted on Ctrl-C. */
+  /** The signal that Ctrl-C aborts. */
   readonly signal: AbortSignal;
-  /** Interrupts like Ctrl-C, if the terminal delivers Ctrl-C as a key. */
+  /** Interrupts the command, for a terminal that delivers Ctrl-C as a key. */
   readonly interrupt: () => void;
   /**
-   * Called at the submission. After a submission, a forced exit cannot report that nothing moved.
+   * Called when svcpay submits a payment. From then on, a forced exit must not report that no money
+   * moved.
    */
   readonly onSubmit: () => void;
-  /** Passes termination signals to `taker` until the returned function is called. */
+  /** Passes termination signals to `taker` until the caller runs the returned function. */
   readonly takeSignals: (taker: (signal: NodeJS.Signals) => void) => () => void;
   readonly now: () => number;
-  /** Monotonic milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly elapsed: () => number;
   readonly random: () => number;
   readonly newId: () => string;

@@ -1,5 +1,5 @@
-// Turns the command tree into a commander program: finds the chosen command, loads only its code,
-// parses and runs it.
+// Builds a commander program from the command tree: finds the chosen command, loads only that
+// command's code, parses the words and runs the command.
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
 import { counted } from '../formats/text.js';
@@ -22,12 +22,12 @@ import {
 export interface ProgramOptions {
   readonly line: CommandLine;
   readonly version: string;
-  /** Prints requested help. */
+  /** Prints help that the person requested. */
   readonly page: Page;
   readonly stdin: { readonly isTTY: boolean };
-  /** Prints help together with an error. */
+  /** Prints help as part of an error. */
   readonly explain: (text: string) => void;
-  /** Opens connections to the service while the command loads. */
+  /** Opens connections to the service while the command's code loads. */
   readonly connect: (connections: number) => Promise<void>;
   readonly openContext: (globals: Globals, command: Command) => Promise<Context>;
 }
@@ -58,8 +58,8 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
 }
 
 /**
- * Refuses a subaccount, if the command does not act for subaccounts. This check comes before any
- * other error and any question.
+ * Refuses a subaccount if the command acts only for the account of the API key. svcpay makes this
+ * check before any other check and any question.
  */
 async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   if (settings.accountId === undefined) return;
@@ -68,7 +68,7 @@ async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   });
 }
 
-/** The words for commander, which supports only one short form of `--version`. */
+/** The words for commander, which accepts only one short form of `--version`. */
 function wordsFor(command: Command | undefined, line: CommandLine): readonly string[] {
   if (isBare(line) && line.has('v', 'V')) return ['--version'];
   return command?.ownsRest === true ? withRestApart(line, command.options) : line.argv;
@@ -79,8 +79,8 @@ const isBare = ({ path, nextWord }: CommandLine): boolean =>
   path.length === 0 && nextWord === undefined;
 
 /**
- * Refuses an unknown command name. In a group that also takes words, it refuses only a near miss of
- * a name.
+ * Refuses an unknown command name. In a group that accepts other words, refuses only a misspelling
+ * of a name.
  */
 async function refuseUnknown({ path, nextWord: word }: CommandLine): Promise<void> {
   const group = path.at(-1) ?? tree;
@@ -96,7 +96,10 @@ async function refuseUnknown({ path, nextWord: word }: CommandLine): Promise<voi
   );
 }
 
-/** Whether `svcpay` runs without a command at a terminal. */
+/**
+ * Whether the command line runs `svcpay` without a command at a terminal, which opens the home
+ * screen.
+ */
 const opensHome = ({ page, stdin, line }: ProgramOptions): boolean =>
   isBare(line) && !line.asksForHelp && page.isTTY && stdin.isTTY;
 
@@ -121,7 +124,7 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
         )
         .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
         .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
-        // Hides the text after =, because it may be a secret.
+        // Hides the text after =, because the text may be a secret.
         .replace(
           /^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/,
           (_, given, meant) =>
@@ -136,7 +139,7 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
   );
 }
 
-/** The options of the chosen command and its parents. */
+/** The options of the chosen command and of its parent commands. */
 function optionsAlong(program: Commander, path: readonly Branch[]): readonly Option[] {
   return [program, ...path.map((_, index) => chosenIn(program, path.slice(0, index + 1)))].flatMap(
     ({ options }) => options,
@@ -224,7 +227,7 @@ function addCommand(
   });
 }
 
-/** The global options, and the format if `-o` names a format of the command. */
+/** Reads the global options. If `-o` names a format of the command, the format is separate. */
 function globalsOf(
   target: Commander,
   { formats }: Command,
@@ -273,7 +276,7 @@ function commanderOptions(name: string, value: Value<unknown>): Option[] {
   const short = shape.short === undefined ? '' : `-${shape.short}, `;
   if (shape.kind === 'off') return [new Option(negatedFlag(name), shape.summary)];
   if (shape.kind === 'on-off') {
-    // Help shows both flags on one line: see optionTerm.
+    // Help shows both flags of a pair on one line, see optionTerm.
     return [new Option(flagName(name), shape.summary), new Option(negatedFlag(name)).hideHelp()];
   }
   const option = new Option(
@@ -295,7 +298,7 @@ function dress(target: Commander, options: ProgramOptions): void {
     writeOut: (text) => options.page.print(text),
     writeErr: () => undefined,
     getOutHelpWidth: () => widthOf(options),
-    // Otherwise commander opens stdout to detect colours.
+    // Without this function, commander opens stdout to detect colours.
     getOutHasColors: () => false,
   });
   target.configureHelp({ minWidthToWrap: 10, optionTerm: (option) => bothWays(option, target) });
@@ -303,7 +306,7 @@ function dress(target: Commander, options: ProgramOptions): void {
 
 const widthOf = ({ page }: ProgramOptions): number => Math.min(page.columns ?? 80, 100);
 
-/** Both flags of a pair: `--wait, --no-wait`. */
+/** The two flags of a pair as one text: `--wait, --no-wait`. */
 function bothWays(option: Option, { options }: Commander): string {
   const negated = options.find(
     ({ long, negate }) => negate && long === option.long?.replace('--', '--no-'),
@@ -315,7 +318,7 @@ const globalsToo = 'Global options such as --json and --yes work here too: svcpa
 
 const wrapped = (text: string, width: number): string => new Help().boxWrap(text, width);
 
-/** Wraps only the purpose, because people copy the examples. */
+/** Wraps only the purpose of an example. The command stays whole, because people copy it. */
 function examplesText(examples: Command['examples'], width: number): string {
   if (examples.length === 0) return '';
   const lines = examples.flatMap(([line, purpose]) => [

@@ -1,6 +1,6 @@
-// Stores the rates at settlement, if the profile names a fiat currency. They are read while the
-// payment is in flight, so no one waits for them. A payment without a waiting command keeps the
-// rates of its submission.
+// Stores the exchange rates at settlement, if the profile names a fiat currency. svcpay reads the
+// rates while the payment is in flight, so that a person does not wait for the rates. If no command
+// waits for the settlement, the stored rates are those at the submission.
 import type { ServiceClient } from '../api/client.js';
 import type { Rates, Transaction } from '../api/types.js';
 import { fixed } from '../formats/amount.js';
@@ -17,9 +17,11 @@ export interface RateKeeperDeps {
   readonly onClose: (close: () => Promise<void>) => void;
 }
 
-/** Rates count for a settlement within this time. */
+/** The largest time between a settlement and rates that count as current. */
 const validMs = 60_000;
-/** Within this time, late rates are better than none. */
+/**
+ * The largest time between a settlement and rates that svcpay stores if current rates are missing.
+ */
 const lateMs = 3_600_000;
 /** The most transactions that a long-running process remembers. */
 const mostKnown = 1_000;
@@ -36,7 +38,7 @@ export interface RateKeeper {
   readonly kept: () => Promise<unknown>;
 }
 
-/** After an error, the rate is missing. */
+/** Creates the keeper. If a read of the rates fails, the payment has no stored rate. */
 export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): RateKeeper {
   const inFlight = new Set<string>();
   const settled = new Set<string>();
@@ -46,7 +48,8 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
   const finish = (): Promise<void> => work;
   const store = lazily(async () => {
     const opened = await rates();
-    // Runs before the stores and connections are closed.
+    // Closing functions run in reverse order, so this function runs before the stores and
+    // connections close.
     onClose(finish);
     return opened;
   });
@@ -87,7 +90,7 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
     if (!isFinal(txn.txnState)) {
       if (inFlight.has(txn.txnId)) return;
       note(inFlight, txn.txnId);
-      // A request for money has no time of payment yet.
+      // A payment request has no payment time yet.
       if (txn.sourceReq.method === 'servicepay') keepNext(txn);
       else if (latest === undefined) void read();
     } else if (txn.txnState === 'completed' && !settled.has(txn.txnId)) {
@@ -104,7 +107,7 @@ function note(known: Set<string>, txnId: string): void {
   if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
 }
 
-/** The rates of both currencies, if the service has them. */
+/** The rates of both currencies that the service reports. */
 function ratesOf(
   { sourceReq, destReq }: Transaction,
   fiat: string,

@@ -84,13 +84,13 @@ async function welcome(context: Context): Promise<void> {
   if (chosen !== back) throw new Ended(await follow(chosen, context));
 }
 
-/** Runs a command with the global options of this command line. */
+/** Runs a command line together with the global options of this process. */
 async function follow(words: Words, { argv, runLine, out }: Context): Promise<number> {
   out.say(`  svcpay ${words.join(' ')}`);
   return runLine([...argv, ...words]);
 }
 
-/** The data of the home screen and `watch`. */
+/** The data that the home screen and `watch` show. */
 export interface OverviewData {
   readonly overview: Home;
   readonly more: HomeMore;
@@ -115,7 +115,7 @@ export async function readOverview(context: Context): Promise<OverviewData> {
   };
 }
 
-/** Shows this home's data if the service does not answer. Rethrows other errors. */
+/** Shows this home's data if svcpay cannot reach the service. Rethrows other errors. */
 async function lookHere(reason: unknown, context: Context): Promise<OverviewData> {
   if (!isNotReached(reason) || !context.out.forPeople) throw reason;
   const payments = await offlineList(mostKnown, context);
@@ -137,7 +137,9 @@ async function lookHere(reason: unknown, context: Context): Promise<OverviewData
   };
 }
 
-/** Enough payments to find recent ones among abandoned ones. */
+/**
+ * The number of payments to read, which is enough to find recent payments among abandoned payments.
+ */
 const mostKnown = 50;
 
 type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> &
@@ -153,7 +155,7 @@ const nothing: Movements = {
   known: () => undefined,
 };
 
-/** The service's pending and recent transactions, and the journal's open payments. */
+/** The service's pending and recent transactions, and the open payments of the journal. */
 async function readMovements(context: Context): Promise<Movements> {
   const service = await ownService(context);
   if (service === undefined) return nothing;
@@ -182,7 +184,10 @@ async function readMovements(context: Context): Promise<Movements> {
   };
 }
 
-/** Undefined with `--account`, because transactions belong to the key's own account. */
+/**
+ * The account of the API key. Undefined with `--account`, because transactions belong to the
+ * account of the API key.
+ */
 async function ownService(context: Context) {
   return context.account().then(
     ({ client }) => client,
@@ -198,15 +203,15 @@ type Words = readonly string[];
 
 const history: Words = ['tx', 'list'];
 
-/** Reloads the home screen. */
+/** The choice that reloads the home screen. */
 const again: Words = [];
 
 interface MenuDeps {
   readonly ask: Ask['steps'];
   readonly above: LinesAbove;
-  /** Whether the service was reached. If not, the menu begins with "Try again". */
+  /** Whether svcpay reached the service. If not, the menu begins with "Try again". */
   readonly isReached: boolean;
-  /** Whether a payment can be resumed. */
+  /** Whether the home has a payment that `tx resume` can continue. */
   readonly isPending: boolean;
 }
 
@@ -223,7 +228,7 @@ const entries: readonly {
   { name: 'Resume unfinished payments', words: ['tx', 'resume'], onlyPending: true },
 ];
 
-/** Resolves with the chosen command line, or with `back`. */
+/** Asks for the next command. Resolves with the chosen command line, or with `back`. */
 export function askWhatNext({ ask, isPending, isReached, above }: MenuDeps): Promise<Words | Back> {
   const offered = entries.filter(({ onlyPending }) => onlyPending !== true || isPending);
   const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(

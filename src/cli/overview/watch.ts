@@ -1,4 +1,4 @@
-// A live screen: balances, open payments and recent events.
+// Shows a live screen with balances, open payments and recent events.
 import { existsSync } from 'node:fs';
 import type { Key } from 'node:readline';
 import Big from 'big.js';
@@ -46,7 +46,7 @@ const mostPages = 10;
 const days = 30;
 const dayMs = 86_400_000;
 
-/** The screen, and the receipt that covers it. */
+/** The state of the screen, and the receipt that covers the screen. */
 interface View {
   readonly model: WatchModel;
   readonly opened: 'reading' | Opened | undefined;
@@ -57,7 +57,10 @@ interface Opened {
   readonly times: ReadonlyMap<string, number> | undefined;
 }
 
-/** The request of a key, other than for another view. */
+/**
+ * What a pressed key requests: to leave, or to open a row. Undefined if the key only changes the
+ * view.
+ */
 type Wish = 'leave' | 'open' | undefined;
 
 export function pressed({ name, ctrl, sequence }: Key, view: View): readonly [View, Wish] {
@@ -77,7 +80,10 @@ const choosing = (chosen: number, model: WatchModel): WatchModel => ({
   chosen: Math.max(Math.min(chosen, openable(model).length - 1), 0),
 });
 
-/** Resolves with a summary when the person leaves, even while a request hangs. */
+/**
+ * Shows the screen. Resolves with a summary when the person leaves, even if a request is still
+ * running.
+ */
 async function showScreen({ overview, more }: OverviewData, context: Context): Promise<string> {
   const { terminal, live, every, now, signal } = context;
   const { client } = await context.account();
@@ -90,13 +96,13 @@ async function showScreen({ overview, more }: OverviewData, context: Context): P
     opened: undefined,
   };
   const lines = (): string[] => linesOf(client.serviceNow(), view, context);
-  // The age of the data shows that the service is slow.
+  // The screen needs no notice of a slow request, because the screen shows the age of the data.
   const resume = live.aside();
   const { draw, close } = openFullScreen(terminal, lines);
   const change = (changes: Partial<WatchModel>): void => {
     const model = choosing(view.model.chosen, { ...view.model, ...changes });
     view = { ...view, model };
-    // A late response must not draw on the screen of the shell.
+    // A response that arrives late must not draw on the screen of the shell.
     if (!ended.signal.aborted) draw();
   };
   const open = async (): Promise<void> => {
@@ -149,7 +155,7 @@ const tickMs = 1_000;
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 
-/** A step of a loop that ends only at a signal, after its first turn. */
+/** Repeats a step until a signal aborts the loop. The step runs at least once. */
 const again =
   (work: () => Promise<void>) =>
   async ({ number }: PollTurn): Promise<PollNext<void>> => {
@@ -157,7 +163,7 @@ const again =
     return {};
   };
 
-/** The reason of a failure of the service. Other errors end the screen. */
+/** Returns the reason of a failure of the service. Rethrows other errors, which end the screen. */
 function problemOf(error: unknown): string {
   if (error instanceof Failure) return error.message;
   throw error;
@@ -207,7 +213,7 @@ function linesOf(now: number, { model, opened }: View, { terminal }: Context): s
             terminal,
           ),
         ];
-  // An invoice is shown whole, so that people can copy it.
+  // svcpay does not truncate an invoice, so that people can copy the invoice.
   const lines = drawn.flatMap((line) =>
     widthOf(line) < columns ? [line] : wrap(line.trim(), columns - 3).map((part) => `  ${part}`),
   );
@@ -219,7 +225,7 @@ function linesOf(now: number, { model, opened }: View, { terminal }: Context): s
   ];
 }
 
-/** The balances of the last days, computed backwards from the present balances. */
+/** Computes the balances of the last days backwards from the current balances. */
 async function readPast(
   wallets: readonly Wallet[],
   context: Context,
@@ -262,8 +268,8 @@ async function readPast(
 }
 
 /**
- * The summary, such as `Watched for 12:04, last updated at 10:22:53: 1.24500000 BTC (+0.00018000
- * BTC).`
+ * The summary after `watch` ends, such as `Watched for 12:04, last updated at 10:22:53: 1.24500000
+ * BTC (+0.00018000 BTC).`
  */
 function summaryOf(before: readonly Wallet[], { home }: WatchModel, ms: number): string {
   const changes = home.wallets.flatMap(({ ccy, amount }) => {

@@ -5,13 +5,16 @@ import { findRate } from '../../wallet/quote/rates.js';
 import type { Context } from '../context.js';
 import { within } from '../within.js';
 
-/** Undefined for other currencies, and without a rate. */
+/**
+ * Returns the value in USD. Undefined for currencies other than bitcoin, and without an exchange
+ * rate.
+ */
 export type WorthOf = (amount: Money) => Money | undefined;
 
 const fiat = 'USD';
 const ratesTimeoutMs = 1_500;
 
-/** Reads rates. If they do not arrive soon, every value is undefined. */
+/** Reads the exchange rates. If the rates do not arrive soon, every value is undefined. */
 export async function readWorth({ client, sleep }: Context): Promise<WorthOf> {
   const rates = client().then((service) => service.rates());
   const known = await within(ratesTimeoutMs, rates, { sleep }).catch(() => undefined);

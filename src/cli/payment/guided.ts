@@ -1,5 +1,5 @@
-// Guided flows. After a refusal, they show the reason and ask what to change, instead of ending.
-// Also forms and choices for them.
+// Guided flows: after a refusal, svcpay shows the reason and asks what to change, instead of
+// ending. Includes the forms and choices of these flows.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { back, type Back, type Choice, type Ask, type LinesAbove } from '../../terminal/ask/ask.js';
 import { failureLines } from '../../terminal/failure-view.js';
@@ -8,24 +8,24 @@ import { leftAtOnce } from '../exit-with.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 import { formLines, type Form } from '../../terminal/cards/form.js';
 
-/** The answers that the person gives again. */
+/** A group of answers that the person can change after a refusal. */
 interface Change<A> {
   readonly name: string;
   readonly forget: (answers: A) => A;
 }
 
 export interface Flow<A> {
-  /** Asks for missing answers, and offers the earlier answers. */
+  /** Asks for the missing answers, and suggests the earlier answers. */
   readonly ask: (answers: A, before?: A) => Promise<A | Back>;
   readonly run: (answers: A) => Promise<void>;
   readonly changes: readonly Change<A>[];
-  /** Whether no money leaves, so a refusal does not mention money. */
+  /** Whether the flow moves no money, so that a refusal does not mention money. */
   readonly paysNobody?: true;
 }
 
 /**
- * After these failures nothing has moved, and other answers may succeed. A declined quote may mean
- * other answers.
+ * The failures after which no money has moved and different answers may succeed. A person who
+ * declines a quote may want different answers.
  */
 const retryable: ReadonlySet<FailureKind> = new Set([
   'usage',
@@ -47,9 +47,10 @@ export async function runGuided<A>(
 }
 
 /**
- * Asks and runs until the flow succeeds or the person leaves. Resolves with `back` from the first
- * question.
- * @param ref with a reference the payment cannot change, so a refusal ends the flow
+ * Asks and runs until the flow succeeds or the person leaves. Going back from the first question
+ * resolves with `back`.
+ * @param ref the given reference. A payment under a given reference cannot change, so a refusal
+ * ends the flow
  */
 export async function guide<A>(
   start: A,
@@ -57,7 +58,7 @@ export async function guide<A>(
   ref: string | undefined,
   context: Context,
 ): Promise<Back | undefined> {
-  // Fails before the first question without a login.
+  // Without a login, the command fails before the first question.
   await context.client();
   const asked = await flow.ask(start);
   if (asked === back) return back;
@@ -75,7 +76,7 @@ export async function guide<A>(
   }
 }
 
-/** Undefined if the person leaves. */
+/** Asks what to change. Undefined if the person leaves. */
 async function askChange<A>(
   answers: A,
   error: Failure,
@@ -88,7 +89,7 @@ async function askChange<A>(
   const again =
     error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];
   const changed = changes.map(({ name, forget }) => ({ name, value: forget }));
-  // Only a temporary failure may end differently with the same answers.
+  // Without a change of the answers, only a temporary failure may end differently.
   const choices = error.kind === 'temporary' ? [...again, ...changed] : [...changed, ...again];
   while (choices.length > 0) {
     const question = { message: 'What now?', flag: '--yes', choices, backName: 'Leave it' };
@@ -102,7 +103,7 @@ async function askChange<A>(
 
 export interface WalletChoice extends Choice<string> {
   readonly isEmpty: boolean;
-  /** Undefined if the service does not report the balance. */
+  /** The balance of the wallet. Undefined if the service does not report the balance. */
   readonly held: Money | undefined;
 }
 
@@ -137,7 +138,7 @@ export function askingUnder(formOf: () => Form | undefined, ask: Ask['steps']): 
   };
 }
 
-/** A form with the answers so far. */
+/** Builds a form from the answers so far. */
 export const answersForm = (title: string, answers: readonly (string | undefined)[]): Form => ({
   title,
   known: answers.flatMap((text) => (text === undefined ? [] : [{ text, isDone: true }])),

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../store/events/event-store.js';
 import { eventsFile } from '../../store/files/home.js';
 import type { Context } from '../context.js';
 
-/** The webhook events of a transaction. Empty without a readable inbox. */
+/** The webhook events of a transaction. Empty if svcpay cannot read the inbox. */
 export async function eventsOf(txnId: string, context: Context): Promise<readonly StoredEvent[]> {
   if (!(await hasInbox(context))) return [];
   return context

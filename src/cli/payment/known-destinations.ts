@@ -14,7 +14,7 @@ export async function latestPayments({ account }: Context): Promise<readonly Pay
   return (await journal()).latest(id, mostRead);
 }
 
-/** Each destination on one line: name, destination, last amount, time. */
+/** The choices of the menu. Each line shows name, destination, last amount and time. */
 export async function knownChoices<T>(
   known: readonly KnownDestination<T>[],
   { now, terminal }: Pick<Context, 'now' | 'terminal'>,
@@ -24,7 +24,7 @@ export async function knownChoices<T>(
   return known.map(({ value, name, destination }, i) => ({
     value,
     name: lines[i] ?? name,
-    // Includes the columns that a narrow window omits, so that a search finds them.
+    // The description contains the columns that a narrow window omits, so that a search finds them.
     description: [name, destination].filter((text) => text !== '').join(' · '),
   }));
 }

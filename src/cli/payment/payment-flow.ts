@@ -28,8 +28,8 @@ import { paymentScreen, type PaymentScreen } from './payment-screen.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 
 /**
- * Runs one payment, and prints its transaction. Asks before money moves. Without a terminal, it
- * needs `--yes`.
+ * Runs one payment, and prints its transaction. Asks before money moves. Without a terminal, the
+ * command requires `--yes`.
  */
 export async function runPayment(
   order: Order,
@@ -63,7 +63,7 @@ export async function runPayment(
   );
 }
 
-/** Explains a refusal if the account does not have the wallet in the order. */
+/** Explains a refusal if the account does not have a wallet that the order names. */
 async function withWallets(error: unknown, { body }: Order, { client }: Context): Promise<never> {
   if (!(error instanceof Failure) || error.kind !== 'refused') throw error;
   const { sourceReq, destReq } = body;
@@ -75,7 +75,7 @@ async function withWallets(error: unknown, { body }: Order, { client }: Context)
   throw new Failure('refused', message, { ...error, hint: undefined, cause: error });
 }
 
-/** `--again` repeats the payment without a question. */
+/** The dependencies of a payment. With `--again`, svcpay repeats a payment without asking. */
 async function depsUnder(
   { quoteOnly, again }: PaymentFlags,
   deps: PaymentDeps,
@@ -112,7 +112,8 @@ async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<Pay
 }
 
 /**
- * Throws Failure `declined` with every missing answer, including `--yes`, if there is no terminal.
+ * Throws Failure `declined` that lists every missing answer, including `--yes`, if svcpay cannot
+ * ask.
  */
 export function demandAnswers(
   missing: readonly string[],
@@ -146,7 +147,7 @@ export async function showPayment(
 }
 
 /**
- * The step at which to stop the payment. Throws Failure `usage` if the flags contradict each other.
+ * The payment options from the flags. Throws Failure `usage` if the flags contradict each other.
  */
 export const optionsOf = (
   flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>,
@@ -192,7 +193,7 @@ export async function spentToday(context: Context): Promise<readonly Spend[]> {
   return (await journal()).spent(id, client.datedNow());
 }
 
-/** Empty on a screen, because the live line shows the result. */
+/** The view of a paid transaction. Empty on a screen, because the live line shows the result. */
 function paidView({ now }: Context): RecordView<Transaction> {
   const { columns, fields, quiet } = transactionList(now());
   return { columns, fields, quiet, screen: () => [] };

@@ -1,5 +1,5 @@
-// What a payment shows, as a reducer: each event of the payment changes the model, and returns
-// drawings. Pure.
+// A pure reducer of what the screen shows of a payment: each event of the payment changes the model
+// and returns drawings.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
@@ -13,29 +13,31 @@ import type { Quote } from '../../wallet/quote/quote.js';
 /** How the command presents a payment. */
 export interface Presentation {
   readonly about: readonly CardDetail[];
-  /** Epoch ms. */
+  /** The expiry in epoch ms. */
   readonly expiresAt?: number | undefined;
-  /** The default is "Recipient gets". */
+  /** The label of the received amount. The default is "Recipient gets". */
   readonly getsLabel?: string;
-  /** Whether a question with a countdown follows the quote. */
+  /** Whether a question with a countdown follows the quote card. */
   readonly isAsked?: boolean;
-  /** Called when the confirmation is sent. */
+  /** Called when svcpay sends the confirmation. */
   readonly onSubmitted?: (() => void) | undefined;
-  /** Describes the result by the received amount instead of the cost. */
+  /**
+   * Describes the result by the received amount. Without this function, the result shows the cost.
+   */
   readonly ended?: (gets: Money) => string;
 }
 
-/** A swap shows the received amount. */
+/** The presentation of a swap, which shows the received amount. */
 export const swapPresentation = {
   getsLabel: 'You get',
   ended: (gets: Money): string => `You got ${amountWithSats(gets)}`,
 };
 
 export interface PaymentModel {
-  /** The last quote on the screen. */
+  /** The quote that the screen showed last. */
   readonly approval: Approval | undefined;
   readonly txn: Transaction | undefined;
-  /** The states in the order of their reports. */
+  /** The reached states, in the order of their reports. */
   readonly reached: readonly string[];
   /** When the wait began, in epoch ms by this machine's clock. Undefined before the wait. */
   readonly waitingSince: number | undefined;
@@ -54,7 +56,7 @@ export type ScreenEvent = PaymentEvent | { readonly type: 'approved' };
 export type Drawing =
   | { readonly draw: 'say' | 'warning'; readonly text: string }
   | { readonly draw: 'searching'; readonly count: number }
-  /** `isKnown` means that the card of an equal quote is on the screen. */
+  /** `isKnown` means that the screen already shows the card of an equal quote. */
   | { readonly draw: 'quote'; readonly approval: Approval; readonly isKnown: boolean }
   | { readonly draw: 'change'; readonly txn: Transaction }
   | { readonly draw: 'wait' | 'submitted' };
@@ -64,7 +66,10 @@ type Step = readonly [PaymentModel, readonly Drawing[]];
 const say = (text: string): Drawing => ({ draw: 'say', text });
 const warning = (text: string): Drawing => ({ draw: 'warning', text });
 
-/** @param now epoch ms by this machine's clock */
+/**
+ * Applies an event to the model.
+ * @param now epoch ms by this machine's clock
+ */
 export function step(model: PaymentModel, event: ScreenEvent, now: number): Step {
   switch (event.type) {
     case 'following':
@@ -126,7 +131,7 @@ function quoted(model: PaymentModel, approval: Approval): Step {
   return [next, [...remarks, { draw: 'quote', approval, isKnown }]];
 }
 
-/** Differences between two quotes. */
+/** Describes the differences between two quotes. */
 function changesOf(before: Quote, after: Quote): string[] {
   const changed = (what: string, one: Money | undefined, other: Money | undefined): string[] => {
     if (one === undefined || other === undefined || one.value.eq(other.value)) return [];
@@ -147,7 +152,10 @@ function changesText(before: Quote, after: Quote): string {
   return `The quote expired; ${news}.`;
 }
 
-/** @param now epoch ms by the service's clock */
+/**
+ * Builds the card of a quote.
+ * @param now epoch ms by the service's clock
+ */
 export function cardOf(
   { quote, available, left: leftAtLeast }: Approval,
   { about, getsLabel, expiresAt }: Presentation,
@@ -185,14 +193,14 @@ export function cardOf(
         : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
     left: leftAtLeast,
     isLeftCertain: available !== undefined,
-    // The question has a countdown.
+    // The question shows the countdown, so the card does not repeat the remaining time.
     validForMs: quote.expiresAt === undefined || isAsked ? undefined : left(quote.expiresAt),
   };
 }
 
 /**
- * The result: the received or the paid amount, from the approved quote or from the settled
- * transaction.
+ * Describes the result with the received or the paid amount, from the approved quote or from the
+ * settled transaction.
  */
 export function endedText(
   { destReq, txnState, ...txn }: Transaction,

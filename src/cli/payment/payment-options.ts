@@ -1,4 +1,4 @@
-// The options of every payment.
+// The options that every payment accepts.
 import { currencyOf, fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { parseReference } from '../../formats/reference.js';
@@ -7,12 +7,14 @@ import { duration, flag, literal, onOff, text, word, type ValuesOf } from '../va
 
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 
-/** The highest fee for a paying wallet. A bare number is in the wallet's currency. */
+/**
+ * Returns the highest fee for a paying wallet. A number without a unit is in the wallet's currency.
+ */
 export type MaxFeeOf = (ccy: string) => MaxFee;
 
 /**
- * Reads `1%` of the amount, or an amount such as `100sat`. The returned function throws Failure
- * `usage` for a wallet in another currency.
+ * Reads a fee limit: `1%` of the amount, or an amount such as `100sat`. The returned function
+ * throws Failure `usage` for a wallet in another currency.
  */
 export function parseMaxFee(given: string): MaxFeeOf {
   const percent = /^(\d{1,3}(?:\.\d{1,6})?)\s?%$/.exec(given)?.[1];
@@ -37,14 +39,14 @@ function otherCurrency(given: string, named: string, ccy: string): Failure {
   );
 }
 
-/** Reads `5%` or `5`. */
+/** Reads the largest accepted loss from the exchange rate, such as `5%` or `5`. */
 function parseRateLoss(given: string): string {
   const percent = /^(\d{1,2}(?:\.\d{1,6})?|100)\s?%?$/.exec(given)?.[1];
   if (percent !== undefined) return percent;
   throw new Failure('usage', `"${given}" is not a percentage. Write it like 2% or 0.5%.`);
 }
 
-/** The terms for a paying wallet. */
+/** The terms of a payment from a given wallet. */
 export const termsOf = (
   flags: Pick<PaymentFlags, 'maxFee' | 'maxRateLoss'>,
   ccy: string,

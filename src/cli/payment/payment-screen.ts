@@ -44,7 +44,7 @@ export function showSearching(
     live.start(() => `Searching the service's list for the reference: ${count} transactions`);
 }
 
-/** The hint to mine a block while the embedded sandbox waits for confirmations. */
+/** The hint to mine a block, shown while the embedded sandbox waits for confirmations. */
 export function miningHint(txn: Transaction, { settings, terminal }: Context): string {
   if (!settings.embedded || confirmationsText(txn) === undefined) return '';
   return terminal.canAnimate
@@ -52,7 +52,10 @@ export function miningHint(txn: Transaction, { settings, terminal }: Context): s
     : '';
 }
 
-/** @param now the service's clock in epoch ms */
+/**
+ * Draws a payment on the screen.
+ * @param now the service's clock in epoch ms
+ */
 export function paymentScreen(
   presentation: Presentation,
   now: () => number,
@@ -62,7 +65,10 @@ export function paymentScreen(
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const { columns } = transactionList(context.now());
   let model = nothingShown;
-  /** The card of a quote, until the rates have arrived or something else must be drawn. */
+  /**
+   * Draws the waiting quote card. svcpay delays the card until the rates arrive or until another
+   * drawing follows.
+   */
   let card: (() => void) | undefined;
   let worth: WorthOf | undefined;
   const decoration =
@@ -75,7 +81,7 @@ export function paymentScreen(
     card = undefined;
   };
 
-  /** Shows the card after a short wait for the rates. */
+  /** Draws the quote card after a short wait for the rates. */
   const completeCard = async (): Promise<void> => {
     if (card !== undefined && decoration !== undefined)
       await within(decorationMs, decoration, context);
@@ -132,7 +138,7 @@ export function paymentScreen(
   };
 }
 
-/** The longest wait for the rates on the card. */
+/** The longest time that the card waits for the rates. */
 const decorationMs = 1_500;
 
 function warnOf({ quote, unusual }: Approval, { out }: Context): void {
@@ -150,7 +156,7 @@ async function askFor(
   const place = settings.embedded ? 'sandbox' : settings.profileName;
   const despite = unusual.length === 0 ? '' : `, although ${unusual.join(' and ')}`;
   const question = `Pay ${formatAmount(total)} from your ${total.ccy} wallet (${place})${despite}?`;
-  // If the service still honours an expired quote, the question has no countdown.
+  // If the service still accepts an expired quote, the question has no countdown.
   return left() <= 0 ? ask.confirm(question) : ask.confirmWithin(question, { left, every });
 }
 
@@ -164,14 +170,14 @@ function startWaiting(model: () => PaymentModel, context: Context): void {
     if (txn === undefined) return 'Waiting';
     const steps = stepsLine(txn, canvas, reached);
     if (!terminal.canAnimate) return steps;
-    // A payment of an earlier run has waited since its creation.
+    // A payment that an earlier run submitted has waited since its creation.
     const waitedMs = approval === undefined ? ageOf(txn, context.now()) : elapsedMs;
     const time = waitingText(txn, waitedMs, usual(txn));
     return `${besideSteps(steps, time, canvas)}${miningHint(txn, context)}`;
   });
 }
 
-/** Leaves the steps and their duration on the screen, then the result. */
+/** Draws the final steps and their duration, then the result. */
 function showEnd(
   txn: Transaction,
   { reached, waitingSince, approval }: PaymentModel,

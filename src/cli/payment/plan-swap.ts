@@ -9,9 +9,9 @@ export interface Swap {
   readonly from: string;
   readonly to: string;
   readonly amount: Money;
-  /** Whether the amount is received, not paid. */
+  /** Whether the amount is the received amount instead of the paid amount. */
   readonly receive: boolean;
-  /** Whether the amount is the whole balance, with the fees taken out of it. */
+  /** Whether the swap debits the whole balance, fees included. */
   readonly all?: boolean;
 }
 
@@ -29,7 +29,8 @@ const pattern = new RegExp(`^${amountAndUnit}${wallets}`, 'i');
 const isSats = (name: string): boolean => /^sats?$/i.test(name);
 
 /**
- * Reads `AMOUNT FROM TO`, or `AMOUNTfrom TO` with the wallet as the unit. Any part may be missing.
+ * Reads the words of a swap: `AMOUNT FROM TO`, or `AMOUNTfrom TO` with the wallet as the unit. Any
+ * part may be missing.
  */
 export function readSwapWords(given: string, receive: boolean): SwapWords {
   const text = given.trim().replaceAll(/ +/g, ' ');
@@ -70,7 +71,7 @@ function wallet(name: string | undefined): string | undefined {
 }
 
 /**
- * Throws Failure `usage` for equal wallets and invalid amounts.
+ * Plans a swap. Throws Failure `usage` for equal wallets and invalid amounts.
  * @param held the balance of the paying wallet, for the amount `all`
  */
 export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held?: Money): Swap {
@@ -86,13 +87,13 @@ export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held
   return { ...swap, amount: held, all: true };
 }
 
-/** The names of the missing parts, as in help. */
+/** The names of the missing parts as help shows them. */
 export const missingOf = ({ amount, from, to }: SwapWords): string[] =>
   Object.entries({ AMOUNT: amount, FROM: from, TO: to }).flatMap(([name, word]) =>
     word === undefined ? [name] : [],
   );
 
-/** A complete example with the given parts. */
+/** Returns a complete example command that contains the given parts. */
 export function swapExample({ amount = '25', from, to }: SwapWords, receive: boolean): string {
   const known = (receive ? to : from) ?? from ?? to ?? 'USDT';
   const other = known === 'BTC' ? 'USDT' : 'BTC';

@@ -1,4 +1,4 @@
-// A send from the command line to the payment.
+// Runs a send from the words of the command line to the payment.
 import type { Rates } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { railProperties, type Rail, railTo } from '../../formats/rails.js';
@@ -29,7 +29,7 @@ import { rateText } from '../../terminal/cards/quote-card.js';
 
 export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'rail'> {}
 
-/** Throws Failure `usage` for an invalid destination or amount. */
+/** Runs a send. Throws Failure `usage` for an invalid destination or amount. */
 export const runSend = (
   rail: Rail | undefined,
   destination: string | undefined,
@@ -74,13 +74,13 @@ async function planAndPay(
   const { missing, ccy } = planned;
   if (missing === 'way' && !context.terminal.canPrompt) return payPlanned(words, planned);
   demandAnswers(missingWords(words, missing, ccy), flags, context);
-  // Most payments ask no question.
+  // The wizard loads only when required, because most payments ask no question.
   const { guideSend } = await import('./send-wizard.js');
   const run = (answers: SendWords): Promise<void> => payPlanned(answers, plan(answers));
   await guideSend(words, missing, { plan, run, ref: flags.ref }, context);
 }
 
-/** The names of the missing parts, as in help. */
+/** The names of the missing parts as help shows them. */
 function missingWords(
   { rail, amount, spend }: SendWords,
   missing: Missing,
@@ -101,7 +101,7 @@ function missingWords(
   ];
 }
 
-/** Replaces a name of the address book with its destination. */
+/** Replaces the name of a contact with the saved destination. */
 function withContact(words: SendWords, { config }: Context): SendWords {
   if (words.to === undefined || !/^[^.:@]{1,64}$/.test(words.to)) return words;
   const { contacts } = config.read();
@@ -110,8 +110,8 @@ function withContact(words: SendWords, { config }: Context): SendWords {
 }
 
 /**
- * The rates, if an amount must be converted, or if the person may still type an amount in another
- * currency.
+ * Reads the exchange rates if an amount must be converted, or if the person may still type an
+ * amount in another currency.
  */
 export async function ratesFor(
   words: SendWords,
@@ -128,7 +128,7 @@ export async function ratesFor(
     });
 }
 
-/** The converted amount of an earlier payment under the reference. */
+/** The converted amount of the earlier payment under the same reference. */
 async function amountUnder(
   ref: string | undefined,
   amount: string | undefined,
@@ -140,7 +140,10 @@ async function amountUnder(
   return payment && submittedAmount(payment);
 }
 
-/** @param planned the plan of the words, which reads an invoice and recovers its signer */
+/**
+ * Pays a send.
+ * @param planned the plan of the words. A plan reads an invoice and recovers its signer
+ */
 async function paySend(
   words: SendWords,
   planned: Planned,
@@ -162,7 +165,10 @@ async function paySend(
   await runPayment(order, flags, { about, expiresAt: order.expiresAt }, context);
 }
 
-/** @param contact the saved name of the destination */
+/**
+ * The lines of the card that describe the recipient.
+ * @param contact the saved name of the destination
+ */
 function aboutSend(plan: SendPlan, contact?: string): CardDetail[] {
   const { worth } = plan;
   const asked =

@@ -1,4 +1,4 @@
-// The questions of a send at a terminal: destination, way and amount, as far as they are missing.
+// Asks for the missing parts of a send at a terminal: destination, method and amount.
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { railProperties, type Rail } from '../../formats/rails.js';
@@ -21,7 +21,10 @@ interface GuidedSend {
   readonly ref: string | undefined;
 }
 
-/** Asks for the missing parts, and pays. The person may change answers before the payment. */
+/**
+ * Asks for the missing parts, and pays. The person can change answers until the payment is
+ * submitted.
+ */
 export async function guideSend(
   words: SendWords,
   missing: Missing,
@@ -52,7 +55,7 @@ const withoutDestination = (words: SendWords): SendWords => ({
   via: undefined,
 });
 
-/** Asks for missing parts. Refuses an invalid answer at its question. */
+/** Asks for the missing parts. Each question refuses an invalid answer at once. */
 async function askSend(
   start: SendWords,
   plan: Plan,
@@ -110,7 +113,8 @@ async function askSend(
 }
 
 /**
- * Asks for the destination: a search among known destinations, or a plain question in a new home.
+ * Asks for the destination, with a search among known destinations. In a new home, the question is
+ * plain.
  */
 async function askDestination(
   soFar: SendWords,
@@ -143,7 +147,7 @@ async function askDestination(
   return to === back ? back : parse(to);
 }
 
-/** The contacts, and the destinations of the latest sends. */
+/** Reads the contacts and the destinations of the latest sends. */
 async function readKnown(context: Context): Promise<KnownDestination<string>[]> {
   const book = Object.entries(context.config.read().contacts).map(([name, destination]) => ({
     key: destination,
@@ -174,8 +178,8 @@ const exampleOf = (rail: Rail | undefined): string =>
     : railProperties(rail).destination;
 
 /**
- * The amount question, with the balance of the paying wallet next to it. If any wallet may pay,
- * with the first two balances.
+ * The question for the amount. Shows the balance of the paying wallet, or two balances if any
+ * wallet may pay.
  */
 function amountQuestion(ccy: string | undefined, from: string | undefined, balances: Money[]) {
   const payer = from ?? ccy;

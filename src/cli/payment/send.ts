@@ -1,5 +1,5 @@
-// Pays any destination. Each rail also has its own command. Specification: endpoint 6, rules 3, 5
-// and 6.
+// Pays any destination. Each payment method also has its own command. Specification: endpoint 6,
+// rules 3, 5 and 6.
 import { notYetAvailable, ways } from '../../wallet/plan/send.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';

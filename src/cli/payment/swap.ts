@@ -97,7 +97,7 @@ async function paySwap(
   await runPayment(swapOrderOf(planned), flags, { about, ...swapPresentation }, context);
 }
 
-/** Throws Failure `limit` if there is nothing to swap, or no wallet to swap into. */
+/** Throws Failure `limit` if the account has no money to swap or no second wallet. */
 function refuseWithout(wallets: readonly WalletChoice[]): void {
   if (wallets.every(({ isEmpty }) => isEmpty))
     throw new Failure('limit', 'Not sent: a swap needs money, and your wallets are empty.', {

@@ -1,5 +1,5 @@
-// The text for the time that payments by a method usually take: from this home's own payments,
-// otherwise from the method's data.
+// The text for the usual duration of payments by a method, from this home's own payments or,
+// without such payments, from the method's data.
 import type { Transaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { methodProperties } from '../../formats/rails.js';
@@ -8,7 +8,7 @@ import { usualMs } from '../../wallet/history/earlier-payments.js';
 import type { Context } from '../context.js';
 import { latestPayments } from './known-destinations.js';
 
-/** The text `on-chain usually takes 30 min`. Undefined if the time is unknown. */
+/** The text such as `on-chain usually takes 30 min`. Undefined if the duration is unknown. */
 export function usualText(method: string, own: number | undefined): string | undefined {
   const properties = methodProperties(method);
   const ms = own ?? properties?.usualMs;
@@ -17,7 +17,10 @@ export function usualText(method: string, own: number | undefined): string | und
     : `${properties?.named ?? 'a payout like this'} usually takes ${roughDuration(ms)}`;
 }
 
-/** Starts an optional read of the journal. Until it ends, the method's own time counts. */
+/**
+ * Starts an optional read of the journal. Until the read ends, the returned function uses the
+ * method's own duration.
+ */
 export function readUsual(context: Context): (txn: Transaction) => string | undefined {
   let known: readonly Payment[] = [];
   void latestPayments(context).then(

@@ -1,4 +1,4 @@
-// The balances next to an amount question, and the balance that `all` stands for.
+// The balances shown next to an amount question, and the balance for the amount `all`.
 import { money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
@@ -7,8 +7,9 @@ import type { Context } from '../context.js';
 import { paymentNamed } from '../history/resolve-id.js';
 
 /**
- * The balance of a wallet. Under a used reference, the amount of its payment, because that payment
- * has changed the balance. Throws Failure `limit` for an empty wallet.
+ * The amount for `all`: the balance of the wallet. If the reference has a payment, the amount of
+ * that payment, because that payment has changed the balance. Throws Failure `limit` for an empty
+ * wallet.
  */
 export async function wholeBalance(
   ccy: string,
@@ -24,7 +25,10 @@ export async function wholeBalance(
   });
 }
 
-/** The debit of the payment under a reference, or its received amount if its order defines that. */
+/**
+ * The debited amount of the payment under a reference. If the order of the payment defines the
+ * received amount, that amount.
+ */
 async function debitUnder(ref: string, context: Context): Promise<Money | undefined> {
   const { scope, journal } = await context.account();
   const payment = await paymentNamed(ref, scope, await journal());
@@ -34,12 +38,15 @@ async function debitUnder(ref: string, context: Context): Promise<Money | undefi
   return amtRequested === undefined ? undefined : money(ccy, amtRequested);
 }
 
-/** The spendable balances, as far as the service reports them. */
+/** The spendable balances that the service reports. */
 async function readBalances({ account }: Context): Promise<Money[]> {
   const wallets = await (await account()).client.wallets();
   return wallets.flatMap(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance) ?? []);
 }
 
-/** Empty if the balances cannot be read, because the payment reads them again. */
+/**
+ * The balances for the question. Empty if svcpay cannot read the balances, because the payment
+ * reads them again.
+ */
 export const shownBalances = async (context: Context): Promise<Money[]> =>
   (await ifAvailable(readBalances(context))) ?? [];

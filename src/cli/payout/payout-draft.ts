@@ -1,5 +1,5 @@
-// The known parts of a payout, from flags, address book and profile. The wizard asks for the other
-// parts.
+// The known parts of a payout, from flags, address book and profile. The wizard asks for the
+// missing parts.
 import type { CreateTransaction } from '../../api/types.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
@@ -31,20 +31,20 @@ import {
 } from './payout-options.js';
 import { clip } from '../../formats/text.js';
 
-/** An undefined answer is unknown, or an omitted optional answer. */
+/** The answers of a payout. An undefined answer is unknown, or is an omitted optional answer. */
 export interface Draft
   extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
   readonly amount?: Money | undefined;
-  /** The paying wallet. The default is BTC. */
+  /** The wallet that pays. The default is BTC. */
   readonly from?: string | undefined;
-  /** The name in the address book. Empty for a new recipient. */
+  /** The recipient's name in the address book. Empty for a new recipient. */
   readonly chosen?: string | undefined;
   readonly keepSender?: boolean | undefined;
-  /** The name under which to save the recipient. Empty to skip. */
+  /** The name under which svcpay saves the recipient. Empty to save no recipient. */
   readonly keepAs?: string | undefined;
 }
 
-/** Throws Failure `usage` for contradictory flags. */
+/** Reads the destination from the flags. Throws Failure `usage` for contradictory flags. */
 export function readDestination({ method: methodOf, ...flags }: DestinationFlags): Destination {
   const country = flags.country ?? methodOf?.(undefined)?.country;
   const method = methodOf?.(country);
@@ -62,7 +62,7 @@ export function readDestination({ method: methodOf, ...flags }: DestinationFlags
   throw new Failure('usage', `${what}: use ${methods}.`, { hint: `svcpay payout methods ${code}` });
 }
 
-/** Sets the country, and the method if the country has only one. */
+/** Sets the country. If the country has only one method, sets the method. */
 export function withCountry<D extends Destination>(
   draft: D,
   country: PayoutCountry | undefined,
@@ -73,7 +73,7 @@ export function withCountry<D extends Destination>(
   return withMethod({ ...draft, country }, method);
 }
 
-/** Sets the method and checks the account number for it. */
+/** Sets the method, and checks the account number for the method. */
 export function withMethod<D extends Destination>(draft: D, method: PayoutMethod | undefined): D {
   const { acctNum } = draft;
   return {
@@ -85,7 +85,8 @@ export function withMethod<D extends Destination>(draft: D, method: PayoutMethod
 }
 
 /**
- * Combines flags, address book and profile. Throws Failure `usage` if they contradict each other.
+ * Combines flags, address book and profile. Throws Failure `usage` if the sources contradict each
+ * other.
  */
 export function readDraft(
   flags: PayoutAnswers & { readonly from?: string | undefined },
@@ -97,7 +98,7 @@ export function readDraft(
   const known = chosen === undefined ? readDestination(flags) : fromBook(flags, recipients[chosen]);
   const amount = flags.amount === undefined ? undefined : readAmount(flags.amount, known.country);
   const { method: _read, ...others } = flags;
-  // The address book keeps the code numbers of a recipient's last payout.
+  // The address book stores the code numbers of a recipient's last payout.
   const codes = recipients[chosen ?? '']?.codes;
   const { purpose = codes?.purpose, source = codes?.source } = flags;
   const { relationship = codes?.relationship } = flags;
@@ -113,7 +114,9 @@ export function readDraft(
   };
 }
 
-/** The currency comes from the country, or else from the amount. */
+/**
+ * Reads the amount. The currency is that of the country or, without a country, that of the amount.
+ */
 function readAmount(text: string, country: PayoutCountry | undefined): Money {
   if (country !== undefined) return parseAmount(text, country.ccy);
   const bare = /^\d+(\.\d+)?$/.test(text);
@@ -145,7 +148,7 @@ function fromBook(flags: PayoutAnswers, kept: Recipient | undefined): Destinatio
   return kept === undefined ? {} : answersOf(kept);
 }
 
-/** The answers of a saved recipient. */
+/** Converts a saved recipient to answers. */
 export function answersOf(kept: Recipient): Destination {
   const { party } = kept;
   return {
@@ -163,13 +166,13 @@ export function answersOf(kept: Recipient): Destination {
   };
 }
 
-/** A party that can be paid, with or without a name in the address book. */
+/** A recipient that svcpay can pay, with or without a name in the address book. */
 export interface Payee {
   readonly chosen: string;
   readonly kept?: Recipient;
 }
 
-/** The address book, and the recipients of the latest payouts. */
+/** The recipients in the address book, and the recipients of the latest payouts. */
 export function knownPayees(
   recipients: Readonly<Record<string, Recipient>>,
   payments: readonly Payment[],
@@ -188,7 +191,8 @@ export function knownPayees(
 }
 
 /**
- * The recipient of a payout, as the address book stores it. Undefined for another kind of payment.
+ * The recipient of a payout, in the form that the address book stores. Undefined for another kind
+ * of payment.
  */
 function recipientOf(body: CreateTransaction): Recipient | undefined {
   const { method, kyc } = body.destReq;
@@ -207,7 +211,7 @@ function recipientOf(body: CreateTransaction): Recipient | undefined {
   };
 }
 
-/** Uses the saved sender unless another name is given. */
+/** Reads the sender. The saved sender applies unless a flag names a different sender. */
 function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
   const own =
     flags.senderName === undefined || flags.senderName === kept?.legalFullName ? kept : undefined;
@@ -220,7 +224,7 @@ function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
   };
 }
 
-/** Undefined if a required part is missing. */
+/** Reads a party of the payout. Undefined if a required answer is missing. */
 export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | undefined {
   const [type, legalFullName, countryCode] = [
     draft[`${who}Type`],
@@ -250,7 +254,7 @@ const change = (name: string, forgotten: readonly (keyof Draft)[], others: Draft
 
 const somebodyNew: Draft = { chosen: '' };
 
-/** Answers that the person can change after a refusal or after declining. */
+/** The groups of answers that the person can change after a refusal or after declining. */
 export const payoutChanges = [
   change('Change the amount', ['amount']),
   change('Pay from another wallet', ['from']),

@@ -1,4 +1,5 @@
-// A payout from its answers to the payment: institution lookup, card, saved answers.
+// Runs a payout from its answers to the payment: looks up institutions, shows the card and saves
+// answers.
 import type { CreateTransaction, Institution } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
@@ -19,7 +20,7 @@ import type { Destination as KnownDestination } from './payout-options.js';
 
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 
-/** The institutions of a country, cached for completion. */
+/** Reads the institutions of a country, and caches them for completion. */
 export async function institutionsOf(
   countryCode: string,
   { client, home }: Context,
@@ -33,7 +34,10 @@ export async function institutionsOf(
   return found;
 }
 
-/** Looks up institutions once per country. If a lookup fails, codes are not checked. */
+/**
+ * Returns a function that looks up the institutions of each country once. If a lookup fails, svcpay
+ * does not check institution codes.
+ */
 export async function openLookUp(context: Context): Promise<LookUp> {
   const { live, out } = context;
   await context.client();
@@ -121,7 +125,7 @@ export const recipientRecord = ({
   party: recipient,
 });
 
-/** Pays, and saves the requested answers as soon as the payment is submitted. */
+/** Pays, and saves the chosen answers as soon as the payment is submitted. */
 export async function runPayout(
   payout: Payout,
   draft: Draft,
@@ -139,7 +143,7 @@ export async function runPayout(
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
     await runPayoutOrder(payoutOrder(payout), payout.method, flags, context, onSubmitted);
-    // An earlier run submitted the payment.
+    // An earlier run has submitted the payment.
     onSubmitted();
   } finally {
     await saved;
@@ -148,7 +152,7 @@ export async function runPayout(
   }
 }
 
-/** Saves the recipient and the code numbers. A failure is only reported. */
+/** Saves the recipient and the code numbers. svcpay only reports a failure to save. */
 async function saveAnswers(
   payout: Payout,
   { keepAs, chosen }: Draft,
@@ -177,7 +181,7 @@ async function saveAnswers(
   }
 }
 
-/** Runs the payment. By default, it does not wait for methods that take days. */
+/** Runs the payment. By default, svcpay does not wait for a method that takes days. */
 export async function runPayoutOrder(
   order: Order,
   method: PayoutMethod,

@@ -7,10 +7,12 @@ import { partyOf, type Draft } from './payout-draft.js';
 
 export type FormPart = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes' | 'Amount';
 
-/** A part and its summary. */
+/** A part of the form, and the function that summarizes its answers. */
 type PartText = readonly [part: FormPart, tell: (draft: Draft) => string];
 
-/** The form while a part is asked. Without a part, the form when all parts are answered. */
+/**
+ * Returns the form while svcpay asks for a part. Without a part, returns the form with all answers.
+ */
 export type FormOf = (draft: Draft, part?: FormPart) => Form;
 
 const destination: readonly PartText[] = [
@@ -30,7 +32,10 @@ const destination: readonly PartText[] = [
   ['Recipient', (draft) => partyText(draft, 'recipient')],
 ];
 
-/** @param start the answers known before the first question */
+/**
+ * Creates the form of a payout.
+ * @param start the answers known before the first question
+ */
 export function payoutForm(start: Draft): FormOf {
   const note = partyOf(start, 'sender') === undefined ? '' : ' (kept)';
   return form('Payout', [

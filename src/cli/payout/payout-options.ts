@@ -26,12 +26,10 @@ const line = () => word('TEXT', parseLine);
 
 const kinds = ['mobile', 'bank'] as const;
 
-/** The method in a country. Undefined if the country is unknown or has no such method. */
+/** Returns the method in a country. Undefined if the country is unknown or has no such method. */
 export type MethodOf = (country: PayoutCountry | undefined) => PayoutMethod | undefined;
 
-/**
- * Reads a method by its code, or only by its type. Throws Failure `usage` for an unknown method.
- */
+/** Reads a method by its code or by its type. Throws Failure `usage` for an unknown method. */
 function readMethod(text: string): MethodOf {
   const name = text.trim().toLowerCase();
   const kind = kinds.find((each) => each === name.replace(/ (?:account|wallet)$/, ''));
@@ -117,10 +115,10 @@ export type PayoutFlags = ValuesOf<typeof payoutOptions>;
 export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
 export type DestinationFlags = ValuesOf<typeof destinationOptions>;
 
-/** The destination answers with the resolved method. Undefined answers are unknown. */
+/** The answers about the destination, with the resolved method. An undefined answer is unknown. */
 export interface Destination extends Partial<Omit<DestinationFlags, 'method'>> {
   readonly method?: PayoutMethod | undefined;
-  /** The given method, while the country is unknown. */
+  /** The method as given, kept until the country is known. */
   readonly methodOf?: MethodOf | undefined;
 }
 
@@ -129,13 +127,13 @@ type Answers = Readonly<Partial<Record<AnswerName, unknown>>>;
 
 const isAnswer = (name: string): name is AnswerName => Object.hasOwn(answerOptions, name);
 
-/** The given flags, as typed. */
+/** The flags that the command line gives, as a person types them. */
 export const givenFlags = (flags: Answers, among: object): string[] =>
   Object.keys(among)
     .filter((name) => isAnswer(name) && flags[name] !== undefined)
     .map(flagName);
 
-/** Optional answers. */
+/** The names of the optional answers. */
 const optional: ReadonlySet<AnswerName> = new Set([
   'country',
   'institutionName',
@@ -145,7 +143,7 @@ const optional: ReadonlySet<AnswerName> = new Set([
   'senderAddress',
 ]);
 
-/** The missing answers of a run without questions. */
+/** The answers that are missing in a run without questions. */
 export function missingAnswers(known: Answers, among: object = answerOptions): AnswerName[] {
   const needed = (name: AnswerName): boolean =>
     !optional.has(name) || (name === 'country' && known.method === undefined);

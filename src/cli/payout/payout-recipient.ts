@@ -19,7 +19,7 @@ export type DraftStep = Step<Draft>;
 
 export interface PayoutPrompts {
   readonly ask: Ask['steps'];
-  /** The institutions of a country. */
+  /** Reads the institutions of a country. */
   readonly institutions: (countryCode: string) => Promise<readonly Institution[]>;
 }
 
@@ -159,7 +159,9 @@ const optionally =
   (text: string): string | undefined =>
     text === '' ? undefined : parse(text);
 
-/** KYC questions about a party. Optional answers are asked only together with required answers. */
+/**
+ * Asks for the identity of a party. Asks for optional answers only together with required answers.
+ */
 export function partySteps(
   party: 'recipient' | 'sender',
   start: Draft,

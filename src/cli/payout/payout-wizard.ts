@@ -1,4 +1,4 @@
-// The payout wizard asks for the unknown answers in order. The person can take back each answer.
+// Asks for the unknown answers of a payout in order. The person can go back to each question.
 import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { parseRecipientName, type KycCodes, type Recipient } from '../../store/profile/profiles.js';
 import type { Back, Choice } from '../../terminal/ask/ask.js';
@@ -22,18 +22,18 @@ import { whole } from '../values.js';
 
 export interface WizardDeps extends PayoutPrompts {
   readonly recipients: Readonly<Record<string, Recipient>>;
-  /** The address book, and earlier recipients. */
+  /** The recipients of the address book and of earlier payouts. */
   readonly known: readonly Choice<Payee>[];
-  /** The labels and the last used code numbers of the profile. */
+  /** The labels of the code numbers, and the numbers used last. */
   readonly codes: KycCodes;
   readonly takesAnyCode: boolean;
-  /** The wallets with money. Empty until they are known. */
+  /** The wallets that hold money. Empty until svcpay knows the balances. */
   readonly wallets: () => readonly Choice<string>[];
-  /** Whether to offer to save typed answers. */
+  /** Whether the wizard offers to save typed answers. */
   readonly mayKeep: boolean;
 }
 
-/** Resolves with `back` if the person goes back from the first question. */
+/** Asks for the answers. Resolves with `back` if the person goes back from the first question. */
 export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
   const { asking, standing } = underForm(payoutForm(start), deps);
   const steps: PartSteps[] = [
@@ -52,7 +52,10 @@ export function askRecipient(start: Draft, deps: PayoutPrompts): Promise<Draft |
   return walk(start, destinationSteps(start, asking).flatMap(standing));
 }
 
-/** Shows the questions below the form. `standing` updates the form before each step. */
+/**
+ * Shows the questions below the form. `standing` wraps steps so that the form is current at each
+ * question.
+ */
 function underForm<D extends PayoutPrompts>(formOf: FormOf, deps: D) {
   let form: Form | undefined;
   return {
@@ -94,7 +97,7 @@ const readCode = whole(0, highestCode).read;
 
 const another = -1;
 
-/** Code numbers with the profile's labels. The step suggests the last used number. */
+/** Asks for code numbers by the labels of the profile. The step suggests the number used last. */
 function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): DraftStep[] {
   const code = (name: keyof KycCodes, message: string): DraftStep =>
     step(name, async ({ chosen }, before) => {
@@ -138,7 +141,7 @@ function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): Draft
   ];
 }
 
-/** Skipped if only one wallet has money. */
+/** Asks for the wallet, unless only one wallet holds money. */
 const walletStep =
   ({ ask, wallets }: WizardDeps): DraftStep =>
   (soFar, before) => {
@@ -166,7 +169,7 @@ const amountStep = ({ ask }: WizardDeps): DraftStep =>
     });
   });
 
-/** Asked only for typed answers. */
+/** Offers to save answers that the person has typed. */
 function keepSteps(start: Draft, { ask, mayKeep }: WizardDeps): DraftStep[] {
   const typedSender = mayKeep && partyOf(start, 'sender') === undefined;
   const typedRecipient =

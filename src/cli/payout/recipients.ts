@@ -1,4 +1,4 @@
-// The address book: accounts for payouts and destinations for `send`.
+// The address book: accounts for payouts, and destinations for `send`.
 import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import {
@@ -121,7 +121,7 @@ async function askName(context: Context): Promise<string> {
   return name;
 }
 
-/** A destination of `send`. Undefined for a recipient of payouts. */
+/** Asks for a destination of `send`. Undefined if the person adds a recipient of payouts. */
 async function askContact(context: Context): Promise<string | undefined> {
   const { steps } = context.ask;
   const choices = [
@@ -163,7 +163,7 @@ async function askContact(context: Context): Promise<string | undefined> {
   return asked.to;
 }
 
-/** Adds a contact. Refuses a destination that can be paid only once. */
+/** Adds a contact. Refuses a destination that accepts only one payment. */
 async function addContact(
   name: string,
   destination: string,
@@ -206,7 +206,9 @@ function isDestination(text: string): boolean {
   }
 }
 
-/** Changes the given fields of an entry. Another method resets institution and account. */
+/**
+ * Changes the given fields of an entry. A different method removes the institution and the account.
+ */
 function changed(kept: Destination, flags: DestinationFlags): Destination {
   const given = Object.fromEntries(
     Object.entries(flags).filter(([, value]) => value !== undefined),

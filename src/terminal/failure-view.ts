@@ -1,5 +1,5 @@
-// A failure as text: first the state of the money, then the reason, then the next command. For
-// scripts, a failure is one JSON line.
+// Shows a failure as text: first the state of the money, then the reason, then the next command.
+// For scripts, a failure is one line of JSON.
 import type { Failure, FailureKind } from '../formats/failure.js';
 import { adviceOf } from './next-step.js';
 import { toJson } from './rows/json.js';
@@ -7,7 +7,10 @@ import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
 import { widthOf, wrap } from './layout.js';
 
-/** The certain state of the money, by kind. For other kinds nothing is certain. */
+/**
+ * The state of the money for each kind of failure. For a kind that is not listed, the state is
+ * uncertain.
+ */
 const outcomes: Partial<Record<FailureKind, string>> = {
   usage: 'Not sent',
   refused: 'Nothing moved',
@@ -21,22 +24,25 @@ const outcomes: Partial<Record<FailureKind, string>> = {
 };
 
 export interface FailureViewOptions {
-  /** Whether the command moves money. Only then is the state of the money shown. */
+  /** Whether the command moves money. If not, svcpay does not mention the state of the money. */
   readonly money: boolean;
-  /** The window to which the text wraps. Without it (in a pipe) the paragraph stays on one line. */
+  /**
+   * The window to which svcpay wraps the text. Without a window, as in a pipe, each paragraph stays
+   * on one line.
+   */
   readonly canvas?: Canvas | undefined;
 }
 
 export function failureLines(failure: Failure, { money, canvas }: FailureViewOptions): string[] {
   const paragraph = sanitize(money ? withOutcome(failure) : failure.message);
   const lines = canvas === undefined ? [paragraph] : marked(paragraph, failure.kind, canvas);
-  // A command or an id is never wrapped, so that people can copy it.
+  // svcpay does not wrap a command or an id, so that people can copy it.
   if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
   const advice = adviceOf(failure);
   return advice === undefined ? lines : [...lines, ...adviceLines(sanitize(advice), canvas)];
 }
 
-/** The advice on separate lines. The terminal breaks a command that does not fit. */
+/** The advice on separate lines. The terminal wraps a command that does not fit into the window. */
 function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
   if (canvas === undefined || widthOf(advice) + 2 <= canvas.columns) return [`  ${advice}`];
   const parts = advice.split(/ (?=svcpay )/);
@@ -46,8 +52,8 @@ function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
 }
 
 /**
- * `✗` and the paragraph, its lines below each other. A payment that is still under way is not a
- * failure yet, and has a yellow `●`.
+ * A paragraph with the mark `✗`. A payment that is still under way has a yellow `●` instead,
+ * because the payment has not failed.
  */
 function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas): string[] {
   const [first = '', ...rest] = wrap(paragraph, columns - mark.length);
@@ -59,7 +65,7 @@ function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas
 
 const mark = '✗ ';
 
-/** Whether a message begins or ends with the state of the money. */
+/** Whether a message already states what happened to the money. */
 const namesOutcome = (message: string): boolean =>
   /^(?:Not|Nothing|Paid|Sent|Outcome)\b[^.]*:/.test(message) ||
   /^(?:Not|Sent)\b[^:.]*[.,]|^You (?:left|said)\b/.test(message) ||
@@ -73,11 +79,14 @@ function withOutcome({ kind, message }: Failure): string {
   return `${outcome}: ${message.replace(firstWords, (word) => word.toLowerCase())}`;
 }
 
-/** Whether the service gave no response, or an error. */
+/** The text for a service that gave no response or an error response. */
 export const unreachedText = ({ status }: Failure): string =>
   status === undefined ? 'service not reached' : `service error (${status})`;
 
-/** The last line of stderr under `--json`, and the field `error` under `--log-format json`. */
+/**
+ * The failure as JSON: the last line of stderr with `--json`, and the field `error` with
+ * `--log-format json`.
+ */
 export const failureJson = (failure: Failure): string => toJson({ error: failureFields(failure) });
 
 export function failureFields(failure: Failure) {

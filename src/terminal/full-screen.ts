@@ -1,9 +1,9 @@
-// Raw keyboard input and the alternate screen, both restored afterwards.
+// Raw keyboard input and the alternate screen. svcpay restores the terminal afterwards.
 import { emitKeypressEvents, type Key } from 'node:readline';
 import { asciiGlyphs } from './glyphs.js';
 import type { Terminal } from './terminal.js';
 
-/** Calls `onKey` for every key, including Ctrl-C, until the returned function is called. */
+/** Calls `onKey` for every key, including Ctrl-C, until the caller runs the returned function. */
 export function takeKeys(
   { stdin: input }: Pick<Terminal, 'stdin'>,
   onKey: (key: Key) => void,
@@ -22,15 +22,18 @@ export function takeKeys(
 const enter = '\u001B[?1049h\u001B[?25l';
 const exit = '\u001B[?25h\u001B[?1049l';
 
-/** A synchronized update: a terminal that supports it never shows a half-drawn screen. */
+/**
+ * Wraps lines in a synchronized update, so that a terminal with this feature never shows a
+ * half-drawn screen.
+ */
 const frame = (lines: readonly string[]): string => {
   const text = lines.map((line) => `${line}\u001B[K`).join('\r\n');
   return `\u001B[?2026h\u001B[H${text}\u001B[J\u001B[?2026l`;
 };
 
 /**
- * Shows the lines on the alternate screen until `close` is called. Draws them again if the size of
- * the window changes or `draw` is called.
+ * Shows lines on the alternate screen until the caller runs `close`. Redraws the lines after a
+ * change of the window size, and for each call of `draw`.
  */
 export function openFullScreen({ stdout, unicode }: Terminal, lines: () => readonly string[]) {
   const draw = (): void => void stdout.write(frame(unicode ? lines() : lines().map(asciiGlyphs)));

@@ -21,6 +21,6 @@ const ascii: Readonly<Record<string, string>> = {
 
 const ours = new RegExp(`[${Object.keys(ascii).join('')}]`, 'g');
 
-/** Replacements of equal width, so that columns stay aligned. */
+/** Replaces svcpay's symbols by ASCII text of equal width, so that columns stay aligned. */
 export const asciiGlyphs = (line: string): string =>
   line.replace(ours, (glyph) => ascii[glyph] ?? glyph);

@@ -5,6 +5,7 @@ import { toJson } from './rows/json.js';
 import { isLog, type LogStream, type OutputStream } from './terminal.js';
 
 /**
+ * Creates a stream of log lines.
  * @param now the machine's clock, epoch ms
  * @param run identifies this run of the command on each line
  */
@@ -36,7 +37,7 @@ export function jsonLog(stderr: OutputStream, now: () => number, run: string): L
   return Object.assign(stream, {
     entry,
     note(facts: LogFacts): void {
-      // A command with several concurrent payments has no payment that all lines share.
+      // The lines of a command with several concurrent payments have no payment in common.
       isOne &&= isSame(known, facts);
       known = { ...known, ...facts };
     },

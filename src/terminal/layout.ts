@@ -1,7 +1,6 @@
-// Layout in screen cells: width, padding, truncation and wrapping of texts, in which escape
-// sequences have no width, and the rule for everything in columns (tables, cards, screens, live
-// lines): which columns fit into a window, and how wide they are. The least important column leaves
-// first.
+// Measures and arranges text in screen cells: width, padding, truncation and wrapping. Escape
+// sequences have no width. Decides which columns of tables, cards, screens and live lines fit into
+// a window, and how wide each column is. The least important column is omitted first.
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import { sanitize } from './sanitize.js';
@@ -18,9 +17,9 @@ export const padLeft = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 
 /**
- * Shortens a line of svcpay's own text, colours included, with an ellipsis. The cut is after a word
- * and not within parentheses. Only the first word may be cut, and a path or an address is cut after
- * its last separator. An id keeps its beginning and its end.
+ * Shortens a line of svcpay's own text, including colours, with an ellipsis. The cut follows a word
+ * and is outside parentheses. If only the first word remains, the cut is within that word. The cut
+ * of a path or an address follows the last separator. An id keeps its beginning and its end.
  */
 export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
@@ -38,10 +37,13 @@ export function truncate(line: string, width: number): string {
   return `${whole}${ellipsis}${whole.includes('\u001B') ? resetStyle : ''}`;
 }
 
-/** An address, an account number or an id: people compare its beginning and its end. */
+/**
+ * Whether a text is an address, an account number or an id. People compare the beginning and the
+ * end of an id.
+ */
 const isId = (text: string): boolean => /^(?=.*\d)[\w-]{16,}$/.test(text);
 
-/** The least width for `tb1q…jzsx`. */
+/** The minimum width of an id that is cut in the middle, such as `tb1q…jzsx`. */
 const leastMiddle = 9;
 
 function middleOut(text: string, width: number): string {
@@ -50,20 +52,20 @@ function middleOut(text: string, width: number): string {
 }
 
 /**
- * Text from outside on one line of at most `width` cells. Line breaks become spaces, and the rest
- * is sanitized.
+ * Sanitizes text from outside and puts it on one line of at most `width` cells. Line breaks become
+ * spaces.
  */
 export const oneLine = (text: string, width: number): string =>
   truncate(sanitize(text.trim().replace(/\s+/g, ' ')), width);
 
-/** The blank within `50 000 sat` and `5 %`. */
+/** Matches the blank within an amount such as `50 000 sat` or `5 %`. */
 const inAmount = / (?<=\d )(?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))/;
-/** The blank between a flag and its value. */
+/** Matches the blank between a flag and its value. */
 const afterFlag = / (?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z]))/;
 const tied = new RegExp(`${inAmount.source}|${afterFlag.source}`, 'g');
 
 /**
- * Wraps between words, and within a word only if the word is wider than the line. Never splits a
+ * Wraps text between words. Splits a word only if the word is wider than the line. Never splits a
  * number.
  */
 export function wrap(text: string, width: number): string[] {
@@ -72,7 +74,7 @@ export function wrap(text: string, width: number): string[] {
   return kept === text ? lines : lines.map((line) => line.replaceAll('\u00A0', ' '));
 }
 
-/** Escape sequences and visible characters, which are never split. */
+/** Yields escape sequences and visible characters, which a cut never splits. */
 function* piecesOf(text: string): Generator<string> {
   const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   for (const part of text.split(/(\u001B\[[\d;]*m)/)) {
@@ -81,31 +83,31 @@ function* piecesOf(text: string): Generator<string> {
   }
 }
 
-/** How a column yields in a window that is too narrow. */
+/** How a narrow window treats a column. */
 export interface GivesWay {
   /**
-   * Columns with the highest number leave first. Columns with 0 (the default) stay: amounts, fees,
-   * units and the recipient.
+   * The priority of the column. A narrow window first omits the columns with the highest number.
+   * Columns with 0 (the default) always stay: amounts, fees, units and the recipient.
    */
   readonly priority?: number;
-  /** Whether the column moves to a line below its row instead of leaving. */
+  /** Whether a narrow window moves the column below its row instead of omitting the column. */
   readonly below?: boolean;
 }
 
 export interface ColumnWidths extends GivesWay {
-  /** The width of its widest cell. */
+  /** The width of the widest cell in the column. */
   readonly width: number;
-  /** Its width before another column leaves in its favour. */
+  /** The width to which the column shrinks before the window omits a different column. */
   readonly usual?: number;
-  /** Its width before the column itself leaves. */
+  /** The width to which the column shrinks before the window omits the column itself. */
   readonly least?: number;
 }
 
 const priorityOf = ({ priority = 0 }: GivesWay): number => priority;
 
 /**
- * The width of each column, or undefined for a column that leaves or moves below. Undefined as a
- * whole if the columns that stay do not fit.
+ * Returns the width of each column. The width is undefined for a column that is omitted or moves
+ * below its row. Returns undefined if the columns that always stay do not fit.
  */
 export function fit(
   columns: readonly ColumnWidths[],
@@ -130,14 +132,14 @@ export function fit(
   return undefined;
 }
 
-/** A sanitized text next to other texts, possibly coloured. */
+/** A text next to other texts, sanitized and possibly coloured. */
 export interface LayoutPart extends GivesWay {
   readonly text: string;
 }
 
 /**
- * Texts on one line, as far as they fit. Texts that move below follow, each on its own line. If the
- * texts that stay do not fit, each text has its own line.
+ * Puts the texts that fit on one line. A text that moves below has its own line. If the texts that
+ * always stay do not fit on one line, each text has its own line.
  */
 export function sideBySide(parts: readonly LayoutPart[], available: number, gap: string): string[] {
   const shown = parts.filter(({ text }) => text !== '');

@@ -1,4 +1,5 @@
-// The live line: one line on stderr, redrawn in place during a wait. The final record stays.
+// The live line: one line on stderr that svcpay redraws in place during a wait. The final text
+// stays on the screen.
 import type { Ora } from 'ora';
 import { asciiGlyphs } from './glyphs.js';
 import { spinnerFrames } from './ask/theme.js';
@@ -7,52 +8,55 @@ import { truncate } from './layout.js';
 
 export interface LiveOptions {
   readonly quiet: boolean;
-  /** Aborted by the user, who then needs no notification. */
+  /** The signal of Ctrl-C. After Ctrl-C, svcpay sends no notification. */
   readonly signal?: AbortSignal;
-  /** Milliseconds since a fixed instant. */
+  /** Returns the milliseconds since a fixed instant. */
   readonly now: () => number;
-  /** Calls `action` every `ms` until the returned function is called. */
+  /** Calls `action` every `ms` until the caller runs the returned function. */
   readonly every: (ms: number, action: () => void) => () => void;
 }
 
-/** The live line. Callers sanitize text from outside. */
+/** The live line. Callers sanitize text that comes from outside. */
 export interface Live {
   /**
-   * Shows the lines of `render`, and updates them every second. Its argument is the milliseconds
-   * since the start.
+   * Shows the lines of `render`, and updates the lines every second. `render` receives the
+   * milliseconds since the start.
    */
   start(render: (elapsedMs: number) => string): void;
   /**
-   * Shows a line if nothing else is shown, and returns a function that removes the line. Otherwise
-   * returns undefined.
+   * Shows a line if the live line shows no other text. Returns a function that removes the line, or
+   * undefined if another text is shown.
    */
   fill(text: string): (() => void) | undefined;
-  /** Shows a line during a wait, if the line can be redrawn, and removes it afterwards. */
+  /** Shows a line while `work` runs, if svcpay can redraw the line. */
   during<T>(line: () => string, work: () => Promise<T>): Promise<T>;
-  /** Shows nothing during a question, while requests may continue. */
+  /** Hides the live line during a question, while requests may continue. */
   silent<T>(question: () => Promise<T>): Promise<T>;
-  /** Hides the line until the returned function is called. */
+  /** Hides the live line until the caller runs the returned function. */
   aside(): () => void;
-  /** Redraws at once after a change. */
+  /** Redraws the live line at once after a change. */
   update(): void;
-  /** Shows the progress in the task bar, if the terminal supports it. */
+  /** Shows the progress in the task bar if the terminal supports task bar progress. */
   progress(done: number, total: number): void;
-  /** Ends with a tick and this text. */
+  /** Ends the live line with a tick and this text. */
   succeed(text: string): void;
-  /** Ends without a trace. Has no effect on an ended line. */
+  /** Removes the live line. Has no effect on a line that has ended. */
   stop(): void;
 }
 
 const bell = '\u0007';
 const osc = '\u001B]';
 const endOfOsc = '\u001B\\';
-/** After waits longer than this, a bell and a desktop notification (OSC 9) announce the end. */
+/** The shortest wait whose end svcpay announces with a bell and a desktop notification (OSC 9). */
 const longMs = 10_000;
 
 const tickMs = 1000;
 const frameMs = 80;
 const margin = '  ';
-/** Margin, frame, the space after the frame, and the last cell, at which some terminals wrap. */
+/**
+ * The width besides the text: margin, spinner frame, one space, and the last cell, at which some
+ * terminals wrap.
+ */
 const overhead = margin.length + 3;
 
 export function createLive(terminal: Terminal, { quiet, now, every, signal }: LiveOptions): Live {
@@ -138,7 +142,10 @@ interface Display {
   close(): void;
 }
 
-/** Without redrawing, prints a line for each change, but not for each tick of a countdown. */
+/**
+ * Prints a line for each change if svcpay cannot redraw. A tick of a countdown does not count as a
+ * change.
+ */
 function printChanges(print: (line: string) => void, line: () => string): Display {
   let shown: readonly string[] = [];
   const update = (): void => {
@@ -162,7 +169,7 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
 
   const update = (): void => {
     if (spinner === undefined) return;
-    // ora divides by the width, which can be 0.
+    // ora divides by the width of the window, which can be 0.
     if ((stderr.columns ?? 0) < 1) spinner.stop();
     else {
       spinner.text = fitted();
@@ -172,14 +179,15 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
   };
   const stopTicking = every(tickMs, update);
   stderr.on('resize', update);
-  // Typed keys would appear within the line. The next question, or the end, shows them again.
+  // Echoed keys would appear within the line. The next question, or the end of the line, switches
+  // the echo on again.
   terminal.stdin.echo?.(false);
 
   const spin = async (): Promise<void> => {
     const { default: ora } = await import('ora');
     if (!isOpen) return;
     const { cyan } = terminal.stderrCanvas.style;
-    // ora's colours depend on the environment of the process, and its handling of stdin would
+    // ora's colours depend on the environment of the process. ora's handling of stdin would
     // suppress Ctrl-C.
     spinner = ora({
       stream: steadied(stderr),
@@ -212,16 +220,17 @@ const eraseBelow = '\u001B[J';
 const eraseLine = '\u001B[K';
 
 /**
- * The stream for ora, safe for a window that becomes narrower before a redraw. The terminal
+ * The stream for ora, which stays correct if the window narrows before a redraw. The terminal
  * truncates long lines, and the cursor waits at the start of the line. If the terminal wraps the
- * old line, the cursor is on its first half, so erasing from there removes the whole line.
+ * old line, the cursor is on the first part of the line, so that erasing from the cursor removes
+ * the whole line.
  */
 function steadied(stream: OutputStream): OutputStream {
   const itself: OutputStream = Object.create(stream);
   return Object.assign(itself, {
     write: (text: string) => stream.write(`${wrapOff}${text}${wrapOn}\r`),
-    // If erased lines start at the first cell of the window, tmux keeps them in its history: every
-    // frame of the spinner.
+    // tmux keeps erased lines in its history if they start at the first cell of the window. Without
+    // the blank, the history would contain every frame of the spinner.
     clearLine: () => stream.write(` ${eraseBelow}\r${eraseLine}`),
   });
 }

@@ -1,4 +1,4 @@
-// The command for each next step.
+// Returns the command for each next step of a failure.
 import type { Failure, NextStep } from '../formats/failure.js';
 import { sanitize } from './sanitize.js';
 
@@ -48,10 +48,10 @@ export function adviceOf({ hint, next }: Pick<Failure, 'hint' | 'next'>): string
   return hint === undefined ? commandFor(next) : `${hint}: ${commandFor(next)}`;
 }
 
-/** A word quoted for bash or zsh, because names from outside must not be executed. */
+/** Quotes a word for bash or zsh, because the shell must not execute names from outside. */
 export function shellWord(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./~-]*$/.test(text)) return text;
-  // Invisible characters are written as codes.
+  // Invisible characters are written as escape codes.
   return sanitize(text) === text
     ? `'${text.replaceAll("'", "'\\''")}'`
     : `$'${[...text].map(escaped).join('')}'`;
@@ -63,6 +63,6 @@ function escaped(character: string): string {
   return shown.replace(/^\\u\{(.*)\}$/, (_all, hex: string) => `\\U${hex.padStart(8, '0')}`);
 }
 
-/** A quoted argument, preceded by `--` if it looks like an option. */
+/** Quotes an argument. An argument that looks like an option follows `--`. */
 export const shellArgument = (text: string): string =>
   text.startsWith('-') ? `-- ${shellWord(text)}` : shellWord(text);

@@ -1,4 +1,4 @@
-// The output of results as table, rows or JSON, independent of commands.
+// Prints results as table, rows or JSON, for every command.
 import type { LogFacts } from '../api/options.js';
 import { Failure } from '../formats/failure.js';
 import { detailLines } from './cards/card.js';
@@ -29,11 +29,14 @@ import type {
 } from './rows/view.js';
 
 export interface OutputOptions {
-  /** `-o`. The default is a table on a terminal, and tsv in a pipe. */
+  /** The format that `-o` names. The default is a table on a terminal and tsv in a pipe. */
   readonly format?: Format | undefined;
-  /** `--fields a,b.c`: paths into the service's own object. */
+  /** The names in `--fields a,b.c`, which are paths into the service's own object. */
   readonly fields?: readonly string[] | undefined;
-  /** `--raw-cells`: csv cells stay unchanged, even if a spreadsheet would execute them. */
+  /**
+   * Whether `--raw-cells` is given. csv cells then stay unchanged, even if a spreadsheet would
+   * execute a cell.
+   */
   readonly rawCells?: boolean | undefined;
   readonly quiet?: boolean | undefined;
   readonly json?: boolean | undefined;
@@ -44,56 +47,59 @@ type Draw = readonly string[] | ((canvas: Canvas) => readonly string[]);
 export interface Output {
   readonly format: Format;
   readonly quiet: boolean;
-  /** Whether a person reads the result: a table on a terminal, not quiet. */
+  /** Whether a person reads the result: a table on a terminal, without -q. */
   readonly forPeople: boolean;
   /**
-   * Checks `--fields` before any action. Returns false if the command should only list its fields
-   * (`help`). Throws Failure usage for an unknown name.
+   * Checks `--fields` before the command acts. Returns false if the command should only list its
+   * fields (`--fields help`). Throws Failure `usage` for an unknown name.
    */
   offers(names: readonly string[]): boolean;
-  /** Accepts names for any result. The result may have further names. */
+  /** Accepts these names for any result. The result may have further names. */
   knows(names: readonly string[]): void;
-  /** Prints rows as they arrive. Resolves after the last row. Stops early if stdout is closed. */
+  /**
+   * Prints rows when they arrive. Resolves after the last row, or when the reader closes stdout.
+   */
   list<T extends object>(rows: Rows<T>, view: ListView<T>): Promise<void>;
   /**
-   * Prints an endless list, each row at once. Ends with the list, or when the reader closes stdout.
+   * Prints the rows of an endless list, each row at once. Resolves when the list ends or the reader
+   * closes stdout.
    */
   stream<T extends object>(rows: AsyncIterable<T>, view: StreamView<T>): Promise<void>;
   /** Prints the single result of a command. */
   record<T extends object>(record: T, view: RecordView<T>): Promise<void>;
   /**
-   * Reports the action of a command without output to programs: one document with json and jsonl,
-   * nothing otherwise.
+   * Reports to programs what a command without a result has done: one document with json and jsonl,
+   * no output otherwise.
    */
   did(result: object): void;
   /**
-   * Reports a state change as it happens: a line with jsonl, nothing otherwise. The columns are
-   * those of the result, if the result has columns.
+   * Reports a state change at once: a line with jsonl, no output otherwise. The line has the
+   * columns of the result, if the result has columns.
    */
   change<T extends object>(object: T, columns?: readonly Column<T>[]): void;
-  /** Prints svcpay's own plain text on stdout in any format, without sanitizing. */
+  /** Prints svcpay's own plain text on stdout in any format, without sanitizing the text. */
   text(line: string): void;
   /**
-   * Prints text in pieces on stdout in any format, at the pace of the reader. Stops early if stdout
-   * is closed.
+   * Prints text in pieces on stdout in any format, at the pace of the reader. Resolves early if the
+   * reader closes stdout.
    */
   pour(pieces: AsyncIterable<string>): Promise<void>;
-  /** Prints lines on stdout if a person reads stdout, otherwise nothing. */
+  /** Prints lines on stdout if a person reads stdout. */
   screen(draw: Draw): void;
   /**
-   * Prints lines that belong to a question (a quote, a warning card) on stderr, on a terminal or
-   * with `-o table`. Prints nothing with -q. Returns false if nothing was printed.
+   * Prints the lines of a question, such as a quote or a warning card, on stderr. Prints only on a
+   * terminal or with `-o table`, and never with -q. Returns whether the lines were printed.
    */
   card(draw: (canvas: Canvas) => readonly string[]): boolean;
-  /** Prints a remark on stderr. Prints nothing with -q. */
+  /** Prints a remark on stderr, except with -q. */
   say(line: string, facts?: LogFacts): void;
   /** Prints a warning on stderr, even with -q. */
   warn(line: string, facts?: LogFacts): void;
 }
 
 /**
- * Throws Failure usage for flags that contradict each other: `--json` and another `-o`, or `-q` and
- * any format or fields.
+ * Creates the output of a command. Throws Failure `usage` for flags that contradict each other:
+ * `--json` with a different `-o`, or `-q` with a format or fields.
  */
 export function createOutput(terminal: Terminal, options: OutputOptions): Output {
   const { fields } = options;
@@ -101,7 +107,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const asked = askedFormat(options);
   const format = asked ?? (terminal.stdoutIsTty ? 'table' : 'tsv');
   const isJson = format === 'json' || format === 'jsonl';
-  // `-q` prints its one value, and silences remarks.
+  // With `-q`, svcpay prints the one value of a row, and no remarks.
   const row: RowOptions = {
     terminal,
     format,
@@ -197,7 +203,7 @@ function openResults({
   const { terminal, format, fields } = row;
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
-  /** Names that were accepted before the action are not refused afterwards. */
+  /** svcpay does not refuse a name after the action that svcpay accepted before the action. */
   const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
     view: V,
   ): V => ({
@@ -257,7 +263,7 @@ function openResults({
         return void terminal.stdout.write(`${document(result, view.columns, row)}\n`);
       const writer = await rowWriter(row, view);
       const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
-      // The last state change of a payment is also its result, and is printed once.
+      // The result of a payment may equal its last state change. svcpay prints equal lines once.
       if (text !== lastChange) terminal.stdout.write(text);
     },
     change(object, columns = []) {
@@ -269,7 +275,8 @@ function openResults({
 }
 
 /**
- * A remark, wrapped to the window. A command stays whole, on a separate line if it does not fit.
+ * A remark, wrapped to the window. A command stays whole, on a separate line if it does not fit on
+ * the current line.
  */
 function remark(line: string, { columns }: Canvas): string[] {
   if (widthOf(line) <= columns) return [line];

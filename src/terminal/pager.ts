@@ -1,11 +1,11 @@
-// Output through the person's pager, such as `less`.
+// Shows output through the person's pager, such as `less`.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Writable } from 'node:stream';
 import type { OutputStream, Terminal } from './terminal.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The pager of a terminal, or undefined without a pager. */
+/** The pager for a terminal. Undefined if no pager is configured. */
 export function pagerOf(
   env: Env,
   { stdoutIsTty, isDumb }: Pick<Terminal, 'stdoutIsTty' | 'isDumb'>,
@@ -16,10 +16,11 @@ export function pagerOf(
 
 export interface Pager {
   /**
-   * A stream that replaces stdout. Its first text starts the pager, and its close ends the pager.
+   * A stream that replaces stdout. The first text starts the pager, and closing the stream ends the
+   * pager.
    */
   readonly stdout: OutputStream;
-  /** Resolves when the person has left the pager. */
+  /** Resolves when the person leaves the pager. */
   end(): Promise<void>;
 }
 
@@ -37,7 +38,7 @@ export function openPager(command: string, stdout: OutputStream, env: Env): Page
       env: { LESS: 'FRX', LV: '-c', ...env },
       stdio: ['pipe', 'inherit', 'inherit'],
     });
-    // The writes report the same error.
+    // Each write reports this error too.
     started.stdin?.on('error', () => undefined);
     ended = new Promise((resolve) => started.on('close', resolve).on('error', resolve));
     return started;

@@ -1,14 +1,17 @@
 // Sanitizes text from outside (the service, an invoice, a webhook) for a screen and for one line of
 // tsv.
 
-// Variation selectors of emoji are harmless. All other invisible characters and control characters
-// are escaped. Plain text is skipped first.
+// Matches invisible characters and control characters except variation selectors of emoji, which
+// are harmless.
 const harmful =
   /(?![ -~])(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Printable ASCII, which is most text. This check is much faster than the classes above. */
+/**
+ * Whether a text is printable ASCII, as most text is. This check is much faster than the classes
+ * above.
+ */
 const isPlain = (text: string): boolean => !/[^ -~]/.test(text);
 
 /**
@@ -28,13 +31,16 @@ function visible(character: string): string {
   );
 }
 
-/** Writes these characters as JSON escapes. The document is equivalent, and safe on a terminal. */
+/**
+ * Writes the harmful characters of JSON as JSON escapes. The result is equivalent, and safe on a
+ * terminal.
+ */
 export function sanitizeJson(json: string): string {
-  // JSON has already escaped all other controls of ASCII.
+  // JSON has already escaped all other ASCII control characters.
   if (Buffer.byteLength(json) === json.length && !json.includes('\x7f')) return json;
   return json.replace(harmful, (character) => {
-    // A line feed separates lines of an indented document. Within a string, JSON has already
-    // escaped it.
+    // A line feed separates the lines of indented JSON. Within a string, JSON has already escaped
+    // the line feed.
     if (character === '\n') return character;
     return character.replace(
       /[^]/g,

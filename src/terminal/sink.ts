@@ -1,12 +1,13 @@
-// Writes a stream in few large pieces: the rows of one turn together, at the pace of the reader.
+// Writes to a stream in few large pieces: all rows of one event-loop turn together, at the pace of
+// the reader.
 import type { OutputStream } from './terminal.js';
 
 const fullAt = 65_536;
 
 export interface Sink {
-  /** Resolves when the stream accepts more text. */
+  /** Adds a text. Resolves when the stream accepts more text. */
   push(text: string): Promise<void>;
-  /** Resolves when everything is written. */
+  /** Resolves when the stream has written every text. */
   end(): Promise<void>;
 }
 
@@ -20,8 +21,8 @@ export function createSink(stream: OutputStream): Sink {
     scheduled = undefined;
     const text = waiting;
     waiting = '';
-    // A failed write also calls back. If the reader closed the stream, the wait ends, and the
-    // terminal handles the error.
+    // The callback also reports a failed write. If the reader closed the stream, the wait ends, and
+    // the terminal handles the error.
     if (text !== '') written = new Promise((resolve) => stream.write(text, () => resolve()));
     return written;
   };

@@ -1,34 +1,43 @@
-// The properties of the terminal: which streams are terminals, width, colours, and whether
-// questions are possible.
+// Describes the terminal: which streams are terminals, the width, the colours, and whether svcpay
+// can ask questions.
 import type { Readable, Writable } from 'node:stream';
 import type { LogFacts } from '../api/options.js';
 import { Chalk, type ChalkInstance } from 'chalk';
 
-/** `setRawMode(true)` hides typed input. Only a terminal has this method. */
+/** An input stream. `setRawMode(true)` hides typed input. Only a terminal has `setRawMode`. */
 export type InputStream = Readable & {
   readonly isTTY?: boolean;
   setRawMode?(isRaw: boolean): unknown;
 };
-/** An input that is opened only for reading, because opening it loads a large part of Node. */
+/**
+ * An input that svcpay opens only to read from it, because opening an input loads a large part of
+ * Node.
+ */
 export interface Input {
   readonly isTTY: boolean;
   open(): InputStream;
-  /** Typed keys that were not read yet. In raw mode also an unfinished line. */
+  /**
+   * Returns typed keys that svcpay has not read yet. In raw mode, the result includes an unfinished
+   * line.
+   */
   typed?(): string;
-  /** Sets whether the terminal echoes input. In both cases the next read gets the input. */
+  /** Sets whether the terminal echoes typed keys. The next read receives the keys in both cases. */
   echo?(isOn: boolean): void;
-  /** False for a background job. The system stops a background job that reads keys. */
+  /**
+   * Returns whether this is a foreground process. The system stops a background process that reads
+   * keys.
+   */
   isForeground?(): boolean;
 }
 
-/** A stream of log lines with their data. Plain text is split into lines. */
+/** A stream of log lines with data. The stream splits plain text into lines. */
 export type LogStream = OutputStream & {
   entry(
     level: 'debug' | 'info' | 'warning' | 'error',
     message: string,
     facts?: LogFacts & { readonly error?: object },
   ): void;
-  /** Sets the payment and request of later lines. */
+  /** Sets the payment and the request that later lines name. */
   note(facts: LogFacts): void;
 };
 
@@ -38,61 +47,64 @@ export type OutputStream = Writable & {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  /** Node's method to read the window size, as after a resize signal. */
+  /** Node's method that reads the window size, which Node itself calls after a resize signal. */
   _refreshSize?(): void;
 };
 
 /**
- * The properties of the output that a view needs. A view is a pure function of this canvas and its
+ * The properties of the output that a view uses. A view is a pure function of this canvas and its
  * data.
  */
 export interface Canvas {
-  /** The colours of the stream. Without colours, no escape is written. */
+  /** The colours of the stream. A style without colours writes no escape sequences. */
   readonly style: ChalkInstance;
-  /** The width in cells, or 80 if the width is unknown. */
+  /** The width of the window in cells. 80 if the width is unknown. */
   readonly columns: number;
   readonly rows: number;
   /**
-   * The smallest coloured blocks that draw a QR code. False without a real terminal, and under
-   * `--no-color`.
+   * The smallest coloured blocks with which the terminal can draw a QR code. False without a real
+   * terminal, and with `--no-color`.
    */
   readonly blocks: false | 'half' | 'sextants';
   /**
-   * The block explorer of address links (OSC 8). Undefined without an explorer or without a
+   * The block explorer to which addresses link (OSC 8). Undefined without an explorer or without a
    * terminal.
    */
   readonly explorer?: string | undefined;
 }
 
-/** The terminal. As a canvas it stands for stdout. */
+/** The terminal. Used as a canvas, it stands for stdout. */
 export interface Terminal extends Canvas {
   readonly stdin: Input;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly stdoutIsTty: boolean;
   readonly stderrIsTty: boolean;
-  /** The canvas of stderr: questions, the cards that belong to questions, and errors. */
+  /** The canvas of stderr, for questions, their cards, and errors. */
   readonly stderrCanvas: Canvas;
-  /** False if only ASCII is safe. `glyphs` then writes svcpay's symbols in ASCII. */
+  /** Whether the terminal shows unicode. If not, `glyphs` replaces svcpay's symbols by ASCII. */
   readonly unicode: boolean;
   readonly canPrompt: boolean;
-  /** Without escape sequences, so questions are lines. */
+  /** Whether the terminal supports no escape sequences, so that questions are plain lines. */
   readonly isDumb: boolean;
   /**
-   * The reason why a question cannot be asked, in words that fit after "no question can be asked:
-   * ". Undefined if questions can be asked.
+   * The reason why svcpay cannot ask questions, in words that fit after "no question can be asked:
+   * ". Undefined if svcpay can ask.
    */
   readonly whyNoPrompt: string | undefined;
-  /** Whether a line on stderr may be redrawn in place. */
+  /** Whether svcpay may redraw a line on stderr in place. */
   readonly canAnimate: boolean;
   /**
-   * Whether the terminal shows progress in the task bar (OSC 9;4). Other terminals would show a
-   * notification.
+   * Whether the terminal shows progress in the task bar (OSC 9;4). A terminal without this feature
+   * would show a notification.
    */
   readonly hasTaskbar: boolean;
   /** Reads the size of the window, because the resize signal may arrive after the next key. */
   measure(): void;
-  /** True if the reader of stdout has closed it (`| head`), or if stdout cannot be written. */
+  /**
+   * Returns whether stdout accepts no more output: the reader closed it (`| head`), or a write
+   * failed.
+   */
   readonly stdoutClosed: () => boolean;
 }
 
@@ -121,7 +133,7 @@ export function openTerminal({
 }: TerminalSource): Terminal {
   const isTty = (stream: OutputStream): boolean => stream.isTTY === true;
   const ttys = [stdout, stderr].filter(isTty);
-  // A pseudo-terminal without a size reports 0 columns. The width is then unknown, not zero.
+  // A pseudo-terminal without a size reports 0 columns. svcpay treats 0 as an unknown width.
   const widest = (side: 'columns' | 'rows', fallback: number): number =>
     ttys.map((stream) => stream[side]).find((cells) => cells !== undefined && cells > 0) ??
     fallback;
@@ -205,8 +217,8 @@ function reasonAgainstPrompt(
 }
 
 /**
- * Whether the locale uses UTF-8. The first set locale variable decides. Without any, the process is
- * in a container, not on an old terminal.
+ * Whether the locale uses UTF-8. The first locale variable that is set decides. If none is set, the
+ * process probably runs in a container, whose terminal supports UTF-8.
  */
 function speaksUnicode(env: Env): boolean {
   if (env['TERM'] === 'linux' || env['TERM'] === 'dumb') return false;
@@ -214,7 +226,7 @@ function speaksUnicode(env: Env): boolean {
   return locale === undefined || /utf-?8/i.test(locale);
 }
 
-/** Notices a closed pipe (`| head`) or a full disk, which ends the output, but not the command. */
+/** Watches for a closed pipe (`| head`) or a full disk. Both end the output but not the command. */
 function watchForClosedReader(stream: OutputStream): () => boolean {
   let closed = false;
   stream.on('error', () => (closed = true));

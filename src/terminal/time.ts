@@ -1,12 +1,12 @@
-// Instants in readable form: "4 minutes ago" for recent instants, otherwise date and time. The
+// Formats instants for people: "4 minutes ago" for a recent instant, otherwise date and time. The
 // current time is a parameter.
 import { describeDuration } from '../formats/duration.js';
 
 const day = 86_400_000;
 
 /**
- * A relative time: `just now`, `4 minutes ago`, `in 48 minutes`, or the date if it is more than a
- * week away.
+ * Formats a relative time: `just now`, `4 minutes ago`, `in 48 minutes`. An instant more than a
+ * week away becomes a date.
  */
 export function relativeTime(at: number, now: number): string {
   const distance = Math.abs(at - now);
@@ -16,8 +16,8 @@ export function relativeTime(at: number, now: number): string {
 }
 
 /**
- * A short time for a column: `now`, `2 min`, `3 h ago`, `5 d ago`, or the date if it is more than a
- * week away.
+ * Formats a short time for a column: `now`, `2 min`, `3 h ago`, `5 d ago`. An instant more than a
+ * week away becomes a date.
  */
 export function shortTime(at: number, now: number): string {
   const ago = now - at;
@@ -28,21 +28,21 @@ export function shortTime(at: number, now: number): string {
   return ago < day ? `${Math.floor(ago / 3_600_000)} h ago` : `${Math.floor(ago / day)} d ago`;
 }
 
-/** A time such as `2026-03-01 14:02:31` in the local time zone. */
+/** Formats a time such as `2026-03-01 14:02:31` in the local time zone. */
 export function dateTime(at: number): string {
   // The Swedish locale writes ISO dates, which are unambiguous on a receipt.
   return new Date(at).toLocaleString('sv-SE');
 }
 
-/** A time such as `14:02:31`, for a timeline with a date above it. */
+/** Formats a time such as `14:02:31`, for a timeline with a date above. */
 export const clockTime = (at: number): string => dateTime(at).slice(11);
 
-/** A time such as `11:30` today, otherwise the date. */
+/** Formats a time of today such as `11:30`. Another day becomes a date. */
 export function dayTime(at: number, now: number): string {
   const [day, time] = dateTime(at).split(' ');
   return (day === dateTime(now).slice(0, 10) ? time?.slice(0, 5) : day) ?? '';
 }
 
-/** A time such as `11:30` if it is less than a day away, otherwise with its date. */
+/** Formats a time less than a day away such as `11:30`. Any other time includes its date. */
 export const nearTime = (at: number, now: number): string =>
   Math.abs(at - now) < day ? clockTime(at).slice(0, 5) : dateTime(at).slice(0, 16);

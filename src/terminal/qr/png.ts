@@ -1,4 +1,4 @@
-// A square black-and-white picture as PNG: one bit per pixel, three chunks.
+// Encodes a square black-and-white picture as PNG with one bit per pixel and three chunks.
 import { crc32, deflateSync } from 'node:zlib';
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
@@ -10,7 +10,8 @@ export function encodePng(
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // One bit per pixel, greyscale. Compression, filter and interlacing are 0, their simplest values.
+  // The picture has one bit per pixel in greyscale. Compression, filter and interlacing have their
+  // simplest value 0.
   header.writeUInt8(1, 8);
   const pixels = Buffer.concat(
     Array.from({ length: size }, (_, row) => scanline(size, (column) => isDark(row, column))),
@@ -24,7 +25,8 @@ export function encodePng(
 }
 
 /**
- * A filter byte (none), then eight pixels per byte, the leftmost in the highest bit. 1 is white.
+ * A line of pixels: a filter byte (no filter), then eight pixels per byte, the leftmost pixel in
+ * the highest bit. The bit 1 means white.
  */
 function scanline(size: number, isDark: (column: number) => boolean): Buffer {
   const line = Buffer.alloc(1 + Math.ceil(size / 8));

@@ -1,20 +1,23 @@
-// QR codes, as small as the text allows: in half blocks for a terminal of any theme, as SVG and PNG
-// for a file.
+// Draws QR codes as small as the text allows: in blocks for a terminal with any theme, as SVG and
+// PNG for a file.
 import { Failure } from '../../formats/failure.js';
 import { encodeQr, svgOf, type Bitmap } from '../../formats/qr/qr-code.js';
 import { encodePng } from './png.js';
 
-/** The light modules around the code. Two are enough on a screen. The standard requires four. */
+/**
+ * The width of the light border around the code, in modules. Two modules are enough on a screen,
+ * although the standard requires four.
+ */
 const screenBorder = 2;
 const fileBorder = 4;
 const pixelsPerModule = 8;
 
-// Colours of the fixed palette, so that no theme inverts or tints the code.
+// These colours belong to the fixed palette, so that a theme cannot invert or tint the code.
 const darkGround = '\u001B[38;5;231;48;5;16m';
 const lightGround = '\u001B[38;5;16;48;5;231m';
 const reset = '\u001B[0m';
 
-/** The modules of a cell: their columns and rows, and the sign for each bit mask. */
+/** How many columns and rows of modules a cell contains, and the sign for each bit mask. */
 interface Blocks {
   readonly across: number;
   readonly down: number;
@@ -23,14 +26,14 @@ interface Blocks {
 
 const shapes = {
   half: { across: 1, down: 2, sign: (mask) => (mask === 0 ? ' ' : '▀') },
-  // Sextants are smaller, and a third higher than wide, which scanners accept. Not every font has
-  // these signs.
+  // Sextants draw smaller codes. Their modules are a third higher than wide, which scanners accept.
+  // Some fonts do not contain these signs.
   sextants: { across: 2, down: 3, sign: sextant },
 } as const satisfies Readonly<Record<string, Blocks>>;
 
 /**
- * The sign for a bit mask. Unicode omits the signs that already existed: empty, left half, right
- * half.
+ * The sextant sign for a bit mask. Unicode has no sextants for signs that already existed: empty,
+ * left half, right half.
  */
 function sextant(mask: number): string {
   if (mask === 0) return ' ';
@@ -39,7 +42,8 @@ function sextant(mask: number): string {
 }
 
 /**
- * Coloured lines of blocks. Undefined if the text does not fit into the space, or into any QR code.
+ * Draws the code as coloured lines of blocks. Undefined if the code does not fit into the space, or
+ * if the text is too long for a QR code.
  */
 export function qrLines(
   text: string,
@@ -59,9 +63,9 @@ export function qrLines(
 }
 
 /**
- * Rows of modules as one line. The background of a cell is its last module, and foreground is drawn
- * only for modules that differ. Many terminals leave space between lines and fill it with the
- * background, never with the foreground, and light stripes through dark modules disturb scanners.
+ * Draws rows of modules as one line. The background of a cell has the colour of its last module.
+ * The foreground covers the modules of the other colour. Many terminals fill the space between
+ * lines with the background. Light stripes through dark modules would disturb scanners.
  */
 function lineOf(
   { isDark }: Bitmap,
@@ -84,10 +88,10 @@ function lineOf(
   return line + reset;
 }
 
-/** The code as SVG. Throws Failure usage if the text exceeds the capacity of QR codes. */
+/** Encodes the code as SVG. Throws Failure `usage` if the text is too long for a QR code. */
 export const qrSvg = (text: string): string => `${svgOf(encodeForFile(text))}\n`;
 
-/** The code as PNG. Throws Failure usage if the text exceeds the capacity of QR codes. */
+/** Encodes the code as PNG. Throws Failure `usage` if the text is too long for a QR code. */
 export function qrPng(text: string): Uint8Array {
   const { size, isDark } = encodeForFile(text);
   const module = (pixel: number): number => Math.floor(pixel / pixelsPerModule);

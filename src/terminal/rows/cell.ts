@@ -1,6 +1,6 @@
-// The cells of a row: values as text on one line, exact and in plain notation, and fields by name.
-// In every format, a name of --fields is a path into the service's object, or the name of a
-// computed column.
+// The cells of a row: exact values in plain notation as text on one line, and fields by name. In
+// every format, a name in --fields is a path into the service's object, or the name of a computed
+// column.
 import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { toJson } from './json.js';
@@ -8,7 +8,7 @@ import { sanitize } from '../sanitize.js';
 import type { Cell, Column } from './view.js';
 import { Failure } from '../../formats/failure.js';
 
-/** The value at a path such as `sourceReq.ccy`, or undefined. */
+/** Returns the value at a path such as `sourceReq.ccy`, or undefined. */
 export function fieldAt(object: object, path: string): unknown {
   return path
     .split('.')
@@ -21,7 +21,10 @@ export function fieldAt(object: object, path: string): unknown {
     );
 }
 
-/** The value of a name in this row: its field, or else the value of a computed column. */
+/**
+ * Returns the value for a name in this row: the field of that name or, without such a field, the
+ * value of the computed column.
+ */
 export function valueOf<T extends object>(
   row: T,
   name: string,
@@ -32,8 +35,8 @@ export function valueOf<T extends object>(
 }
 
 /**
- * An object with the names as keys, in the requested order. Missing fields are null, so every row
- * has all of them.
+ * Builds an object with the names as keys, in the requested order. A missing field is null, so that
+ * every row has every key.
  */
 export function pickFields<T extends object>(
   row: T,
@@ -44,12 +47,12 @@ export function pickFields<T extends object>(
 }
 
 /**
- * The deepest level of paths. No object of the specification is as deep. A response may be deeper
- * than the call stack.
+ * The deepest level of paths. No object in the specification is that deep. A response may be nested
+ * deeper than the call stack allows.
  */
 const deepest = 10;
 
-/** Every path into an object, parents before their children. A list is a value. */
+/** Returns every path into an object, parents before children. A list counts as a single value. */
 export function pathsOf(object: object, parent = '', level = 1): string[] {
   return Object.entries(object).flatMap(([key, value]) => {
     const path = `${parent}${key}`;
@@ -59,7 +62,7 @@ export function pathsOf(object: object, parent = '', level = 1): string[] {
   });
 }
 
-/** Throws Failure `usage` for the first unknown name, with the known names. */
+/** Throws Failure `usage` for the first unknown name, and lists the known names. */
 export function checkNames(asked: readonly string[], known: readonly string[]): void {
   const wrong = asked.find((name) => !known.includes(name));
   if (wrong === undefined) return;
@@ -74,21 +77,24 @@ export function checkNames(asked: readonly string[], known: readonly string[]): 
 
 const mostNamed = 24;
 
-/** A cell as sanitized text, so that a row of tsv is one line without control characters. */
+/** Converts a cell to sanitized text, so that a tsv row is one line without control characters. */
 export function cellText(cell: Cell): string {
   if (cell === null || cell === undefined) return '';
   if (cell instanceof Big) return fixed(cell);
   return typeof cell === 'number' ? toJson(cell) : sanitize(String(cell));
 }
 
-/** `--fields` as columns. Their titles are the names. An object in a cell is written as JSON. */
+/** Converts `--fields` to columns whose titles are the names. An object in a cell becomes JSON. */
 export const fieldColumns = <T extends object>(
   names: readonly string[],
   columns: readonly Column<T>[] = [],
 ): Column<T>[] =>
   names.map((name) => ({ name, title: name, value: (row) => cellOf(valueOf(row, name, columns)) }));
 
-/** Columns of the value that `pick` finds in a row. Without the value, their cells are empty. */
+/**
+ * Applies columns to the value that `pick` finds in a row. If `pick` finds no value, the cells are
+ * empty.
+ */
 export const columnsThrough = <Row, T>(
   columns: readonly Column<T>[],
   pick: (row: Row) => T | undefined,

@@ -1,19 +1,21 @@
-// JSON for scripts: numbers in plain notation (0.00000007, never 7e-8), safe on a terminal.
+// Writes JSON for scripts: numbers in plain notation (0.00000007, never 7e-8), and text that is
+// safe on a terminal.
 import { Big } from 'big.js';
 import { fixed, plainNumber, withoutExponent } from '../../formats/amount.js';
 import { sanitizeJson } from '../sanitize.js';
 
 /**
- * Like JSON.stringify, with decimals and bigints as plain numbers. Values that JSON cannot
- * represent become null.
- * @param indent spaces per level. Without it, the JSON is one line
+ * Works like JSON.stringify, but writes decimals and bigints as plain numbers. A value that JSON
+ * cannot represent becomes null.
+ * @param indent the spaces per level. Without an indent, the JSON is one line
  */
 export const toJson = (value: unknown, { indent = 0 }: { readonly indent?: number } = {}): string =>
   sanitizeJson(write(value, indent) ?? 'null');
 
 /**
- * Lines of received JSON, which contain no `Big`. JSON.stringify takes a fifth of the time, and
- * only numbers with an exponent differ. Many lines are searched as one text.
+ * Writes received JSON objects, which contain no `Big`, as lines. JSON.stringify takes a fifth of
+ * the time of `toJson`, and differs only in numbers with an exponent. One search finds the
+ * exponents of many lines.
  */
 export function parsedToLines(values: readonly object[]): string {
   try {
@@ -25,10 +27,13 @@ export function parsedToLines(values: readonly object[]): string {
   return values.map((value) => `${toJson(value)}\n`).join('');
 }
 
-/** One line, without its line break. */
+/** Writes an object as one line without its line break. */
 export const parsedToJson = (value: object): string => parsedToLines([value]).slice(0, -1);
 
-/** The JSON without exponents. Undefined if an apparent exponent may be part of a text. */
+/**
+ * Replaces numbers with an exponent. Undefined if a match may be part of a text instead of a
+ * number.
+ */
 function withoutExponents(json: string): string | undefined {
   const exponent = /e[-+]\d+(?=[,}\]])/g;
   let plain = '';
@@ -48,12 +53,12 @@ const isOfNumber = (code: number): boolean =>
   (code >= 48 && code <= 57) || code === 46 || code === 45;
 
 /**
- * Whether a number follows. A quote after a letter ends a name or a text, and with a colon after
- * it, a name.
+ * Matches the characters before a number. A quote after a letter ends a name or a text. If a colon
+ * follows the quote, the quote ends a name.
  */
 const isAfterName = /^\w":$/;
 
-/** A partly written object or array. */
+/** An object or array whose entries are partly written. */
 interface Open {
   readonly isArray: boolean;
   readonly entries: readonly (readonly [key: string, value: unknown])[];
@@ -64,8 +69,9 @@ interface Open {
 }
 
 /**
- * Writes JSON by appending, for exports of a hundred thousand rows. It uses an explicit stack,
- * because responses may be nested deeper than the call stack. Undefined for values that JSON omits.
+ * Writes JSON by appending to a text, which is fast enough for exports of a hundred thousand rows.
+ * The stack is explicit, because responses may be nested deeper than the call stack allows.
+ * Undefined for a value that JSON omits.
  */
 function write(root: unknown, indent: number): string | undefined {
   const whole = asData(root);

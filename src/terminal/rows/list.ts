@@ -1,5 +1,5 @@
-// Rows on stdout: a table in parts for people, or row by row for machines. Each format for machines
-// is the text before, of and after the rows.
+// Prints rows on stdout: a table in parts for people, or single rows for machines. A format for
+// machines defines the text before the rows, of each row, and after the rows.
 import { sideBySide, widthOf, wrap } from '../layout.js';
 import { fieldColumns, checkNames, pathsOf, cellText, pickFields } from './cell.js';
 import { sanitize } from '../sanitize.js';
@@ -9,21 +9,24 @@ import type { Format, ListView, Rows, RowView, Cell, Column } from './view.js';
 import { asPlainCell } from '../../formats/text.js';
 import { toJson } from './json.js';
 
-/** The output format, decided once per command. */
+/** The output options of rows, which svcpay determines once per command. */
 export interface RowOptions {
   readonly terminal: Terminal;
   readonly format: Format;
   readonly fields: Fields;
-  /** CSV cells stay unchanged, even if a spreadsheet would execute them. */
+  /** Whether CSV cells stay unchanged, even if a spreadsheet would execute a cell. */
   readonly rawCells: boolean;
-  /** Prints only the one value of each row (`-q`). */
+  /** Whether svcpay prints only the one value of each row (`-q`). */
   readonly onlyValue: boolean;
 }
 
-/** The rows that are drawn at once: enough for the column widths, few enough for memory. */
+/**
+ * The number of rows that svcpay draws together: enough to choose column widths, few enough to save
+ * memory.
+ */
 const rowsAtOnce = 500;
 
-/** Yields the lines of a table as its rows arrive. Returns whether there was a row. */
+/** Yields the lines of a table when rows arrive. Returns whether a row arrived. */
 export async function listTable<T extends object>(
   { terminal, fields }: RowOptions,
   rows: Rows<T>,
@@ -57,7 +60,7 @@ export async function listTable<T extends object>(
   return !isEmpty;
 }
 
-/** A dim line above or below a table. Commands in it are never truncated. */
+/** Draws a dim line above or below a table. svcpay does not truncate commands in the line. */
 export function besideTable(
   text: string | readonly [left: string, right: string],
   { style, columns }: Canvas,
@@ -71,10 +74,12 @@ export function besideTable(
     .map((line) => `  ${style.dim(line)}`);
 }
 
-/** The widest line. In a wider window the right part would be far from the left part. */
+/**
+ * The maximum width of a line. In a wider window, the right part would be far from the left part.
+ */
 const widestLine = 78;
 
-/** Writes rows for machines as they arrive. Returns whether there was a row. */
+/** Writes rows for machines when they arrive. Returns whether a row arrived. */
 export async function listRows<T extends object>(
   options: RowOptions,
   rows: Rows<T>,
@@ -86,7 +91,8 @@ export async function listRows<T extends object>(
   let isEmpty = true;
   for await (const row of checked(rows, view, options.fields)) {
     if (terminal.stdoutClosed()) break;
-    // Nothing is written before the first row, so an early failure leaves stdout empty.
+    // svcpay writes no text before the first row, so that stdout stays empty if the command fails
+    // early.
     await sink.push(`${isEmpty ? writer.open : ''}${writer.row(row, isEmpty)}`);
     isEmpty = false;
   }
@@ -107,7 +113,7 @@ export async function rowWriter<T extends object>(
   return csvRows(columns, fields, stringify, rawCells);
 }
 
-/** The names of a row's fields, those of the columns first. */
+/** The names of a row's fields, starting with the names of the columns. */
 export function namesOf<T extends object>(
   row: T | undefined,
   { columns, fields = [] }: Pick<RowView<T>, 'columns' | 'fields'>,
@@ -116,7 +122,7 @@ export function namesOf<T extends object>(
   return [...new Set([...own, ...fields, ...(row === undefined ? [] : pathsOf(row))])];
 }
 
-/** Compares the requested names with the first row before the row is printed. */
+/** Compares the requested names with the first row before svcpay prints that row. */
 async function* checked<T extends object>(
   rows: Rows<T>,
   view: Pick<RowView<T>, 'columns' | 'fields'>,
@@ -146,11 +152,11 @@ async function* inParts<T>(rows: Rows<T>): AsyncGenerator<T[]> {
 interface RowWriter<T> {
   /** The text before the first row. */
   readonly open: string;
-  /** The text of a row. `isFirst` decides about separators between rows. */
+  /** The text of a row. `isFirst` decides whether a separator precedes the row. */
   readonly row: (row: T, isFirst: boolean) => string;
   /** The text after the last row. */
   readonly close: string;
-  /** The text if there are no rows. */
+  /** The text of a list without rows. */
   readonly none: string;
 }
 
@@ -162,7 +168,7 @@ export const picked = <T extends object>(
   columns: readonly Column<T>[],
 ): object => (fields === undefined ? row : pickFields(row, fields, columns));
 
-/** An array, indented on a terminal, otherwise on one line. */
+/** Writes rows as a JSON array, indented on a terminal, otherwise on one line. */
 function jsonRows<T extends object>(
   columns: readonly Column<T>[],
   fields: Fields,
@@ -183,7 +189,10 @@ function jsonRows<T extends object>(
 const indented = (row: object): string =>
   `  ${toJson(row, { indent: 2 }).replaceAll('\n', '\n  ')}`;
 
-/** @param json writes a whole row */
+/**
+ * Writes each row as one line of JSON.
+ * @param json writes a whole row
+ */
 export function jsonLines<T extends object>(
   columns: readonly Column<T>[],
   fields: Fields,
@@ -194,15 +203,15 @@ export function jsonLines<T extends object>(
   return lines(written);
 }
 
-/** Tab-separated rows without a header, with the columns of the table. */
+/** Writes rows as tab-separated text without a header, with the columns of the table. */
 function tabRows<T extends object>(columns: readonly Column<T>[], fields: Fields): RowWriter<T> {
   const cells = rowColumns(columns, fields);
   return lines((row) => cells.map((column) => cellText(column.value(row))).join('\t'));
 }
 
 /**
- * CSV rows with a header of the names that `--fields` takes. `stringify` is the function of
- * csv-stringify. The caller loads it only when needed.
+ * Writes rows as CSV. The header has the names that `--fields` accepts. `stringify` is the function
+ * of csv-stringify, which the caller loads only for CSV.
  */
 function csvRows<T extends object>(
   columns: readonly Column<T>[],
@@ -220,14 +229,14 @@ function csvRows<T extends object>(
   };
 }
 
-/** A cell that a spreadsheet keeps as text. */
+/** Converts a cell so that a spreadsheet treats the cell as text. */
 export const csvCell = (cell: Cell, isRaw: boolean): string =>
   typeof cell === 'string' && !isRaw ? asPlainCell(cellText(cell)) : cellText(cell);
 
 const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> =>
   lines((row) => cellText(quiet(row)));
 
-/** A writer with only a line per row. */
+/** Creates a writer that writes one line per row, and no text before or after the rows. */
 const lines = <T>(line: (row: T) => string): RowWriter<T> => ({
   open: '',
   row: (row) => `${line(row)}\n`,

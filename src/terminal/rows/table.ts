@@ -1,4 +1,5 @@
-// Tables without borders, with numbers right-aligned, never wider than the window.
+// Draws tables without borders and with right-aligned numbers. A table is never wider than the
+// window.
 import { Chalk, type ChalkInstance } from 'chalk';
 import Table from 'cli-table3';
 import { detailLines } from '../cards/card.js';
@@ -21,15 +22,15 @@ const narrowGap = 2;
 const wideGap = 6;
 
 /**
- * The widths of a text that may be shortened: before other columns leave, and before the text
- * leaves.
+ * Two widths of a text that may be shortened: before the window omits other columns, and before the
+ * window omits the text.
  */
 const usualText = 20;
 const leastText = 10;
 
 /**
- * The layout of a table: which columns are side by side, their widths and gap, and which columns
- * are below their row.
+ * The layout of a table: the columns side by side, their widths, their gap, and the columns below
+ * their row.
  */
 interface Layout<T> {
   readonly beside: readonly Column<T>[];
@@ -39,23 +40,23 @@ interface Layout<T> {
 }
 
 interface Pane extends Pick<Canvas, 'style' | 'explorer'> {
-  /** Infinite if there is no window. */
+  /** The width of the window in cells. Infinite if the output has no window. */
   readonly columns: number;
-  /** The widest gap between columns, if the columns leave space. */
+  /** The maximum gap between columns, which a table has if the window has free space. */
   readonly gap?: number;
 }
 
 interface Drawn {
-  /** The titles, only in the first part. Empty if no column has a title. */
+  /** The titles, which only the first part of a table has. Empty if no column has a title. */
   readonly head: readonly string[];
-  /** The lines of each row. */
+  /** The lines of each row of the table. */
   readonly rows: readonly (readonly string[])[];
 }
 
 /**
- * Draws a table in parts, so that a long table needs little memory. The first part defines the
- * columns. The following parts can only widen them. In a window too narrow for a table, each row is
- * a card.
+ * Draws a table in parts, so that a long table requires little memory. The first part decides which
+ * columns the table has. Later parts can only widen the columns. In a window that is too narrow for
+ * a table, each row becomes a card.
  */
 export function createTable<T>(
   columns: readonly Column<T>[],
@@ -71,10 +72,10 @@ export function createTable<T>(
   };
 }
 
-/** The width of the cursor of a menu and of the last cell. */
+/** The width of the menu cursor and of the last cell. */
 const besideChoice = 4;
 
-/** Rows without titles, margin and colours, for a menu. */
+/** Draws rows for a menu, without titles, margin and colours. */
 export function menuLines<T>(
   columns: readonly Column<T>[],
   rows: readonly T[],
@@ -92,7 +93,8 @@ const textOf = <T>(column: Column<T>, row: T): string =>
   cellText(column.text?.(row) ?? column.value(row));
 
 /**
- * Aligns `50 000 sat` and `25.00 USDT` at the end of the whole units. Other texts stay unchanged.
+ * Aligns amounts such as `50 000 sat` and `25.00 USDT` at the end of the whole units. Other texts
+ * stay unchanged.
  */
 export function pointsAligned(texts: readonly string[]): string[] {
   const parts = texts.map(
@@ -107,14 +109,15 @@ const widestOf = (texts: readonly string[]): number =>
   texts.reduce((width, text) => Math.max(width, widthOf(text)), 0);
 
 /**
- * Whether a text is an amount, which is never cut, because the beginning of a number is another
- * number.
+ * Whether a text is an amount. svcpay does not cut an amount, because the beginning of a number is
+ * a different number.
  */
 const isAmount = (text: string): boolean => /^\D{0,2}\d[\d .]* [A-Za-z]+$/u.test(text);
 
 /**
- * The widths of a column. No amount is shortened. Amounts with units give up the alignment of their
- * points before a column leaves. Bare numbers keep the alignment as long as possible.
+ * The widths of a column, which never shorten an amount. Amounts with units lose the alignment of
+ * their points before the window omits a column. Numbers without units keep the alignment as long
+ * as possible.
  */
 function widthsOf<T>({ title, align, shrinks, ...way }: Column<T>, texts: string[]): ColumnWidths {
   const natural = Math.max(widestOf(texts), widthOf(title));
@@ -163,7 +166,7 @@ function grown<T>(layout: Layout<T> | 'cards', rows: readonly T[]): Layout<T> | 
   return { ...layout, widths };
 }
 
-/** The texts of a column, with aligned points if they fit. */
+/** The texts of a column. Points are aligned if the aligned texts fit. */
 function cellsOf<T>(column: Column<T>, rows: readonly T[], width: number): string[] {
   const texts = rows.map((row) => textOf(column, row));
   if (column.align !== 'decimal') return texts.map((text) => truncate(text, width));
@@ -197,7 +200,7 @@ function draw<T>(
     const parts = below.map((column) => ({ text: painted(column, row, style) }));
     const indent = margin + margin;
     const available = columns - indent.length;
-    // An id is not wrapped, so that people can copy it.
+    // svcpay does not wrap an id, so that people can copy the id.
     return sideBySide(parts, available, '   ')
       .flatMap((line) => (line.includes(' ') ? wrap(line, available) : [line]))
       .map((line) => indent + line);
@@ -218,8 +221,8 @@ function card<T>(columns: readonly Column<T>[], row: T, canvas: Pane, isFirst: b
 }
 
 /**
- * Colours a text. The blanks around the text stay plain, so that blanks at the end of a line can be
- * removed.
+ * Colours a text but not the blanks around the text, so that svcpay can remove blanks at the end of
+ * a line.
  */
 function painted<T>(
   column: Column<T>,

@@ -65,10 +65,7 @@ export function paymentScreen(
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const { columns } = transactionList(context.now());
   let model = nothingShown;
-  /**
-   * Draws the waiting quote card. svcpay delays the card until the rates arrive or until another
-   * drawing follows.
-   */
+  /** Draws the quote card, which waits until the rates arrive or another drawing follows. */
   let card: (() => void) | undefined;
   let worth: WorthOf | undefined;
   const decoration =

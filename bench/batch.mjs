@@ -1,6 +1,6 @@
-// Measures a batch against a service with a fixed response time, in which each confirmation settles
-// at once. Compares the time with `rows x latency / concurrency`, and checks whether ten times the
-// rows take more memory.
+// Measures a batch against a service with a fixed response time, where each confirmation settles
+// immediately. Compares the time with `rows x latency / concurrency`, and checks whether ten times
+// as many rows take more memory.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -10,10 +10,10 @@ import { randomUUID } from 'node:crypto';
 
 const program = resolve(import.meta.dirname, '../bin/svcpay.js');
 const latencyMs = 200;
-/** The requests for one row, one after the other: create, search the list, confirm. */
+/** The number of requests for one row, one after the other: create, search the list, confirm. */
 const requestsOfRow = 3;
 const atLeast = 0.95;
-/** The additional memory that ten times the rows may take. */
+/** The additional memory that a batch with ten times as many rows may take. */
 const atMostMore = 1.5;
 
 export async function measure() {
@@ -54,7 +54,7 @@ async function memory(folder) {
   };
 }
 
-/** Each measurement starts its own service, so no reference is used yet. */
+/** Each measurement starts its own service, so that every reference is unused. */
 async function highest(folder, rows) {
   const service = await startService(0);
   const run = await runBatch(folder, rows, 16, service.url);
@@ -63,7 +63,7 @@ async function highest(folder, rows) {
 }
 
 /**
- * Pays a new file with a new journal. Resolves with the time taken and the highest memory in KiB.
+ * Pays a new file with a new journal. Resolves with the elapsed time and the highest memory in KiB.
  */
 async function runBatch(folder, count, concurrency, url) {
   const home = await mkdtemp(join(folder, 'home-'));
@@ -113,7 +113,7 @@ process.on('exit', () => writeFileSync(process.env.SVCPAY_BENCH_RSS, String(proc
 
 /** The endpoints that a batch uses. A confirmation completes its transaction. */
 async function startService(delayMs) {
-  /** In the order of creation. */
+  /** The transactions in the order of their creation. */
   const transactions = [];
   const server = createServer(async (request, response) => {
     let body = '';
@@ -151,7 +151,7 @@ function answerTo(method, { pathname, searchParams }, body, transactions) {
   return confirmed;
 }
 
-/** The newest first. */
+/** Returns a page of transactions, newest first. */
 function list(query, transactions) {
   const since = Date.parse(query.get('startTime') ?? '') || 0;
   const found = transactions.filter(({ createdAt }) => createdAt >= since).toReversed();

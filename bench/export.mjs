@@ -1,6 +1,6 @@
-// Measures the export of a long history to a file, from a service 50 ms away. Compares it with a
-// loop that only downloads and parses the same pages with the same concurrency, and measures the
-// memory.
+// Measures the export of a long history to a file, from a service 50 ms away. A loop that only
+// downloads and parses the same pages with the same concurrency is the comparison. Also measures
+// the memory.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inFolder, inTurns, program, run } from './support/process.mjs';

@@ -1,5 +1,5 @@
-// Measures each command against a TLS service 50 ms away, next to a bare script that sends the same
-// requests with undici in the same round trips.
+// Measures each command against a TLS service 50 ms away. A bare script that sends the same
+// requests with undici in the same round trips is the comparison.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,8 +44,8 @@ export function measure() {
         return () => run(folder, [script, file], far.env);
       };
       await ours(['wallets']);
-      // Reads come first, because `tx pending` reads more pages if a hundred payments are newer
-      // than the oldest open one.
+      // The reads run first, because `tx pending` reads more pages if a hundred payments are newer
+      // than the oldest open payment.
       for (const { args } of await far.paying()) await ours(args);
       const {
         data: [{ txnId }],
@@ -81,7 +81,7 @@ async function row(far, { name, most }, ours, bare) {
   };
 }
 
-/** The same requests in the same round trips, for another payment. */
+/** Copies a plan for another payment, with the same requests in the same round trips. */
 async function planOf(far, requests) {
   const first = Math.min(...requests.map(({ trip }) => trip));
   const plan = [];

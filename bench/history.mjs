@@ -1,6 +1,6 @@
-// Measures the cost of a long history: a payment and `tx pending` with a million payments in the
-// journal and with one, and payments under a daily limit with 20,000 payments in the last day and
-// with one.
+// Measures the cost of a long history. Compares a payment and `tx pending` with a million payments
+// in the journal and with one payment. Compares payments under a daily limit with 20,000 payments
+// in the last day and with one payment.
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -13,7 +13,7 @@ const ofOneDay = 20_000;
 const batchRows = 40;
 const atMost = 1.1;
 const dayMs = 86_400_000;
-/** Equal to the constant in src/store/journal/spending.ts. */
+/** A constant that must equal the constant in src/store/journal/spending.ts. */
 const periodMs = 600_000;
 
 export function measure() {
@@ -45,13 +45,15 @@ const pay = async (bench, home) =>
 
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
-/** Pays on-chain, because svcpay compares only payments without an invoice with earlier ones. */
+/**
+ * Pays on-chain, because svcpay compares a payment with earlier payments only if it has no invoice.
+ */
 const payAgain = (bench, home) => {
   const words = ['send', 'onchain', address, '3000sat', '--yes', '--again', '--no-wait', '-q'];
   return commandIn(bench, home, ...words);
 };
 
-/** Creates three homes with one payment each. Two of them get more payments. */
+/** Creates three homes with one payment each. Two of the homes get more payments. */
 async function startHomes(folder, sandbox) {
   const homes = {
     few: join(folder, 'few'),
@@ -63,7 +65,7 @@ async function startHomes(folder, sandbox) {
   await sandbox.settle();
   await commandIn(bench, homes.few, 'tx', 'pending');
   await cp(homes.few, homes.many, { recursive: true });
-  // The limits allow all measured payments.
+  // The limits are high enough for all measured payments.
   await commandIn(bench, homes.few, 'limits', 'set', '--per-day', '1000btc');
   await cp(homes.few, homes.day, { recursive: true });
   fillJournal(join(homes.many, 'journal.db'), many, 1);
@@ -120,8 +122,8 @@ async function compared(commands, what, few, full) {
 }
 
 /**
- * Copies the payment of the journal. Each copy has its own ids, and was submitted the given number
- * of ms before the next.
+ * Copies the only payment of the journal. Each copy has its own ids, and was submitted `apartMs`
+ * before the next copy.
  */
 function fillJournal(path, count, apartMs) {
   const db = new Database(path);
@@ -147,7 +149,7 @@ function fillJournal(path, count, apartMs) {
     db.exec(`WITH RECURSIVE count(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM count WHERE n < ${count})
       INSERT INTO ${table} (${names(table).join(', ')})
       SELECT ${names(table).map(value).join(', ')} FROM ${table} CROSS JOIN count`);
-  // An amount of less than one bitcoin has one group of nine digits.
+  // The amount has one group of nine digits, because the amount is less than one bitcoin.
   db.exec(`INSERT INTO spending (account, period, ccy, exponent, units)
     SELECT account, limit_time / ${periodMs}, spend_ccy, -1, sum(CAST(round(approved_total * 1e9) AS INTEGER))
     FROM attempts WHERE payment_id NOT IN before GROUP BY 1, 2, 3

@@ -1,7 +1,7 @@
 // npm run bench: measures every part in this folder, one after the other, on this Node and on Node
-// 24, and prints tables. `npm run bench -- far export` measures two parts, on this Node only. Exits
-// with 1 only if a measurement failed, because a busy machine misses targets. The first line shows
-// how busy the machine is.
+// 24. Prints tables, and first how busy the machine is. `npm run bench -- far export` measures two
+// parts, on this Node only. Exits with 1 only if a measurement failed. A missed target is not a
+// failure, because a busy machine misses targets.
 import { spawn } from 'node:child_process';
 import { cpus, loadavg, totalmem, tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -11,10 +11,14 @@ const self = fileURLToPath(import.meta.url);
 
 const parts = ['far', 'startup', 'export', 'history', 'batch', 'webhooks', 'machines'];
 
-/** Parts that run on this Node only, because their figures hardly depend on its version. */
+/**
+ * The parts that run on this Node only, because their figures hardly depend on the version of Node.
+ */
 const once = new Set(['machines']);
 
-/** The whole environment of measured programs, because other variables change the speed of Node. */
+/**
+ * The whole environment of the measured programs. Other variables could change the speed of Node.
+ */
 const environment = { PATH: process.env.PATH, HOME: tmpdir(), TMPDIR: tmpdir() };
 
 const [mode, ...rest] = process.argv.slice(2);

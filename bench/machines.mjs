@@ -1,6 +1,6 @@
-// Measures many machines on one PostgreSQL: payments a second by 1, 2, 4 and 8 processes, next to a
-// bare loop of the same commits through the same client. Also measures begin, find, latest and open
-// with few and with many payments.
+// Measures many machines on one PostgreSQL database: the payments per second of 1, 2, 4 and 8
+// processes. A bare loop of the same commits through the same client is the comparison. Also
+// measures begin, find, latest and open with few and with many payments.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -62,7 +62,7 @@ async function pace(bundle, server, openJournalAt, count) {
     Array.from({ length: count }, () => started([machine, bundle, url, String(seconds)])),
   );
   const together = async (mode) => sum(await Promise.all(machines.map(({ ask }) => ask(mode))));
-  // The two alternate in short turns, so that other load on the machine affects both.
+  // The two loops alternate in short turns, so that other load on the machine affects both.
   const [bare, ours] = [[], []];
   for (let turn = 0; turn < turns; turn += 1) {
     bare.push(await together('bare'));
@@ -83,7 +83,7 @@ async function pace(bundle, server, openJournalAt, count) {
 
 const sum = (values) => values.reduce((total, each) => total + each, 0);
 
-/** A process that waits for commands. */
+/** Starts a process that waits for commands. */
 async function started(args) {
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise((done) => child.once('close', done));
@@ -100,7 +100,7 @@ async function started(args) {
   };
 }
 
-/** Measures the methods of the journal with few and with many payments. */
+/** Measures the journal's methods with few and with many payments. */
 async function growth(server, openJournalAt) {
   const url = server.database();
   const name = new URL(url).pathname.slice(1);

@@ -1,4 +1,5 @@
-// Measures the start of the program, and the completion that a shell requests when you press Tab.
+// Measures the start of the program, and the completion that a shell requests when a person presses
+// Tab.
 import { against, inFolder, inTurns, program, run } from './support/process.mjs';
 
 const rounds = 31;

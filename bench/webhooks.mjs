@@ -1,5 +1,5 @@
-// Measures `webhook listen` next to a bare Node server, and counts lost events of a target that
-// fails.
+// Measures `webhook listen` against a bare Node server, and counts the events that a failing target
+// loses.
 import { createHmac, randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -152,8 +152,8 @@ async function startListen(folder, ...args) {
 }
 
 /**
- * A target that accepts events for a while, then answers only 503. It records the accepted events
- * in order.
+ * Starts a target that accepts events for a while, and then answers only 503. The target records
+ * the accepted events in order.
  */
 async function startTarget(periodMs) {
   const seen = new Map();
@@ -186,7 +186,10 @@ const inFolder = async (action) => {
   }
 };
 
-/** Events a second of both, measured in turns, so that other load on the machine affects both. */
+/**
+ * Measures the events per second of both servers in turns, so that other load on the machine
+ * affects both.
+ */
 async function speed(events, rounds) {
   const requests = deliveries(events);
   const rates = { bare: [], listen: [] };
@@ -234,8 +237,8 @@ async function losses(events, kills) {
         const sent = deliver(listener.port, half.slice(0, Math.floor(half.length * 0.9)));
         await sent;
         const rest = half.slice(Math.floor(half.length * 0.9));
-        // Kills the listener in the middle of the rest. Like the service, it sends events again
-        // that got no 200.
+        // The bench kills the listener in the middle of the remaining events. Like the service, the
+        // bench sends events again if they got no 200.
         const interrupted = deliver(listener.port, rest);
         setTimeout(() => listener.child.kill('SIGKILL'), 30);
         await Promise.all([interrupted, listener.exited]);

@@ -1,6 +1,6 @@
-// Loads the parts of the program, and caches the code that V8 compiled next to them. Without this
-// cache a command takes 30 ms longer. Node 22 has `module.enableCompileCache` for this purpose, so
-// this file can go when svcpay drops Node 20.
+// Loads the parts of the program, and caches the code that V8 compiled next to the parts. Without
+// this cache, a command takes 30 ms longer. Node 22 has `module.enableCompileCache` for this
+// purpose, so this file can be deleted when svcpay drops Node 20.
 'use strict';
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { basename, dirname, join } = require('node:path');
@@ -8,8 +8,8 @@ const { Script } = require('node:vm');
 
 /**
  * Runs `entry`. Each part is one function with the parameters of a CommonJS module. The name of
- * each part contains a hash of its text, so cached code always belongs to its part. V8 rejects code
- * from another version or with other flags, so each version has a separate folder.
+ * each part contains a hash of its text, so that cached code always belongs to its part. V8 rejects
+ * code from another version or with other flags, so each version has a separate folder.
  */
 exports.load = (entry) => {
   const folder = join(dirname(entry), 'compiled', `${process.version}-${process.arch}${flags()}`);
@@ -23,8 +23,8 @@ exports.load = (entry) => {
     const script = new Script(readFileSync(path, 'latin1'), { filename: path, cachedData });
     const part = { script, cache, module: { exports: {} } };
     parts.set(path, part);
-    // Names begin with `./`. A payment opens a hundred parts, and joining their paths would take
-    // longer than opening them.
+    // The function only cuts the leading `./` of a name. A payment opens a hundred parts, and
+    // joining their paths would take longer than opening them.
     const siblings = `${dirname(path)}/`;
     const requireFrom = (name) =>
       name.startsWith('.') ? open(siblings + name.slice(2)) : require(name);
@@ -32,8 +32,8 @@ exports.load = (entry) => {
     return part.module.exports;
   };
 
-  // A run that loads an uncached part caches all of its parts. A failed run has compiled too little
-  // of each part, so it caches nothing.
+  // A run that loads an uncached part caches all its parts. A failed run caches no part, because it
+  // has compiled too little of each.
   process.once('exit', (exitCode) => {
     const cacheable = [...parts.values()].filter(({ cache }) => cache !== undefined);
     const isCached = ({ script }) => script.cachedDataRejected === false;
@@ -43,8 +43,8 @@ exports.load = (entry) => {
 };
 
 /**
- * Node's flags, as a part of the folder's name. Files that Node loads before the program do not
- * change its code.
+ * Node's flags as a part of the cache folder's name. Flags for files that Node loads before the
+ * program are omitted, because these files do not change the program's code.
  */
 function flags() {
   const words = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')];
@@ -64,8 +64,8 @@ function readIfPossible(file) {
 }
 
 /**
- * Other processes may read and replace these files at the same time, so each file is written
- * completely and then renamed.
+ * Writes each cache file completely and then renames the file, because other processes may read and
+ * replace the cache files at the same time.
  */
 function writeCaches(folder, parts) {
   try {
@@ -76,6 +76,7 @@ function writeCaches(folder, parts) {
       renameSync(fresh, cache);
     }
   } catch {
-    // The program is in a read-only folder, so each start takes longer.
+    // The program is in a read-only folder, so svcpay works without the cache and each start takes
+    // longer.
   }
 }

@@ -10,7 +10,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`svcpay needs Node 20.19 or newer; this is ${process.versions.node}.\n`);
   process.exitCode = 1;
 } else if (others.length === 0 && ['--version', '-v', '-V'].includes(only)) {
-  // Opening process.stdout takes longer than everything else here.
+  // The page is written without process.stdout, because opening process.stdout takes longer than
+  // all other steps here.
   try {
     writeSync(1, `${require('../package.json').version}\n`);
   } catch ({ code }) {
@@ -24,7 +25,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   ['--help', '-h'].includes(only) &&
   isPrinted(join(__dirname, '../dist/help.txt'))
 ) {
-  // This is the page that the program prints without a terminal.
+  // The prepared page equals the page that the program prints without a terminal.
 } else if (only === '__complete') {
   nameHome();
   const { answer } = require('../dist/complete.cjs');
@@ -35,8 +36,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 /**
- * If the system has no entry for the user, as in a container, libraries that request the home
- * folder would end the program.
+ * Sets an empty HOME if the system has no entry for the user, as in a container. Otherwise,
+ * libraries that request the home folder would end the program.
  */
 function nameHome() {
   if (process.env.HOME !== undefined) return;
@@ -48,8 +49,8 @@ function nameHome() {
 }
 
 /**
- * Prints a prepared page, which takes half the time of the program. A pipe accepts the short page
- * at once.
+ * Prints a prepared page, which takes half the time of the whole program. A pipe accepts the short
+ * page immediately.
  */
 function isPrinted(page) {
   try {
@@ -61,7 +62,7 @@ function isPrinted(page) {
   }
 }
 
-/** The check for a terminal would load Node's terminal code. */
+/** Checks for a terminal without Node's terminal code, because loading that code takes time. */
 function isScreen() {
   const out = fstatSync(1);
   return (

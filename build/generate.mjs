@@ -1,5 +1,5 @@
-// npm run generate: writes every file that is generated from the code, and the pictures. With
-// --check it writes nothing and fails if a file is stale.
+// npm run generate: writes the pictures and every file that is generated from the code. With
+// --check, the script writes nothing and fails if a file is stale.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,9 +7,12 @@ import { build } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '..');
 
-/** The module build/generated.ts, loaded from the source, so that no earlier build is needed. */
+/**
+ * Loads the module build/generated.ts from the source, so that the script works without an earlier
+ * build.
+ */
 export async function loadGenerated() {
-  // The folder is within the project, where the module finds the packages.
+  // The output folder is within the project, so that the module finds the packages.
   const cache = join(root, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'generate-'));

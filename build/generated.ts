@@ -1,4 +1,4 @@
-// The committed files that are generated from the code, each with its text.
+// Lists the committed files that are generated from the code, each with its text.
 import { completionScript, shells } from '../src/cli/help/completion.js';
 import { pagesOf } from '../src/cli/help/pages.js';
 import { wholeSchema } from '../src/cli/help/schema.js';
@@ -7,7 +7,10 @@ import { transitions } from '../src/store/journal/payment.js';
 import { manualPage } from './manual-page.js';
 import { skillPage } from './skill-page.js';
 
-/** @param committed the text of a committed file, because only a part of some files is generated */
+/**
+ * @param committed returns the text of a committed file, because only a part of some files is
+ * generated
+ */
 export async function generatedFiles(
   version: string,
   committed: (file: string) => string,
@@ -23,11 +26,11 @@ export async function generatedFiles(
   ]);
 }
 
-/** The pages of the commands without examples: the data of shell completion. */
+/** The data of shell completion: the pages of the commands without examples. */
 export const completionPages = async (): Promise<string> =>
   JSON.stringify((await pagesOf(tree)).map((page) => ({ ...page, examples: [] })));
 
-/** A page with the table of the transitions of an attempt. */
+/** Writes the table of an attempt's transitions into a documentation page. */
 function withMoves(page: string): string {
   const rows = transitions.map(({ from, to, when }) => `| \`${from}\` | \`${to}\` | ${when} |\n`);
   const table = /(<!-- transitions -->\n\n?(?:\|.*\n){2})(?:\|.*\n)*/;

@@ -1,5 +1,5 @@
-// Installs a packed package like a new user: globally, from an empty cache, without scripts and
-// without a compiler, on each version of Node.
+// Installs a packed package like a new user, on each version of Node: globally, from an empty
+// cache, without scripts and without a compiler.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,12 +8,12 @@ import { otherNode } from './other-node.mjs';
 
 export const majors = ['20', '22', '24'];
 
-/** The limit on the size of an installation without its optional parts. */
+/** The largest size of an installation without its optional parts. */
 export const mostBytes = 35e6;
 
 /**
  * @param lock the lock file, which names the packages for development
- * @returns the size in bytes of the whole and of the optional parts, and the faults found
+ * @returns the size of the whole and of the optional parts in bytes, and the faults found
  */
 export function installed(tarball, major, lock) {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-install-'));
@@ -54,7 +54,10 @@ const options = (folder) => [
   '--no-fund',
 ];
 
-/** The environment has only this Node and the system's programs, and no compiler. */
+/**
+ * The environment of the installation, which has only this Node and the system's programs, and no
+ * compiler.
+ */
 function environment(folder, node) {
   const bin = join(folder, 'node');
   symlinkSync(dirname(node), bin);
@@ -67,7 +70,7 @@ function environment(folder, node) {
   };
 }
 
-/** The script of the npm that runs this build. */
+/** The path of the npm script with which this build runs. */
 function npmScript() {
   const { npm_execpath: script } = process.env;
   if (script === undefined) throw new Error('Run this with npm run release.');

@@ -1,4 +1,4 @@
-// Generates the manual, `man svcpay`.
+// Writes the manual page for `man svcpay`.
 import { exitCodeRows, topics } from '../src/cli/help/topics.js';
 import type { Flag, Page, Slot } from '../src/cli/help/pages.js';
 

@@ -1,10 +1,10 @@
-// Writes the licences of the bundled packages, which must accompany every copy.
+// Writes the licences of the bundled packages, because every copy must contain them.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * @param inputs the files that esbuild has bundled, as its metafile names them
- * @param file where the notices are written
+ * @param inputs the files that esbuild has bundled, with their names in its metafile
+ * @param file the path of the written notices
  */
 export async function writeNotices(inputs, file) {
   const folders = new Set(

@@ -1,5 +1,4 @@
-// Downloads another version of Node from npm into the folder for temporary files, and installs
-// nothing.
+// Downloads another version of Node from npm into the folder for temporary files. Installs nothing.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { arch, platform, tmpdir } from 'node:os';

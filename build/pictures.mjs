@@ -1,6 +1,7 @@
-// Makes docs/pictures/*.svg: runs the built program in a pseudo-terminal against the embedded
-// sandbox, reads the screen from a terminal emulator, and draws it cell by cell. Part of
-// npm run generate; with --check it writes nothing and fails if a picture is stale.
+// Makes docs/pictures/*.svg as a part of npm run generate. Runs the built program in a
+// pseudo-terminal against the embedded sandbox, reads the screen from a terminal emulator, and
+// draws the screen cell by cell. With --check, the script writes nothing and fails if a picture is
+// stale.
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -35,7 +36,7 @@ const env = {
   COLORTERM: 'truecolor',
 };
 
-/** Runs a command without a screen; returns its output. */
+/** Runs a command without a screen, and returns its output. */
 const svcpay = (...args) =>
   execFileSync(process.execPath, [program, ...args], {
     env,
@@ -46,7 +47,7 @@ const svcpay = (...args) =>
 
 /**
  * Runs a command on a screen and answers its questions: waits for each text, then types the keys.
- * Returns the screen at each text of `shots`. Ends when the text `until` appears or the command
+ * Returns the screen at each text of `shots`. Stops when the text `until` appears or the command
  * ends, and then types `leave`.
  */
 async function record(args, { rows = 24, shots = [], dialogue = [], until, leave }) {
@@ -120,7 +121,7 @@ async function record(args, { rows = 24, shots = [], dialogue = [], until, leave
   }
 }
 
-/** The whole output, even if it is longer than the window. */
+/** Returns the whole output, even if the output is longer than the window. */
 function cellsOf({ buffer: { active } }) {
   const lines = Array.from({ length: active.length }, (_, row) => {
     const line = active.getLine(row);
@@ -147,7 +148,7 @@ function cellOf(cell) {
   };
 }
 
-/** The command in the first line of the picture. A long invoice is cut. */
+/** Writes the command in the first line of the picture, and cuts a long invoice. */
 const cut = (word) => (word.length > 40 ? `${word.slice(0, 36)}…` : word);
 
 async function picture(name, args, how) {
@@ -158,7 +159,7 @@ async function picture(name, args, how) {
 
 const commandOf = (args) => ['svcpay', ...args.map(cut)].join(' ');
 
-/** One picture of several commands. Each shot is a scene. */
+/** Draws one picture of several commands. Each shot becomes a scene. */
 async function film(name, commands, title) {
   const scenes = [];
   for (const [args, how] of commands) {
@@ -168,7 +169,7 @@ async function film(name, commands, title) {
   keep(name, animated(scenes, { columns, title }));
 }
 
-/** Keeps a committed picture from which a new picture differs only in ids and times. */
+/** Keeps a committed picture if the new picture differs only in ids and times. */
 function keep(name, drawing) {
   const file = join(folder, `${name}.svg`);
   const [words, committed] = [drawing, existsSync(file) ? readFileSync(file, 'utf8') : ''].map(
@@ -187,8 +188,8 @@ function keep(name, drawing) {
 }
 
 /**
- * The words of a picture, each with its line. Omits ids, invoices, times and the frames of a
- * spinner.
+ * The words of a picture, each with the number of its line. Omits ids, invoices, times and the
+ * frames of a spinner.
  */
 const wordsOf = (drawing) =>
   [...drawing.matchAll(/<text x="\d+" y="(\d+)"[^>]*>([^<]*)/g)].map(
@@ -258,7 +259,7 @@ async function all() {
   await filmTrip();
   await picture('payout', ['payout', '--no-wait'], payoutWizard);
   copyFileSync(payroll, join(home, 'payroll.csv'));
-  // The payments below stay in flight until the last picture.
+  // The payments after this line stay in flight until the last picture.
   svcpay('sandbox', 'clock', 'freeze');
   svcpay('payout', ...payoutAnswers, '--yes', '--no-wait');
   await picture('batch', ['batch', 'payroll.csv', '--no-wait'], {

@@ -1,16 +1,17 @@
-// Bundles the command-line program for a quick start: few files, each loaded only when needed.
+// Bundles the command-line program for a quick start. The bundle has few files, and the program
+// loads each file only when it needs the file.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
 import { writeNotices } from './notices.mjs';
 
-/** Files that nearly every command loads. */
+/** The files that nearly every command loads. */
 const core = ['src/cli/run.ts', 'src/cli/context.ts', 'src/cli/show-failure.ts'];
 
 /**
- * esbuild makes a chunk for every set of entries that share code, which would be dozens for one
- * command. If every lazily loaded part imports the core, all parts share it, and the core is one
- * chunk.
+ * Makes the core one chunk, because every lazily loaded part imports the core. esbuild would
+ * otherwise make a chunk for every set of entries that share code, and one command would load
+ * dozens of chunks.
  */
 const withCore = {
   name: 'core in every part',
@@ -31,8 +32,9 @@ const withCore = {
 };
 
 /**
- * conf writes files with the package atomically. Its dependency when-exit sends each signal to
- * the process again, so the second signal would end svcpay during an orderly stop.
+ * Replaces when-exit, a dependency of the package with which conf writes files atomically.
+ * when-exit sends each signal to the process again, so the second signal would end svcpay during an
+ * orderly stop.
  */
 const withoutSignals = {
   name: 'without the signals of when-exit',
@@ -64,7 +66,7 @@ export async function buildProgram(outdir) {
     chunkNames: 'chunks/[name]-[hash]',
     external: ['libsql', 'pg', '@napi-rs/keyring'],
     plugins: [withoutSignals, withCore],
-    // Some parts have no default export.
+    // Some lazily loaded parts have no default export.
     logOverride: { 'import-is-undefined': 'silent' },
     write: false,
     metafile: true,
@@ -76,8 +78,8 @@ export async function buildProgram(outdir) {
 }
 
 /**
- * Writes the function that bin/load.js runs. esbuild splits only ECMAScript modules, so each chunk
- * is converted here.
+ * Writes the function that bin/load.js runs. esbuild splits only ECMAScript modules, so this
+ * function converts each chunk to CommonJS.
  */
 async function writePart({ path, text }) {
   const { code } = await transform(text, {

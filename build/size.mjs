@@ -1,12 +1,15 @@
-// Prints the minified bytes of src/ by folder, which measure the code independently of its line
-// width.
+// Prints the minified bytes of src/ by folder. Unlike a count of lines, minified bytes are
+// independent of the line width.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { transformSync } from 'esbuild';
 
 const source = 'src';
 
-/** Minifies whitespace and syntax only. Names stay, because a reader must understand them. */
+/**
+ * The options that minify only whitespace and syntax. Names stay, because a reader must understand
+ * names.
+ */
 const minified = (file) =>
   transformSync(readFileSync(join(source, file), 'utf8'), {
     loader: 'ts',

@@ -1,11 +1,11 @@
-// Draws the cells of a terminal as SVG: text by runs of one style, backgrounds and block characters
-// as rectangles.
+// Draws the cells of a terminal as SVG. Text is drawn in runs of one style. Backgrounds and block
+// characters are drawn as rectangles.
 
 const [cellWidth, cellHeight, fontSize] = [9, 20, 15];
 const [padding, bar] = [16, 34];
 const colours = { fore: '#d8dee9', back: '#161b22', bar: '#21262d', dim: '#8b949e' };
 
-/** The sixteen colours of a terminal, readable on a dark background. */
+/** The sixteen terminal colours, chosen to be readable on a dark background. */
 const sixteen = [
   '#484f58',
   '#ff7b72',
@@ -26,7 +26,9 @@ const sixteen = [
 ];
 const steps = [0, 95, 135, 175, 215, 255];
 
-/** @param value a name of the table above, #rrggbb, or a number of the palette of 256 */
+/**
+ * @param value the name of a terminal colour, #rrggbb, or a number in the palette of 256 colours
+ */
 function colour(value) {
   if (typeof value === 'string') return colours[value] ?? value;
   if (value < 16) return sixteen[value];
@@ -40,7 +42,8 @@ function colour(value) {
 }
 
 /**
- * The part of its cell that a block character fills, as fractions: distance from the top, height.
+ * The part of a cell that each block character fills, as fractions of the cell: distance from the
+ * top, height.
  */
 const blocks = { '█': [0, 1], '▀': [0, 0.5], '▄': [0.5, 0.5] };
 
@@ -56,7 +59,7 @@ export const drawn = (rows, { columns, title }) =>
 
 const sceneSeconds = 3;
 
-/** Shows the scenes in a loop; without animation, the last scene. */
+/** Shows the scenes in a loop. A viewer without animation shows the last scene. */
 export function animated(scenes, { columns, title }) {
   const share = 100 / scenes.length;
   const style = [
@@ -115,7 +118,7 @@ function blockOf({ char, fore }) {
   return block && { from: block[0], share: block[1], fill: colour(fore ?? 'fore') };
 }
 
-/** One path per colour, with a rectangle for each run of cells. */
+/** Draws one path per colour, with a rectangle for each run of cells. */
 function grounds(rows, filledOf) {
   const paths = new Map();
   for (const [row, cells] of rows.entries()) {
@@ -148,7 +151,10 @@ function stretches(cells, filledOf) {
   return found;
 }
 
-/** Runs of text in one style, each positioned and stretched to its width, so any font fits. */
+/**
+ * Draws runs of text in one style. Each run is positioned and stretched to its width, so that any
+ * font fits.
+ */
 function texts(cells, row) {
   const runs = [];
   for (const [column, { char, fore, bold, dim }] of cells.entries()) {
@@ -180,6 +186,6 @@ function texts(cells, row) {
   });
 }
 
-/** Cut at wide gaps, so that columns stay aligned in viewers that ignore `textLength`. */
+/** Cuts a run at wide gaps, so that columns stay aligned in viewers that ignore `textLength`. */
 const pieces = (text) =>
   [...text.matchAll(/\S+(?: \S+)*/g)].map(({ 0: words, index }) => ({ at: index, words }));

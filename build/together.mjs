@@ -1,6 +1,6 @@
-// Runs scripts of package.json in parallel (npm run check), next to a command after `--` (npm test).
-// Prints the output of each script when the script ends, and runs all of them to their end, so that
-// every failure shows. The command prints its output itself.
+// Runs scripts of package.json in parallel (npm run check), optionally next to a command after `--`
+// (npm test). Prints the output of each script when the script ends. Every script runs to its end,
+// so that all failures are shown. The command prints its own output directly.
 import { exec, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -17,7 +17,7 @@ const runScript = (name) =>
 
 const runCommand = ([file, ...args]) =>
   new Promise((done) => {
-    // On Windows, programs of packages are scripts for the shell.
+    // On Windows, the programs of packages are scripts that need a shell.
     spawn(file, args, { stdio: 'inherit', shell: process.platform === 'win32' })
       .once('error', (error) => {
         process.stderr.write(`${file}: ${error.message}\n`);

@@ -1,5 +1,5 @@
-// Prints the files of src/ in which one Lightning payment calls a function, because a reader opens
-// these files. The sandbox runs in another process and is not counted.
+// Prints the files of src/ in which one Lightning payment calls a function, because a reader must
+// open these files. The sandbox runs in a separate process and is not counted.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -50,7 +50,7 @@ const pay = (more) =>
   run(['send', 'lightning', run(['sandbox', 'invoice', '2500sat', '-q']), '--yes'], more);
 
 try {
-  // The first payment signs in and creates the journal.
+  // The first payment is not counted, because it signs in and creates the journal.
   pay();
   pay({ NODE_V8_COVERAGE: coverage });
 } finally {

@@ -1,4 +1,4 @@
-// The sandbox behind TLS and a delaying proxy, from test/support.
+// Starts the sandbox behind TLS and a delaying proxy. Both come from test/support.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';

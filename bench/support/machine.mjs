@@ -1,6 +1,6 @@
-// One machine of the bench: machine.mjs BUNDLE URL SECONDS. For each line `journal` on stdin, it
-// prints the number of payments that it wrote to the journal in that time. For each line `bare`, it
-// prints the number of times that it made the commits of one payment.
+// One machine of the bench: machine.mjs BUNDLE URL SECONDS. For each line `journal` on stdin, the
+// machine prints the number of payments that it wrote to the journal in SECONDS. For each line
+// `bare`, the machine prints how often it made the commits of one payment in SECONDS.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';

@@ -1,5 +1,5 @@
-// Runs programs in turns, so that other load on the machine affects all of them, and returns the
-// time and memory of each.
+// Runs programs in turns, so that other load on the machine affects all of them. Returns the time
+// and memory of each program.
 import { spawn } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ export const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-/** A row with a ratio to a bare program and the highest ratio allowed. */
+/** A row of the table, with the ratio to a bare program and the highest allowed ratio. */
 export const against = (name, taken, floor, bare, atMost) => ({
   name,
   measured: `${taken.ms.toFixed(1)} ms, ${taken.cpuMs.toFixed(1)} ms of processor`,
@@ -29,8 +29,8 @@ export async function inFolder(action) {
 }
 
 /**
- * The time of all processors in ms, which a process writes when it ends. On a busy machine this
- * time is more reliable than the clock.
+ * The processor time in ms, over all processors, which a process writes when it ends. On a busy
+ * machine, processor time is more reliable than the clock.
  */
 const probe = `process.on('exit', () => {
   const { user, system } = process.cpuUsage();
@@ -40,8 +40,8 @@ const probe = `process.on('exit', () => {
 
 /**
  * Runs Node with these arguments, and resolves with `{ ms, cpuMs, memoryMb }`.
- *
- * @param to a file for stdout; without it, this process reads stdout, which takes processor time
+ * @param to a file for stdout. Without a file, this process reads stdout, which takes processor
+ * time
  */
 export async function run(folder, args, env = {}, to = undefined) {
   const [probeFile, file] = [join(folder, 'probe.cjs'), join(folder, 'probe.json')];
@@ -63,8 +63,8 @@ export async function run(folder, args, env = {}, to = undefined) {
 }
 
 /**
- * The medians of every figure of every runner. The runners alternate, and the first turn does not
- * count.
+ * The medians of every figure of every runner. The runners alternate, and the medians exclude the
+ * first turn.
  */
 export async function inTurns(rounds, runners) {
   const all = Object.fromEntries(Object.keys(runners).map((name) => [name, []]));

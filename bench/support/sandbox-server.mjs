@@ -1,4 +1,4 @@
-// The sandbox as a server, in a separate process from the measured programs.
+// Runs the sandbox as a server, in a separate process from the measured programs.
 import { createHmac, randomUUID } from 'node:crypto';
 import { startSandbox } from '../../dist/sandbox.js';
 
@@ -29,7 +29,7 @@ export async function startSandboxServer() {
     token,
     get: async (path) =>
       (await fetch(url + path, { headers: { authorization: `Bearer ${await token()}` } })).json(),
-    /** Settles all transactions that are under way. */
+    /** Settles all transactions in flight. */
     settle: () => sandbox.clock.advance('1h'),
     stop: () => sandbox.stop(),
   };

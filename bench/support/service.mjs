@@ -1,5 +1,5 @@
-// A service that only returns prepared responses, so that the bench measures the client. Runs as a
-// separate process.
+// A service that only returns prepared responses, so that the bench measures the client. The
+// service runs in a separate process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,9 +8,8 @@ import { loadFar } from './far.mjs';
 
 /**
  * Starts the service with a history of this many transactions. Resolves with the settings of a
- * client, and `stop`.
- *
- * @param tripMs the round-trip time over TLS; 0 for plain HTTP without a delay
+ * client, and with `stop`.
+ * @param tripMs the round-trip time over TLS, or 0 for plain HTTP without a delay
  */
 export async function startService(transactions = 0, { pageSize = 100, tripMs = 0 } = {}) {
   const child = spawn(

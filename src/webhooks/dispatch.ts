@@ -1,6 +1,6 @@
-// Delivers events from the backlog to one consumer: in order per transaction, many transactions at
-// once, at least once. A worker takes an event and delivers it. The event is then done, or is tried
-// again later.
+// Delivers events from the backlog to one consumer, each at least once. Events of one transaction
+// are delivered in order, and many transactions are served at once. A worker takes an event and
+// delivers it. Then the event is done, or a worker tries it again later.
 import { setMaxListeners } from 'node:events';
 import { policies } from '../formats/policies.js';
 import { pauseAfter, type Policy } from '../formats/poll.js';
@@ -9,9 +9,12 @@ import { createLease, createQueues, type LeaseOptions, type Queue } from './queu
 
 export type Verdict =
   | { readonly kind: 'delivered' }
-  /** The event is undeliverable, and leaves the backlog. */
+  /** The verdict that the event is undeliverable. The event leaves the backlog. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The event is tried again: the consumer is down, or refuses only this event. */
+  /**
+   * The verdict that the event must be tried again. Either the consumer is down, or the consumer
+   * refuses only this event.
+   */
   | { readonly kind: 'retry'; readonly scope: 'consumer' | 'transaction'; readonly reason: string };
 
 export type Deliver = (event: StoredEvent, signal: AbortSignal) => Promise<Verdict>;
@@ -19,27 +22,33 @@ export type Deliver = (event: StoredEvent, signal: AbortSignal) => Promise<Verdi
 export interface DispatchOptions extends LeaseOptions {
   readonly store: Pick<EventStore, 'leases' | 'read'>;
   readonly deliver: Deliver;
-  /** The number of events that are delivered at once. */
+  /** The largest number of events that are delivered at once. */
   readonly workers: number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly every: (ms: number, action: () => void) => () => void;
   readonly onFailed: (event: StoredEvent, reason: string) => void;
-  /** Reports why the consumer is down, or `undefined` if it is up again. */
+  /** Reports why the consumer is down. The reason is `undefined` once the consumer is up again. */
   readonly onTrouble: (reason: string | undefined) => void;
 }
 
 export type Dispatcher = ReturnType<typeof startDispatcher>;
 
-/** The most ids in memory. The other ids stay on disk. */
+/** The largest number of event ids in memory. All further ids stay on disk. */
 const mostHeld = 20_000;
-/** Delivered events leave the backlog in groups of this size, or after this pause. */
+/**
+ * The size of the groups in which delivered events leave the backlog. A smaller group leaves after
+ * `settleMs`.
+ */
 const settledAtOnce = 200;
 const settleMs = 50;
-/** The interval of checks for events from other receivers or dead workers. */
+/** The interval at which the dispatcher checks for events from other receivers or dead workers. */
 const lookMs = 1_000;
 const extendEveryMs = eventLeaseMs / 4;
-/** The time that a consumer has to answer. A stop waits as long for deliveries in flight. */
+/**
+ * The longest time that a consumer may take to answer. A stop waits for deliveries in flight for
+ * the same time.
+ */
 export const longestAnswerMs = 15_000;
 
 export function startDispatcher(options: DispatchOptions) {
@@ -47,11 +56,11 @@ export function startDispatcher(options: DispatchOptions) {
   const queues = createQueues();
   const lease = createLease(options, queues);
   const changes = createBell();
-  /** Aborted when no new delivery may start. */
+  /** The signal that no new delivery may start. */
   const stopping = new AbortController();
-  /** Aborted to end deliveries in flight. */
+  /** The signal that ends deliveries in flight. */
   const cutOff = new AbortController();
-  // Every pause listens to one of these signals, and every delivery in flight to the other.
+  // Every pause listens to one of these signals, and every delivery listens to the other.
   setMaxListeners(0, stopping.signal, cutOff.signal);
   const shared = { ...options, queues, lease, changes, stopping: stopping.signal };
   const supply = createSupply(shared);
@@ -69,10 +78,11 @@ export function startDispatcher(options: DispatchOptions) {
     }
   }
 
-  /** The next transaction with an event to deliver, or undefined at the stop. */
+  /** The next queue with a deliverable event, or undefined at the stop. */
   async function take(): Promise<Queue | undefined> {
     while (!stopping.signal.aborted) {
-      // While the consumer is down, one delivery at a time probes it.
+      // While the consumer is down, the dispatcher makes only one delivery at a time to probe the
+      // consumer.
       const isFree = running < (trouble.exists() ? 1 : options.workers);
       const mayStart = isFree && !trouble.isPausing() && lease.isSafe();
       const queue = mayStart ? queues.take() : undefined;
@@ -102,18 +112,17 @@ export function startDispatcher(options: DispatchOptions) {
   return {
     consumer,
     counts: outcome.counts,
-    /** Looks for new events. */
+    /** Checks for new events. */
     look,
     /**
-     * Stops: starts no further delivery, waits for deliveries in flight as long as an answer may
-     * take, and records them, so that nothing is delivered twice. The other events stay in the
-     * backlog.
+     * Stops the dispatcher. It starts no further delivery, waits for deliveries in flight as long
+     * as an answer may take, and records their outcome. All other events stay in the backlog.
      */
     async stop(): Promise<void> {
       stopping.abort();
       stopLooking();
       changes.ring();
-      // Keeps the lease until deliveries in flight have ended, so that no other worker takes them.
+      // The lease outlasts deliveries in flight, so that no other worker takes their events.
       await endWithin(longestAnswerMs, [...workers, supply.leasing()], cutOff, options);
       stopExtending();
       await settler.flush();
@@ -122,7 +131,7 @@ export function startDispatcher(options: DispatchOptions) {
   };
 }
 
-/** Waits for work in flight, and aborts it after a time. */
+/** Waits for deliveries in flight, and aborts them after this time. */
 async function endWithin(
   ms: number,
   work: readonly (Promise<void> | undefined)[],
@@ -146,7 +155,7 @@ interface SupplyOptions extends Pick<DispatchOptions, 'workers'> {
   readonly stopping: AbortSignal;
 }
 
-/** Leases events ahead of their delivery. */
+/** Leases events from the backlog before their delivery. */
 function createSupply({ workers, queues, lease, changes, stopping }: SupplyOptions) {
   let mayHaveMore = true;
   let leasing: Promise<void> | undefined;
@@ -159,7 +168,7 @@ function createSupply({ workers, queues, lease, changes, stopping }: SupplyOptio
     refill();
   }
 
-  /** Leases further events if few deliverable events are left. */
+  /** Leases more events if few deliverable events are left. */
   function refill(): void {
     const isEnough = queues.ready() >= workers || queues.held() >= mostHeld;
     if (leasing !== undefined || !mayHaveMore || isEnough || stopping.aborted) return;
@@ -185,7 +194,7 @@ interface OutcomeOptions extends Pick<DispatchOptions, 'random' | 'sleep' | 'onF
   readonly stopping: AbortSignal;
 }
 
-/** Records the outcome of a delivery: the event is done, or is tried later. */
+/** Records the outcome of a delivery. The event is then done, or a worker tries it again later. */
 function createOutcomes(options: OutcomeOptions) {
   const { queues, trouble, settler, changes } = options;
   const counts = { delivered: 0, failed: 0, retried: 0 };
@@ -230,7 +239,7 @@ function createOutcomes(options: OutcomeOptions) {
 
 type Bell = ReturnType<typeof createBell>;
 
-/** Wakes all who wait for a change. */
+/** A bell that wakes all workers that wait for a change. */
 function createBell() {
   let waiting: (() => void)[] = [];
   return {
@@ -260,7 +269,7 @@ async function verdictOn(
   }));
 }
 
-/** Backs off from a consumer that is down. */
+/** Tracks whether the consumer is down, and pauses deliveries to a consumer that is down. */
 function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
   let failures = 0;
   let lastFailure = 0;
@@ -269,8 +278,8 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
     exists: (): boolean => failures > 0,
     isPausing: (): boolean => elapsed() < pausedUntil,
     /**
-     * Records a failure. Returns the pause from now, or undefined if a later failure is already
-     * recorded.
+     * Records a failure, and returns the pause from now. Returns undefined if a failure was
+     * recorded after this delivery started.
      */
     note(reason: string, startedAt: number): number | undefined {
       if (failures > 0 && startedAt <= lastFailure) return undefined;
@@ -279,7 +288,7 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
       lastFailure = elapsed();
       const pause = pauseOf(policies.consumerDown, failures, random);
       pausedUntil = lastFailure + pause;
-      // A timer may fire slightly early.
+      // The pause has an additional millisecond, because a timer may fire slightly early.
       return pause + 1;
     },
     end(): void {
@@ -292,8 +301,8 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
 }
 
 /**
- * Removes delivered events from the backlog in groups. After a crash, events that were not removed
- * are delivered again.
+ * Removes delivered events from the backlog in groups. After a crash, svcpay delivers the events
+ * again that were not removed.
  */
 function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () => void) {
   let ids: number[] = [];
@@ -307,8 +316,8 @@ function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () 
     try {
       if (await store.leases.settle(consumer, worker, settled)) onMore();
     } catch {
-      // These events are removed with the next group. If the removal never succeeds, they are
-      // delivered again.
+      // The next group includes these events. If the removal never succeeds, svcpay delivers the
+      // events again.
       ids = [...settled, ...ids];
     }
   }

@@ -1,22 +1,25 @@
-// Adds the current transaction to each event, because events can be late or out of order. The
-// transaction is read from the service.
+// Adds the current transaction to each event, because events can be late or out of order. svcpay
+// reads the transaction from the service.
 import type { Transaction } from '../api/types.js';
 import type { EarlierTransaction, EventStore } from '../store/events/event-store.js';
 import type { ReadEvent } from './events.js';
 import { finalStates } from '../formats/states.js';
 
 export interface EnrichedEvent extends ReadEvent {
-  /** The current transaction. Undefined for a duplicate, or if the read failed. */
+  /** The current transaction. Undefined if the event is a duplicate or the read failed. */
   readonly transaction?: Transaction | undefined;
 }
 
 type LookUp = (txnId: string) => Promise<Transaction>;
 type OnFailed = (txnId: string, error: unknown) => void;
 
-/** The number of requests in flight. */
+/** The largest number of read requests in flight. */
 const readsAtOnce = 8;
 
-/** Adds transactions, and keeps the order of the events. Duplicates get no transaction. */
+/**
+ * Adds a transaction to each event, and keeps the order of the events. A duplicate event gets no
+ * transaction.
+ */
 export async function* enriched(
   events: AsyncIterable<ReadEvent>,
   lookUp: LookUp,
@@ -43,7 +46,7 @@ async function answered(
   }
 }
 
-/** Works on several items at once and yields the results in the order of the items. */
+/** Processes several items at once, and yields the results in the order of the items. */
 async function* ahead<T, R>(
   items: AsyncIterable<T>,
   work: (item: T) => Promise<R>,
@@ -70,7 +73,7 @@ async function* ahead<T, R>(
       }
     }
   } finally {
-    // Not awaited, because the source may wait for an event for ever.
+    // The call is not awaited, because the source may wait for an event forever.
     void source.return?.();
   }
 }
@@ -82,7 +85,9 @@ export interface MissedTransaction extends EarlierTransaction {
 const askedMost = 100;
 const lookBackMs = 7 * 86_400_000;
 
-/** Transactions whose state has changed since their last event, while no receiver ran. */
+/**
+ * Finds transactions whose state has changed since their last event, while no receiver was running.
+ */
 export async function missedSince(
   store: Pick<EventStore, 'unfinished'>,
   now: number,

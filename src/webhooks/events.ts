@@ -1,5 +1,4 @@
-// The payload of a webhook delivery (specification: Events), read leniently. Unknown fields are
-// kept.
+// Reads the payload of a webhook delivery leniently (specification: Events). Keeps unknown fields.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { isFields, jsonIn } from '../formats/unknown.js';
@@ -16,22 +15,25 @@ import {
 } from '../api/reading/readers.js';
 
 /**
- * The payload of a webhook delivery (specification: Events). Fields outside the specification are
- * kept.
+ * The payload of a webhook delivery (specification: Events). The payload may have fields outside
+ * the specification.
  */
 export interface WebhookEvent {
   txnId: string;
-  /** The caller's reference, if the caller gave one. */
+  /** The caller's reference for the payment, if the caller set a reference. */
   extRefId?: string | null | undefined;
-  /** A state such as `completed` (specification: States and transitions). */
+  /** The state of the transaction, such as `completed` (specification: States and transitions). */
   txnState: TxnState;
-  /** A text, which may be empty. */
+  /** A message about the state, which may be empty. */
   msg?: string | null | undefined;
-  /** Epoch ms. */
+  /** The time of the state change in epoch ms. */
   updatedAt?: number | null | undefined;
 }
 
-/** A stored event and its payload; undefined if the body is not a payload of the specification. */
+/**
+ * A stored event with its payload. The payload is undefined if the body does not match the
+ * specification.
+ */
 export interface ReadEvent {
   readonly event: StoredEvent;
   readonly payload: WebhookEvent | undefined;
@@ -46,15 +48,18 @@ export const payloadFields = {
 } satisfies FieldsOf<WebhookEvent>;
 
 /**
- * The id of an event, equal only for equal bodies. A number of the inbox could name another event
- * after a restore, or in another home that forwards to the same application.
+ * The id of an event, which is equal only for equal bodies. The number of an event in the inbox is
+ * not suitable, because another event can have this number after a restore or in another home.
  */
 export const eventIdOf = (body: Uint8Array): string =>
   createHash('sha256').update(body).digest('hex').slice(0, 32);
 
 const utf8 = new TextDecoder();
 
-/** The payload of a body, or undefined if the body does not name a transaction and its state. */
+/**
+ * Reads the payload of a body. Returns undefined if the body does not name a transaction and its
+ * state.
+ */
 export function readPayload(body: Uint8Array): WebhookEvent | undefined {
   const payload = within(isUtf8(body) ? jsonIn(utf8.decode(body)) : undefined, 'txnId');
   if (!isFields(payload)) return undefined;

@@ -1,5 +1,5 @@
-// Runs a command for each event, with the body on its stdin and the fields in its environment,
-// never in a command line.
+// Runs a command for each event. The command gets the body on its stdin and the fields in its
+// environment. The command line never contains data of the event.
 import { spawn } from 'node:child_process';
 import type { StoredEvent } from '../store/events/event-store.js';
 import type { Deliver, Verdict } from './dispatch.js';
@@ -8,26 +8,33 @@ import { readPayload } from './events.js';
 export interface ExecOptions {
   readonly command: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Aborted when svcpay stops, because a terminal ends its commands as well. */
+  /** The signal that svcpay stops. A terminal then interrupts the running commands as well. */
   readonly stopping: AbortSignal;
-  /** Receives the output of the command for stderr, because stdout belongs to the events. */
+  /**
+   * Receives the output of the command. svcpay writes the output to stderr, because stdout is for
+   * the events.
+   */
   readonly onOutput: (chunk: Buffer) => void;
-  /** Receives the exit code or the signal. */
+  /** Receives the exit code of the command, or the signal that ended the command. */
   readonly onExit: (code: string) => void;
 }
 
-/** If a command exits with this code, the event is tried again (EX_TEMPFAIL of sysexits). */
+/**
+ * The exit code with which a command requests that svcpay tries the event again (EX_TEMPFAIL of
+ * sysexits).
+ */
 const retryCode = 75;
 /**
- * If a signal ended the command of a shell, the shell exits with 128 plus the number of the signal.
+ * The base of a shell's exit code after a signal. If a signal ended the command, the shell exits
+ * with 128 plus the number of the signal.
  */
 const killedFrom = 128;
 
-/** The time of an interrupted command before it is killed. */
+/** The time from the interruption of a command until svcpay kills the command. */
 const killAfterMs = 1_000;
 /**
- * The time for output after the exit of a command, because its remaining processes may hold the
- * stream open.
+ * The time for which svcpay reads output after a command exits. The time is limited because
+ * remaining processes may keep the stream open.
  */
 const lastWordsMs = 500;
 
@@ -55,11 +62,11 @@ export function runFor({ command, env, stopping, onOutput, onExit }: ExecOptions
       child.on('error', (error) =>
         end({ kind: 'retry', scope: 'consumer', reason: error.message }),
       );
-      // A command that did not start has no streams.
+      // A command that did not start has no output streams.
       if (child.pid === undefined) return;
       child.stdout.on('data', onOutput);
       child.stderr.on('data', onOutput);
-      // A command need not read its stdin.
+      // A command may exit without reading its stdin, so errors on stdin are ignored.
       child.stdin.on('error', () => undefined).end(event.body);
       child.on('exit', (code, killer) => {
         onExit(killer ?? String(code));
@@ -86,10 +93,16 @@ function verdictOf(
   return { kind: 'failed', reason: killer === null ? `exit code ${code}` : `ended by ${killer}` };
 }
 
-/** The longest variable. Systems refuse longer ones, and stdin has the whole body. */
+/**
+ * The longest text in an environment variable. Systems refuse longer variables, and stdin contains
+ * the whole body.
+ */
 const longestText = 30_000;
 
-/** svcpay's environment without secrets, plus the event. */
+/**
+ * The environment of the command: svcpay's environment without secrets, and the fields of the
+ * event.
+ */
 export function environmentOf(event: StoredEvent, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const payload = readPayload(event.body);
   const facts: Record<string, string | number | null | undefined> = {
@@ -113,7 +126,10 @@ export function environmentOf(event: StoredEvent, env: NodeJS.ProcessEnv): NodeJ
   return { ...inherited, ...Object.fromEntries(texts) };
 }
 
-/** The command does not get secrets. The address of a database may contain a password. */
+/**
+ * Whether an environment variable may contain a secret. The address of a database may contain a
+ * password.
+ */
 const isSecret = (name: string, value: string): boolean =>
   /^(SVCPAY_.*(SECRET|TOKEN|PASSWORD)|PGPASSWORD$)/i.test(name) ||
   /^\w+:\/\/[^/@\s]*:[^/@\s]+@/.test(value);

@@ -1,11 +1,12 @@
-// Explains a wrong signature. An explanation names only a cause that reproduces the signature.
+// Explains why a signature is wrong. svcpay names a cause only if this cause reproduces the
+// signature.
 import { timingSafeEqual } from 'node:crypto';
 import { jsonIn, withoutMark } from '../formats/unknown.js';
 import { digestOf, isSignature, verifyBody } from './sign.js';
 
 export interface Explanation {
   readonly cause: 'encoding' | 'secret' | 'body' | 'unknown';
-  /** One sentence in lower case, without a full stop. */
+  /** The reason as one sentence in lower case, without a full stop. */
   readonly reason: string;
 }
 
@@ -16,8 +17,8 @@ export interface OtherSecret {
 }
 
 /**
- * The explanation, or undefined if the signature is correct. An explanation never contains a
- * secret.
+ * Explains a wrong signature. Returns undefined if the signature is correct. The explanation never
+ * contains a secret.
  */
 export function explainSignature(
   body: Uint8Array,
@@ -52,7 +53,10 @@ export function explainSignature(
   };
 }
 
-/** The 32 bytes that a text encodes in a common way, with the name of the encoding. */
+/**
+ * Reads the 32 bytes of a signature in a common encoding. Returns the bytes and the name of the
+ * encoding.
+ */
 function readDigest(signature: string) {
   const bare = signature.trim();
   if (isSignature(bare))
@@ -120,7 +124,7 @@ function variantsOfBody(body: Uint8Array): { name: string; body: Uint8Array }[] 
   ];
 }
 
-/** The JSON as common serializers would write it. */
+/** Returns the JSON of a body as common serializers would write it. */
 function rewritten(text: string): string[] {
   const value = jsonIn(text);
   if (typeof value !== 'object' || value === null) return [];
@@ -140,7 +144,7 @@ const asciiOnly = (json: string): string =>
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** The JSON as Python writes it: `{"a": 1, "b": 2}`. */
+/** Writes JSON as Python does, with spaces: `{"a": 1, "b": 2}`. */
 function spaced(value: object): string {
   const lines = JSON.stringify(value, null, 1);
   return lines

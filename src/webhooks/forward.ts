@@ -1,4 +1,4 @@
-// Forwards an event to another address, with the bytes and the signature from the service.
+// Forwards an event to another address, with the bytes and the signature that the service sent.
 import { networkTransport } from '../api/network/network.js';
 import { basicAuth } from '../formats/text.js';
 import { Failure } from '../formats/failure.js';
@@ -13,17 +13,20 @@ export type Forwarder = ReturnType<typeof openForwarder>;
 
 export interface ForwardOptions {
   readonly target: URL;
-  /** The header that carries the signature. */
+  /** The name of the header that carries the signature. */
   readonly signatureHeader: string;
 }
 
 /**
- * This header has the same value in every repetition of a delivery, so that an application can drop
- * repetitions.
+ * The name of a header with the event's id. Each repetition of a delivery has the same id, so that
+ * an application can drop repetitions.
  */
 const eventIdHeader = 'Svcpay-Event-Id';
 
-/** Throws Failure `usage` unless the text is an http or https address. */
+/**
+ * Reads the address of a target. Throws Failure `usage` unless the text is an http or https
+ * address.
+ */
 export function parseTarget(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
@@ -36,17 +39,20 @@ export function parseTarget(text: string): URL {
   return url;
 }
 
-/** The displayed and stored name of a target, without user name and password. */
+/** The name of a target that svcpay shows and stores. The name omits the user name and password. */
 export const nameOf = ({ origin, pathname, search }: URL): string =>
   `${origin}${pathname}${search}`;
 
-/** Sends directly, even if the environment names a proxy. */
+/**
+ * Opens a forwarder to a target. The forwarder connects directly, even if the environment names a
+ * proxy.
+ */
 export function openForwarder({ target, signatureHeader }: ForwardOptions) {
   const { origin, pathname, search } = target;
   const send = networkTransport({ env: {}, timeoutMs: longestAnswerMs, endsSoon: true });
   const headers = { 'content-type': 'application/json', ...basicAuth(target) };
   return {
-    /** Resolves with the status. Rejects if no response comes in time. */
+    /** Posts an event, and resolves with the status. Rejects if no response comes in time. */
     async post({ body, signature }: Delivery, signal?: AbortSignal): Promise<number> {
       const { status } = await send({
         method: 'POST',
@@ -61,11 +67,14 @@ export function openForwarder({ target, signatureHeader }: ForwardOptions) {
   };
 }
 
-/** Whether a status concerns the event, not the target. Only this event then waits. */
+/**
+ * Whether a status concerns only the event. Otherwise the status concerns the target, and all
+ * events wait.
+ */
 const aboutEvent = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-/** @param onAnswer called with the status of each response, and its duration */
+/** @param onAnswer reports the status and the duration of each response */
 export function forwardTo(
   forwarder: Forwarder,
   elapsed: () => number,
@@ -90,13 +99,13 @@ export function forwardTo(
 
 export interface ReplayResult {
   readonly event: StoredEvent;
-  /** The status of the response, or null without a response. */
+  /** The status of the response. Null if no response came. */
   readonly status: number | null;
-  /** The reason for a missing response. */
+  /** The reason why no response came. */
   readonly error: string | undefined;
 }
 
-/** Sends stored events again, in sequence. */
+/** Sends stored events again, one after the other. */
 export async function* replay(
   events: Iterable<StoredEvent>,
   forwarder: Pick<Forwarder, 'post'>,

@@ -1,30 +1,36 @@
-// Accepts or refuses a delivery, by its size, the bytes in memory, and the number of recent wrong
-// signatures.
+// Accepts or refuses a delivery. The decision depends on its size, the bytes in memory, and the
+// number of recent wrong signatures.
 
-/** Resources that unauthenticated senders may use. */
+/** The resources that unauthenticated senders may use. */
 export interface ReceiverLimits {
-  /** Bytes of one body. */
+  /** The largest number of bytes in one body. */
   readonly bodyBytes: number;
-  /** The bytes of all bodies that are being received. */
+  /** The largest number of bytes in all bodies that the receiver is reading. */
   readonly heldBytes: number;
   readonly connections: number;
-  /** The time to send the headers, and the time to send the whole request. */
+  /**
+   * The time in which a sender must send the headers. `requestMs` is the time for the whole
+   * request.
+   */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** After this many wrong signatures in a second, only small bodies are read. */
+  /**
+   * The number of wrong signatures in a second after which the receiver reads only small bodies.
+   */
   readonly wrongPerSecond: number;
 }
 
-/** The status of a refusal, or undefined to accept. */
+/** The HTTP status of a refusal. Undefined if the receiver accepts the delivery. */
 type Refusal = 413 | 429 | 503 | undefined;
 
 /**
- * The size of a small body. Specified events have a few hundred bytes. While many signatures are
- * wrong, larger bodies are refused unread, so that unknown senders cannot lock out the service.
+ * The size of a small body. Events from the specification have a few hundred bytes. While many
+ * signatures are wrong, the receiver refuses larger bodies unread, so that unknown senders cannot
+ * lock out the service.
  */
 const smallBytes = 16 * 1024;
 
-/** @param elapsed monotonic milliseconds */
+/** @param elapsed returns monotonic milliseconds */
 export function createIntake(limits: ReceiverLimits, elapsed: () => number) {
   let held = 0;
   let windowStart = 0;
@@ -40,15 +46,15 @@ export function createIntake(limits: ReceiverLimits, elapsed: () => number) {
 
   return {
     /**
-     * Judges a delivery by its announced length. Without an announced length, the length is
-     * infinite.
+     * Decides on a delivery by its announced length. The length is infinite if the sender announces
+     * no length.
      */
     refusal(length: number): Refusal {
       if (length > limits.bodyBytes && length !== Infinity) return 413;
       if (length > smallBytes && isCrowded()) return 429;
       return held >= limits.heldBytes ? 503 : undefined;
     },
-    /** Judges a body by the bytes received so far. */
+    /** Decides on a body by the number of bytes received so far. */
     overflow(length: number): Refusal {
       if (length > limits.bodyBytes) return 413;
       return held > limits.heldBytes ? 503 : undefined;

@@ -1,4 +1,4 @@
-// Receives and stores webhook events, and delivers them in order to other addresses and commands.
+// Receives and stores webhook events, and delivers them in order to addresses and commands.
 import type { Transaction } from '../api/types.js';
 import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 import { startDispatcher, type DispatchOptions, type Dispatcher } from './dispatch.js';
@@ -10,18 +10,18 @@ import { gapsOf } from './order.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receive.js';
 import { startRetention, type RetentionOptions } from './retention.js';
 
-/** Reports while listening. */
+/** The reports that a listener sends while it runs. */
 export interface ListenReports
   extends
     Pick<ReceiverOptions, 'onWrongSignature' | 'onUnwritten'>,
     Pick<RetentionOptions, 'onUnpruned' | 'onForgotten'> {
   /**
-   * Reports that a consumer accepts nothing, with the reason, or that it accepts events again
-   * (`undefined`).
+   * Reports the reason why a consumer accepts no events. The reason is `undefined` once the
+   * consumer accepts events again.
    */
   readonly onTrouble: (consumer: string, reason: string | undefined) => void;
   readonly onFailed: (consumer: string, event: StoredEvent, reason: string) => void;
-  /** Reports the answer of an address to a forwarded event. */
+  /** Reports the response of an address to a forwarded event. */
   readonly onAnswer: (answer: Answer) => void;
   readonly onOutput: (chunk: Buffer) => void;
   readonly onLookUpFailed: (txnId: string, error: unknown) => void;
@@ -39,18 +39,18 @@ export interface ListenOptions
     Omit<ReceiverOptions, 'consumers' | `on${string}`>,
     Pick<DispatchOptions, 'worker' | 'random' | 'sleep'>,
     Pick<RetentionOptions, 'every'> {
-  /** Aborted when a person or the system stops svcpay. */
+  /** The signal that is aborted when a person or the system stops svcpay. */
   readonly signal: AbortSignal;
   readonly store: EventStore;
   readonly forwardTo: readonly URL[];
   /**
-   * The names of the targets and of the command, in this order. By default, a target's address is
-   * its name.
+   * The names of the consumers: first of each target, then of the command. By default, a target has
+   * its address as its name.
    */
   readonly consumer: readonly string[];
-  /** A command line to run for each event. */
+  /** The command line that svcpay runs for each event. */
   readonly exec: string | undefined;
-  /** Reads a transaction from the service, to add it to an event. */
+  /** Reads a transaction from the service. svcpay adds the transaction to its event. */
   readonly lookUp: ((txnId: string) => Promise<Transaction>) | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly reports: ListenReports;
@@ -61,12 +61,12 @@ export type Listener = Awaited<ReturnType<typeof startListener>>;
 const forwardsAtOnce = 32;
 const commandsAtOnce = 4;
 /**
- * The most transactions that are checked for gaps at the end, because some services never report
- * certain states.
+ * The largest number of transactions that svcpay checks for gaps at the end. The number is limited
+ * because some services never report certain states.
  */
 const mostGaps = 100;
 
-/** Rejects with the system's error if the port is taken. */
+/** Starts the listener. Rejects with the system's error if the port is taken. */
 export async function startListener(options: ListenOptions) {
   const { store, reports } = options;
   const tail = createTail(store);
@@ -86,7 +86,9 @@ export async function startListener(options: ListenOptions) {
   });
   for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));
   const retention = startRetention({ ...options, ...reports, consumers });
-  /** Every event from now on, in the order of arrival. The stream can be read once. */
+  /**
+   * The stream of events from now on, in the order of arrival. The stream can be read only once.
+   */
   const events: AsyncIterable<EnrichedEvent> =
     options.lookUp === undefined
       ? tail.events()
@@ -96,7 +98,7 @@ export async function startListener(options: ListenOptions) {
     probes: receiver.probes,
     events,
     totals: () => totalsOf(receiver, dispatchers, tally),
-    /** Stops receiving, finishes the deliveries in flight, and resolves with the totals. */
+    /** Stops the receiver, finishes the deliveries in flight, and resolves with the totals. */
     stop: async () => {
       const dispatched = dispatchers.map((each) => each.stop());
       await receiver.stop();
@@ -108,7 +110,7 @@ export async function startListener(options: ListenOptions) {
   };
 }
 
-/** A destination of events. */
+/** A consumer that gets events from this listener. */
 interface Outlet extends Pick<DispatchOptions, 'consumer' | 'deliver' | 'workers'> {
   readonly close?: () => void;
 }
@@ -148,7 +150,7 @@ function dispatch(outlet: Outlet, options: ListenOptions): Dispatcher {
 interface Tally {
   duplicates: number;
   outOfOrder: number;
-  /** The number of commands by exit code. */
+  /** The number of finished commands by exit code. */
   readonly exits: Map<string, number>;
   readonly gapped: Set<string>;
 }
@@ -178,7 +180,7 @@ const totalsOf = (
 
 async function summaryOf(totals: Totals, store: EventStore, { gapped }: Tally) {
   const backlog = new Map((await store.backlog()).map(({ consumer, count }) => [consumer, count]));
-  // A late event may have closed the gap.
+  // The check reads the events again, because a late event may have closed the gap.
   const gaps = await Promise.all(
     [...gapped].map(async (txnId) => ({
       txnId,
@@ -187,7 +189,7 @@ async function summaryOf(totals: Totals, store: EventStore, { gapped }: Tally) {
   );
   return {
     ...totals,
-    /** Transactions with missing events. */
+    /** The transactions of which states are missing. */
     gaps: gaps.filter(({ missing }) => missing.length > 0),
     consumers: totals.consumers.map((each) => ({ ...each, waiting: backlog.get(each.name) ?? 0 })),
   };
@@ -202,12 +204,15 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
 }
 
 /**
- * The most events in memory. For further events, memory has only the ids, by which they are read
- * from the store.
+ * The largest number of events that the stream keeps in memory. For all further events, the stream
+ * keeps only their ids, and reads the events from the store.
  */
 const mostHeld = 1_000;
 
-/** Streams events as they are stored. If the reader is slow, events wait on disk, not in memory. */
+/**
+ * Streams events as they are stored. If the reader is slow, events wait on disk instead of in
+ * memory.
+ */
 export function createTail(store: Pick<EventStore, 'read'>) {
   let waiting: (ReadEvent | number)[] = [];
   let isClosed = false;
@@ -218,12 +223,12 @@ export function createTail(store: Pick<EventStore, 'read'>) {
       for (const each of events) waiting.push(waiting.length < mostHeld ? each : each.event.id);
       wake();
     },
-    /** Ends the stream after the events that were pushed. */
+    /** Ends the stream after all pushed events. */
     close(): void {
       isClosed = true;
       wake();
     },
-    /** All pushed events until `close`. The stream can be read once. */
+    /** The stream of all pushed events until `close`. The stream can be read only once. */
     async *events(): AsyncGenerator<ReadEvent> {
       for (;;) {
         const taken = waiting;

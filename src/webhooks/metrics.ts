@@ -1,5 +1,5 @@
-// Prometheus metrics of a receiver: requests, deliveries, backlog, and the journal's unfinished
-// payments.
+// The Prometheus metrics of a receiver: requests, deliveries, backlog, and unfinished payments in
+// the journal.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { isFormer, type Backlog, type EventStore } from '../store/events/event-store.js';
@@ -18,11 +18,11 @@ export interface MetricSources extends StoredSources {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Prometheus waits for 10 s, so the figures must be read in this time. */
+/** The longest time in which svcpay reads the figures, because Prometheus waits for only 10 s. */
 const collectMs = 5_000;
 const seconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-/** Every metric of the page. */
+/** Defines every metric of the page. */
 function defineMetrics(registry: Registry) {
   const shared = { registers: [registry] };
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
@@ -114,7 +114,7 @@ const storedNames = [
   'database_up',
 ] as const;
 
-/** Only the figures of the stores, for a file of the textfile collector. */
+/** Returns a page with only the figures from the stores, for the textfile collector. */
 export async function storedPage(sources: StoredSources): Promise<string> {
   const registry = new Registry();
   const metrics = defineMetrics(registry);
@@ -124,7 +124,7 @@ export async function storedPage(sources: StoredSources): Promise<string> {
   return (await Promise.all(pages)).join('\n');
 }
 
-/** Wraps a function to measure its calls. */
+/** Wraps a function to measure the duration of its calls. */
 const timed =
   <A extends unknown[], R>(call: (...args: A) => Promise<R>, start: () => () => void) =>
   async (...args: A): Promise<R> => {
@@ -137,8 +137,9 @@ const timed =
   };
 
 /**
- * Sets the figures of the stores: backlog and unfinished payments. If they cannot be read, the page
- * keeps the last figures, so that no alert about a payment resolves because the database is away.
+ * Sets the figures from the stores: backlog and unfinished payments. If svcpay cannot read the
+ * stores, the page keeps the last figures. An alert about a payment therefore stays active while
+ * the database is unavailable.
  */
 async function setStored(metrics: Defined, { backlog, unfinished }: StoredSources): Promise<void> {
   const [events, payments] = await Promise.all([backlog(), unfinished()]);
@@ -158,7 +159,7 @@ async function setStored(metrics: Defined, { backlog, unfinished }: StoredSource
   }
 }
 
-/** The receiver's own counts since it started. */
+/** Sets the receiver's own counts since its start. */
 function setCounts(
   { requests, duplicates, deliveries, exits }: Defined,
   {
@@ -189,8 +190,8 @@ function setCounts(
 }
 
 /**
- * The label of a consumer, without possible secrets: the path of an address, and the words of a
- * command.
+ * The label of a consumer, without possible secrets. The label omits the path of an address and the
+ * arguments of a command.
  */
 const labelOf = (consumer: string): string =>
   consumer.startsWith('exec ')

@@ -1,4 +1,4 @@
-// HTTP pages for monitoring: health, readiness, and other pages on a separate port.
+// Serves HTTP pages for monitoring: health, readiness, and other pages on a separate port.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 
@@ -8,15 +8,18 @@ export interface Page {
   readonly body?: string;
 }
 
-/** The page of a path, or undefined for an unknown path. */
+/** Returns the page of a path, or undefined for an unknown path. */
 export type Pages = (path: string) => Promise<Page | undefined>;
 
-/** The interval of checks of the database, because anyone may request the page. */
+/**
+ * The shortest interval between two checks of the database. The interval is limited because anyone
+ * may request the page.
+ */
 const cachedMs = 1_000;
 
 /**
- * @param check rejects if no event can be stored now
- * @param elapsed monotonic milliseconds
+ * @param check rejects if the store cannot store events now
+ * @param elapsed returns monotonic milliseconds
  */
 export function createProbes(check: () => Promise<void>, elapsed: () => number): Pages {
   let last: { readonly page: Promise<Page>; until: number } | undefined;
@@ -35,7 +38,7 @@ export function createProbes(check: () => Promise<void>, elapsed: () => number):
     path === '/healthz' ? { status: 200 } : path === '/readyz' ? readiness() : undefined;
 }
 
-/** Answers a GET of a page. `otherwise` handles every other request. */
+/** Answers GET requests of the pages. `otherwise` handles all other requests. */
 export const serve =
   (pages: Pages, otherwise: RequestListener): RequestListener =>
   (request, response) => {
@@ -59,11 +62,13 @@ export const serve =
 
 interface ListenAddress {
   readonly host: string;
-  /** 0 chooses any free port. */
+  /** The port of the server. 0 chooses any free port. */
   readonly port: number;
 }
 
-/** Resolves with the URL. Rejects with the system's error if the port is taken. */
+/**
+ * Starts a server, and resolves with its URL. Rejects with the system's error if the port is taken.
+ */
 export async function listenOn(server: Server, { host, port }: ListenAddress): Promise<string> {
   await once(server.listen(port, host), 'listening');
   const address = server.address();

@@ -1,11 +1,11 @@
-// The relation of an event to the other events of its transaction: a duplicate, out of order, or
-// with a gap before it.
+// Determines the place of an event among the events of its transaction: a duplicate, out of order,
+// or after a gap.
 import { isFinal } from '../formats/states.js';
 import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/events/event-store.js';
 
 /**
- * Direct transitions (specification: States and transitions), earliest first. Every state may
- * become a failure.
+ * The direct transitions between states, earliest first (specification: States and transitions).
+ * Every state can also change to a failure.
  */
 const next: Readonly<Record<string, readonly string[]>> = {
   quoted: ['srcintent', 'srccreated', 'completed', 'expired', 'usercanceled'],
@@ -17,7 +17,10 @@ const next: Readonly<Record<string, readonly string[]>> = {
 const failures: readonly string[] = ['failed', 'rejected', 'error'];
 const ranks = Object.keys(next);
 
-/** The position of a state in that order. Final states come last. An unknown state has -1. */
+/**
+ * The rank of a state in the order of transitions. Final states have the last rank, and an unknown
+ * state has rank -1.
+ */
 const rankOf = (state: string): number => (isFinal(state) ? ranks.length : ranks.indexOf(state));
 
 const first: EventPlace = { duplicateOf: null, outOfOrder: false, missing: [] };
@@ -39,14 +42,17 @@ export function placeOf(
 
 type Moment = Pick<EarlierEvent, 'txnState' | 'updatedAt'>;
 
-/** The order of states decides. Time decides only if the states have no order. */
+/**
+ * Whether event `a` comes after event `b`. The order of their states decides. Their times decide
+ * only if the states have no order.
+ */
 function isAfter(a: Moment, b: Moment): boolean {
   const [rankA, rankB] = [rankOf(a.txnState), rankOf(b.txnState)];
   const decides = rankA >= 0 && rankB >= 0 && rankA !== rankB;
   return decides ? rankA > rankB : a.updatedAt > b.updatedAt;
 }
 
-/** The states on the shortest path between two states, or none if no path is known. */
+/** The states on the shortest path between two states. Empty if no path is known. */
 export function statesBetween(from: string, to: string): string[] {
   if (failures.includes(to)) return [];
   const ways: string[][] = [[from]];
@@ -58,7 +64,7 @@ export function statesBetween(from: string, to: string): string[] {
   return [];
 }
 
-/** The states missing between the events of one transaction, in their correct order. */
+/** The states that are missing between the events of one transaction, in their correct order. */
 export function gapsOf(events: readonly Moment[]): string[] {
   const ordered = events.toSorted((a, b) => (isAfter(a, b) ? 1 : isAfter(b, a) ? -1 : 0));
   return ordered.flatMap(({ txnState }, index) => {

@@ -3,19 +3,19 @@
 import { eventLeaseMs, type EventStore } from '../store/events/event-store.js';
 
 const takenAtOnce = 500;
-/** No delivery starts in this last part of the lease. */
+/** The last part of the lease, in which the worker starts no delivery. */
 const marginMs = eventLeaseMs / 4;
 
-/** The waiting events of one transaction. Only the first event can be in delivery. */
+/** The waiting events of one transaction. Only the first event of the queue can be in delivery. */
 export interface Queue {
   readonly txnId: string;
   readonly ids: number[];
   failures: number;
-  /** The worker lost the lease, so another worker delivers these events. */
+  /** Whether the worker lost the lease. Another worker then delivers these events. */
   isForgotten: boolean;
 }
 
-/** The queues in memory, and the queues whose first event may be delivered now. */
+/** Keeps the queues in memory, and tracks the queues whose first event can be delivered now. */
 export function createQueues() {
   const queues = new Map<string, Queue>();
   const ready = new Set<Queue>();
@@ -45,7 +45,7 @@ export function createQueues() {
       return queue;
     },
     putBack: (queue: Queue): void => void (queue.isForgotten || ready.add(queue)),
-    /** Removes the first event of the queue, which was delivered. */
+    /** Removes the first event of the queue after its delivery. */
     advance(queue: Queue): void {
       queue.ids.shift();
       queue.failures = 0;
@@ -58,14 +58,17 @@ export function createQueues() {
 
 export interface LeaseOptions {
   readonly consumer: string;
-  /** Distinguishes workers on one backlog, also across machines. */
+  /**
+   * The name of the worker, which distinguishes all workers on a backlog, including workers on
+   * other machines.
+   */
   readonly worker: string;
   readonly store: { readonly leases: EventStore['leases'] };
-  /** Monotonic milliseconds, so that setting the clock back stalls no delivery. */
+  /** Returns monotonic milliseconds, so that deliveries continue if someone sets the clock back. */
   readonly elapsed: () => number;
 }
 
-/** The leases of this worker, and their certain end. */
+/** The leases of this worker, and the time until which they are certainly valid. */
 export function createLease(
   { consumer, worker, store, elapsed }: LeaseOptions,
   queues: ReturnType<typeof createQueues>,
@@ -77,18 +80,18 @@ export function createLease(
     isSafe: (): boolean => elapsed() < leaseUntil - marginMs,
     release,
     /**
-     * Resolves with whether the backlog may have more events. After an error, the next call tries
-     * again.
+     * Leases more events. Resolves with true if the backlog may have more events. After an error,
+     * the next call tries again.
      */
     async take(): Promise<boolean> {
       const startedAt = elapsed();
       const taken = await store.leases.take(consumer, worker, takenAtOnce).catch(() => []);
-      // If nothing was held before, the lease covers only the events that were taken now.
+      // If the worker held no events before, the lease covers only the events that it took now.
       if (queues.held() === 0) leaseUntil = startedAt + eventLeaseMs;
       for (const { txnId, eventId } of taken) queues.add(txnId, eventId);
       return taken.length === takenAtOnce;
     },
-    /** Extends the leases. If another worker took a lease, releases all of them. */
+    /** Extends the leases. If another worker took a lease, the worker releases all its leases. */
     async extend(): Promise<void> {
       const startedAt = elapsed();
       const isKept = await store.leases.extend(consumer, worker).catch(() => undefined);

@@ -1,4 +1,4 @@
-// Receives webhook deliveries: verifies the signature over the raw bytes, and answers 200 once the
+// Receives webhook deliveries. Verifies the signature over the raw bytes, and answers 200 once the
 // event is on disk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { EventStore, ReceivedEvent } from '../store/events/event-store.js';
@@ -17,52 +17,55 @@ export const receiverLimits: ReceiverLimits = {
   wrongPerSecond: 50,
 };
 
-/** Deliveries so far, by result. */
+/** The number of deliveries so far, by result. */
 export interface ReceiverCounts {
   received: number;
-  /** Refused with 401. */
+  /** Deliveries that the receiver refused with 401. */
   wrongSignatures: number;
-  /** Refused for their method, size, rate or form. */
+  /** Deliveries that the receiver refused because of their method, size, rate or form. */
   refused: number;
-  /** Answered with 503, because the event could not be stored. */
+  /** Deliveries that the receiver answered with 503, because it could not store the event. */
   unwritten: number;
 }
 
 export interface ReceiverOptions {
   readonly host: string;
-  /** 0 chooses any free port. */
+  /** The port of the receiver. 0 chooses any free port. */
   readonly port: number;
-  /** The accepted secrets: two during a change of the secret. */
+  /** The accepted secrets. There are two secrets while the secret is being changed. */
   readonly secrets: readonly string[];
-  /** The header that carries the signature. */
+  /** The name of the header that carries the signature. */
   readonly signatureHeader: string;
   readonly store: Pick<EventStore, 'append' | 'check'>;
   /** The consumers whose backlog gets every new event. */
   readonly consumers: readonly string[];
   readonly limits?: ReceiverLimits;
   readonly now: () => number;
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   readonly elapsed: () => number;
-  /** Receives events that are stored and acknowledged, in the order of their ids. */
+  /** Reports stored and acknowledged events, in the order of their ids. */
   readonly onStored: (events: readonly ReadEvent[]) => void;
   readonly onWrongSignature: (remote: string) => void;
-  /** Reports events that could not be stored and were answered with 503. */
+  /** Reports that events could not be stored. The receiver answers such deliveries with 503. */
   readonly onUnwritten: (error: unknown) => void;
 }
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** The number of groups that are written at once. The next group collects during these writes. */
+/**
+ * The number of groups that the receiver writes at once. The next group collects events during
+ * these writes.
+ */
 const writesAtOnce = 2;
 
-/** The interval at which Node looks for connections that exceed their time. */
+/** The interval at which Node checks for connections that exceed their time limit. */
 const checkMs = 500;
-/** The time for which a refused sender may continue to send its body. */
+/** The time for which a sender may continue to send its body after a refusal. */
 const lingerMs = 500;
-/** At the end, slow senders are disconnected after this time. */
+/** The time after which a stop disconnects slow senders. */
 const lastAnswersMs = 2_000;
 
-/** Rejects with the system's error if the port is taken. */
+/** Starts the receiver. Rejects with the system's error if the port is taken. */
 export async function startReceiver(options: ReceiverOptions) {
   const limits = options.limits ?? receiverLimits;
   const counts: ReceiverCounts = { received: 0, wrongSignatures: 0, refused: 0, unwritten: 0 };
@@ -84,7 +87,7 @@ export async function startReceiver(options: ReceiverOptions) {
     url,
     counts,
     probes,
-    /** Refuses new connections, and answers requests in flight. */
+    /** Stops the receiver: refuses new connections, and answers requests in flight. */
     stop: () =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), lastAnswersMs);
@@ -97,7 +100,7 @@ export async function startReceiver(options: ReceiverOptions) {
   };
 }
 
-/** The accepted methods. Some services deliver by PUT. */
+/** The accepted HTTP methods. Some services deliver by PUT. */
 const methods: readonly string[] = ['POST', 'PUT'];
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -119,11 +122,12 @@ function createHandler(
   ): void => {
     if (status === 401) counts.wrongSignatures += 1;
     else counts.refused += 1;
-    // Unread bytes would be parsed as the next request of this connection.
+    // The connection must close, because Node would parse unread bytes as the next request.
     response.writeHead(status, { 'content-length': 0, connection: 'close', ...headers });
     if (request.complete || request.headers['content-length'] === undefined)
       return void response.end();
-    // A close while the sender still sends would lose the response.
+    // The connection stays open for a moment. If it closed while the sender is still sending, the
+    // sender would lose the response.
     response.flushHeaders();
     const timer = setTimeout(() => response.end(), lingerMs);
     request
@@ -156,7 +160,8 @@ function createHandler(
 }
 
 /**
- * Calls back with the body or with a refusal status. Does not call back if the sender disconnects.
+ * Reads the body, and calls `done` with the body or with the status of a refusal. Does not call
+ * `done` if the sender disconnects.
  */
 function readBody(
   request: IncomingMessage,
@@ -192,7 +197,7 @@ interface Waiting {
   readonly response: ServerResponse;
 }
 
-/** Writes events in groups: events that arrive during a write share the next transaction. */
+/** Writes events in groups. Events that arrive during a write share the next transaction. */
 function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
   let waiting: Waiting[] = [];
   let writing = 0;
@@ -209,7 +214,7 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
       );
       counts.received += group.length;
       for (const { response } of group) response.writeHead(200, { 'content-length': 0 }).end();
-      // The store returns the events in the order of the call.
+      // The store returns the events in the order in which it received them.
       options.onStored(stored.map((event, index) => ({ event, payload: group[index]?.payload })));
     } catch (error) {
       counts.unwritten += group.length;
@@ -222,7 +227,7 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
   const schedule = (): void => {
     if (isScheduled || writing >= writesAtOnce || waiting.length === 0) return;
     isScheduled = true;
-    // Waits until all deliveries of this turn of the event loop have arrived.
+    // `setImmediate` waits until all deliveries of this turn of the event loop have arrived.
     setImmediate(() => {
       isScheduled = false;
       writing += 1;

@@ -1,4 +1,4 @@
-// Deletes old events and the backlogs of former consumers, in small transactions: at the start,
+// Deletes old events and the backlogs of former consumers in small transactions, at the start and
 // then every hour.
 import type { EventStore } from '../store/events/event-store.js';
 
@@ -7,15 +7,15 @@ const hourMs = 3_600_000;
 
 export interface RetentionOptions {
   readonly store: Pick<EventStore, 'prune' | 'consumers'>;
-  /** The names under which this receiver delivers. */
+  /** The names of the consumers that this receiver serves. */
   readonly consumers: readonly string[];
   readonly now: () => number;
   readonly every: (ms: number, action: () => void) => () => void;
-  /** Reports a failed deletion. The next hour tries again. */
+  /** Reports a failed deletion. svcpay tries again an hour later. */
   readonly onUnpruned: (error: unknown) => void;
   /**
-   * Reports a consumer whose backlog was dropped, because no receiver has served it for as long as
-   * events are kept.
+   * Reports a consumer whose backlog was dropped. The reason is that no receiver has served the
+   * consumer for as long as events are kept.
    */
   readonly onForgotten: (consumer: string, events: number) => void;
 }

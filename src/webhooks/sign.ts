@@ -1,12 +1,12 @@
-// Signatures of webhook deliveries: lowercase hex HMAC-SHA256 over the raw body (specification:
-// Authentication).
+// Signs and verifies webhook deliveries with lowercase hex HMAC-SHA256 over the raw body
+// (specification: Authentication).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The lowercase hex signature of a body; the secret is UTF-8. */
+/** The lowercase hex signature of a body. The secret is UTF-8 text. */
 export const signBody = (body: Uint8Array, secret: string): string =>
   digestOf(body, secret).toString('hex');
 
-/** Compares in constant time. Accepts only lowercase hex. */
+/** Compares a signature in constant time. Accepts only lowercase hex. */
 export function verifyBody(body: Uint8Array, signature: string, secret: string): boolean {
   if (!isSignature(signature)) return false;
   return timingSafeEqual(digestOf(body, secret), Buffer.from(signature, 'hex'));
@@ -18,9 +18,7 @@ export function digestOf(body: Uint8Array, secret: string | Uint8Array): Buffer 
   return createHmac('sha256', secret).update(body).digest();
 }
 
-/**
- * The header that carries the signature, such as `X-Acmepay-Signature` for the service name `acme`.
- */
+/** The name of the signature header, such as `X-Acmepay-Signature` for the service name `acme`. */
 export function signatureHeader(serviceName: string): string {
   return `X-${serviceName.charAt(0).toUpperCase()}${serviceName.slice(1)}pay-Signature`;
 }

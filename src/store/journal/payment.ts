@@ -1,11 +1,10 @@
-// A payment and its attempts, as the journal stores them, and everything that is derived from them.
-// Pure.
+// A payment and its attempts, as the journal stores them, and all values derived from them. Pure.
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
 
 /**
- * The state of one attempt, which is one transaction at the service. The table of transitions is
- * {@link transitions}.
+ * The state of one attempt, which is one transaction at the service. See the table {@link
+ * transitions}.
  */
 export type AttemptState =
   | 'requested'
@@ -29,7 +28,7 @@ export interface PaymentTerms {
   readonly maxRateLoss?: string | undefined;
 }
 
-/** The batch run of a payment, for the comparison with the next run. */
+/** The batch run of a payment, to compare it with the next run. */
 export interface BatchMark {
   /**
    * The start and the name of the run, `2026-10-22T09:12:03.123Z payroll.csv`. Runs sort by time.
@@ -39,7 +38,7 @@ export interface BatchMark {
   readonly row: string;
 }
 
-/** A request by a person or script to pay. */
+/** A request to pay, by a person or a script. */
 export interface PaymentDraft {
   readonly id: string;
   /** The account that the service names, within which references are unique. */
@@ -47,65 +46,72 @@ export interface PaymentDraft {
   /** The account whose spending the limits count. */
   readonly account: string;
   /**
-   * The reference of the first attempt; later attempts are `R~2`, `R~3`, see {@link attemptRef}.
+   * The reference of the first attempt. Later attempts have `R~2`, `R~3`, see {@link attemptRef}.
    */
   readonly ref: string;
-  /** What the payment is for: `send lightning`. */
+  /** The kind of the payment, such as `send lightning`. */
   readonly kind: string;
   /** The body of the create request without its extRefId, as JSON. */
   readonly request: string;
-  /** Equal for equal orders. A used reference may only run again with the same order. */
+  /**
+   * A key that is equal for equal orders. A used reference may only run again with an equal order.
+   */
   readonly fingerprint: string;
-  /** Identifies what can be paid only once, such as a payment hash. Unique across all scopes. */
+  /**
+   * The idempotency key: identifies what can be paid only once, such as a payment hash. Unique
+   * across all scopes.
+   */
   readonly idempotencyKey: string | null;
   readonly terms: PaymentTerms;
-  /** Undefined for a payment outside a batch. */
+  /** The batch run. Undefined for a payment outside a batch. */
   readonly batch?: BatchMark | undefined;
 }
 
-/** A person's answer to a question that the service leaves open: whether the money moved. */
+/** A person's answer to the question whether the money moved, which the service leaves open. */
 export interface Resolution {
   readonly moved: boolean;
   /** The source of the answer, such as a ticket of the service. */
   readonly note: string;
-  /** Epoch ms by the clock of the machine that recorded it. */
+  /** The time in epoch ms, by the clock of the machine that recorded the answer. */
   readonly at: number;
 }
 
 export interface Attempt {
   /**
-   * 1 for `R`, n for `R~n`. Numbers only grow. An imported or upgraded payment may lack the first
-   * numbers.
+   * The attempt number: 1 for `R`, n for `R~n`. Numbers only grow. An imported or upgraded payment
+   * may lack the first numbers.
    */
   readonly number: number;
   readonly state: AttemptState;
-  /** Null while the service has not answered with a transaction. */
+  /** The transaction id. Null while the service has not answered with a transaction. */
   readonly txnId: string | null;
-  /** The last `txnState` that the service reported, for display. No decision reads it. */
+  /**
+   * The last `txnState` that the service reported, for display. svcpay never decides by this value.
+   */
   readonly txnState: string | null;
-  /** What the approved quote debits, fees included, in `spendCcy`; null before approval. */
+  /** The debit of the approved quote in `spendCcy`, including fees. Null before approval. */
   readonly approvedTotal: string | null;
   /** The amount that the approved quote delivers, if the quote states it. */
   readonly approvedReceives: string | null;
   readonly spendCcy: string | null;
   /**
-   * When the attempt was submitted, in epoch ms. Null while this journal cannot have sent a
+   * When the attempt was submitted, in epoch ms. Null as long as this journal cannot have sent a
    * confirmation.
    */
   readonly submittedAt: number | null;
   /**
-   * The answer of a person about an `error` or `unknown` attempt. A read that reports another state
-   * drops it.
+   * The answer of a person about an `error` or `unknown` attempt. A read that reports a different
+   * state deletes the answer.
    */
   readonly resolution: Resolution | null;
 }
 
 export interface Payment extends PaymentDraft {
-  /** At least one attempt, by number. */
+  /** The attempts by number. A payment has at least one attempt. */
   readonly attempts: readonly Attempt[];
   /**
-   * The payment was declined, refused or stopped before anything moved. `tx resume` skips it. The
-   * original command reopens it.
+   * Whether the payment was declined, refused or stopped before any money moved. `tx resume` skips
+   * an abandoned payment. The original command reopens it.
    */
   readonly abandoned: boolean;
   readonly openedAt: number;
@@ -113,10 +119,9 @@ export interface Payment extends PaymentDraft {
 }
 
 /**
- * The status of a payment, derived from its attempts: see `status`. `unknown` means that the
- * payment was submitted and the service then reported it expired or cancelled, which proves
- * nothing. `error` means that the payment ended and the service does not report whether money
- * moved.
+ * The status of a payment, derived from its attempts, see `status`. `unknown`: the payment was
+ * submitted and the service then reported it expired or cancelled, which proves nothing. `error`:
+ * the payment ended and the service does not report whether money moved.
  */
 export type PaymentStatus =
   | 'open'
@@ -127,7 +132,10 @@ export type PaymentStatus =
   | 'failed'
   | 'abandoned';
 
-/** The reference of an invoice, equal wherever it is paid: `bolt11:HASH` gives `bolt11-HASH`. */
+/**
+ * The reference of an invoice, which is equal wherever it is paid: `bolt11:HASH` gives
+ * `bolt11-HASH`.
+ */
 export const invoiceReference = (idempotencyKey: string): string =>
   idempotencyKey.replace(':', '-');
 
@@ -139,7 +147,8 @@ export const attemptRef = (ref: string, number: number): string =>
   number === 1 ? ref : `${ref}~${number}`;
 
 /**
- * Equal for references that differ only in case or blanks, because people confuse such references.
+ * A key that is equal for references that differ only in letter case or blanks, because people
+ * confuse similar references.
  */
 export const alikeRef = (ref: string): string =>
   ref.normalize('NFKC').toLowerCase().replaceAll(/\s/gu, '');
@@ -153,7 +162,7 @@ export function attemptNamed(extRefId: string): readonly [ref: string, number: n
   return ref === undefined ? [extRefId, 1] : [ref, Number(number)];
 }
 
-/** The current attempt, which has the highest number. */
+/** The latest attempt, which has the highest number. */
 export function latest({ attempts, ref }: Pick<Payment, 'attempts' | 'ref'>): Attempt {
   const last = attempts.at(-1);
   if (last === undefined)
@@ -169,21 +178,26 @@ const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set([
   'unknown',
 ]);
 
-/** Money left or may have left, so the attempt counts against limits and blocks its invoice. */
+/**
+ * Whether money left or may have left, so that the attempt counts against limits and blocks its
+ * invoice.
+ */
 export const mayHaveMoved = ({ state }: Attempt): boolean => mayHaveMovedStates.has(state);
 
 /**
- * The service started another transaction than the order. Only a read that shows the order changes
- * the attempt.
+ * Whether the service started a transaction that differs from the order. Only a read that shows the
+ * order changes such an attempt.
  */
 export const differsFromOrder = ({ state, txnState }: Attempt): boolean =>
   state === 'unknown' && txnState !== null && !hasLapsed(txnState);
 
-/** Only the service, or a person who asked the service, can report whether money moved. */
+/** Whether only the service, or a person who asked the service, can report if money moved. */
 export const needsAnswer = ({ state }: Attempt): boolean =>
   state === 'error' || state === 'unknown';
 
-/** An attempt may have moved money, so no other payment for the same thing may start. */
+/**
+ * Whether an attempt may have moved money, so that no other payment for the same invoice may start.
+ */
 export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
   attempts.some(mayHaveMoved);
 
@@ -219,7 +233,10 @@ export function status(payment: Pick<Payment, 'attempts' | 'abandoned' | 'ref'>)
 const resolvedState = ({ state, resolution }: Attempt): AttemptState =>
   resolution === null ? state : resolution.moved ? 'paid' : 'failed';
 
-/** The payment is not over: `tx pending` lists it and `tx resume` resumes it. */
+/**
+ * Whether the payment is unfinished. `tx pending` lists unfinished payments, and `tx resume`
+ * resumes them.
+ */
 export const isUnfinished = (payment: Payment): boolean =>
   ['open', 'in-flight', 'unknown', 'error'].includes(status(payment));
 
@@ -231,8 +248,8 @@ export interface AttemptTransition {
 }
 
 /**
- * Every transition of an attempt. Attempts only move forward, except that a submission is withdrawn
- * if its confirmation never left this machine.
+ * Every transition of an attempt. Attempts only move forward, with one exception: svcpay withdraws
+ * a submission if its confirmation never left this machine.
  */
 export const transitions: readonly AttemptTransition[] = [
   {
@@ -297,7 +314,7 @@ export const transitions: readonly AttemptTransition[] = [
   { from: 'error', to: 'failed', when: 'the service reports failed or rejected after all' },
 ];
 
-/** The conditions for an attempt in each state. The text names the broken condition. */
+/** The conditions that an attempt in each state must meet. The text names the broken condition. */
 const invariants: readonly (readonly [text: string, holds: (attempt: Attempt) => boolean])[] = [
   [
     'a requested attempt has no transaction, every other attempt has one',
@@ -321,7 +338,7 @@ const invariants: readonly (readonly [text: string, holds: (attempt: Attempt) =>
 ];
 
 /**
- * Returns the payment. Throws Failure `unexpected` for an inconsistent payment. Checked at each
+ * Returns the payment. Throws Failure `unexpected` if the payment is inconsistent. Called at each
  * write and each read.
  */
 export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(payment: T): T {
@@ -340,14 +357,17 @@ export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(paymen
 }
 
 /**
- * A change of a payment's columns, and of one attempt. The attempt is rewritten whole, or added as
- * the latest.
+ * A change of a payment's columns, and of one attempt. The attempt is rewritten completely, or
+ * added as the latest attempt.
  */
 export type PaymentChange = Partial<Pick<Payment, 'terms' | 'abandoned'>> & {
   readonly attempt?: Attempt | undefined;
 };
 
-/** The payment after a change. Throws Failure `unexpected` for a move outside the table. */
+/**
+ * Returns the payment after a change. Throws Failure `unexpected` for a transition outside the
+ * table.
+ */
 export function changed(before: Payment, { attempt, ...columns }: PaymentChange): Payment {
   const after = { ...before, ...columns };
   if (attempt === undefined) return checkPayment(after);
@@ -396,8 +416,8 @@ export const opened = (draft: PaymentDraft, at: number): Payment => ({
 const neverSubmittedStates: ReadonlySet<AttemptState> = new Set(['requested', 'quoted', 'lapsed']);
 
 /**
- * The payment is abandoned and no attempt was ever submitted, so another order may take its
- * reference.
+ * Whether a different order may take the payment's reference, because the payment is abandoned and
+ * no attempt was ever submitted.
  */
 export const isReferenceFree = (payment: Payment): boolean =>
   status(payment) === 'abandoned' &&
@@ -406,9 +426,9 @@ export const isReferenceFree = (payment: Payment): boolean =>
   );
 
 /**
- * A payment whose reference is free, with the order of the draft. Its attempt numbers continue,
- * because the service has the references of the earlier attempts. Those attempts then belong to no
- * payment.
+ * Replaces a payment whose reference is free, with the order of the draft. Its attempt numbers
+ * continue, because the service has the references of the earlier attempts. The earlier attempts
+ * then belong to no payment.
  */
 export function replaced(before: Payment, draft: PaymentDraft, at: number): Payment {
   const { number, state } = latest(before);

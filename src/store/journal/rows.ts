@@ -1,5 +1,5 @@
-// Payments and their attempts as rows of two tables, and the lookups and lists of the journal. One
-// query reads both tables, with one row per attempt.
+// Stores payments and their attempts as rows of two tables. Contains the lookups and lists of the
+// journal. One query reads both tables, with one row per attempt.
 import * as v from 'valibot';
 import { columnOf } from '../../formats/text.js';
 import {
@@ -157,7 +157,7 @@ const requestSchema = v.object({
   body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
 });
 
-/** The received currency, and the amount if the order states it. */
+/** The received currency, and the amount if the order states the amount. */
 export function arrivalOf({ request }: Pick<PaymentDraft, 'request'>): {
   readonly ccy: string | null;
   readonly total: string | null;
@@ -172,8 +172,8 @@ export const rowOfPayment = async (sql: Sql, id: string): Promise<PaymentRow | u
 const idsSchema = v.array(v.object({ id: v.string() }));
 
 /**
- * Reads and locks a row. The first statement waits for other writers, so the second sees their
- * writes.
+ * Reads and locks a row. The first statement waits for other writers, so the second statement sees
+ * their writes.
  */
 export async function lockedRow(
   sql: Sql,
@@ -190,7 +190,7 @@ export const refLock = ({ scope, ref }: PaymentDraft): string => `ref ${scope} $
 
 /**
  * The lock for an idempotency key. Payments with equal keys are opened and submitted one after the
- * other, whatever their references.
+ * other, even if their references differ.
  */
 export const keyLock = ({ idempotencyKey }: PaymentDraft): string[] =>
   idempotencyKey === null ? [] : [`key ${idempotencyKey}`];

@@ -1,9 +1,9 @@
-// The tables of the journal, for SQLite and for PostgreSQL. A test compares both. Each text
-// makes the next version from the version before it, from version 1. A released text never changes.
+// The tables of the journal, for SQLite and for PostgreSQL. A test compares the tables of both.
+// Each text makes the next version from the version before. A released text never changes.
 
 import type { TableGroup } from '../database/postgres-schema.js';
 
-/** Identifies a journal file: the letters `svcj`. */
+/** The mark of a journal file: the letters `svcj`. */
 export const applicationId = 0x7376636a;
 
 export const sqliteSteps: readonly string[] = [
@@ -118,7 +118,10 @@ export const sqliteSteps: readonly string[] = [
   ) STRICT, WITHOUT ROWID;`,
 ];
 
-/** The limit clock is the clock of the database. Limits of accounts apply to all its homes. */
+/**
+ * The tables in PostgreSQL. The limit clock is the clock of the database. Limits of accounts apply
+ * to all homes that use the database.
+ */
 const postgresSteps: readonly string[] = [
   `CREATE TABLE payments (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -229,8 +232,8 @@ const postgresSteps: readonly string[] = [
 export const journalPart: TableGroup = { name: 'journal', table: 'payments', steps: postgresSteps };
 
 /**
- * Closes a file after its payments were moved into a database, for processes that have the file
- * open.
+ * Closes a file after its payments were moved into a database. Processes that still have the file
+ * open then fail.
  */
 export const closing = `
   CREATE TRIGGER IF NOT EXISTS moved_before_insert BEFORE INSERT ON payments

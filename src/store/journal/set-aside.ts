@@ -7,8 +7,8 @@ import { readRows, selectPayments } from './rows.js';
 import { journalIn } from './sqlite-journal.js';
 
 /**
- * Returns the new name of the file, or undefined if a recorded journal is missing. Throws Failure
- * `usage` if there never was a journal, or if the journal is intact.
+ * Renames the file and returns its new name, or undefined if a recorded journal is missing. Throws
+ * Failure `usage` if there never was a journal, or if the journal is intact.
  */
 export function setJournalAside(path: string, now: number, isKnown: boolean): string | undefined {
   if (!isThere(path)) {

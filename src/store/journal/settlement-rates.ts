@@ -1,12 +1,15 @@
-// The exchange rates of settled transactions to the fiat currency of the profile. The service does
-// not report past rates, so a missing rate stays missing.
+// Stores the exchange rates of settled transactions to the fiat currency of the profile. The
+// service does not report past rates, so a missing rate stays missing.
 import * as v from 'valibot';
 import { placeholders, rowOf, type SqlDatabase } from '../database/sql.js';
 
 export interface KeptRate {
-  /** When the rates were read, epoch ms by the service clock. */
+  /** When the rates were read, in epoch ms by the service's clock. */
   readonly keptAt: number;
-  /** Epoch ms by the service clock. Null if no process has seen the settlement. */
+  /**
+   * When the transaction settled, in epoch ms by the service's clock. Null if no process has seen
+   * the settlement.
+   */
   readonly settledAt: number | null;
   readonly fiat: string;
   /** The price of each currency of the transaction in `fiat`, as decimals. */
@@ -14,11 +17,11 @@ export interface KeptRate {
 }
 
 export interface SettlementRates {
-  /** Stores current rates: those of the submission, until those of the settlement replace them. */
+  /** Stores current rates. The rates of the settlement later replace those of the submission. */
   keep(scope: string, txnId: string, rate: KeptRate): Promise<void>;
   /**
-   * Stores rates of a settlement that was seen late. `rate` counts only if there is no rate of the
-   * submission.
+   * Stores rates of a settlement that was seen late. `rate` counts only if there is no rate from
+   * the submission.
    */
   keepLate(scope: string, txnId: string, rate: KeptRate): Promise<void>;
   of(scope: string, txnIds: readonly string[]): Promise<ReadonlyMap<string, KeptRate>>;

@@ -1,5 +1,5 @@
-// The journal in a database that others share and restore. It refuses payments if the database may
-// lack earlier payments. It still follows and enters submitted payments.
+// The journal in a database that others share and restore. The journal refuses new payments if the
+// database may lack earlier payments. Submitted payments are still followed and recorded.
 import type { Failure } from '../../formats/failure.js';
 import type { Postgres } from '../database/postgres.js';
 import { checkTables, markRestored, type Identity } from '../database/postgres-schema.js';
@@ -8,7 +8,7 @@ import type { Journal } from './journal.js';
 import { journalPart } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 
-/** The last known state of the database: at least this many submissions, in a generation. */
+/** The last known state of the database: its generation, and the least number of submissions. */
 export type SeenDatabase = Pick<Identity, 'generation' | 'recorded'>;
 
 /** Whether recorded payments are missing now. */
@@ -21,11 +21,11 @@ export const wentBack = (is: Identity, seen: SeenDatabase | undefined): boolean 
 export interface SharedJournalOptions {
   readonly database: Postgres;
   readonly isAlive: (owner: string) => boolean;
-  /** The identity of the database, read just now. */
+  /** Reads the identity of the database now. */
   readonly identity: Identity;
   /** The state of the database that this home remembers from earlier commands. */
   readonly seen?: SeenDatabase | undefined;
-  /** Another reason to refuse payments. */
+  /** A further reason to refuse payments. */
   readonly refusal?: Failure | undefined;
   /** Called after each submission, and after a read of the figures. */
   readonly onSeen?: (seen: SeenDatabase) => void;
@@ -45,24 +45,24 @@ export async function openSharedJournal({
 
   const compare = async (is: Identity, before: SeenDatabase | undefined): Promise<void> => {
     restored = wentBack(is, before);
-    // Marks the database for all homes, including those that cannot notice a restore. A role that
-    // may not write refuses only its own payments.
+    // Marks the database for all homes, including homes that cannot notice a restore. If the role
+    // may not write, only its own payments are refused.
     if (restored && !is.restored) await markRestored(database).catch(() => undefined);
     known = { generation: is.generation, recorded: is.recorded };
   };
   await compare(identity, seen);
 
-  /** Throws Failure `usage` for another database. */
+  /** Throws Failure `usage` if the home expects a different database. */
   const look = async (): Promise<void> => {
     losses = database.losses();
-    // A submission of this process may be counted while its response is under way.
+    // A submission of this process may be counted before its response arrives.
     const before = known;
     const is = await checkTables(database, journalPart);
     if (is.id !== identity.id) throw anotherDatabase(database.source, is.id, identity.id);
     await compare(is, before);
   };
 
-  /** Throws Failure `usage` if payments must not be made. */
+  /** Throws Failure `usage` if the database refuses payments. */
   const check = async (): Promise<void> => {
     if (database.losses() !== losses) await look();
     if (restored) throw restoredDatabase(database.source, known.generation);
@@ -83,7 +83,7 @@ export async function openSharedJournal({
       return claim;
     },
     // Receivers and timers read the figures every minute, so they notice a restore for payers that
-    // remember nothing.
+    // store no state.
     unfinished: async () => {
       await look();
       onSeen?.(known);

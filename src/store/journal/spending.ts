@@ -1,7 +1,7 @@
-// The amount that an account spent within the last day, by the limit clock: a sum for each period.
-// Every change of an attempt updates the sums, so the cost does not depend on the number of
-// payments. Amounts are added as integers, in groups of nine digits, because SQLite cannot add
-// decimals exactly.
+// Calculates the amount that an account spent within the last day, by the limit clock: a sum for
+// each period. Every change of an attempt updates the sums, so the cost does not depend on the
+// number of payments. Amounts are added as integers, in groups of nine digits, because SQLite
+// cannot add decimals exactly.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
@@ -10,9 +10,12 @@ import type { Spend, ServiceTime } from './journal.js';
 import { mayHaveMoved, type Attempt, type Payment } from './payment.js';
 import { arrivalOf } from './rows.js';
 
-/** A limit per day counts the payments that were submitted within this time. */
+/** The time in ms within which submitted payments count against a daily limit. */
 export const dayMs = 86_400_000;
-/** A day has 145 periods. The first period is added up from its attempts. */
+/**
+ * The length of a period in ms. A day has 145 periods. The first period is added up from its
+ * attempts.
+ */
 export const periodMs = 600_000;
 
 const groupDigits = 9;
@@ -24,7 +27,9 @@ export interface Group {
   readonly units: number;
 }
 
-/** The groups of an amount: 12.5 is 12 with exponent 0 and 500000000 with exponent -1. */
+/**
+ * The groups of an amount. For example, 12.5 is 12 with exponent 0 and 500000000 with exponent -1.
+ */
 export function groupsOf({ ccy, total }: Spend): Group[] {
   const amount = new Big(total);
   const [whole = '', fraction = ''] = fixed(amount.abs()).split('.');
@@ -39,8 +44,8 @@ export function groupsOf({ ccy, total }: Spend): Group[] {
 }
 
 /**
- * The debit of an attempt, and the received amount if another party receives it in another
- * currency.
+ * The debit of an attempt. If another party receives a different currency, the result includes the
+ * received amount.
  */
 function spendsOf(payment: Payment, attempt: Attempt): Spend[] {
   const { approvedTotal, approvedReceives, spendCcy, submittedAt } = attempt;
@@ -66,8 +71,8 @@ export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
 export const keyOf = ({ ccy, exponent }: Group): string => `${ccy} ${exponent}`;
 
 /**
- * Adds to the sum of the period in which the attempt was submitted. -1 subtracts.
- * @param token the last change of the payment. Without that change nothing is added
+ * Adds to the sum of the period in which the attempt was submitted. A sign of -1 subtracts.
+ * @param token the last change of the payment. Without that change, the sum stays unchanged
  */
 export const addSpending = (
   [paymentId, number]: readonly [paymentId: string, attempt: number],
@@ -131,21 +136,24 @@ export function spendsIn(rows: readonly unknown[]): Spend[] {
 
 /**
  * A reading of the clock by which limits count a day. A database uses its own clock. A file has a
- * clock for each account that only grows. It adds up how far the machine's clock moved between two
- * submissions, and the service's clock decides about jumps.
+ * clock for each account that only grows. That clock adds up how far the machine's clock moved
+ * between two submissions, and the service's clock decides about jumps.
  */
 export interface LimitClock {
-  /** Epoch ms, if no clock has jumped. */
+  /** The limit time in epoch ms, correct unless a clock has jumped. */
   readonly time: number;
-  /** The machine's clock at that time. */
+  /** The machine's clock at the reading. */
   readonly machine: number;
-  /** The service's clock at that time; null if it was unknown. */
+  /** The service's clock at the reading. Null if the service's clock was unknown. */
   readonly service: number | null;
 }
 
-/** A clock that was set back, or further ahead than this, does not show how much time passed. */
+/**
+ * The longest plausible gap between two readings. A clock that was set back, or further ahead than
+ * this, does not show how much time passed.
+ */
 const longestGapMs = 365 * 86_400_000;
-/** Two clocks agree if they moved equally far, except for the time that responses take. */
+/** The tolerance between two clocks, which covers the time that responses take. */
 const agreedMs = 60_000;
 
 /**
@@ -166,9 +174,9 @@ export function advanced(
 }
 
 /**
- * The reading from which time continues. A reading without the service's clock does not replace a
- * reading with it. The service has not answered in that run yet, and it decides about a jump since
- * its last answer.
+ * The reading from which time continues. A reading that includes the service's clock is not
+ * replaced by a reading that lacks it. In the later run the service has not answered yet, so only
+ * its earlier clock can detect a jump.
  */
 export const kept = (before: LimitClock | undefined, clock: LimitClock): LimitClock =>
   before === undefined || before.service === null || clock.service !== null ? clock : before;
@@ -188,7 +196,7 @@ const clockSchema = v.array(
 
 /**
  * Reads the clock of an account within a transaction, and stores the reading. After a jump, time
- * continues from it.
+ * continues from the stored reading.
  */
 export async function limitTime(
   sql: Sql,

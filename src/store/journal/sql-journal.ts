@@ -1,6 +1,7 @@
-// The journal in a database, safe with many processes at once, on one machine or on many. It opens
-// a payment, lets one process claim it, and writes and submits under that claim. Submitted
-// attempts, and attempts that the service reports, count against the limits of the account.
+// The journal in a database, safe with many concurrent processes, on one machine or on many. The
+// journal opens a payment, lets one process claim the payment, and writes and submits under that
+// claim. Submitted attempts, and attempts that the service reports, count against the limits of the
+// account.
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
 import { TimeFromNow, type Sql, type SqlDatabase, type Statement } from '../database/sql.js';
@@ -76,10 +77,12 @@ export function openSqlJournal(
   };
 }
 
-/** The transaction may fail, because a lease that is neither extended nor ended expires. */
+/**
+ * The transaction of a lease may fail, because a lease that is neither extended nor ended expires.
+ */
 const optional = { isOptional: true } as const;
 
-/** The row after statements that wrote it. */
+/** Reads the row after the statements that wrote it. */
 function writtenRow(results: readonly (readonly unknown[])[]): PaymentRow {
   const [row] = readRows(results.at(-1) ?? []);
   if (row === undefined)
@@ -128,13 +131,13 @@ async function takeReference(
 
 const take = 'UPDATE payments SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
 
-/** Claims a payment if no other process has a claim on it. Otherwise resolves with undefined. */
+/** Claims a payment if it is not claimed by another process. Otherwise resolves with undefined. */
 async function claimFree(
   database: SqlDatabase,
   id: string,
   owner: string,
 ): Promise<Claim | undefined> {
-  // A second statement sees the writes of a process for which the first statement waited.
+  // The second statement sees the writes of a process for which the first statement waited.
   const [, rows = []] = await database.transaction((sql) =>
     sql.last(
       [`${take} AND (owner IS NULL OR owner = ?)`, owner, new TimeFromNow(leaseMs), id, owner],
@@ -174,8 +177,8 @@ async function write(database: SqlDatabase, claim: Claim, change: PaymentChange)
   const options = { lasts: mustLast(change) };
   const written = await database.transaction((sql) => writeChange(sql, claim, wanted), options);
   if (written !== undefined) return written;
-  // Another process took the payment over, or the commit succeeded and its response was lost, or
-  // the payment changed since this claim.
+  // The write can fail for three reasons: another process took over the payment, the commit
+  // succeeded and its response was lost, or the payment changed since this claim.
   return database.transaction(
     async (sql) => writeToRow(sql, await rowOfPayment(sql, claim.payment.id), claim, wanted),
     options,
@@ -183,9 +186,9 @@ async function write(database: SqlDatabase, claim: Claim, change: PaymentChange)
 }
 
 /**
- * Whether a change must survive a power loss: a possible submission, and a person's decision. The
- * service can restore every other change. The others survive the process, and reach the disk with
- * the next of these.
+ * Whether a change must survive a power loss. Only a possible submission and a person's decision
+ * must, because the service can restore every other change. The other changes survive the end of
+ * the process, and reach the disk with the next durable change.
  */
 const mustLast = ({ attempt, abandoned }: PaymentChange): boolean =>
   attempt?.state === 'submitting' || abandoned === true || (attempt?.resolution ?? null) !== null;
@@ -210,7 +213,8 @@ async function submit(
       try {
         await allow(spentBefore(sql, claim.payment, rows, time));
       } catch (error) {
-        // Returns the refusal, so that the transaction commits the reading of the limit clock.
+        // The refusal is returned, not thrown, so that the transaction commits the reading of the
+        // limit clock.
         if (error instanceof Failure) return error;
         throw error;
       }
@@ -225,11 +229,14 @@ async function submit(
   return submitted;
 }
 
-/** The payment, and others with its idempotency key. */
+/** Locks the payment, and other payments with its idempotency key. */
 const competing = async (sql: Sql, { id, idempotencyKey }: Payment): Promise<PaymentRow[]> =>
   readRows(await sql.all(selectPayments('p.id = ? OR p.idempotency_key = ?'), id, idempotencyKey));
 
-/** The spending of an account before a submission. The account is locked until the end. */
+/**
+ * The spending of an account before a submission. The account stays locked until the transaction
+ * ends.
+ */
 function spentBefore(
   sql: Sql,
   { id, account }: Payment,

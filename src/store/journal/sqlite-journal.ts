@@ -11,14 +11,18 @@ export interface SqliteJournalOptions {
   /** Whether the process of a claim's owner is running. */
   readonly isAlive: (owner: string) => boolean;
   /**
-   * The machine's clock in epoch ms, read after the file is locked, because locking can take long.
+   * The machine's clock in epoch ms. svcpay reads the clock after locking the file, because locking
+   * can take long.
    */
   readonly now: () => number;
   /** Whether the settings record a journal at this path. */
   readonly isKnown?: boolean;
 }
 
-/** Throws Failure if the file is damaged or lost, from a newer version, or cannot be written. */
+/**
+ * Opens the journal. Throws Failure if the file is damaged or lost, from a newer version, or cannot
+ * be written.
+ */
 export const openJournal = ({ path, isAlive, now, isKnown }: SqliteJournalOptions): Journal =>
   openSqlJournal(sqliteDatabase(journalIn(path, isKnown), now), isAlive);
 
@@ -39,7 +43,7 @@ export const checkJournal = (path: string, isKnown: boolean): void =>
   void openSqlite(journalIn(path, isKnown)).close();
 
 /**
- * Whether a file of any version has a payment. Changes nothing. Throws Failure if the file is
+ * Whether a file of any version contains a payment. Changes nothing. Throws Failure if the file is
  * damaged or missing.
  * @param apartFrom a service whose payments do not count, because they move no real money
  */

@@ -34,7 +34,7 @@ const recipientSchema = v.object({
   ),
 });
 
-/** A code number of payouts: the last used one, and labels of the service's numbers. */
+/** The code numbers of payouts: the last used number, and labels of the service's numbers. */
 const codeSchema = v.object({
   last: v.optional(v.number()),
   labels: v.optional(v.record(v.string(), v.string())),
@@ -80,22 +80,23 @@ const profileSchema = v.object({
   maker: v.optional(v.string()),
   signatureHeader: v.optional(v.string()),
   network: v.optional(v.picklist(networks)),
-  /** The embedded sandbox instead of a service at an address. */
+  /** Whether the profile uses the embedded sandbox instead of a service at an address. */
   sandbox: v.optional(v.boolean()),
   sender: v.optional(v.partial(partySchema)),
   codes: v.optional(codesSchema),
   limits: v.optional(limitsSchema),
   /**
-   * The address of the database without its password. Without it, the data is in files of this
-   * home.
+   * The address of the database without its password. If it is missing, the data is in files of
+   * this home.
    */
   databaseUrl: v.optional(v.string()),
-  /** Rates in this currency are stored when a transaction settles. */
+  /** The fiat currency in which rates are stored when a transaction settles. */
   fiat: v.optional(v.string()),
-  /** A block explorer, to which addresses link. */
+  /** A block explorer, to which addresses on the screen link. */
   explorer: v.optional(v.string()),
   /**
-   * The id of the database from which this home has paid. Another database may lack those payments.
+   * The id of the database from which this home has paid. A different database may lack those
+   * payments.
    */
   databaseId: v.optional(v.string()),
 });
@@ -104,18 +105,20 @@ const configSchema = v.object({
   current: v.optional(v.string()),
   profiles: v.optional(v.record(v.string(), profileSchema), {}),
   recipients: v.optional(v.record(v.string(), recipientSchema), {}),
-  /** Destinations of `send` by name. */
+  /** The saved destinations of `send`, by name. */
   contacts: v.optional(v.record(v.string(), v.string()), {}),
-  /** Payments were made here, so an empty journal is damaged. */
+  /** Whether this home has made payments. An empty journal is then damaged. */
   hasJournal: v.optional(v.boolean()),
-  /** The journal was moved into this database, so the file is outdated. */
+  /** The database into which the journal was moved, so the file is outdated. */
   journalMovedTo: v.optional(v.string()),
 });
 
 export type Party = v.InferOutput<typeof partySchema>;
 export type KycCodes = v.InferOutput<typeof codesSchema>;
 export type Recipient = v.InferOutput<typeof recipientSchema>;
-/** Limits as amounts per currency, and allowed destinations; an empty list allows all. */
+/**
+ * Limits as amounts per currency, and allowed destinations. An empty list allows all destinations.
+ */
 export interface Limits {
   perPayment: Record<string, string>;
   perDay: Record<string, string>;
@@ -127,7 +130,8 @@ export type Config = v.InferOutput<typeof configSchema>;
 export const defaultProfile = 'default';
 
 /**
- * Checks the limits of another program. Throws Failure `usage` for a limit that could never apply.
+ * Checks the limits that a program passes. Throws Failure `usage` for a limit that could never
+ * apply.
  */
 export function readLimits(limits: Partial<Limits>): Limits {
   const { success, output, issues } = v.safeParse(v.strictObject(limitsSchema.entries), limits);
@@ -135,7 +139,9 @@ export function readLimits(limits: Partial<Limits>): Limits {
   throw new Failure('usage', `The limits cannot be applied: ${issues[0].message}.`);
 }
 
-/** Names that have a meaning in plain objects. */
+/**
+ * Names that have a meaning in plain objects, so they cannot be names of profiles or recipients.
+ */
 const reserved = ['__proto__', 'constructor', 'prototype'];
 
 export const openConfig = (folder: string): Document<Config> =>
@@ -159,7 +165,8 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
     ['', raw, configSchema.entries, isLimitName],
     ...profiles.flatMap(([name, profile]): typeof places => [
       [`profiles.${name}.`, profile, profileSchema.entries, isLimitName],
-      // In this object every field is meant as a limit.
+      // Every unknown field is refused here, because in this object every field is meant as a
+      // limit.
       [
         `profiles.${name}.limits.`,
         isFields(profile) ? profile['limits'] : undefined,
@@ -186,7 +193,7 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
   }
 }
 
-/** Changes one profile. */
+/** Changes one profile of the file. */
 export async function changeProfile(
   config: Document<Config>,
   name: string,
@@ -240,8 +247,8 @@ export async function changeContact(
 }
 
 /**
- * The saved name that a person means: the identical name, otherwise the only name that is equal in
- * any letter case. Throws Failure `usage` if there are several.
+ * Finds the saved name that a person means: the identical name, otherwise the only name that is
+ * equal except for letter case. Throws Failure `usage` if several names match.
  */
 export function savedName(
   book: Readonly<Record<string, unknown>>,

@@ -1,5 +1,5 @@
-// API secrets, in the system keyring or in a file that only its owner can read, and access tokens,
-// so that scripts need not sign in for every call.
+// Stores API secrets, in the system keyring or in a file that only its owner can read. Stores
+// access tokens, so that scripts need not sign in for every call.
 import * as v from 'valibot';
 import { openDocument } from '../files/document.js';
 import type { Home } from '../files/home.js';
@@ -57,8 +57,8 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
 }
 
 /**
- * Stores a secret and reads it back, because without a desktop session some keyrings accept a
- * secret and store nothing.
+ * Stores a secret and reads it back. Some keyrings accept a secret without a desktop session, but
+ * store nothing.
  */
 const keeps = (ring: Keyring, name: string, secret: string): boolean =>
   tryKeyring(() => {
@@ -66,7 +66,7 @@ const keeps = (ring: Keyring, name: string, secret: string): boolean =>
     return ring.get(name);
   }) === secret;
 
-/** The result of the action, or undefined if the keyring refuses (no session, locked). */
+/** Returns the result of the action, or undefined if the keyring refuses (no session, locked). */
 function tryKeyring<T>(action: () => T): T | true | undefined {
   try {
     return action() ?? true;
@@ -89,7 +89,7 @@ export const systemKeyring: OpenKeyring = async () => {
   }
 };
 
-/** An empty token was deleted. */
+/** An empty token means that the token was deleted. */
 const tokenSchema = v.object({
   accessToken: v.pipe(v.string(), v.regex(/^[!-~]*$/)),
   expiresAt: v.number(),

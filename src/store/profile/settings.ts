@@ -1,5 +1,5 @@
-// Resolves service, account, network and database of a command: flag, environment, profile,
-// default.
+// Determines service, account, network and database of a command, from flag, environment, profile
+// or default, in this order.
 import { Failure } from '../../formats/failure.js';
 import {
   checkAddress,
@@ -20,15 +20,16 @@ export interface SettingFlags {
 
 export type Settings = Readonly<ReturnType<typeof resolveSettings>>;
 
-/** The trimmed value of a variable, or undefined if it is empty. */
+/** The trimmed value of a variable, or undefined if the value is empty. */
 export const fromEnvironment = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
   env[name]?.trim() || undefined;
 
-/** The address of the embedded sandbox. No DNS lookup uses it. */
+/** The address of the embedded sandbox. svcpay never looks it up in DNS. */
 export const embeddedUrl = 'http://sandbox.localhost';
 
 /**
- * Throws Failure `usage` for an unknown profile, because its limits would be missing.
+ * Reads the settings. Throws Failure `usage` for an unknown profile, because its limits would be
+ * missing.
  * @param mayBeNew whether the command may create the profile
  */
 export function resolveSettings(
@@ -53,11 +54,14 @@ export function resolveSettings(
   return {
     profileName,
     profile,
-    /** The embedded sandbox needs no address and no credentials. */
+    /** Whether to use the embedded sandbox, which requires neither address nor credentials. */
     embedded,
     baseUrl,
     apiKey,
-    /** The secret from the environment. Without it, the secret store has the secret. */
+    /**
+     * The secret from the environment. If it is missing, svcpay reads the secret from the secret
+     * store.
+     */
     apiSecret: given('SVCPAY_API_SECRET'),
     accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
     maker: checkServiceName(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
@@ -67,11 +71,11 @@ export function resolveSettings(
     signatureHeader: checkHeader(given('SVCPAY_SIGNATURE_HEADER') ?? profile.signatureHeader),
     network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
     /**
-     * The database of journal, limits and inbox, without its password. Undefined for files of this
-     * home.
+     * The database of journal, limits and inbox, without its password. Undefined if this home uses
+     * files.
      */
     databaseUrl: (database && withoutPassword(database).url) || undefined,
-    /** The database from which payments are made. Undefined before the first payment. */
+    /** The id of the database from which payments are made. Undefined before the first payment. */
     databaseId: given(databaseIdVariable) ?? profile.databaseId,
   };
 }
@@ -115,16 +119,17 @@ export function readNetwork(text: string | undefined): Network | undefined {
 }
 
 /**
- * A remote service uses mainnet. A service on this machine is for tests and accepts every network.
+ * The default network. A remote service uses mainnet. A service on this machine is for tests and
+ * accepts every network.
  */
 function defaultNetwork(baseUrl: string | undefined): Network {
   return baseUrl?.startsWith('https:') === true ? 'mainnet' : 'any';
 }
 
 export interface FoundDatabase {
-  /** The address with its password. */
+  /** The address including its password. */
   readonly url: string;
-  /** The setting with the address, for messages. */
+  /** The setting that contains the address, for messages. */
   readonly source: string;
 }
 
@@ -133,8 +138,8 @@ export const databaseVariable = 'SVCPAY_DATABASE_URL';
 const secretName = (url: string): string => `database ${url}`;
 
 /**
- * The database, or undefined if the data is in files of this home. Throws Failure `usage` for an
- * invalid address.
+ * Returns the database, or undefined if the data is in files of this home. Throws Failure `usage`
+ * for an invalid address.
  */
 export async function findDatabase(
   profile: Profile,
@@ -165,7 +170,7 @@ export async function databaseAt(
   return { url: withRootCertificate(withPassword(checked, kept?.secret), env), source };
 }
 
-/** Stores the password with the secrets, and returns the address without it. */
+/** Stores the password with the secrets, and returns the address without its password. */
 export async function keepDatabase(text: string, secrets: SecretStore): Promise<string> {
   const { url, password } = withoutPassword(checkAddress(text, 'This'));
   if (password === undefined) await secrets.remove(secretName(url));

@@ -31,16 +31,16 @@ import {
 
 export interface BatchCheck {
   readonly rows: number;
-  /** Rows that an earlier run paid or submitted. */
+  /** The rows that an earlier run paid or submitted. */
   readonly settled: number;
   readonly earlier: readonly SettledRow[];
-  /** The latest run with rows of this file, which this run continues. */
+  /** The latest run with rows of this file. This run continues the latest run. */
   readonly run: string | undefined;
   readonly payees: readonly PayeeRow[];
   /** The columns that the rows have. */
   readonly columns: readonly string[];
   readonly problems: readonly Problem[];
-  /** Totals of the unpaid rows, without fees. */
+  /** The totals of the unpaid rows, without fees. */
   readonly totals: readonly BatchTotal[];
   /** The unpaid rows, if they are few enough for quotes. */
   readonly quotable: readonly PlannedRow[] | undefined;
@@ -50,17 +50,17 @@ export interface BatchCheck {
 export interface SettledRow {
   readonly line: number;
   /**
-   * Whether svcpay derived the reference from the payment, so that an equal row next month has the
+   * Whether svcpay derived the reference from the payment. An equal row next month then has the
    * same reference.
    */
   readonly isDerived: boolean;
-  /** When the row was submitted, epoch ms. */
+  /** When the row was submitted, in epoch ms. */
   readonly at: number;
 }
 
 /**
- * Equal rows without references are paid once under one name. After this time, they may be meant as
- * a new payment.
+ * The age after which a paid row without a reference may be meant as a new payment. Equal rows
+ * without references are otherwise paid once per batch name.
  */
 const sameRunMs = 7 * 86_400_000;
 
@@ -75,16 +75,16 @@ export interface CheckDeps {
    * Called for unpaid rows.
    */
   readonly vet: (row: PlannedRow) => Promise<void>;
-  /** The payments whose reference differs from this reference at most in case and blanks. */
+  /** The payments whose reference differs from this reference at most in letter case and blanks. */
   readonly alike: (ref: string) => Promise<readonly Payment[]>;
-  /** The spending that counts towards limits per day. */
+  /** The spending that counts towards daily limits. */
   readonly spent: () => Promise<readonly Spend[]>;
   readonly limits: Limits;
   readonly now: () => number;
 }
 
 /**
- * Checks the whole batch. Never throws for an invalid row: `problems` lists all problems in line
+ * Checks the whole batch. An invalid row does not throw: `problems` lists all problems in line
  * order.
  */
 export async function checkBatch(
@@ -116,7 +116,7 @@ export async function checkBatch(
       problems.push(planned);
       continue;
     }
-    // An unreadable journal is not a problem of the row.
+    // A failure to read the journal is thrown, because it is not a problem of the row.
     const known = await deps.alike(planned.ref);
     const payment = known.find(({ ref }) => ref === planned.ref);
     const state = await orProblem(row.line, () => stateOf(planned, payment, known, deps));
@@ -162,7 +162,7 @@ const paidAt = ({ attempts, openedAt }: Payment): number =>
   Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? openedAt));
 
 interface Seen {
-  /** Lines by their reference without case and blanks. */
+  /** The lines, by their reference in lower case and without blanks. */
   readonly lineOfRef: Map<string, Pick<PlannedRow, 'line' | 'ref'>>;
   readonly lineOfInvoice: Map<string, number>;
 }
@@ -218,7 +218,7 @@ async function stateOf(
   return { settled };
 }
 
-/** Throws Failure `usage` for a reference that belongs to a different payment. */
+/** Throws Failure `usage` if the reference belongs to a different payment. */
 function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
   if (paysSameInvoice(order, payment)) return true;
   const mayChange = isReferenceFree(payment) || decodeOrder(payment.request).isImported === true;
@@ -228,8 +228,8 @@ function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
 }
 
 /**
- * Whether a row pays the same invoice as a payment. After its invoice has expired, a bitcoin: URI
- * is planned on-chain, although the invoice was paid.
+ * Whether a row pays the same invoice as a payment. After the invoice of a bitcoin: URI has
+ * expired, svcpay plans the URI on-chain, although the invoice was paid.
  */
 const paysSameInvoice = ({ idempotencyKey }: PlannedRow['order'], payment: Payment): boolean =>
   idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
@@ -259,7 +259,7 @@ function add(totals: Map<string, BatchTotal>, row: PlannedRow): void {
   totals.set(key, { ...before, rows: before.rows + 1, amount: before.amount.plus(value) });
 }
 
-/** Checks the sum of all rows against the rest of the limit per day. */
+/** Checks the sum of all rows against the rest of the daily limit. */
 async function problemsOfDay(
   totals: readonly BatchTotal[],
   { limits, spent }: CheckDeps,

@@ -1,12 +1,12 @@
-// Compares the rows of a batch with earlier runs and with each other. Pure: rows and history in,
-// remarks out.
+// Compares the rows of a batch with earlier runs and with each other. Pure: takes rows and history,
+// returns remarks.
 import Big from 'big.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { accountKey, payeeKey, payeeName, type PaidRow, type PayeeRow } from './payee.js';
 
 /** A run of a batch, with the rows that it paid. */
 export interface PastRun {
-  /** The name of the run, see `BatchMark`. */
+  /** The name of the run. See `BatchMark`. */
   readonly run: string;
   readonly rows: readonly PaidRow[];
 }
@@ -23,7 +23,7 @@ export type RemarkKind =
 
 export interface BatchRemark {
   readonly kind: RemarkKind;
-  /** Null for a payee without a line. */
+  /** The line of the payee, or null for a payee that has no line. */
   readonly line: number | null;
   readonly payee: string;
   readonly before: string | null;
@@ -32,7 +32,7 @@ export interface BatchRemark {
   readonly note: string | null;
 }
 
-/** Whether a person must accept the remark if the run has `--yes`. */
+/** Whether a person must accept the remark even if the run has `--yes`. */
 export const needsAcceptance = ({ kind }: BatchRemark): boolean =>
   kind === 'account-changed' || kind === 'institution-changed' || kind === 'row-twice';
 
@@ -43,6 +43,7 @@ export interface Comparison {
 }
 
 /**
+ * Compares the rows with earlier runs.
  * @param runs newest first
  * @param factor a larger ratio of two amounts causes a remark
  */
@@ -63,7 +64,7 @@ export function compareRuns(
   };
 }
 
-/** Keeps one remark for a new payee with several rows, on the first row. */
+/** Keeps one remark for a new payee with several rows, on the first row of the payee. */
 function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
   const seen = new Set<string>();
   return remarks.filter(({ kind, payee }) => {
@@ -74,7 +75,7 @@ function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
   });
 }
 
-/** Keys of a row. If only one of payee and account is equal, the other one has changed. */
+/** The keys of a row. If only one of payee and account is equal, the other has changed. */
 const keysOf = (row: PaidRow): string[] =>
   [payeeKey(row), accountKey(row)].flatMap((key) => key ?? []);
 
@@ -211,7 +212,7 @@ function timesText(times: Big, isMore: boolean): string {
   return isMore ? `${text} times as much` : `${text} times less`;
 }
 
-/** Remarks on rows that differ only in their references, and on accounts under two names. */
+/** Reports rows that differ only in their references, and accounts under two names. */
 function within(rows: readonly PayeeRow[]): BatchRemark[] {
   const firstOf = new Map<string, PayeeRow>();
   const namedFirst = new Map<string, PayeeRow>();

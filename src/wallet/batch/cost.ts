@@ -1,5 +1,5 @@
-// The cost of a batch before approval, fees included. The limit on a long batch is the sum of its
-// amounts and highest fees.
+// Calculates the cost of a batch before approval, including fees. The limit on a long batch is the
+// sum of its amounts and highest fees.
 import Big from 'big.js';
 import pLimit from 'p-limit';
 import type { Rates } from '../../api/types.js';
@@ -9,7 +9,7 @@ import { knownAmounts } from '../limits/limits.js';
 import { findRate } from '../quote/rates.js';
 import type { PlannedRow } from './plan.js';
 
-/** The most rows of a batch that are quoted before it is paid. */
+/** The most rows of a batch that are quoted before the batch is paid. */
 export const mostQuoted = 100;
 
 /** The amount that the row itself states. */
@@ -27,11 +27,11 @@ export interface BatchTotal {
 /** The debit of one wallet. */
 export interface Cost {
   readonly ccy: string;
-  /** Fees are included, unless it is an estimate. */
+  /** The total of the wallet. Includes fees, unless `isEstimate`. */
   readonly total: Big;
-  /** Null if the fees are not known yet. */
+  /** The fees of the wallet. Null if they are not known yet. */
   readonly fees: Big | null;
-  /** Whether the cost comes from the rates, not from quotes. */
+  /** Whether the cost comes from the rates instead of from quotes. */
   readonly isEstimate: boolean;
 }
 
@@ -42,15 +42,15 @@ export interface RowCost {
 }
 
 export interface Quoted {
-  /** Costs by wallet. Empty if no row can be quoted. */
+  /** The costs by wallet. Empty if no row can be quoted. */
   readonly costs: readonly Cost[];
-  /** Costs by line. */
+  /** The costs by line. */
   readonly rows: ReadonlyMap<number, RowCost>;
   /** The rows that could not be quoted, with the reasons. */
   readonly refused: readonly { readonly row: PlannedRow; readonly failure: Failure }[];
 }
 
-/** Failures that are temporary, or that concern the whole batch. */
+/** Failures that are temporary or that concern the whole batch. */
 const ending: ReadonlySet<FailureKind> = new Set([
   'temporary',
   'authentication',
@@ -59,8 +59,8 @@ const ending: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /**
- * Quotes all rows. Throws errors that concern all rows, such as a network failure. `refused` has
- * the refusals of single rows.
+ * Quotes all rows. Throws errors that concern all rows, such as a network failure. `refused`
+ * contains the refusals of single rows.
  */
 export async function quoteCost(
   rows: readonly PlannedRow[],
@@ -98,7 +98,7 @@ function costsOf(rows: readonly RowCost[]): Cost[] {
   return [...sums].map(([ccy, sum]) => ({ ccy, ...sum, isEstimate: false }));
 }
 
-/** The amounts at these rates, without fees. If a rate is missing, its wallet is missing. */
+/** The amounts at these rates, without fees. A wallet without a rate is omitted. */
 export function estimateCost(totals: readonly BatchTotal[], rates: Rates): Cost[] {
   const wallets = [...new Set(totals.map(({ from }) => from))];
   return wallets.flatMap((ccy) => {
@@ -140,7 +140,7 @@ export function refuseUnpayable(
   if (short.length > 0) throw tooPoor(short);
 }
 
-/** The refusal of a row, as the refusal of the batch. */
+/** Converts the refusal of a row to the refusal of the batch. */
 export const refusedRow = ({ row, failure }: Quoted['refused'][number]): Failure =>
   new Failure(failure.kind, `Nothing was sent: line ${row.line}: ${failure.message}`, {
     hint: failure.hint,
@@ -150,7 +150,7 @@ export const refusedRow = ({ row, failure }: Quoted['refused'][number]): Failure
 export const tooPoor = (short: readonly string[]): Failure =>
   new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { next: { do: 'see-wallets' } });
 
-/** Counts the totals of rows during the payment against the approved total. */
+/** Compares the totals of rows with the approved total during the payment. */
 export class Ceiling {
   readonly #left: Map<string, Big>;
 
@@ -158,7 +158,7 @@ export class Ceiling {
     this.#left = new Map(costs.map(({ ccy, total }) => [ccy, total]));
   }
 
-  /** Adds a row's total. False if it would exceed the approved total. */
+  /** Adds a row's total. Returns false if the sum would exceed the approved total. */
   take({ ccy, value }: Money): boolean {
     const left = this.#left.get(ccy);
     if (left === undefined || value.gt(left)) return false;

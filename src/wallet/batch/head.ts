@@ -1,24 +1,24 @@
-// The first line of a batch file, which names the columns. The names that other programs write are
-// accepted.
+// Reads the first line of a batch file, which names the columns. svcpay accepts the column names
+// that other programs write.
 import { clip } from '../../formats/text.js';
 
 export interface Columns {
-  /** The names allowed in the header, in any order and letter case. */
+  /** The names that the header may contain, in any order and letter case. */
   readonly names: ReadonlySet<string>;
-  /** Columns of a result file with the outcome of a row. */
+  /** The columns of a result file with the outcome of a row. */
   readonly ofResult: ReadonlySet<string>;
-  /** Whether unknown columns are ignored. */
+  /** Whether to ignore unknown columns. */
   readonly ignoreOthers: boolean;
 }
 
 export interface Head {
-  /** The names by position. Undefined for an ignored column. */
+  /** The column names by position. Undefined for an ignored column. */
   readonly names: readonly (string | undefined)[];
-  /** Whether it is a result file, whose cells were made safe for spreadsheets. */
+  /** Whether the file is a result file, whose cells were made safe for spreadsheets. */
   readonly isResult: boolean;
-  /** Whether it is a result file that is read as a batch file. */
+  /** Whether the file is a result file that svcpay reads as a batch file. */
   readonly isInput: boolean;
-  /** The least number of cells in a row, without nameless columns at the end. */
+  /** The least number of cells in a row, excluding nameless columns at the end. */
   readonly size: number;
 }
 
@@ -67,7 +67,7 @@ function headerError(
     : `The column "to" is missing. There are: ${known}.`;
 }
 
-/** Names that other programs give to these columns. */
+/** The names that other programs give to these columns. */
 const otherNames: Readonly<Record<string, string>> = {
   reference: 'ref',
   id: 'ref',
@@ -82,7 +82,10 @@ const otherNames: Readonly<Record<string, string>> = {
   bank: 'institution',
 };
 
-/** The column that a misspelled or foreign name means. Such a column is never ignored. */
+/**
+ * The column that a misspelled or foreign name means. svcpay never ignores a column with a
+ * misspelled or foreign name.
+ */
 function meant(name: string, { names }: Columns): string | undefined {
   const plain = name.replaceAll(/[\s-]+/g, '_');
   if (names.has(plain)) return plain;
@@ -91,7 +94,10 @@ function meant(name: string, { names }: Columns): string | undefined {
   return plain.length < 4 ? undefined : [...names].find((each) => isOneEditAway(plain, each));
 }
 
-/** Whether two words differ by one edit: a letter more, less or different, or two swapped. */
+/**
+ * Whether two words differ by one edit: one letter added, removed or replaced, or two letters
+ * swapped.
+ */
 function isOneEditAway(one: string, other: string): boolean {
   if (Math.abs(one.length - other.length) > 1) return false;
   let at = 0;

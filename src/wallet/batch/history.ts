@@ -1,9 +1,9 @@
-// Earlier runs of batches, from the journal.
+// Reads earlier runs of batches from the journal.
 import type { Journal } from '../../store/journal/journal.js';
 import type { PastRun } from './compare.js';
 import { readPaidRow } from './payee.js';
 
-/** The number of earlier runs that are compared: a year of monthly runs. */
+/** The number of earlier runs that are compared, which is a year of monthly runs. */
 const runsCompared = 12;
 
 /** The number of runs that are searched for a name. */
@@ -24,7 +24,7 @@ export const readRunName = (
 const isoLength = '2026-10-22T09:12:03.123Z'.length;
 
 /**
- * Earlier runs, newest first.
+ * Lists earlier runs, newest first.
  * @param except the run that continues now
  */
 export async function pastRuns(

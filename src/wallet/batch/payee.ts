@@ -1,4 +1,5 @@
-// The payee, account and amount of a row, for the comparison with earlier runs and for the journal.
+// Derives the payee, account and amount of a row, to compare them with earlier runs and to store
+// them in the journal.
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
@@ -11,9 +12,12 @@ import type { PlannedRow } from './plan.js';
 
 const paidSchema = v.object({
   line: v.number(),
-  /** The name in the file or the address book. */
+  /** The payee's name in the file or the address book. */
   name: v.nullable(v.string()),
-  /** Null for a destination that can be paid only once, such as an invoice. */
+  /**
+   * The account of the payee. Null for a destination that can be paid only once, such as an
+   * invoice.
+   */
   account: v.nullable(v.string()),
   institution: v.nullable(v.string()),
   institutionName: v.nullable(v.string()),
@@ -24,12 +28,12 @@ const paidSchema = v.object({
 /** A row as the journal stores it. */
 export type PaidRow = v.InferOutput<typeof paidSchema>;
 
-/** A row of the file. */
+/** A row of the file, for the comparison. */
 export interface PayeeRow extends PaidRow {
   readonly ref: string;
-  /** The paying wallet. */
+  /** The wallet that pays. */
   readonly from: string;
-  /** Equal for rows with the same payment, whatever their references. */
+  /** A digest that is equal for rows with the same payment, whatever their references. */
   readonly content: string;
   /** Whether the row is already paid or in flight. */
   readonly settled: boolean;
@@ -75,22 +79,24 @@ export const markOf = (run: string, row: PlannedRow): BatchMark => {
 
 const writtenSchema = v.pipe(v.string(), v.parseJson(), paidSchema);
 
-/** Undefined for a row of another version. */
+/** Reads the journal's row. Undefined for a row of a different version. */
 export function readPaidRow(text: string): PaidRow | undefined {
   const read = v.safeParse(writtenSchema, text);
   return read.success ? read.output : undefined;
 }
 
-/** Equal for rows to the same account. */
+/** A key that is equal for rows to the same account. */
 export const accountKey = ({ account, institution }: PaidRow): string | undefined =>
   account === null ? undefined : `${institution?.toUpperCase() ?? ''}:${account}`;
 
-/** Equal for rows of the same payee: by the name if there is one, otherwise by the account. */
+/**
+ * A key that is equal for rows of the same payee: the name if there is one, otherwise the account.
+ */
 export const payeeKey = (row: PaidRow): string | undefined => {
   const account = accountKey(row);
   if (row.name !== null) return `name ${folded(row.name)}`;
   return account && `account ${account}`;
 };
 
-/** The payee on a screen. */
+/** The payee as shown on a screen. */
 export const payeeName = ({ name, account }: PaidRow): string => name ?? account ?? 'an invoice';

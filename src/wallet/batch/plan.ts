@@ -1,4 +1,4 @@
-// A row of a batch as a payment, with the reference that makes it only once.
+// Turns a row of a batch into a payment, with the reference that prevents a second payment.
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
@@ -9,26 +9,31 @@ import { payoutDestination } from '../payout/order.js';
 export interface PlannedRow {
   readonly line: number;
   readonly ref: string;
-  /** Whether the file has the reference. Otherwise svcpay derived it from the payment. */
+  /**
+   * Whether the file contains the reference. Otherwise svcpay derived the reference from the
+   * payment.
+   */
   readonly named: boolean;
   readonly order: Order;
   /** The name of the payee, if the file or the address book has one. */
   readonly name?: string | undefined;
-  /** The cells of its line, for the result file. */
+  /** The cells of the line, for the result file. */
   readonly cells?: Readonly<Record<string, string>> | undefined;
-  /** As in the file. */
+  /** The value as in the file. */
   readonly to: string;
   readonly amount: string;
-  /** Whether the payment settles within hours or days, so svcpay does not wait for its end. */
+  /**
+   * Whether the payment settles within hours or days, so svcpay does not wait for the settlement.
+   */
   readonly slow: boolean;
 }
 
 /**
- * The reference of a row without one. It is derived from destination, amount and the name of the
- * batch. It does not depend on the file, its path or the order of its rows, so a file that was
- * moved, sorted, fixed or piped in again pays nothing twice. The note, the paying wallet and the
- * spelling of the amount do not matter. A destination that can be paid only once has its usual
- * reference.
+ * The reference of a row whose reference cell is empty. svcpay derives the reference from
+ * destination, amount and the name of the batch. The file, its path and the order of its rows do
+ * not matter, so a file that was moved, sorted, fixed or piped in again pays no row twice. The
+ * note, the paying wallet and the spelling of the amount do not matter either. A destination that
+ * can be paid only once has its usual reference.
  */
 export function derivedRef(order: Order, name: string): string {
   if (order.idempotencyKey !== null) return invoiceReference(order.idempotencyKey);

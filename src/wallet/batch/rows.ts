@@ -1,4 +1,5 @@
-// A batch file as rows with their line numbers, read as a stream with one row in memory at a time.
+// Reads a batch file as rows with their line numbers. The file is a stream, with one row in memory
+// at a time.
 import { once } from 'node:events';
 import { parse } from 'csv-parse';
 import { Failure } from '../../formats/failure.js';
@@ -6,13 +7,13 @@ import { errorOf } from '../../formats/unknown.js';
 import { clip, fromPlainCell } from '../../formats/text.js';
 import { readHead, type Columns, type Head } from './head.js';
 
-/** The cells of a line by column, without empty cells. */
+/** The cells of a line by column, excluding empty cells. */
 export interface BatchRow {
   readonly line: number;
   readonly cells: Readonly<Record<string, string>>;
 }
 
-/** A problem of a line. Line 0 is the whole batch. */
+/** A problem of a line. A problem at line 0 concerns the whole batch. */
 export interface Problem {
   readonly line: number;
   readonly column?: string | undefined;
@@ -20,7 +21,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** A refusal of one cell. */
+/** The refusal of one cell. */
 export class CellFailure extends Failure {
   readonly column: string;
 
@@ -36,11 +37,13 @@ const longestRow = 65_536;
 
 interface Read {
   readonly record: readonly string[];
-  /** The number of its first line. */
+  /** The number of the row's first line. */
   readonly line: number;
 }
 
-/** Reads CSV with a header. Unreadable rows become problems, and reading continues if possible. */
+/**
+ * Reads CSV with a header. An unreadable row becomes a problem, and reading continues if possible.
+ */
 export async function* readRows(
   source: AsyncIterable<Buffer>,
   columns: Columns,
@@ -86,7 +89,7 @@ async function* records({ bytes, separator, firstLine }: Separated): AsyncGenera
   }
 }
 
-/** Respects the parser's back-pressure and its early end. */
+/** Feeds the parser. Respects the parser's back-pressure and its early end. */
 async function feed(
   source: AsyncIterable<Buffer>,
   parser: ReturnType<typeof parse>,
@@ -106,7 +109,7 @@ async function feed(
 const breaksWithin = (record: readonly string[]): number =>
   record.reduce((sum, cell) => sum + (cell.match(/\r\n|[\r\n]/g)?.length ?? 0), 0);
 
-/** Reads a row. Empty cells after the last column come from a comma at the end. */
+/** Reads a row. Empty cells after the last column come from a comma at the end of the line. */
 function readRow(
   line: number,
   record: readonly string[],
@@ -124,7 +127,7 @@ function readRow(
     return { line, kind: 'usage', message: `${names[broken] ?? ''} is not UTF-8 text.` };
   const cells = names.flatMap((name, index): [string, string][] => {
     const cell = isResult ? fromPlainCell(record[index] ?? '') : (record[index] ?? '');
-    // A reference is compared exactly, so it is not trimmed.
+    // A reference is not trimmed, because references are compared exactly.
     return name === undefined || cell.trim() === ''
       ? []
       : [[name, name === 'ref' ? cell : cell.trim()]];
@@ -133,7 +136,8 @@ function readRow(
 }
 
 /**
- * The cells of a result file as those of a batch file. There, `to` is also the account of a payout.
+ * Converts the cells of a result file to those of a batch file. In a result file, `to` may be the
+ * account of a payout.
  */
 function asInput({ to, ...cells }: BatchRow['cells']): BatchRow['cells'] {
   const isPayout = cells['acct_num'] !== undefined || cells['recipient'] !== undefined;
@@ -148,7 +152,9 @@ const reasons: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'It is too long to be a row.',
 };
 
-/** The problem for an error of csv-parse, after which nothing can be read. */
+/**
+ * The problem for an error of csv-parse. After such an error, the rest of the file cannot be read.
+ */
 function unreadable(error: unknown): Problem {
   if (!(error instanceof Error) || !('code' in error) || !('lines' in error)) throw error;
   const reason = reasons[String(error.code)] ?? clip(error.message, 200);
@@ -167,7 +173,7 @@ export function problemOf(line: number, error: unknown): Problem {
     line,
     column: error instanceof CellFailure ? error.column : undefined,
     kind: error.kind,
-    // An address keeps its letter case.
+    // If the message begins with an address, the address keeps its letter case.
     message: error.message.replace(
       /^Not sent: ([a-z](?=[a-z]* ))?/,
       (_, first?: string) => first?.toUpperCase() ?? '',
@@ -185,17 +191,17 @@ export function inColumn<T>(column: string, read: () => T): T {
 }
 
 interface Separated {
-  /** The file without its `sep=` line. */
+  /** Returns the file without its `sep=` line. */
   readonly bytes: AsyncIterable<Buffer>;
   readonly separator: string;
-  /** The number of the first line in `bytes`. */
+  /** The number of the line with which `bytes` begins. */
   readonly firstLine: number;
 }
 
 const separators = [',', ';', '\t'] as const;
 
 /**
- * Finds the separator of a CSV file: the separator named by a first line `sep=;`, or the most
+ * Finds the separator of a CSV file: the separator in a first line such as `sep=;`, or the most
  * frequent separator in the header.
  * @param longest the most bytes of the first lines to examine
  */
@@ -222,7 +228,7 @@ async function openSeparated(source: AsyncIterable<Buffer>, longest: number): Pr
   return { bytes: bytes(), separator, firstLine: named === null ? 1 : 2 };
 }
 
-/** Whether two lines are complete, because the first may name the separator. */
+/** Whether two lines are complete, because the first line may name the separator. */
 function hasHead(start: Buffer): boolean {
   const whole = start.toString('latin1').split('\n').slice(0, -1);
   return whole.filter((line) => line.trim() !== '').length >= 2;

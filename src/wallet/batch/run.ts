@@ -1,4 +1,4 @@
-// The second pass over a batch, which pays several rows at a time, each under its own reference.
+// Pays the rows of a batch in a second pass, several at a time, each under its own reference.
 import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
@@ -26,11 +26,11 @@ export interface RowOutcome {
   readonly txnId: string | null;
   readonly txnState: string | null;
   /**
-   * When the row settled, epoch ms. Null if it has not settled, or the service does not report the
-   * time.
+   * When the row settled, in epoch ms. Null if the row has not settled, or if the service does not
+   * report the time.
    */
   readonly settledAt: number | null;
-  /** The debit, fees included. Undefined if it is unknown. */
+  /** The debit, including fees. Undefined if the debit is unknown. */
   readonly total: Money | undefined;
   readonly failure: Failure | undefined;
   /** Whether the row would have exceeded the approved total. */
@@ -39,24 +39,27 @@ export interface RowOutcome {
 
 export interface BatchOptions {
   readonly concurrency: number;
-  /** Whether no further row starts after a failure. */
+  /** Whether to stop starting rows after a failure. */
   readonly stopOnError: boolean;
-  /** If undefined, svcpay waits only for methods that settle in seconds. */
+  /**
+   * Whether to wait for the settlement of rows. If undefined, svcpay waits only for methods that
+   * settle in seconds.
+   */
   readonly wait: boolean | undefined;
   /** The longest wait for the settlement of a row, in ms. */
   readonly waitTimeout: number;
   readonly retry: boolean;
-  /** The terms of a row, by its paying wallet. */
+  /** The terms of a row, depending on its paying wallet. */
   readonly terms: (ccy: string) => PaymentTerms;
-  /** The run of the payments. */
+  /** The batch run of the payments. */
   readonly run: string;
-  /** The approved total. Undefined if every cost within the terms is approved. */
+  /** The approved total. Undefined if the approval covers every cost within the terms. */
   readonly ceiling?: Ceiling | undefined;
 }
 
 export interface BatchDeps {
   readonly payment: Omit<PaymentDeps, 'approve' | 'on'>;
-  /** Aborted to start no further row. Rows in flight continue. */
+  /** A signal that keeps further rows from starting. Rows in flight continue. */
   readonly stop: AbortSignal;
   readonly on: (outcome: RowOutcome) => void;
   /** Called just before a row is submitted. */
@@ -65,14 +68,15 @@ export interface BatchDeps {
 }
 
 /**
- * Rows also wait between their requests, so more rows than requests run at a time. `concurrency`
- * limits the requests that create and confirm payments.
+ * The number of rows per concurrent request. Rows also wait between their requests, so more rows
+ * than requests run at a time. `concurrency` limits the requests that create and confirm payments.
  */
 const rowsPerRequest = 2;
 
 /**
- * Pays the rows. Resolves once no row is in flight, with whether the end of the file was reached.
- * Rejects at that time if the rows cannot be read, or after an error that is not a row's failure.
+ * Pays the rows. Resolves once all rows in flight have ended, with whether the end of the file was
+ * reached. Rejects at that time if the rows cannot be read, or after an error that is not a row's
+ * failure.
  */
 export async function runBatch(
   rows: AsyncIterable<PlannedRow>,
@@ -166,7 +170,7 @@ async function payRow(
   }
 }
 
-/** The outcome of a row that another run paid or is paying. */
+/** The outcome of a row that a different run paid or is paying. */
 function outcomeOf(
   row: PlannedRow,
   { txnId, txnState, sourceReq, destReq }: Transaction,
@@ -223,7 +227,10 @@ function askingCeiling(ceiling: Ceiling | undefined) {
   };
 }
 
-/** The outcome of an invoice that was paid under another reference, perhaps by another batch. */
+/**
+ * The outcome of an invoice that was paid under a different reference, perhaps by a different
+ * batch.
+ */
 async function paidElsewhere(
   row: PlannedRow,
   { kind, txnId }: Failure,
@@ -247,7 +254,9 @@ function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): P
   return { wait: waits ? waitTimeout : false, retry };
 }
 
-/** The outcome of a row that the journal has as paid. This outcome needs no request. */
+/**
+ * The outcome of a row that the journal records as paid. svcpay sends no request for this outcome.
+ */
 async function paidBefore(
   row: PlannedRow,
   { payment }: BatchDeps,
@@ -273,7 +282,7 @@ async function paidBefore(
   };
 }
 
-/** The approved total of another run's attempt that this run follows. */
+/** The approved total of an attempt of a different run that this run follows. */
 async function approvedTotal(
   row: PlannedRow,
   { payment: { journal, scope } }: BatchDeps,

@@ -1,12 +1,12 @@
-// The seal of a batch: a digest that covers the whole payment, so that one person can check a file
-// and another person can pay it. Pure.
+// The seal of a batch: a digest that covers the whole payment. One person can check a file and
+// another person can then pay it. Pure.
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
 import type { PayeeRow } from './payee.js';
 
-/** The sealed content, to name the row that differs. */
+/** The sealed content, from which svcpay names the row that differs. */
 export const sealedSchema = v.object({
   /** The paying account, and the highest fee and loss per row, as text. */
   terms: v.optional(v.record(v.string(), v.string()), {}),
@@ -31,7 +31,10 @@ function totalsOf(rows: readonly PayeeRow[]): Record<string, string> {
   return Object.fromEntries([...sums].map(([ccy, sum]) => [ccy, fixed(sum)]));
 }
 
-/** The digest, which does not depend on the order of the rows or on the format of the file. */
+/**
+ * Calculates the digest, which does not depend on the order of the rows or on the format of the
+ * file.
+ */
 export function sealOf({ rows, terms, totals }: Sealed): string {
   const canonical = [
     'seal 1',
@@ -45,7 +48,10 @@ export function sealOf({ rows, terms, totals }: Sealed): string {
 
 const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 
-/** The differences from the sealed rows, with their lines. Empty if they cannot be determined. */
+/**
+ * The differences from the sealed rows, with their lines. Empty if the differences cannot be
+ * determined.
+ */
 export function unsealed(now: Sealed, sealed: Sealed | undefined): string[] {
   if (sealed === undefined) return [];
   const before = new Map(sealed.rows.map((row) => [row.ref, row]));

@@ -1,5 +1,5 @@
-// The service for many concurrent payments: reads wallets once for all, and limits the number of
-// requests in flight that create or confirm payments.
+// Shares the service among many concurrent payments. Reads the wallets once for all payments, and
+// limits the number of create and confirm requests in flight.
 import pLimit from 'p-limit';
 import type { Wallet } from '../../api/types.js';
 import type { PaymentService } from '../payment/contract.js';
@@ -7,9 +7,9 @@ import type { PaymentService } from '../payment/contract.js';
 const freshMs = 2_000;
 
 /**
- * Shares a recent balance. A balance from some seconds ago suffices, because it only avoids
- * requests that must fail, and the service itself decides about the funds. Only the first caller
- * waits for the response.
+ * Shares a recent balance. A balance that is some seconds old suffices, because the balance only
+ * avoids requests that must fail, and the service itself decides about the funds. Only the first
+ * caller waits for the response.
  * @param concurrency the most create requests and confirmations in flight
  */
 export function sharedService(
@@ -24,7 +24,7 @@ export function sharedService(
     readAt = now();
     const reading = service.wallets();
     const before = latest;
-    // A failed read keeps the previous result.
+    // A failed read leaves the previous result in place.
     reading.then(
       () => (latest = reading),
       () => (latest = before),

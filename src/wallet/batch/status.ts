@@ -1,4 +1,5 @@
-// The outcomes of the rows of a batch after its run, from the journal and the service's list. Pure.
+// Determines the outcomes of the rows of a batch after its run, from the journal and the service's
+// list. Pure.
 import type { ListedTransaction } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
 import { isFinal, movedNothing } from '../../formats/states.js';
@@ -6,8 +7,8 @@ import { status, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/orders.js';
 
 /**
- * States of a row. `returned`: it was paid, and the service later reports a failure. `underpaid`:
- * less arrived than ordered. `ended`: the service does not report whether money moved.
+ * The states of a row. `returned`: the row was paid, and the service later reports a failure.
+ * `underpaid`: less arrived than ordered. `ended`: the service does not report whether money moved.
  */
 export const rowStates = [
   'returned',
@@ -22,7 +23,10 @@ export const rowStates = [
 
 export type RowState = (typeof rowStates)[number];
 
-/** @param txn the transaction in the service's list. Undefined if the list was not read */
+/**
+ * Determines the state of a row.
+ * @param txn the transaction in the service's list. Undefined if the list was not read
+ */
 export function rowState(
   payment: Payment | undefined,
   txn: Pick<ListedTransaction, 'txnState' | 'destReq'> | undefined,
@@ -36,8 +40,8 @@ export function rowState(
   if (known === 'open' || known === 'abandoned') return 'not-started';
   if (known === 'error' || txn?.txnState === 'error') return 'ended';
   if (known === 'failed') return 'failed';
-  // The service may be ahead of the journal. An expired transaction proves nothing after
-  // submission.
+  // The service may know a later state than the journal. After submission, an expired transaction
+  // proves nothing.
   if (txn?.txnState === 'completed') return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
   return known === 'in-flight' && txn !== undefined && isFinal(txn.txnState)
     ? endedState(txn.txnState)
@@ -47,7 +51,7 @@ export function rowState(
 const endedState = (txnState: string): RowState =>
   txnState === 'failed' || txnState === 'rejected' ? 'failed' : 'unknown';
 
-/** Whether less settled than ordered, although no fees were deducted from the amount. */
+/** Whether less settled than ordered, although the fees were not deducted from the amount. */
 function isUnderpaid(
   { request }: Payment,
   txn: Pick<ListedTransaction, 'destReq'> | undefined,

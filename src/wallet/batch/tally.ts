@@ -7,11 +7,11 @@ import type { RowResult, RowOutcome } from './run.js';
 
 export interface BatchTally {
   readonly results: Readonly<Record<RowResult, number>>;
-  /** The paid rows that an earlier run paid. */
+  /** The number of rows that an earlier run paid. */
   readonly before: number;
-  /** The debits of this run by currency, fees included. */
+  /** The debits of this run by currency, including fees. */
   readonly spent: ReadonlyMap<string, Big>;
-  /** The reasons of failed rows. */
+  /** The failure reasons of the rows. */
   readonly kinds: ReadonlySet<FailureKind>;
 }
 
@@ -49,8 +49,8 @@ export const hasMoved = ({ results, before }: BatchTally): boolean =>
 const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
 
 /**
- * The failure of an incomplete batch. `pending` if an outcome is unknown, or the batch was
- * interrupted halfway. `interrupted` if nothing had moved. Otherwise the reason that all failed
+ * The failure of an incomplete batch. `pending` if an outcome is unknown, or if the batch was
+ * interrupted halfway. `interrupted` if no money had moved. Otherwise the reason that all failed
  * rows share, or `payment-failed`. After money was sent, reasons that promise the opposite are
  * replaced.
  * @param complete whether the end of the file was reached
@@ -92,7 +92,7 @@ export function failureOf(
   );
 }
 
-/** Reasons that promise that nothing was sent, with their replacements. */
+/** Reasons that promise that no money was sent, with their replacements. */
 const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
   usage: 'payment-failed',
   interrupted: 'payment-failed',
@@ -100,7 +100,9 @@ const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
   temporary: 'pending',
 };
 
-/** A failure of the batch itself, such as an unreadable file, after a row was submitted. */
+/**
+ * Converts a failure of the batch itself, such as an unreadable file, after a row was submitted.
+ */
 export function faultFailure(fault: unknown, tally: BatchTally, rows: number): Failure | undefined {
   if (fault === undefined) return undefined;
   const left = rows - doneRows(tally) + tally.results.failed;

@@ -1,17 +1,21 @@
-// A closed month and its changes since: the rows as text, their differences, and corrections.
+// Compares a closed month with its present state: the rows as text, their differences, and
+// corrections.
 
 /** The cells of a line of a statement by column. */
 export type Cells = Readonly<Record<string, string>>;
 
 export interface Change {
   readonly change: 'added' | 'removed' | 'changed';
-  /** The wallet, with the transaction, the recorded entry or the kind. Unique in a statement. */
+  /**
+   * The key of a row, unique in a statement: the wallet, with the transaction, the recorded entry
+   * or the kind.
+   */
   readonly row: string;
   readonly before: Cells | null;
   readonly after: Cells | null;
 }
 
-/** The month after a month such as `2026-10`. */
+/** The month that follows a month such as `2026-10`. */
 export function monthAfter(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number);
   return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 7);
@@ -21,8 +25,8 @@ export const keyOf = ({ wallet, txnId, reference, kind }: Cells): string =>
   `${wallet} ${txnId || (kind === 'opening' || kind === 'closing' ? kind : reference)}`;
 
 /**
- * The cells that are compared. The balance after a row follows from the rows before it, except at
- * the ends.
+ * The cells that are compared. Except at the ends, the balance after a row is omitted, because it
+ * follows from the rows before.
  */
 const factsOf = (cells: Cells): string =>
   JSON.stringify({
@@ -59,10 +63,7 @@ const reasons = {
   changed: 'reported otherwise when the month was closed',
 } as const;
 
-/**
- * The lines of a correction. A changed row has one line with the old values and one with the new
- * values.
- */
+/** The lines of a correction. A changed row has two lines: the old values and the new values. */
 export function correctionLines(changes: readonly Change[], note: string | undefined): Cells[] {
   return changes.flatMap(({ change, before, after }) => {
     const recorded = after?.['kind'] === 'adjustment' || after?.['kind'] === 'opening entry';

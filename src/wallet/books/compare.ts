@@ -20,7 +20,7 @@ import {
   type ServiceRow,
 } from './compared.js';
 
-/** An event of the inbox; `at` by the service's clock, epoch ms. */
+/** An event of the inbox. `at` is in epoch ms, by the service's clock. */
 export interface KnownEvent {
   readonly txnId: string;
   readonly txnState: string;
@@ -31,7 +31,7 @@ type Found = AsyncGenerator<FoundDifference, void, void>;
 
 export interface Sources {
   readonly journal: AsyncIterable<LocalPayment>;
-  /** Events, oldest first. Undefined without an inbox. */
+  /** The events of the inbox, oldest first. Undefined if the home has no inbox. */
   readonly inbox: AsyncIterable<KnownEvent> | undefined;
   readonly files: readonly { readonly name: string; readonly rows: AsyncIterable<LocalPayment> }[];
 }
@@ -39,7 +39,7 @@ export interface Sources {
 export interface CompareDeps {
   readonly rows: SortedRows;
   readonly read: (txnId: string) => Promise<Transaction>;
-  /** Earlier transactions (epoch ms) are only looked up. */
+  /** The start of the comparison in epoch ms. Earlier transactions are only looked up. */
   readonly since: number;
 }
 
@@ -58,7 +58,7 @@ export function putListed(page: readonly ListedTransaction[], rows: SortedRows):
   rows.replace([], kept);
 }
 
-/** The differences, after every page of the list was stored. */
+/** Yields the differences. Called after every page of the list was stored. */
 export async function* differences({ journal, inbox, files }: Sources, deps: CompareDeps): Found {
   const { rows, since } = deps;
   for await (const local of journal) {
@@ -84,7 +84,8 @@ export async function* differences({ journal, inbox, files }: Sources, deps: Com
 }
 
 /**
- * Compares a payment of a source with the service. If the list does not show it, it is read by id.
+ * Compares a payment of a source with the service. If the list does not show the payment, svcpay
+ * reads the payment by its id.
  */
 async function* checked(
   local: LocalPayment,
@@ -146,7 +147,7 @@ function* differing(
     ccy: null,
     there: null,
   };
-  // An imported payment without a reference has its id as reference.
+  // An imported payment that had no reference has its id as reference.
   const isNamed = local.reference !== null && local.reference !== there.txnId;
   if (isNamed && local.reference !== there.reference)
     yield {
@@ -197,7 +198,8 @@ function* amounts(
 }
 
 /**
- * The differences within a transaction of the service, and whether the journal has the transaction.
+ * Finds the differences within a transaction of the service, and whether the journal has the
+ * transaction.
  */
 function* ownDifferences(
   row: ServiceRow,
@@ -234,8 +236,8 @@ function* ownDifferences(
 }
 
 /**
- * The differences of a file. The last row about a payment counts. A payment that the file has twice
- * is doubled.
+ * Finds the differences of a file. Only the last row about a payment counts. A payment that the
+ * file contains twice is a duplicate.
  */
 async function* fileDifferences(
   { name, rows: fileRows }: Sources['files'][number],
@@ -283,7 +285,7 @@ async function* fileDifferences(
     }
 }
 
-/** Records an event. Any `completed` counts, whatever event follows. */
+/** Records an event. A `completed` event counts even if a different event follows. */
 function noteEvent({ txnId, txnState }: KnownEvent, rows: SortedRows): void {
   const event = { txnId, txnState };
   put(rows, 'event', txnId, event);
@@ -318,7 +320,7 @@ const readState = (text: string): string => v.parse(eventText, JSON.parse(text))
 const outcomeOfEvent = (completed: boolean): LocalPayment['outcome'] =>
   completed ? 'paid' : 'in flight';
 
-/** An event contains no amounts. */
+/** The fields that an event leaves unknown, because an event contains no amounts. */
 const unknownPayment = {
   reference: null,
   ccy: null,

@@ -1,5 +1,5 @@
-// The data of a reconciliation: a payment as a source of this home has it, a transaction as the
-// service shows it, and the differences.
+// The data of a reconciliation: a payment as recorded in a source of this home, a transaction as
+// the service shows it, and the differences.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
@@ -27,12 +27,12 @@ const differenceKinds = [
 
 export interface FoundDifference {
   readonly difference: (typeof differenceKinds)[number];
-  /** `journal`, `inbox`, `service`, `request`, `wallet`, or the name of a file. */
+  /** The source: `journal`, `inbox`, `service`, `request`, `wallet`, or the name of a file. */
   readonly source: string;
   readonly txnId: string | null;
   readonly reference: string | null;
   readonly ccy: string | null;
-  /** The two amounts that differ: in the source and at the service. */
+  /** The two amounts that differ: in the source, and at the service. */
   readonly here: Big | null;
   readonly there: Big | null;
   readonly detail: string;
@@ -43,23 +43,26 @@ const decimal = v.pipe(
   v.transform((text) => new Big(text)),
 );
 
-/** `unknown` means submitted and then reported as expired or cancelled, which proves nothing. */
+/**
+ * The outcome in a source. `unknown`: submitted and then reported as expired or cancelled, which
+ * proves nothing.
+ */
 const outcome = v.picklist(['nothing moved', 'in flight', 'paid', 'error', 'unknown']);
 
 const localPaymentText = v.object({
-  /** Null if only the reference is known. */
+  /** The transaction id. Null if only the reference is known. */
   txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),
   outcome,
-  /** In the source's own word. */
+  /** The state in the source's own word. */
   state: v.string(),
   ccy: v.nullable(v.string()),
-  /** The debit, fees included. */
+  /** The debit, including fees. */
   total: v.nullable(decimal),
   receivesCcy: v.nullable(v.string()),
-  /** The approved arriving amount. */
+  /** The approved amount that arrives. */
   receives: v.nullable(decimal),
-  /** The run of the batch that paid it. */
+  /** The run of the batch that paid the payment. */
   run: v.nullable(v.string()),
 });
 
@@ -79,7 +82,7 @@ const serviceRow = v.object({
   total: v.nullable(decimal),
   arrivedCcy: v.nullable(v.string()),
   arrived: v.nullable(decimal),
-  /** The amount requested from an external payer, if another amount arrived. */
+  /** The amount requested from an external payer, if a different amount arrived. */
   requested: v.nullable(decimal),
   contradiction: v.nullable(v.string()),
 });
@@ -112,7 +115,7 @@ export function serviceText(txn: ListedTransaction): string {
 const feesOf = ({ serviceFee, networkFee }: MovedAmounts): Big =>
   serviceFee.value.plus(networkFee.value);
 
-/** The requested amount, if another amount arrived. A difference may be the fees. */
+/** The requested amount, if a different amount arrived. A difference may be the fees. */
 function requestedOtherwise({ destReq }: ListedTransaction, moved: MovedAmounts): Big | null {
   if (destReq.amtRequested == null) return null;
   const requested = fromWire(destReq.amtRequested);
@@ -121,8 +124,8 @@ function requestedOtherwise({ destReq }: ListedTransaction, moved: MovedAmounts)
 }
 
 /**
- * Within one currency, the source's own amount must equal the arriving amount, or the arriving
- * amount plus the fees.
+ * Compares amounts within one currency. The source's own amount must equal the amount that arrives,
+ * with or without the fees.
  */
 function contradictionIn(
   { sourceReq, destReq }: ListedTransaction,

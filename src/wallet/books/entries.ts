@@ -1,4 +1,4 @@
-// Openings and adjustments: money that no transaction explains, as movements of a wallet.
+// Converts openings and adjustments (money that no transaction explains) to movements of a wallet.
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { parseDate, spanOf } from '../../formats/calendar.js';

@@ -1,5 +1,5 @@
-// Reads all transactions of an account once, with their movements sorted on disk. Then it reads new
-// transactions until the sums match the wallets, or nothing changes.
+// Reads all transactions of an account once, and sorts their movements on disk. Then reads new
+// transactions until the sums match the wallets, or until the data stops changing.
 import type Big from 'big.js';
 import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/types.js';
 import { interrupted } from '../../api/request/retry.js';
@@ -29,24 +29,29 @@ export interface GatherDeps {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** Openings and adjustments. */
+  /** The openings and adjustments of the account. */
   readonly recorded: readonly Movement[];
   /** The time when each wallet last tied, epoch ms. */
   readonly ties: ReadonlyMap<string, number>;
-  /** Transactions of this home that the list may lack, read if a wallet does not tie. */
+  /**
+   * Transactions of this home that the list may lack. svcpay reads them if a wallet does not tie.
+   */
   readonly submitted: () => Promise<readonly Candidate[]>;
   readonly ledger?: LedgerText | undefined;
   /**
-   * The start and end times of periods (epoch ms). A row counts on the side on which it settled.
+   * The start and end times of periods, in epoch ms. A row counts on the side on which it settled.
    */
   readonly edges: readonly number[];
   /** The time at which a transaction settled, if this home knows it. */
   readonly settled: (txnId: string) => Promise<number | undefined>;
-  /** Called with each page, before it is formatted. */
+  /** Called with each page before the page is formatted. */
   readonly onPage: (page: readonly ListedTransaction[]) => void | Promise<void>;
 }
 
-/** Formats movements for a ledger program. Empty for a transaction that moved nothing. */
+/**
+ * Formats movements for a ledger program. Returns an empty text for a transaction that moved no
+ * money.
+ */
 export interface LedgerText {
   readonly transaction: (txn: ListedTransaction) => string;
   readonly recorded: (movement: Movement) => string;
@@ -55,7 +60,7 @@ export interface LedgerText {
 export interface Opening {
   readonly entry: Omit<BookEntry, 'recordedAt'>;
   readonly value: Big;
-  /** Epoch ms. */
+  /** The time in epoch ms. */
   readonly at: number;
 }
 
@@ -64,25 +69,28 @@ export interface Books {
   readonly at: number;
   /** Every currency with a wallet or a movement, sorted. */
   readonly currencies: readonly string[];
-  /** Movements, oldest first, which can be read repeatedly. */
+  /** The movements, oldest first. They can be read repeatedly. */
   movements(ccy: string): Iterable<Movement>;
   candidates(ccy: string): readonly Candidate[];
   /** The text of `LedgerText` for a period, oldest first. */
   entries(period: Span): Iterable<string>;
   /** Whether the list contains the transaction. */
   has(txnId: string): boolean;
-  /** The unrecorded openings of wallets that never tied. The movements include them. */
+  /** The unrecorded openings of wallets that never tied. The movements include these openings. */
   readonly openings: readonly Opening[];
   readonly tied: readonly { readonly ccy: string; readonly balance: Big }[];
   /**
-   * Wallets whose sum differs from the service's total. Wallets without a total are in
+   * The wallets whose sum differs from the service's total. Wallets without a total are in
    * `unreported`.
    */
   readonly differences: readonly Difference[];
   readonly unreported: readonly string[];
 }
 
-/** Transactions created shortly before a round may change during it. */
+/**
+ * The overlap of a round with the round before, in ms. Transactions created shortly before a round
+ * may change during the round.
+ */
 const overlapMs = 3_600_000;
 
 export async function gather(deps: GatherDeps): Promise<Books> {
@@ -122,7 +130,10 @@ export async function gather(deps: GatherDeps): Promise<Books> {
   };
 }
 
-/** Reads the list, then reads its latest part again while the list may lag behind the wallets. */
+/**
+ * Reads the list. Then re-reads the latest part of the list while the list may lag behind the
+ * wallets.
+ */
 async function readUntilTied({
   service,
   rows,
@@ -147,7 +158,7 @@ async function readUntilTied({
     for await (const page of pages) {
       await onPage(page);
       const sorted = sortedRows(page, service.serviceNow(), ledger);
-      // The first round has nothing to replace.
+      // The first round replaces no earlier rows.
       rows.replace(since === 0 ? [] : page.map(({ txnId }) => txnId), sorted.rows);
       oldestOpen = Math.min(oldestOpen, sorted.oldestOpen);
     }
@@ -175,8 +186,8 @@ function addRecorded(movement: Movement, rows: SortedRows, ledger?: LedgerText):
 }
 
 /**
- * Whether a difference is money from before the first statement. If a transaction explains the
- * difference exactly, the answer is no.
+ * Whether a difference is money from before the first statement. A difference that a transaction
+ * explains exactly is not.
  */
 const isOpening = (
   { ccy, difference, lastTied }: Difference,
@@ -188,7 +199,10 @@ const isOpening = (
   !recorded.some((each) => each.ccy === ccy && each.kind === 'opening entry') &&
   !explanations({ difference }, candidates).some(({ isExact }) => isExact);
 
-/** The opening, dated just before the first movement, or now without a movement. */
+/**
+ * The opening of a wallet, dated just before its first movement, or now if the wallet has no
+ * movement.
+ */
 function openingOf({ ccy, difference }: Difference, rows: SortedRows, now: number): Opening {
   const [first] = movementsIn(ccy, rows);
   const at = first === undefined ? now : first.at - 1;
@@ -205,7 +219,9 @@ function* movementsIn(ccy: string, rows: SortedRows): Generator<Movement, void, 
 const movementGroups = (rows: SortedRows): string[] =>
   rows.groups().filter((group) => group !== seenGroup && !group.endsWith(candidateMark));
 
-/** `oldestOpen` is the creation time of the oldest unfinished transaction. */
+/**
+ * Sorts the rows of a page. `oldestOpen` is the creation time of the oldest unfinished transaction.
+ */
 function sortedRows(
   page: readonly ListedTransaction[],
   now: number,

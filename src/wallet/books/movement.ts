@@ -1,5 +1,5 @@
-// The effects of a transaction on each wallet, and the possible effects of a transaction that is
-// not booked.
+// Determines the effects of a transaction on each wallet, and the possible effects of a transaction
+// that is not booked.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
@@ -29,9 +29,10 @@ const movementText = v.object({
 });
 
 /**
- * One line of a wallet's statement. `at` is the time of settlement, or of creation if nothing
- * reports the settlement (epoch ms). `other` is the method on the other side, or the other wallet.
- * `out` excludes fees. A recorded entry has no transaction, and its id is the reference.
+ * One line of a wallet's statement. `at` is the time of settlement in epoch ms, or of creation if
+ * the settlement time is unknown. `other` is the method on the other side, or the other wallet.
+ * `out` excludes fees. An opening entry or an adjustment has no transaction: its `reference` is the
+ * id of the entry.
  */
 export type Movement = Readonly<v.InferOutput<typeof movementText>>;
 
@@ -57,11 +58,13 @@ const candidateText = v.object({
     'no longer in the list',
   ]),
   txnState: v.string(),
-  /** The effect on the wallet if the service counted the transaction. Null if it is unknown. */
+  /**
+   * The effect on the wallet if the service counted the transaction. Null if the effect is unknown.
+   */
   effect: v.nullable(exact),
 });
 
-/** A transaction that is not booked, or settled with another amount than requested. */
+/** A transaction that is not booked, or that settled with a different amount than requested. */
 export type Candidate = Readonly<v.InferOutput<typeof candidateText>>;
 
 export const readMovement = (text: string): Movement => v.parse(movementText, JSON.parse(text));
@@ -72,10 +75,16 @@ export interface BookedMovements {
   readonly candidates: readonly Candidate[];
 }
 
-/** The longest validity of a quote. The service may reserve money for a quote until it expires. */
+/**
+ * The longest validity of a quote, in ms. The service may reserve money for a quote until the quote
+ * expires.
+ */
 const quoteMs = 3_600_000;
 
-/** @param now the service's clock, epoch ms */
+/**
+ * Finds the possible effects of a transaction.
+ * @param now the service's clock, epoch ms
+ */
 export function booked(txn: ListedTransaction, now: number): BookedMovements {
   const { txnState, txnId, createdAt } = txn;
   if (movedNothing(txnState) || (isQuoted(txnState) && (createdAt ?? now) < now - quoteMs))
@@ -141,7 +150,7 @@ const walletsOf = ({ sourceReq, destReq }: ListedTransaction): string[] =>
     method === 'servicepay' && ccy != null ? ccy.toUpperCase() : [],
   );
 
-/** The effects by the settled amounts. Before the settlement, by the requested amounts. */
+/** The effects by the settled amounts, or by the requested amounts before the settlement. */
 function effectsOf(
   txn: ListedTransaction,
 ): Omit<TransactionMovement, 'at' | 'created'>[] | undefined {
@@ -187,7 +196,7 @@ const otherSide = ({ method, ccy }: ListedTransaction['sourceReq']): string =>
   method === 'servicepay' ? `${ccy ?? ''} wallet` : (method ?? 'unknown');
 
 /**
- * The sides in the account's wallets that settled with another amount than requested, with the
+ * The sides in the account's wallets that settled with a different amount than requested, with the
  * difference.
  */
 function otherThanRequested({

@@ -1,4 +1,4 @@
-// A statement of one fiat wallet in OFX 2.1.1, for programs that import bank statements.
+// Writes a statement of one fiat wallet in OFX 2.1.1, for programs that import bank statements.
 import { createHash } from 'node:crypto';
 import type { Big } from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
@@ -9,7 +9,7 @@ import type { StatementRow } from './statement.js';
 
 export interface BankAccount {
   readonly ccy: string;
-  /** The account at the service, which has the role of the bank. */
+  /** The account at the service, which acts as the bank. */
   readonly accountId: string;
   readonly bank: string;
 }
@@ -61,8 +61,8 @@ const amount = (value: Big, ccy: string): string => value.toFixed(decimalsOf(ccy
 const longestAccount = 22;
 
 /**
- * The account name: the currency first, and a hash instead of a long id, so that each wallet has
- * its own name.
+ * The account name, which begins with the currency. A long id becomes a hash, so that each wallet
+ * has its own name.
  */
 function accountName(accountId: string, ccy: string): string {
   const name = `${ccy}-${accountId}`;
@@ -71,10 +71,10 @@ function accountName(accountId: string, ccy: string): string {
   return `${ccy}-${hash}`.slice(0, longestAccount);
 }
 
-/** A time such as `20261031235959.999[0:GMT]`. */
+/** Writes a time such as `20261031235959.999[0:GMT]`. */
 const time = (at: number): string =>
   `${new Date(at).toISOString().replaceAll(/[-:TZ]/g, '')}[0:GMT]`;
 
-/** A text, shortened to the field's length. */
+/** Shortens a text to the field's length. */
 const text = (value: string, longest: number): string =>
   escapeMarkup([...value].slice(0, longest).join(''));

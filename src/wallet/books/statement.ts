@@ -1,12 +1,12 @@
-// The arithmetic of a statement: opening balance, movements, closing balance, and transactions that
-// could explain a difference from the service's balance.
+// Calculates a statement: opening balance, movements, closing balance, and transactions that could
+// explain a difference from the service's balance.
 import Big from 'big.js';
 import type { Span } from '../../formats/calendar.js';
 import { changeOf, type Candidate, type Movement } from './movement.js';
 
 export interface StatementRow extends Omit<Movement, 'kind' | 'at' | 'other'> {
   readonly kind: Movement['kind'] | 'opening' | 'closing' | 'difference';
-  /** Epoch ms. Null for an opening before the whole history. */
+  /** The time of the row in epoch ms. Null for an opening before the whole history. */
   readonly at: number | null;
   readonly other: string | null;
   /** The wallet's balance after this row. */
@@ -74,18 +74,21 @@ export interface Difference {
   readonly reported: Big;
   /** The service's balance minus the sum. */
   readonly difference: Big;
-  /** Epoch ms. Undefined if the wallet never tied. */
+  /** The time at which the wallet last tied, in epoch ms. Undefined if the wallet never tied. */
   readonly lastTied: number | undefined;
 }
 
 export interface Explanation extends Candidate {
-  /** Whether it equals the difference, alone or together with others of the same reason. */
+  /**
+   * Whether the effect equals the difference, alone or together with other effects that have the
+   * same reason.
+   */
   readonly isExact: boolean;
 }
 
 const mostExplanations = 20;
 
-/** Possible explanations, exact ones first, then the newest. */
+/** The possible explanations: exact explanations first, then the newest. */
 export function explanations(
   { difference }: Pick<Difference, 'difference'>,
   candidates: readonly Candidate[],

@@ -1,5 +1,5 @@
-// Rows for tax and accounting programs in their documented columns. Koinly has one row per
-// transaction, also for a swap. Xero and QuickBooks have the movements of one account in one fiat
+// Writes rows for tax and accounting programs in their documented columns. Koinly has one row per
+// transaction, including swaps. Xero and QuickBooks have the movements of one account in one fiat
 // currency.
 import { decimalsOf, fixed } from '../../formats/amount.js';
 import type { ListedTransaction } from '../../api/types.js';
@@ -12,11 +12,11 @@ export interface AccountingRow {
   readonly cells: readonly string[];
 }
 
-/** This home's own data about a transaction. */
+/** The data that this home has about a transaction. */
 export interface LocalData {
-  /** The recipient. */
+  /** The recipient of the transaction. */
   readonly payee: string | undefined;
-  /** The rates at its settlement. */
+  /** The rates at the settlement of the transaction. */
   readonly kept: Pick<KeptRate, 'fiat' | 'rates'> | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface AccountingFormat {
 const movementsOf = (txn: ListedTransaction): readonly TransactionMovement[] =>
   booked(txn, 0).movements;
 
-/** Koinly reads times as UTC. */
+/** Writes a time in UTC, because Koinly reads times as UTC. */
 const koinly: AccountingFormat = {
   head: [
     'Date',
@@ -135,13 +135,16 @@ const amountText = (movement: TransactionMovement): string =>
 
 const words = { receive: 'Received', send: 'Sent', swap: 'Swapped' } as const;
 
-/** `Sent tron: Supplier in Lagos`. */
+/** Describes a transaction, such as `Sent tron:Supplier in Lagos`. */
 const descriptionOf = ({ kind, other, note }: TransactionMovement, payee = other): string =>
   `${words[kind]} ${payee}${note === null ? '' : `: ${note}`}`;
 
 export const accountingFormats = ['koinly', 'xero', 'quickbooks'] as const;
 
-/** @param ccy the fiat currency of the account, if the format needs it */
+/**
+ * Returns the format of a program.
+ * @param ccy the fiat currency of the account, if the format needs it
+ */
 export const accountingFormat = (
   name: (typeof accountingFormats)[number],
   ccy: string,

@@ -1,4 +1,4 @@
-// Entries in beancount's format. Accounts are opened before use, and texts are quoted.
+// Writes entries in beancount's format. Accounts are opened before use, and texts are quoted.
 import { decimalsOf, type Money } from '../../formats/amount.js';
 import { nextDay } from '../../formats/calendar.js';
 import {
@@ -12,8 +12,8 @@ import {
 } from './ledger-entry.js';
 
 /**
- * A date before every transaction, because beancount refuses the use of an account before its
- * opening.
+ * The opening date of accounts, which is before every transaction. beancount refuses an account
+ * before its opening.
  */
 const opened = '1970-01-01';
 
@@ -28,8 +28,8 @@ export const beancountWriter = (zone = 'UTC'): LedgerWriter => ({
 });
 
 /**
- * The assertion of a balance. beancount checks a balance at the start of its day. Without "~ 0", it
- * tolerates the last digit.
+ * Asserts a balance. beancount checks a balance at the start of its day. Without "~ 0", beancount
+ * tolerates a difference in the last digit.
  */
 const closing = (day: string, { ccy, value }: Money): string =>
   `\n${nextDay(day)} balance ${walletAccount(ccy)}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`;

@@ -1,5 +1,5 @@
-// Facts from the earlier payments of a home: the recipients that it can pay again, and the usual
-// time of a method.
+// Derives facts from the earlier payments of a home: the recipients that the home can pay again,
+// and the usual time of a method.
 import type { Money } from '../../formats/amount.js';
 import { status, type Payment } from '../../store/journal/payment.js';
 import { knownAmounts } from '../limits/limits.js';
@@ -7,9 +7,9 @@ import { decodeOrder, type Order } from '../order/orders.js';
 
 /** A party that was paid, or that is in the address book. */
 export interface KnownDestination<T> {
-  /** Equal for payments to the same destination. */
+  /** A key that is equal for payments to the same destination. */
   readonly key: string;
-  /** The name in the address book, or on the account. */
+  /** The recipient's name in the address book, or on the account. */
   readonly name: string;
   readonly destination: string;
   readonly value: T;
@@ -25,9 +25,9 @@ export function repeatable(payment: Payment): Order | undefined {
 }
 
 /**
- * The last payment to each destination, newest first, then the entries of the address book without
- * a payment.
- * @param describe the recipient of an order, or undefined for another kind of payment
+ * Lists the last payment to each destination, newest first, followed by the entries of the address
+ * book that were never paid.
+ * @param describe the recipient of an order, or undefined for a payment of a different kind
  */
 export function knownDestinations<T>(
   book: readonly KnownDestination<T>[],
@@ -50,8 +50,9 @@ export function knownDestinations<T>(
 const leastKnown = 3;
 
 /**
- * Undefined without enough payments. The journal records a payment as paid when a command sees
- * that, which can be long after its settlement. So the quicker quarter is the best estimate.
+ * Estimates the usual time of a method. Undefined if there are too few payments. The journal
+ * records a payment as paid when a command sees that, which can be long after the settlement. The
+ * quicker quarter is therefore the best estimate.
  */
 export function usualMs(payments: readonly Payment[], method: string): number | undefined {
   const took = payments

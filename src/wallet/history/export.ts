@@ -1,5 +1,5 @@
-// Exports the history: CSV and JSONL with every transaction, journals with transactions that moved
-// money.
+// Exports the history: CSV and JSONL with every transaction, ledger journals with the transactions
+// that moved money.
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { dayWriter } from '../../formats/calendar.js';
@@ -30,7 +30,7 @@ interface Writer {
   readonly write: (page: readonly ListedTransaction[], local: LocalDataOf) => string;
 }
 
-/** This home's own data about a transaction of the page. */
+/** The data that this home has about a transaction of the page. */
 type LocalDataOf = (txnId: string) => LocalData;
 
 export interface ExportOptions {
@@ -39,7 +39,7 @@ export interface ExportOptions {
   readonly jsonLines: (values: readonly object[]) => string;
   /** Sanitizes external text to one line. */
   readonly clean: (text: string) => string;
-  /** Whether cells stay unchanged that a spreadsheet would run as formulas. */
+  /** Whether to leave cells unchanged that a spreadsheet would run as formulas. */
   readonly rawCells: boolean;
   /** The time zone of the calendar days. */
   readonly zone: string;
@@ -50,7 +50,7 @@ export interface ExportOptions {
   readonly local: (page: readonly ListedTransaction[]) => Promise<LocalDataOf>;
 }
 
-/** Yields text in large pieces, the first piece after the first page. */
+/** Yields text in large pieces, with the first piece after the first page. */
 export async function* exportLines(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   options: ExportOptions,
@@ -65,14 +65,15 @@ export async function* exportLines(
       gathered = '';
     }
   } catch (error) {
-    // Writes the rows read so far, unless the program would refuse the file.
+    // After a failed read, the rows read so far are written, unless the program would refuse the
+    // file.
     if (!(error instanceof Failure && error.kind === 'usage')) yield gathered;
     throw error;
   }
   yield gathered;
 }
 
-/** Large pieces are twice as fast as a piece per transaction. */
+/** The size of a piece. Large pieces are twice as fast as one piece per transaction. */
 const pieceLength = 524_288;
 
 function writerOf({
@@ -120,7 +121,7 @@ function journal(
   return { head, write: rowByRow(row) };
 }
 
-/** Throws Failure `usage` for more rows than the program accepts. */
+/** Throws Failure `usage` if there are more rows than the program accepts. */
 function accounting(
   { head, row, atMost }: AccountingFormat,
   day: (at: number) => string,
@@ -170,8 +171,8 @@ const csvHead =
   'fiat,sourceFiatRate,destFiatRate\n';
 
 /**
- * Both fees are in the source currency. The row is built as one text, because an export writes a
- * million rows.
+ * Writes a CSV row. Both fees are in the source currency. The row is built as one text, because an
+ * export writes a million rows.
  */
 function csvRow(
   utc: (at: number) => string,
@@ -199,11 +200,16 @@ function csvRow(
 const number = (value: WireNumber | null | undefined): string =>
   value == null ? '' : plainNumber(value);
 
-/** Matches text that needs neither quotes nor sanitizing. This fast test accepts most texts. */
+/**
+ * Matches text that can be written without quotes and sanitizing. This fast test accepts most
+ * texts.
+ */
 const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;
 
 const needsQuotes = /[",\r\n]/;
 
-/** A quoted cell by RFC 4180, but with the line break of the other formats. */
+/**
+ * Writes a quoted cell by RFC 4180, except for the line break, which is that of the other formats.
+ */
 const quoted = (cell: string): string =>
   needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

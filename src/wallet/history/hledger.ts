@@ -1,4 +1,4 @@
-// Entries in the journal format of hledger, which Ledger also reads.
+// Writes entries in the journal format of hledger, which Ledger also reads.
 import Big from 'big.js';
 import { decimalsOf, fixed, type Money } from '../../formats/amount.js';
 import {
@@ -23,7 +23,7 @@ export const hledgerWriter = (zone = 'UTC'): LedgerWriter => ({
   ),
 });
 
-/** The format of a currency's amounts, because hledger needs the decimal point. */
+/** Declares the format of a currency's amounts, because hledger requires the decimal point. */
 const amountFormat = (ccy: string): string =>
   `${new Big(1).toFixed(decimalsOf(ccy))}${decimalsOf(ccy) === 0 ? '.' : ''}`;
 
@@ -37,13 +37,13 @@ const style: EntryStyle = {
   price: (day, ccy, price) => `P ${day} ${ccy} ${price}`,
 };
 
-/** The assertion of a balance, which hledger checks after the preceding postings of its day. */
+/** Asserts a balance, which hledger checks after the preceding postings of its day. */
 const closing = (day: string, { ccy, value }: Money): string =>
   `\n${day} * Closing balance\n    ${walletAccount(ccy)}  0 ${ccy} = ${fixed(value)} ${ccy}\n`;
 
-/** A text without semicolon, which would begin a comment. */
+/** Removes semicolons from a text, because a semicolon begins a comment. */
 const withoutComment = (text: string): string =>
   text.includes(';') ? text.replaceAll(';', ',') : text;
 
-/** The value of a tag, in which a comma would begin another tag. */
+/** Writes the value of a tag, in which a comma would begin a new tag. */
 const tagValue = (text: string): string => (text.includes(',') ? text.replaceAll(',', ' ') : text);

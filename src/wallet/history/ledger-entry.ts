@@ -1,5 +1,5 @@
-// A transaction as double entry: postings that sum to zero, separate fees, and exchanged amounts
-// with their price.
+// Writes a transaction as double entry: postings that sum to zero, separate fees, and exchanged
+// amounts with their price.
 import Big from 'big.js';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, type Money } from '../../formats/amount.js';
@@ -12,7 +12,7 @@ export interface Posting {
   /** The account in the format of hledger and beancount: `Assets:Svcpay:BTC`. */
   readonly account: string;
   readonly amount: ReportedAmount;
-  /** The total cost, if the amount was exchanged for another currency. */
+  /** The total cost, if the amount was exchanged for a different currency. */
   readonly cost?: ReportedAmount | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface Entry {
   readonly day: string;
   readonly title: string;
   readonly note: string | undefined;
-  /** Undefined for an opening or an adjustment. */
+  /** The transaction. Undefined for an opening or an adjustment. */
   readonly txnId: string | undefined;
   readonly reference: string | undefined;
   /**
@@ -37,11 +37,11 @@ export interface Entry {
 
 export interface Price {
   readonly ccy: string;
-  /** In the fiat currency. */
+  /** The value in the fiat currency. */
   readonly price: Money;
 }
 
-/** A text, with the accounts and currencies in it. */
+/** A text, with the accounts and currencies that occur in the text. */
 export interface Written {
   readonly names: readonly string[];
   readonly text: string;
@@ -53,7 +53,7 @@ export interface LedgerWriter {
   readonly write: (entry: Entry) => Written;
   /** Asserts the balance at the end of the day. */
   readonly closing: (day: string, balance: Money) => Written;
-  /** Declares the names that are not declared yet. */
+  /** Declares the names that have not been declared yet. */
   readonly declare: (names: Iterable<string>) => string;
 }
 
@@ -80,7 +80,7 @@ export interface EntryStyle {
   readonly price: (day: string, ccy: string, price: string) => string;
 }
 
-/** The entry as text, after an empty line. */
+/** Writes the entry as text, after an empty line. */
 export function entryText(entry: Entry, { indent, head, tag, price }: EntryStyle): string {
   const { day, time, txnId, reference, rate } = entry;
   const line = `\n${indent}`;
@@ -104,8 +104,9 @@ export const namesIn = ({ postings, prices }: Entry): string[] => [
 ];
 
 /**
- * The entry of a transaction. Undefined for a transaction that moved nothing, and if the service
- * reports no amounts or an invalid currency. Texts are on one line without control characters.
+ * Converts a transaction to an entry. Undefined if the transaction moved no money, or if the
+ * service reports no amounts or an invalid currency. Texts are on one line without control
+ * characters.
  */
 export function ledgerEntryOf(
   txn: ListedTransaction,
@@ -141,7 +142,10 @@ function pricesOf({ fiat, rates }: Pick<KeptRate, 'fiat' | 'rates'>): Price[] {
   );
 }
 
-/** The debit of a completed payment, fees included. Undefined if the service does not report it. */
+/**
+ * The debit of a completed payment, including fees. Undefined if the service does not report the
+ * debit.
+ */
 export const spentBy = (txn: ListedTransaction): Money | undefined =>
   txn.txnState === 'completed' ? movedAmounts(txn)?.left : undefined;
 
@@ -191,17 +195,17 @@ function titleOf(source: string, dest: string): string {
 /** Matches printable ASCII. */
 const isPlain = /^[ -~]*$/;
 
-/** A text on one line without control characters. */
+/** Converts a text to one line without control characters. */
 const plainLine = (text: string): string =>
   controls.test(text) ? text.replaceAll(new RegExp(controls, 'g'), ' ').trim() : text;
 
 /** Matches control characters and line breaks. */
 const controls = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
 
-/** An amount such as `-0.00002507 BTC`, as in both programs. */
+/** Writes an amount such as `-0.00002507 BTC`, as both programs do. */
 const amountText = ({ ccy, text }: ReportedAmount): string => `${text} ${ccy}`;
 
-/** The amount, with its cost if it was exchanged: `0.00025 BTC @@ 25 USDT`. */
+/** Writes the amount, with its cost if the amount was exchanged: `0.00025 BTC @@ 25 USDT`. */
 const costText = ({ amount, cost }: Posting): string =>
   cost === undefined ? amountText(amount) : `${amountText(amount)} @@ ${amountText(cost)}`;
 

@@ -1,5 +1,5 @@
-// Completes listed transactions that lack amounts, fees, currencies, methods or a time, with a read
-// of each.
+// Completes listed transactions that lack amounts, fees, currencies, methods or a time. Each is
+// read by its id.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { withEarlierFields } from '../transaction/read.js';
@@ -8,8 +8,8 @@ const width = 8;
 
 /**
  * Yields the history in order, with amounts and fees for completed transactions. The specification
- * does not say which fields a listed transaction lacks. `read` fetches a transaction that lacks an
- * amount, or another field that the caller needs.
+ * does not define which fields a listed transaction may omit. `read` fetches a transaction that
+ * lacks an amount or another field that the caller needs.
  */
 export async function* withFigures(
   pages: AsyncIterable<readonly ListedTransaction[]>,
@@ -35,7 +35,7 @@ async function completed(
   return whole;
 }
 
-/** Keeps a listed transaction that cannot be read, so that the export continues. */
+/** If a listed transaction cannot be read, the listed form stays, so that the export continues. */
 async function wholeOf(
   txn: ListedTransaction,
   read: (txnId: string) => Promise<ListedTransaction>,

@@ -1,28 +1,28 @@
-// The exact amounts of a transaction: debit, arriving amount and fees.
+// Calculates the exact amounts of a transaction: debit, amount that arrived and fees.
 import type { Big } from 'big.js';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, fromWire, plainNumber, type Money, type WireNumber } from '../../formats/amount.js';
 
-/** An amount with its digits, which are the service's own if the service reports them. */
+/** An amount with the digits that the service sent, if the service reports the amount. */
 export interface ReportedAmount extends Money {
   readonly text: string;
 }
 
 export interface MovedAmounts {
-  /** The debit, fees included. */
+  /** The debit, including fees. */
   readonly left: Money;
   /** The part of `left` that was exchanged for `arrived`. */
   readonly exchanged: ReportedAmount;
   readonly arrived: ReportedAmount;
-  /** In the currency of the source. Zero if the service reports no fee. */
+  /** The fee in the currency of the source. Zero if the service reports no fee. */
   readonly serviceFee: ReportedAmount;
   readonly networkFee: ReportedAmount;
 }
 
 /**
- * The amounts. Undefined if the service reports no amounts, or an invalid currency. Fees are in the
- * source currency. They are added to the amount, unless they were deducted from the arriving
- * amount.
+ * Calculates the amounts. Undefined if the service reports no amounts, or an invalid currency. Fees
+ * are in the source currency. Fees are added to the amount, unless they were deducted from the
+ * amount that arrived.
  */
 export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAmounts | undefined {
   const [sent, gets] = [reportedAmount(sourceReq, destReq), reportedAmount(destReq, sourceReq)];
@@ -64,14 +64,16 @@ const figureOf = ({ ccy, reported }: Reported): ReportedAmount => ({
   text: plainNumber(reported),
 });
 
-/** Whether fees were deducted from the arriving amount, so less settled than requested. */
+/** Whether fees were deducted from the amount that arrived, so less settled than requested. */
 const arrivesLess = ({ amtRequested, amtSettled }: RequestSide): boolean =>
   amtRequested != null &&
   amtSettled != null &&
   amtSettled !== amtRequested &&
   fromWire(amtSettled).lt(fromWire(amtRequested));
 
-/** The amount of a side. Within one currency, the service may report it on the other side. */
+/**
+ * The amount of a side. Within one currency, the service may report the amount on the other side.
+ */
 function reportedAmount(side: RequestSide, other: RequestSide): Reported | undefined {
   const own = side.amtSettled ?? side.amtRequested;
   const reported =
@@ -82,5 +84,5 @@ function reportedAmount(side: RequestSide, other: RequestSide): Reported | undef
     : { ccy, reported };
 }
 
-/** Codes that hledger and beancount accept without quotes. */
+/** Matches currency codes that hledger and beancount accept without quotes. */
 const isCurrency = /^[A-Z]{3,5}$/;

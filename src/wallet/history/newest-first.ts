@@ -1,4 +1,4 @@
-// A list from a given time on, for services that may ignore the requested time.
+// Reads a list from a given time on. Services may ignore the requested time.
 import type { ListedTransaction } from '../../api/types.js';
 
 /**

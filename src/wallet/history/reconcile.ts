@@ -39,7 +39,7 @@ export interface ReconcileDeps {
 }
 
 export interface Reconciled {
-  /** Number of listed transactions. */
+  /** The number of listed transactions. */
   readonly read: number;
   /** The payments that the journal lacked, or did not have as submitted. */
   readonly entered: number;
@@ -50,8 +50,8 @@ export interface Reconciled {
 }
 
 /**
- * A quote lasts an hour at most, so a quote from before the backup may have been submitted after
- * it.
+ * The longest lifetime of a quote, an hour. A quote from before the backup may therefore have been
+ * submitted after the backup.
  */
 const overlapMs = 3_600_000;
 
@@ -82,8 +82,8 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
 }
 
 /**
- * Whether a transaction may be svcpay's. Its payments always have a reference. Quotes count too,
- * because a list may lag behind submissions. Missing fields of an abbreviated row are read by id.
+ * Whether a transaction may be svcpay's own. Payments of svcpay always have a reference. Quotes
+ * count too, because a list may lag behind submissions. svcpay reads an abbreviated row by its id.
  */
 function mayBeOurs(row: ListedTransaction, account: string): boolean {
   const { txnId, txnState, extRefId, sourceReq, destReq } = row;
@@ -97,7 +97,7 @@ function mayBeOurs(row: ListedTransaction, account: string): boolean {
   );
 }
 
-/** The direction. Undefined if a method is missing or not recognized. */
+/** The direction of a transaction. Undefined if a method is missing or unrecognized. */
 function directionNamed(txn: ListedTransaction): 'payment' | 'receive' | undefined {
   try {
     return directionOf(txn);
@@ -137,7 +137,10 @@ async function account(
   return imported.approvedTotal === null ? 'uncounted' : 'entered';
 }
 
-/** Undefined if the service lists a transaction but does not find it by its id. */
+/**
+ * Reads a transaction by its id. Undefined if the service lists the transaction but does not find
+ * it.
+ */
 async function listedTransaction(
   service: ReadService,
   txnId: string,
@@ -194,7 +197,7 @@ function importedAttempt(
 ): ImportedAttempt {
   const { txnId, txnState } = txn;
   const moved = movedAmounts(txn);
-  // Negative amounts would raise the remaining limit.
+  // Negative amounts are ignored, because they would raise the remaining limit.
   const figures =
     moved === undefined || moved.left.value.lt(0) || moved.arrived.value.lt(0) ? undefined : moved;
   return {

@@ -1,10 +1,10 @@
-// The time at which a transaction settled, and the side of a period's edge on which it lies.
+// Determines when a transaction settled, and on which side of a period's edge.
 import type { ListedTransaction } from '../../api/types.js';
 import { methodProperties } from '../../formats/rails.js';
 
 /**
- * Epoch ms, from the last update of a completed transaction. Undefined if the transaction does not
- * report one, as in most lists.
+ * The settlement time in epoch ms, from the last update of a completed transaction. Undefined if
+ * the transaction does not report an update, as in most lists.
  */
 export function settledAt({ txnState, sourceReq, destReq }: ListedTransaction): number | undefined {
   if (txnState !== 'completed') return undefined;
@@ -13,8 +13,8 @@ export function settledAt({ txnState, sourceReq, destReq }: ListedTransaction): 
 }
 
 /**
- * Whether the time of settlement is missing, and an edge (epoch ms) lies between the creation and
- * the latest time at which this kind of transaction settles.
+ * Whether the time of settlement is missing and could matter. It matters if an edge (epoch ms) lies
+ * between the creation and the latest time at which this kind of transaction settles.
  */
 export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[]): boolean => {
   const { txnState, createdAt } = txn;
@@ -26,8 +26,8 @@ export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[])
 const hourMs = 3_600_000;
 
 /**
- * The longest time until a settlement. A quote lasts an hour and an invoice a day. Transfers on
- * chains and to banks take days: at most three business days between holidays.
+ * The longest time until a settlement, in ms. A quote lasts an hour and an invoice a day. Transfers
+ * on chains and to banks take days: at most three business days between holidays.
  */
 function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   const isQuick = [sourceReq, destReq].every(
@@ -37,7 +37,7 @@ function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   return sourceReq.method === 'servicepay' ? 2 * hourMs : 25 * hourMs;
 }
 
-/** Adds the times of settlement that this home knows, if they matter. */
+/** Adds the settlement times that this home knows, if the times matter. */
 export async function* withKnownTimes(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   edges: readonly number[],

@@ -9,7 +9,7 @@ const uriScheme = /^(lightning|bitcoin|lnurlp|https?):/i;
 /**
  * Reads a destination: an invoice (which stands for its node), a node key, an address, an LNURL, a
  * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names to store. A bitcoin:
- * URI can have two. Throws Failure `usage` for any other text.
+ * URI can have two names. Throws Failure `usage` for any other text.
  */
 export function readAllowed(text: string): string[] {
   const name = text.trim();
@@ -39,7 +39,8 @@ export const isAllowed = (destination: string, names: readonly string[]): boolea
   names.some((name) => isSame(destination, name) || isSame(allowedName(destination), name));
 
 /**
- * The stored name of a destination. For a payout, `method:institution:account` loses its method.
+ * The stored name of a destination. The name of a payout omits the method from
+ * `method:institution:account`.
  */
 export function allowedName(destination: string): string {
   const [, institution, account, ...more] = destination.split(':');

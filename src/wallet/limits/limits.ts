@@ -1,5 +1,5 @@
-// The local spending limits: per payment, per day, and by destination. Limits of several sources
-// are combined, and each can only narrow the others.
+// Applies the local spending limits: per payment, per day, and by destination. svcpay combines the
+// limits of several sources, and each source can only narrow the others.
 import { Big } from 'big.js';
 import {
   fixed,
@@ -38,8 +38,8 @@ export function checkDestination({ destinations }: Limits, order: Order): void {
 }
 
 /**
- * The spending of an order before its quote: the amount without fees, in the currency of the debit,
- * and in the arriving currency if it differs.
+ * The spending of an order before its quote: the amount without fees, in the currency of the debit.
+ * If a different currency arrives, the spending includes the amount that arrives.
  */
 export function knownAmounts(order: Order): Money[] {
   const { sourceReq } = order.body;
@@ -48,7 +48,10 @@ export function knownAmounts(order: Order): Money[] {
   return inEachCurrency([...asked, ...arriving(order)]);
 }
 
-/** The spending of a quote, fees included, also in the arriving currency. */
+/**
+ * The spending of a quote, including fees. If a different currency arrives, the spending includes
+ * the amount that arrives.
+ */
 export const quotedAmounts = (
   order: Order,
   { total, receives }: Pick<Quote, 'total' | 'receives'>,
@@ -65,7 +68,7 @@ const inEachCurrency = (amounts: readonly Money[]): Money[] =>
 /**
  * Throws Failure `limit` if this payment exceeds a limit, alone or together with the last day's
  * payments.
- * @param spent the last day's spending, called only if there is a limit per day
+ * @param spent the last day's spending, called only if there is a daily limit
  */
 export function checkSpend(
   limits: Limits,
@@ -89,7 +92,7 @@ export function checkSpend(
   }
 }
 
-/** Total spending in one currency. */
+/** The total spending in one currency. */
 export function sumOf(spent: readonly Spend[], ccy: string): Money {
   const total = spent
     .filter((each) => each.ccy === ccy)
@@ -121,7 +124,7 @@ function lower(
   return { ...a, ...Object.fromEntries(kept) };
 }
 
-/** Matches no destination. An empty list would allow all destinations. */
+/** A name that matches no destination, because an empty list would allow all destinations. */
 const nowhere = 'no destination';
 
 function common(a: readonly string[], b: readonly string[]): string[] {

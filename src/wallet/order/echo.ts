@@ -1,6 +1,6 @@
-// Whether a response from the service matches the order. Pure: an order and the response in, a
-// refusal or nothing out. It compares currencies, methods, amounts, the destination with everything
-// resolved from it, and the parties.
+// Checks whether a response from the service matches the order. Pure: takes an order and the
+// response, and throws a refusal if they differ. Compares currencies, methods, amounts, the
+// parties, and the destination with everything resolved from it.
 import Big from 'big.js';
 import { deductions } from '../../api/reading/transaction.js';
 import { misread, type RequestSide, type Transaction } from '../../api/types.js';
@@ -41,7 +41,7 @@ export function echoes(order: Order, txn: Transaction, account: string): boolean
   }
 }
 
-/** Fields that decide about money. Other unreadable fields of a response are ignored. */
+/** The fields that decide about money. Other unreadable fields of a response are ignored. */
 const deciding = [
   'accountId',
   'ccy',
@@ -77,8 +77,7 @@ const accountDifference = (
     : different('the account', accountId, account);
 
 /**
- * Whether a transaction belongs to the account. A list may also show the transactions of
- * subaccounts.
+ * Whether a transaction belongs to the account. A list may include the transactions of subaccounts.
  */
 export const isOfAccount = (
   { accountId }: Pick<Transaction, 'accountId'>,
@@ -104,7 +103,7 @@ function sideDifference(name: string, asked: AskedSide, given: RequestSide): str
   );
 }
 
-/** Names under which services return an account number. */
+/** The names under which services return an account number. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   acctNum: ['bankAcctNum', 'accountNumber'],
   bankAcctNum: ['acctNum', 'accountNumber'],
@@ -115,7 +114,8 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   const answered: Fields = given.reqDetails ?? {};
   for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
     const got = answered[field];
-    // The code decides the recipient. Another home may not have imported the name.
+    // The name of the institution may be missing, because the code decides the recipient. A
+    // different home may not have imported the name.
     if (field === 'institutionName' && got == null) continue;
     if (!sameText(got, wanted)) return different(field, got, wanted);
     const resolved = (otherNames[field] ?? []).find(
@@ -140,8 +140,8 @@ const targets = [
 ] as const;
 
 /**
- * A second destination besides the requested destination. After the confirmation, a service may
- * show the invoice of an LNURL.
+ * The difference if a response has a second destination besides the requested destination. After
+ * the confirmation, a service may show the invoice of an LNURL.
  */
 function unaskedTarget(
   { method, reqDetails = {} }: AskedSide,
@@ -221,8 +221,8 @@ function kycDifference(asked: AskedSide, given: RequestSide): string | undefined
 }
 
 /**
- * The difference of amounts. The order defines them, but rule 1 allows them on one side only: the
- * amount of an invoice, and the amount of its other side.
+ * The difference of amounts. The order defines two amounts of an invoice payment, although rule 1
+ * allows an amount on one side only: the invoice's amount, and the amount of the other side.
  */
 function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
   const { receives } = order;
@@ -233,7 +233,8 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   }
   const sent = givenFromWire(sourceReq.amtRequested);
   if (sourceReq.ccy !== receives.ccy || sent === undefined) return undefined;
-  // The specification does not define whether the computed side of a response includes the fees.
+  // An amount with or without fees is accepted, because the specification does not define whether
+  // the computed side of a response includes the fees.
   const fees = (givenFromWire(sourceReq.servicepayFees) ?? new Big(0)).plus(
     givenFromWire(sourceReq.networkFees) ?? 0,
   );
@@ -247,7 +248,7 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${fixed(receives.value)}`;
 }
 
-/** The difference in who pays the fees, if the response has that. */
+/** The difference in who pays the fees, if the response reports that. */
 function deductionDifference({ body }: Order, txn: Transaction): string | undefined {
   for (const field of deductions) {
     const answered = txn[field];

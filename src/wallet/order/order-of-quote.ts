@@ -1,4 +1,4 @@
-// The order of a quote of unknown origin, derived from the service's transaction. Pure.
+// Derives the order of a quote of unknown origin from the service's transaction. Pure.
 import type { Transaction } from '../../api/types.js';
 import { fromWire, money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
@@ -8,8 +8,8 @@ import { notObeyed } from './echo.js';
 import type { Order } from './orders.js';
 
 /**
- * The order of a quote. Responses have both amounts. Only the amount that its method requires is
- * used.
+ * Derives the order of a quote. Responses have both amounts, but svcpay uses only the amount that
+ * the quote's method requires.
  */
 export function orderOf(txn: Transaction): Order {
   const { note, deductNetworkFeesFromDest } = txn;
@@ -41,8 +41,8 @@ export function orderOf(txn: Transaction): Order {
 }
 
 /**
- * A side with currency and method. Throws Failure `refused`, because an incomplete quote must not
- * be confirmed.
+ * Reads a side with currency and method. Throws Failure `refused` if one is missing, because an
+ * incomplete quote must not be confirmed.
  */
 function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Transaction) {
   if (typeof ccy === 'string' && typeof method === 'string') return { ...side, ccy, method };
@@ -50,7 +50,7 @@ function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Tr
 }
 
 /**
- * By destination method: whether the source and the destination have the amount (endpoint 6, rules
+ * Whether the source and the destination have the amount, by destination method (endpoint 6, rules
  * 2 to 8).
  */
 const amountSides: Readonly<Record<string, readonly [source: boolean, dest: boolean]>> = {

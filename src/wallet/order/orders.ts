@@ -1,6 +1,6 @@
-// Orders: the body of the create request of each kind of payment, by the rules of endpoint 6 of the
-// specification, and its record in the journal: JSON with exact decimals, restored completely after
-// a crash.
+// Builds orders: the body of the create request of each kind of payment, by the rules of endpoint
+// 6. Stores an order in the journal as JSON with exact decimals, so that svcpay restores the order
+// completely after a crash.
 import type { CreateSide, CreateTransaction } from '../../api/types.js';
 import Big from 'big.js';
 import { btcFromMsat, fixed, type Money } from '../../formats/amount.js';
@@ -12,33 +12,36 @@ import * as v from 'valibot';
 import { isFields } from '../../formats/unknown.js';
 import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
 
-/** A requested payment, before the service has quoted it. */
+/** A requested payment that the service has not quoted yet. */
 export interface Order {
   /** The kind in words, such as `send lightning`. */
   readonly kind: string;
   readonly body: CreateTransaction;
-  /** Identifies a single-use destination: a payment hash. */
+  /** The key of a single-use destination, such as a payment hash. */
   readonly idempotencyKey: string | null;
   /** The destination, for the allow-list. */
   readonly destination: string;
-  /** Another destination of the same payment: the address of the URI that contains the invoice. */
+  /** A second destination of the same payment: the address of the URI that contains the invoice. */
   readonly alsoPays?: string | undefined;
   /** The earliest possible time of the payment in epoch ms: the creation of an invoice. */
   readonly notBefore?: number | undefined;
   /** The latest possible time of the payment in epoch ms. */
   readonly expiresAt?: number | undefined;
-  /** The exact amount that the recipient must get, if the order defines it. */
+  /** The exact amount that the recipient must get, if the order defines that amount. */
   readonly receives: Money | undefined;
   /**
-   * Whether the order comes from an imported payment and may be incomplete. Nothing is created from
-   * it.
+   * Whether the order comes from an imported payment and may be incomplete. svcpay creates no
+   * transaction from an incomplete order.
    */
   readonly isImported?: boolean | undefined;
 }
 
 const servicepay = 'servicepay';
 
-/** Rule 2: no amount on either side, because the invoice has it. */
+/**
+ * Creates a send of an invoice. The amount is on neither side, because the invoice contains it
+ * (rule 2).
+ */
 export function lightningOrder(invoice: Invoice, from: string): Order {
   return {
     kind: 'send lightning',
@@ -58,31 +61,37 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
 }
 
 /**
- * Rule 3: the amount is on the source side, in the currency of the paying wallet.
- *
+ * Creates a send to an LNURL. The amount is on the source side, in the currency of the paying
+ * wallet (rule 3).
  * @param address a Lightning Address or an LNURL, which the service resolves
  */
 export const lnurlOrder = (address: string, amount: Money): Order =>
   spendOrder('lnurl', 'BTC', address, amount);
 
-/** Rule 5: the amount, in BTC, is on the destination side. */
+/** Creates an on-chain send. The amount, in BTC, is on the destination side (rule 5). */
 export const onchainOrder = (address: string, amount: Money, from: string): Order =>
   addressOrder('onchain', address, amount, from);
 
-/** An order with the fees taken out of the amount, so that the recipient gets less. */
+/** Takes the fees out of the amount, so that the recipient gets less. */
 export function deducting({ body, ...order }: Order): Order {
   return { ...order, body: { ...body, deductNetworkFeesFromDest: true } };
 }
 
-/** Rule 6: USDT over TRON; the recipient gets the amount. */
+/** Creates a USDT send over TRON in which the recipient gets the amount (rule 6). */
 export const usdtOrder = (address: string, amount: Money, from: string): Order =>
   addressOrder('usdt', address, amount, from);
 
-/** Rule 6 with the amount on the source side (rule 1): debited from the wallet. */
+/**
+ * Creates a USDT send (rule 6) whose amount is on the source side (rule 1): the wallet is debited
+ * the amount.
+ */
 export const usdtSpendOrder = (address: string, amount: Money): Order =>
   spendOrder('usdt', 'USDT', address, amount);
 
-/** The amount is debited from the wallet. Within one currency, the received amount is equal. */
+/**
+ * Creates an order whose amount is debited from the wallet. Within one currency, the received
+ * amount is equal.
+ */
 function spendOrder(rail: Rail, ccy: string, address: string, spent: Money): Order {
   return {
     kind: `send ${rail}`,
@@ -96,7 +105,7 @@ function spendOrder(rail: Rail, ccy: string, address: string, spent: Money): Ord
   };
 }
 
-/** The amount is received, in its currency. */
+/** Creates an order whose amount is received, in its currency. */
 function addressOrder(rail: Rail, address: string, amount: Money, from: string): Order {
   return {
     kind: `send ${rail}`,
@@ -115,7 +124,10 @@ function addressOrder(rail: Rail, address: string, amount: Money, from: string):
   };
 }
 
-/** Rule 8: both methods are the internal wallet; rule 1: the amount is on one side only. */
+/**
+ * Creates a swap. Both methods are the internal wallet (rule 8), and the amount is on one side only
+ * (rule 1).
+ */
 export function swapOrder(from: string, to: string, amount: Money, side: 'source' | 'dest'): Order {
   return {
     kind: 'swap',
@@ -139,7 +151,10 @@ export function swapOrder(from: string, to: string, amount: Money, side: 'source
   };
 }
 
-/** Rule 4: the amount is on the destination side, whose method is the internal wallet. */
+/**
+ * Creates a receive. The amount is on the destination side, whose method is the internal wallet
+ * (rule 4).
+ */
 export function receiveBody(method: 'lightning' | 'on-chain', amount: Money): CreateTransaction {
   return {
     sourceReq: { ccy: amount.ccy, method, reqDetails: {} },
@@ -149,7 +164,7 @@ export function receiveBody(method: 'lightning' | 'on-chain', amount: Money): Cr
 
 const onSide = (amtRequested: Big): { amtRequested: Big } => ({ amtRequested });
 
-/** Throws Failure `usage` for an invoice that has expired. */
+/** Throws Failure `usage` if the invoice has expired. */
 export function checkNotExpired({ expiresAt }: Order, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return;
   throw new Failure(
@@ -214,7 +229,10 @@ export const recordOf = (
   idempotencyKey: order.idempotencyKey,
 });
 
-/** Throws unless the text is read back as an equal order: a crash must not change a payment. */
+/**
+ * Throws unless the text can be read back as an equal order, because a crash must not change a
+ * payment.
+ */
 function encodeOrder(order: Order): string {
   const text = JSON.stringify(plain(order));
   if (JSON.stringify(plain(decodeOrder(text))) !== text)
@@ -222,7 +240,7 @@ function encodeOrder(order: Order): string {
   return text;
 }
 
-/** Throws Failure `usage` for a text that is not an order of this version. */
+/** Reads an order. Throws Failure `usage` if the text is not an order of this version. */
 export function decodeOrder(text: string): Order {
   try {
     const { receives, ...order } = v.parse(orderSchema, withPresentNames(JSON.parse(text)));
@@ -250,15 +268,15 @@ function withPresentNames(record: unknown): unknown {
   };
 }
 
-/** Equal for equivalent orders. A note does not matter. */
+/** Whether two orders are equivalent. A note does not matter. */
 export const fingerprint = ({ body }: Order): string =>
   JSON.stringify(
     plain({ ...body, destReq: asAsked(body.destReq), note: undefined, extRefId: undefined }),
   );
 
 /**
- * A side without data from the service's list of institutions, which may be unavailable or
- * different the next time.
+ * A side without data from the service's list of institutions, because that list may later be
+ * unavailable or different.
  */
 export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
   const { institutionName: _name, institutionCode: code, ...details } = reqDetails;
@@ -283,7 +301,10 @@ export function isForOrder(
   return payment.fingerprint === asked || fingerprint(decodeOrder(payment.request)) === asked;
 }
 
-/** A value with decimals as fixed text and keys in order, so that equal orders give equal text. */
+/**
+ * Writes a value with decimals as fixed text and keys in order, so that equal orders give equal
+ * text.
+ */
 function plain(value: unknown): unknown {
   if (value instanceof Big) return fixed(value);
   if (Array.isArray(value)) return value.map(plain);

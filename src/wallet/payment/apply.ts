@@ -1,5 +1,5 @@
-// Applies an event to a run: returns the change that the journal must write, and the new memory of
-// the run. Pure. Only these changes change a payment.
+// Applies an event to a run: returns the change that the journal must write, and the new data of
+// the run. Pure. Payments change only by these changes.
 import type { Transaction } from '../../api/types.js';
 import {
   changed,
@@ -48,7 +48,10 @@ export const withPayment = (run: Run, payment: Payment): Run => ({
   attempt: latest(payment),
 });
 
-/** The run after its change, if the journal could not be written after money may have moved. */
+/**
+ * The run after its change, if the change could not be written to the journal after money may have
+ * moved.
+ */
 export const unwritten = (run: Run, change: PaymentChange): Run =>
   withPayment(run, changed(run.payment, change));
 
@@ -61,18 +64,18 @@ const whileOpen = (to: AttemptState): Partial<Record<AttemptState, AttemptState>
 });
 
 /**
- * The next state of an attempt after a report from the service. A state without an entry stays:
- * reads can be stale, and no state goes back.
+ * The next state of an attempt after a report from the service. A state that has no entry stays,
+ * because reads can be stale and states never go back.
  */
 const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, AttemptState>>>> = {
   quoted: { requested: 'quoted' },
   moving: { requested: 'in-flight', quoted: 'in-flight', submitting: 'in-flight' },
-  // Also after an error, because this report is more exact.
+  // A report replaces `error` too, because the report is more exact.
   completed: { ...whileOpen('paid'), error: 'paid' },
   failed: { ...whileOpen('failed'), error: 'failed' },
   error: whileOpen('error'),
-  // Only `next` lets an attempt lapse that was never submitted. After submission, the report proves
-  // nothing.
+  // Only `next` can mark an attempt as lapsed if it was never submitted. After submission, the
+  // report proves nothing.
   lapsed: { requested: 'quoted', submitting: 'unknown', 'in-flight': 'unknown' },
 };
 
@@ -115,7 +118,7 @@ export function apply(run: Run, event: RunEvent): Applied {
     case 'shown':
       return remember(run, 'quoted', () => ({ shown: true }));
     case 'approved':
-      // Time passed during the question, so the quote is read again before it is submitted.
+      // The quote is read again before it is submitted, because time passed during the question.
       return remember(run, 'quoted', () => ({
         approvedQuote: event.quote,
         approval: event.by,
@@ -172,8 +175,8 @@ type EventOf<I extends RunEvent['is']> = Extract<RunEvent, { readonly is: I }>;
 type MemoryIn<P extends Phase> = Extract<RunMemory, { readonly phase: P }>;
 
 /**
- * The run with new data of its phase. Throws if the event belongs to another phase, because `next`
- * cannot have decided the driver's step.
+ * Returns the run with new data of its phase. Throws if the event belongs to a different phase,
+ * because `next` cannot have decided the driver's step.
  */
 function remember<P extends Phase>(
   run: Run,
@@ -188,7 +191,7 @@ function remember<P extends Phase>(
 const isIn = <P extends Phase>(memory: RunMemory, phase: P | 'any'): memory is MemoryIn<P> =>
   phase === 'any' || memory.phase === phase;
 
-/** Opens a further attempt, for which only the consent and the earlier reads count. */
+/** Opens a further attempt. From the earlier attempts, only the approval and the reads count. */
 function attemptOpened(run: Run, event: EventOf<'attempt-opened'>): Applied {
   const { approvedQuote, earlierRead } = run.memory;
   const memory = { ...emptyMemory('requested', true), approvedQuote, earlierRead };
@@ -202,7 +205,7 @@ const stopped = (run: Run, failure: Run['memory']['stopped']): Applied =>
 const terms = (event: EventOf<'attempt-opened' | 'reopened'>): PaymentChange =>
   event.terms === undefined ? {} : { terms: event.terms };
 
-/** The change, with the data of the run in the phase that the attempt enters. */
+/** Returns the change, with the data of the run in the phase that the attempt enters. */
 function moved(run: Run, change: PaymentChange & { attempt: Attempt }, ms: number): Applied {
   return { run: { ...run, memory: inPhaseOf(change.attempt.state, run.memory, ms) }, change };
 }
@@ -268,7 +271,7 @@ function withTransaction(run: Run, attempt: Attempt, txn: Transaction, ms: numbe
   const isNew = !run.payment.attempts.includes(attempt);
   const { run: next } = moved(run, { attempt: after }, ms);
   const hasFailed = after.state === 'failed' && attempt.state !== 'failed';
-  // The attempt failed, so earlier unknown attempts decide, and are read once more.
+  // If the latest attempt failed, earlier unknown attempts decide, so svcpay reads them once more.
   const { run: fresh } = hasFailed
     ? remember(next, 'any', () => ({ earlierRead: [] }))
     : { run: next };

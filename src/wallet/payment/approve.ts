@@ -1,5 +1,5 @@
-// Checks a quote against the order and the terms, shows it, and gets an approval from a person or
-// from `--yes`.
+// Checks a quote against the order and the terms, shows the quote, and gets an approval from a
+// person or from `--yes`.
 import { Failure } from '../../formats/failure.js';
 import type { Rates, Transaction } from '../../api/types.js';
 import { checkDestination, checkSpend, quotedAmounts } from '../limits/limits.js';
@@ -85,8 +85,8 @@ const isWorseThan = (approvedQuote: Quote | undefined, quote: Quote): boolean =>
   isWorse(quote, { total: approvedQuote.total.value, receives: approvedQuote.receives?.value });
 
 /**
- * The approved quote by its last read. Throws Failure `refused` if it now differs from the order,
- * or is worse than before.
+ * Returns the approved quote as last read. Throws Failure `refused` if it now differs from the
+ * order, or is worse than before.
  */
 export function quoteToSubmit(run: Run): Quote {
   const { approvedQuote } = run.memory;
@@ -102,8 +102,8 @@ export function quoteToSubmit(run: Run): Quote {
 }
 
 /**
- * The amount that could be spent before the quote. Undefined if the balance may include the
- * reservation for this quote.
+ * The spendable amount before the quote. Undefined if the balance may include the reservation for
+ * this quote.
  */
 function availableBefore(funds: Funds | undefined, total: Money): Money | undefined {
   if (funds === undefined) return undefined;

@@ -33,7 +33,8 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
       ? await take(payment, deps)
       : undefined;
   try {
-    // Another process may have started the next attempt. This run leaves that attempt unchanged.
+    // Another process may have started the next attempt. If so, this run leaves that attempt
+    // unchanged.
     const claim =
       taken !== undefined && latest(taken.payment).txnId === txnId
         ? await abandon(taken, deps)
@@ -55,14 +56,19 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   }
 }
 
-/** After a submission, an expired or cancelled state proves nothing. */
+/**
+ * Throws if the payment was submitted, because an expired or cancelled state then proves nothing.
+ */
 function lapsed(txn: Transaction, payment: Payment | undefined): Transaction {
   const failure = unresolvedTransaction(payment, txn);
   if (failure !== undefined) throw failure;
   return txn;
 }
 
-/** `isCancelled`: the service's own response to the cancellation, not a later read. */
+/**
+ * Records the cancelled quote. `isCancelled`: the service confirmed the cancellation itself, not
+ * only by a later read.
+ */
 async function cancelOrRead(
   txn: Transaction,
   { service }: CancelDeps,

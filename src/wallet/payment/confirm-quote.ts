@@ -1,5 +1,5 @@
-// Turns an earlier quote, of this home or of another program, into a payment. The same core with
-// limits and journal then confirms it.
+// Turns an earlier quote, from this home or from a different program, into a payment. The payment
+// core then confirms the payment, with limits and journal.
 import type { Transaction } from '../../api/types.js';
 import type { Claim } from '../../store/journal/journal.js';
 import {
@@ -18,8 +18,8 @@ import { alreadyPaid, differentPayment } from './outcomes.js';
 import { payThisQuote } from './payment.js';
 
 /**
- * Confirms only this quote, and follows it to its end. Throws Failure as `pay` does, and
- * `payment-failed` also if the quote expired.
+ * Confirms only this quote, and follows the payment to its end. Throws Failure like `pay`. An
+ * expired quote is `payment-failed`.
  */
 export async function confirmQuote(
   txn: Transaction,
@@ -78,8 +78,8 @@ async function orderAsked(
 }
 
 /**
- * Throws Failure `usage` if the payment is another payment, or has an attempt that is not this
- * quote.
+ * Throws Failure `usage` if the journal's payment is a different payment, or has an attempt that is
+ * not this quote.
  */
 async function asAttempt(
   claim: Claim,

@@ -18,18 +18,18 @@ import type { Quote } from '../quote/quote.js';
 import type { Consent } from './model.js';
 import type { EarlierPayment } from './same-again.js';
 
-/** The part of the client that payments use. */
+/** The methods of the client that payments use. */
 export interface PaymentService {
   createTransaction(body: CreateTransaction): Promise<Transaction>;
   confirmTransaction(txnId: string): Promise<Transaction>;
   /** Called only for a quote that expired before it was confirmed. */
   cancelTransaction(txnId: string): Promise<Transaction>;
   transaction(txnId: string): Promise<Transaction>;
-  /** The list is read only after a refused create request. */
+  /** Reads the list. Called only after a refused create request. */
   transactions(filter: TransactionFilter): Promise<TransactionPage>;
   eachTransaction(filter: TransactionFilter): AsyncIterable<ListedTransaction>;
   wallets(): Promise<Wallet[]>;
-  /** Read only if money is converted. */
+  /** Reads the rates. Called only if money is converted. */
   rates(): Promise<Rates>;
   serviceNow(): number;
   /** The service's clock, or undefined before the first response with a date. */
@@ -42,7 +42,7 @@ export interface Approval {
   readonly quote: Quote;
   readonly txn: Transaction;
   /**
-   * The amount that the source wallet could spend before this quote. Undefined if that is
+   * The spendable amount of the source wallet before this quote. Undefined if the amount is
    * uncertain.
    */
   readonly available: Money | undefined;
@@ -53,7 +53,7 @@ export interface Approval {
   readonly left: Money | undefined;
   /** Whether this quote replaces an approved quote that expired, and is worse. */
   readonly worse: boolean;
-  /** Costs in words that only a person can approve. `--yes` does not cover them. */
+  /** Costs, in words, that only a person can approve. `--yes` does not cover these costs. */
   readonly unusual: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export type PaymentEvent =
   | { readonly type: 'quoted'; readonly approval: Approval }
   /**
    * The confirmation is about to be sent, may have been sent, or the service started the payment.
-   * From then on, only the service knows the outcome.
+   * From this event on, only the service can report the outcome.
    */
   | { readonly type: 'submitting'; readonly payment: Payment }
   /**
@@ -76,8 +76,8 @@ export type PaymentEvent =
   | { readonly type: 'refused'; readonly error: Failure }
   | { readonly type: 'state'; readonly txn: Transaction }
   /**
-   * A read during the wait, even without a new state, because the confirmations of a blockchain
-   * increase within one state.
+   * A read during the wait. The event occurs even if the state is unchanged, because the
+   * confirmations of a blockchain increase within one state.
    */
   | { readonly type: 'read'; readonly txn: Transaction }
   /**
@@ -85,10 +85,10 @@ export type PaymentEvent =
    * far.
    */
   | { readonly type: 'searching'; readonly count: number }
-  /** No rate could be read for this conversion. `why` is a sentence. */
+  /** The rate of this conversion could not be read. `why` is a sentence. */
   | { readonly type: 'rate-unchecked'; readonly why: string }
   /**
-   * The service started the payment without a confirmation, and the payment exceeds a limit or
+   * The service started the payment without a confirmation, although the payment exceeds a limit or
    * `maxFee`.
    */
   | { readonly type: 'exceeded'; readonly failure: Failure }
@@ -101,18 +101,18 @@ export interface PaymentDeps {
   readonly scope: string;
   /** The account whose spending the limits count. */
   readonly account: string;
-  /** The name of this process in the journal. Every run adds its own name. */
+  /** The name of this process in the journal. Every run appends its own name. */
   readonly owner: string;
   /**
-   * A further check in the transaction that submits, while the account is locked. Throws Failure to
-   * refuse.
+   * Makes a further check in the transaction that submits, while the account is locked. Throws
+   * Failure to refuse the payment.
    */
   readonly refuse?:
     | ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>)
     | undefined;
   /**
    * Checks the order at the service, during the create request and before the approval. Throws
-   * Failure to refuse.
+   * Failure to refuse the payment.
    */
   readonly checkOrder?: (() => Promise<void>) | undefined;
   readonly limits: Limits;
@@ -121,16 +121,18 @@ export interface PaymentDeps {
   /** Runs the action at this interval until the returned function is called. */
   readonly every: (ms: number, action: () => void) => () => void;
   readonly newId: () => string;
-  /** States of a transaction from sources other than a read, such as webhook events. */
+  /**
+   * Subscribes to states of a transaction from sources other than a read, such as webhook events.
+   */
   readonly reported?: (txnId: string) => Promise<readonly string[]>;
-  /** Aborted when the person interrupts. */
+  /** A signal that is aborted when the person interrupts. */
   readonly signal: AbortSignal;
   /**
-   * Called if the same payment was made a moment ago, or is under way. Decides whether this run
-   * follows that payment or makes another payment. Throws Failure to make none.
+   * Called if an equal payment was made a moment ago, or is under way. Decides whether this run
+   * follows that payment or makes a new payment. Throws Failure to refuse both.
    */
   readonly again: (earlier: EarlierPayment) => Promise<'follow' | 'another'>;
-  /** Asks a person to approve a quote. Not called if `--yes` is given. */
+  /** Asks a person to approve a quote. Unused if `--yes` is given. */
   readonly approve: (approval: Approval) => Promise<Answer>;
   readonly on: (event: PaymentEvent) => void;
 }
@@ -143,19 +145,19 @@ export interface PaymentOptions {
   readonly wait: number | 'forever' | false;
   /** Whether a person requests another attempt after an attempt that failed or is unknown. */
   readonly retry: boolean;
-  /** `quoted` shows the cost and stops. */
+  /** The goal of the run. `quoted` shows the cost and stops. */
   readonly until?: 'quoted' | undefined;
 }
 
 export interface PaymentRequest {
   readonly order: Order;
   /**
-   * The caller's reference. Without it, an invoice has its own reference, and every other order is
-   * a new payment.
+   * The caller's reference. If it is missing, an invoice has its own reference, and every other
+   * order is a new payment.
    */
   readonly ref: string | undefined;
   readonly terms: PaymentTerms;
-  /** `standing` for `--yes`. */
+  /** The approval of the run: `standing` for `--yes`. */
   readonly consent: Consent;
   /** The batch run of the payment. */
   readonly batch?: BatchMark | undefined;

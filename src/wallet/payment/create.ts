@@ -1,6 +1,6 @@
-// Requests a quote. Limits and the invoice are checked before, and the wallet is read during the
-// create request. If the service starts the payment without a confirmation, the payment is compared
-// with the order and counted against limits.
+// Requests a quote. svcpay checks limits and the invoice before the request, and reads the wallet
+// during the request. If the service starts the payment without a confirmation, svcpay compares the
+// payment with the order and counts it against limits.
 import { NoAnswer } from '../../api/errors.js';
 import type { CreateTransaction, Transaction, Wallet } from '../../api/types.js';
 import { money, moneyFromWire, fixed } from '../../formats/amount.js';
@@ -17,8 +17,8 @@ import { checkEcho, notObeyed } from '../order/echo.js';
 import { readQuote, type Quote } from '../quote/quote.js';
 
 /**
- * Checks limits and the invoice as far as the order alone decides, before anything is created. The
- * quote is checked again. Throws Failure.
+ * Checks limits and the invoice as far as the order alone decides, before the create request.
+ * svcpay checks the quote later. Throws Failure.
  */
 async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<void> {
   checkDestination(deps.limits, order);
@@ -28,16 +28,16 @@ async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<v
 }
 
 /**
- * Sends the create request once. At the same time, reads the rates of a conversion and checks the
- * order. If svcpay will ask no question, it also reads the wallet at the same time, so the balance
- * may include the reservation for this quote. Otherwise it reads the wallet first.
+ * Sends the create request once. During the request, reads the rates of a conversion and checks the
+ * order. If svcpay will ask no question, it reads the wallet during the request too, so the balance
+ * may include the reservation for this quote. Otherwise svcpay reads the wallet first.
  */
 export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<RunEventBody> {
   const { service } = deps;
   const { ref } = run.payment;
   const extRefId = attemptRef(ref, run.attempt.number);
   await checkFirst(run, deps);
-  // The approval waits for this result.
+  // The approval waits for the result of this check.
   deps.checkOrder?.().catch(() => undefined);
   const reading = readFunds(run.order.body.sourceReq.ccy, service);
   const before = isAsked ? await reading : undefined;
@@ -55,7 +55,10 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
   return { is: 'created', txn, funds, rates };
 }
 
-/** `mayExist` means that the service may have created the transaction without an answer. */
+/**
+ * The result of a create request. `mayExist`: the service may have created the transaction, but its
+ * response was lost.
+ */
 type Answered =
   | { readonly txn: Transaction }
   | { readonly error: Failure; readonly isRefused: true }
@@ -82,8 +85,8 @@ function asFailure(error: unknown): Failure {
 }
 
 /**
- * The funds of the wallet. An account without a wallet in the currency has no funds. Undefined if
- * the balance is unknown, so only the service can refuse.
+ * The funds of the wallet. An account that has no wallet in the currency has no funds. Undefined if
+ * the balance is unknown, so that only the service can refuse.
  */
 export async function readFunds(
   ccy: string,
@@ -105,8 +108,8 @@ export const hasStarted = ({ txnState }: Transaction): boolean =>
   !isQuoted(txnState) && !movedNothing(txnState);
 
 /**
- * Reports the limits that the payment exceeds. If it differs from the order, the order's own
- * amounts count.
+ * Reports the limits that the payment exceeds. If the payment differs from the order, the order's
+ * own amounts count.
  */
 export async function started(
   run: Run,
@@ -138,7 +141,10 @@ export const isOrdered = (
   account: string,
 ): boolean => orderedQuote(order, txn, attemptRef(payment.ref, number), account) !== undefined;
 
-/** Undefined for another transaction, or for impossible amounts, such as a negative fee. */
+/**
+ * The cost of a transaction. Undefined for a different transaction, or for impossible amounts, such
+ * as a negative fee.
+ */
 function orderedQuote(
   order: Order,
   txn: Transaction,
@@ -156,7 +162,7 @@ function orderedQuote(
 }
 
 /**
- * Checks the names of a transaction: its reference, and an id that can be confirmed. Throws Failure
+ * Checks the ids of a transaction: its reference, and an id that can be confirmed. Throws Failure
  * `refused`.
  */
 function checkReference({ extRefId, txnId }: Transaction, asked: string): void {
@@ -184,7 +190,7 @@ async function excessOf(
   }
 }
 
-/** Empty without a daily limit. */
+/** The spending of the last day. Empty if there is no daily limit. */
 async function spentLastDay(
   { account }: Payment,
   { limits, journal, service }: PaymentDeps,

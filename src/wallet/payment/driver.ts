@@ -1,6 +1,6 @@
-// Drives a payment: performs the step that `next` decides, turns its result into an event, and
+// Drives a payment: performs the step that `next` decides, turns the result into an event, and
 // writes the change from `apply` before the next step. Every request and every write of the payment
-// core starts here, and only this file confirms a payment.
+// core starts here. Only this file confirms a payment.
 import { CancelNotOffered, NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -39,8 +39,8 @@ import { alreadyPaid, journalLost, notOrdered } from './outcomes.js';
 import { refusesConfirmation } from './refusals.js';
 
 /**
- * The end of a payment: its transaction, or the payment if another process took it over. `declined`
- * means that a person had just declined.
+ * The end of a run: its transaction, or the payment if another process took it over. `declined`: a
+ * person had just declined.
  */
 export type DriveResult =
   | { readonly txn: Transaction }
@@ -52,13 +52,13 @@ interface Drive {
   readonly clock: RunClock;
   claim: Claim;
   /**
-   * A failed write after money may have moved. The payment continues, because the service has its
-   * state.
+   * The error of a write that failed after money may have moved. The payment continues, because the
+   * service stores its state.
    */
   journalError: Failure | undefined;
 }
 
-/** Throws the Failure of the outcome. */
+/** Throws the Failure of the outcome, if the run failed. */
 export async function drive(claim: Claim, goal: RunGoal, deps: PaymentDeps): Promise<DriveResult> {
   const drive: Drive = { goal, deps, clock: runClock(deps), claim, journalError: undefined };
   let run = openRun(claim);
@@ -97,8 +97,8 @@ async function take(run: Run, event: RunEventBody, drive: Drive): Promise<Run> {
 }
 
 /**
- * Records a change. A failed write has three cases: before money can move, before another attempt,
- * and afterwards.
+ * Records a change. A failed write is handled differently before money can move, before a further
+ * attempt, and afterwards.
  */
 async function record(before: Run, applied: Applied, drive: Drive): Promise<Run> {
   const { run, change } = applied;
@@ -117,7 +117,7 @@ async function record(before: Run, applied: Applied, drive: Drive): Promise<Run>
 }
 
 /**
- * Writes the change. After a failed write it tries no further write, because each could wait for
+ * Writes the change. After a failed write, further writes are skipped, because each could wait for
  * the same lock.
  */
 async function written(
@@ -139,7 +139,7 @@ async function written(
 }
 
 /**
- * Whether the attempt moved money or may have moved it. The payment then continues, even if the
+ * Whether the attempt moved money or may have moved money. The payment then continues, even if the
  * journal cannot be written.
  */
 function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
@@ -150,8 +150,8 @@ function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
 }
 
 /**
- * The last check before money can move: limits and competing payments, in the transaction that
- * submits.
+ * Makes the last check before money can move: limits and competing payments, in the transaction
+ * that submits.
  */
 function checkSubmission(
   { order, memory, payment }: Run,
@@ -182,7 +182,7 @@ function announce(before: Run, after: Run, event: RunEventBody, { on }: PaymentD
 
 /**
  * Ends the run. If `abandoned` cannot be written, the payment stays open and unsubmitted, so a
- * resume asks or skips it.
+ * later resume asks about it or skips it.
  */
 async function end(
   run: Run,
@@ -272,8 +272,8 @@ async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<RunE
 }
 
 /**
- * A later state that a webhook event reported. A stale read of an expired quote does not undo that
- * state.
+ * Returns a later state that a webhook event reported. A stale read of an expired quote does not
+ * undo that state.
  */
 async function reportedLater(
   txnId: string,
@@ -294,8 +294,8 @@ async function cancel(txnId: string, { service }: PaymentDeps): Promise<RunEvent
 }
 
 /**
- * Sends one confirmation. Any response except the transaction or the service's own refusal leaves
- * the effect unknown.
+ * Sends one confirmation. After any response other than the transaction or the service's own
+ * refusal, the effect is unknown.
  */
 async function confirm(txnId: string, { service }: PaymentDeps): Promise<RunEventBody> {
   const unanswered = (message: string, cause?: unknown): RunEventBody => ({

@@ -13,7 +13,7 @@ import { hasStarted, started } from './create.js';
 
 const hourMs = 3_600_000;
 const pageSize = 100;
-/** A time in the future for every clock, because this machine's clock may be slow. */
+/** A time that is in the future for every clock, because this machine's clock may be slow. */
 export const endTime = '2100-01-01T00:00:00.000Z';
 
 /** Selects everything created since a time in epoch ms by the service's clock. */
@@ -52,7 +52,7 @@ export async function listedUnder(
     if (count % pageSize !== 0) continue;
     onRead(count);
     // If the newest row comes first, all further rows are older than the reference, or than the
-    // requested span.
+    // requested time span.
     const isNewestFirst = newest !== undefined && (row.createdAt ?? newest) < newest;
     if (isNewestFirst && (matches.length > 0 || (row.createdAt ?? since) < since)) break;
   }
@@ -75,8 +75,8 @@ async function newestPage(
 }
 
 /**
- * Throws Failure `usage` if another order has the reference, and `pending` if the transaction is
- * listed and cannot be found.
+ * Finds the transaction of a reference. Throws Failure `usage` if a different order has the
+ * reference, and `pending` if the transaction is listed but cannot be read.
  */
 export async function find(
   run: Run,
@@ -107,8 +107,8 @@ export async function find(
   if (goal.reference === 'invoice' && best.txn.txnState === 'completed')
     throw paidElsewhere(best.txn, ref);
   deps.on({ type: 'found', txn: best.txn });
-  // If the create request had no answer, the service may have started this run's transaction, which
-  // then counts here.
+  // If the create request was unanswered, the service may have started this run's transaction. A
+  // started transaction then counts too.
   const { memory } = run;
   const isOwn =
     memory.phase === 'requesting' && memory.createRequest.mayExist && hasStarted(best.txn);
@@ -119,7 +119,10 @@ export async function find(
   };
 }
 
-/** A payment under an invoice's own reference cannot be older than the invoice. */
+/**
+ * The earliest time of the search. A payment under an invoice's own reference cannot be older than
+ * the invoice.
+ */
 function since({ order, payment }: Run, { reference }: RunGoal, { service }: PaymentDeps): number {
   const isByItself =
     reference === 'invoice' ||
@@ -135,7 +138,10 @@ const neverMind = (error: unknown): [] => {
   throw error;
 };
 
-/** A listed transaction exists and may have paid. A read that does not find it is stale. */
+/**
+ * Reads a listed transaction, which exists and may have paid. A read that does not find the
+ * transaction is stale.
+ */
 async function readListed(
   { payment }: Run,
   txnId: string,

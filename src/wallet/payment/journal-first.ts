@@ -1,5 +1,5 @@
-// The report of a run that ends early, if an earlier run submitted the payment. Without a response
-// from the service, only the journal shows that money may have moved.
+// Reports the payment of a run that ends early, if an earlier run submitted the payment. Without a
+// response from the service, only the journal shows that money may have moved.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { mayHavePaid, type Payment } from '../../store/journal/payment.js';
@@ -13,7 +13,7 @@ export type FindPayments = (
   journal: Pick<Journal, 'named' | 'openSince'>,
 ) => Promise<readonly Payment[]>;
 
-/** Finds the payment with this reference or transaction id. Undefined for a run without a name. */
+/** Finds the payment with this reference or transaction id. Undefined if the run names neither. */
 export const named = (name: string | undefined): FindPayments | undefined =>
   name === undefined ? undefined : (journal) => journal.named(name);
 
@@ -37,7 +37,7 @@ export const concernedBy =
   };
 
 /**
- * Failures that claim that nothing moved although the run has not read the payment, such as a
+ * The failures that claim that no money moved although the run has not read the payment, such as a
  * failed sign-in.
  */
 const endsEarly: ReadonlySet<FailureKind> = new Set([
@@ -49,7 +49,10 @@ const endsEarly: ReadonlySet<FailureKind> = new Set([
   'interrupted',
 ]);
 
-/** Throws Failure `pending` instead of such a failure if an attempt may have moved money. */
+/**
+ * Throws Failure `pending` instead of a failure that claims that no money moved, if an attempt may
+ * have moved money.
+ */
 export async function journalFirst<T>(
   concerned: FindPayments | undefined,
   journal: () => Promise<Parameters<FindPayments>[0]>,

@@ -1,5 +1,5 @@
-// The types of the payment core: the goal of a run, its data, the steps that it can take, and the
-// resulting events.
+// Defines the types of the payment core: the goal of a run, its data, the steps that the run can
+// take, and the resulting events.
 import type { Rates, Transaction } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
@@ -11,7 +11,8 @@ import type { Quote } from '../quote/quote.js';
 /** The goal of a run. */
 export interface RunGoal {
   /**
-   * `quoted` shows the cost and stops; `submitted` stops once the service has accepted the payment.
+   * When the run stops. `quoted` shows the cost and stops. `submitted` stops once the service has
+   * accepted the payment.
    */
   readonly until: 'quoted' | 'submitted' | 'settled';
   /** The longest wait for the settlement, in ms. */
@@ -19,36 +20,37 @@ export interface RunGoal {
   /** The only transaction that may be confirmed (`tx confirm`). */
   readonly expect?: string | undefined;
   /**
-   * The last attempt that a person allows to be repeated although it failed or is unknown
-   * (`--retry`). 0 for none.
+   * The last attempt that a person allows svcpay to repeat although it failed or is unknown
+   * (`--retry`). 0 if no attempt may be repeated.
    */
   readonly retryUpTo: number;
   /** The latest attempt at the start of the run. */
   readonly firstAttempt: number;
   /**
-   * `generated` for this run, derived from the `invoice` by every payer, or `given` by the caller.
+   * The origin of the reference: `generated` for this run, derived from the `invoice` by every
+   * payer, or `given` by the caller.
    */
   readonly reference: 'generated' | 'invoice' | 'given';
-  /** The stops that leave the payment open for a later resume: temporary stops, or all. */
+  /** The failures that leave the payment open for a later resume: temporary failures, or all. */
   readonly leaveOpen: 'never' | 'if-passing' | 'always';
-  /** This run's limits on the cost. Without them, the limits in the journal apply. */
+  /** This run's limits on the cost. If they are missing, the limits in the journal apply. */
   readonly terms?: PaymentTerms | undefined;
   /** The approval of this run. The journal stores only the submission as an approval. */
   readonly consent: Consent;
 }
 
-/** `standing` for `--yes`: every quote within the terms is approved. */
+/** The approval of a run. `standing` for `--yes`: every quote within the terms is approved. */
 export type Consent = 'none' | 'standing';
 
-/** Times of a run: ms since its start, which only grow, and the service's clock in epoch ms. */
+/** The times of a run: ms since its start, which only grow, and the service's clock in epoch ms. */
 export interface Now {
   readonly ms: number;
   readonly service: number;
 }
 
 /**
- * The result of one read of a transaction. `unreadable` is an invalid response or a refusal,
- * `unanswered` is a missing response.
+ * The result of one read of a transaction. `unreadable`: an invalid response or a refusal.
+ * `unanswered`: a missing response.
  */
 export type ReadResult = ReportedResult | 'not-found' | 'unreadable' | 'unanswered';
 
@@ -71,17 +73,17 @@ export interface Funds {
   /** The amount that pending transactions reserve. */
   readonly reserved: Money;
   /**
-   * Whether the balance was read before the quote was requested, so it does not include the quote's
-   * reservation.
+   * Whether the balance was read before the quote was requested. The balance then excludes the
+   * quote's reservation.
    */
   readonly isBefore?: boolean;
 }
 
 /** The data that every phase keeps. */
 interface Kept {
-  /** The quote that this run approved, of this attempt or of an earlier one. */
+  /** The quote that this run approved, of this attempt or of an earlier attempt. */
   readonly approvedQuote?: Quote | undefined;
-  /** Unresolved attempts before the latest attempt that this run has read. */
+  /** The unresolved attempts before the latest attempt that this run has read. */
   readonly earlierRead: readonly number[];
   /** The transaction of an earlier attempt that a read showed as paid. */
   readonly earlierPaid?: Transaction | undefined;
@@ -91,19 +93,19 @@ interface Kept {
   readonly isInterrupted?: boolean | undefined;
 }
 
-/** The data from the first response on. */
+/** The data of a run from the first response on. */
 interface Read extends Kept {
   /** The transaction of the latest attempt in the service's last response. */
   readonly txn?: Transaction | undefined;
   readonly reads?: Reads | undefined;
 }
 
-/** The attempt is `requested`. */
+/** The data of a run whose attempt is `requested`. */
 export interface Requesting extends Kept {
   readonly phase: 'requesting';
   /**
-   * The create requests of the latest attempt. A request without an answer, or a request of an
-   * earlier run, may have succeeded.
+   * The create requests of the latest attempt. An unanswered request, or a request of an earlier
+   * run, may have succeeded.
    */
   readonly createRequest: {
     readonly tries: number;
@@ -119,7 +121,7 @@ export interface Requesting extends Kept {
     | undefined;
 }
 
-/** The attempt is `quoted`. */
+/** The data of a run whose attempt is `quoted`. */
 export interface Quoted extends Read {
   readonly phase: 'quoted';
   readonly funds?: Funds | undefined;
@@ -129,8 +131,8 @@ export interface Quoted extends Read {
    */
   readonly rates?: Rates | Failure | undefined;
   /**
-   * Whether the quote had expired when it was created. One of the clocks is then wrong, so the
-   * expiry decides nothing.
+   * Whether the quote had expired when it was created. One of the clocks is then wrong, so svcpay
+   * ignores the expiry.
    */
   readonly isMisdated?: boolean | undefined;
   readonly approval?: 'asked' | 'covered' | 'prompt-expired' | undefined;
@@ -138,28 +140,34 @@ export interface Quoted extends Read {
   readonly cancel?: 'refused' | 'done' | undefined;
 }
 
-/** The attempt is `submitting`. */
+/** The data of a run whose attempt is `submitting`. */
 export interface Submitting extends Read {
   readonly phase: 'submitting';
-  /** A refusal counts only if no other confirmation can have taken effect. */
+  /**
+   * The refusal of the confirmation. A refusal counts only if no other confirmation can have taken
+   * effect.
+   */
   readonly confirmation: {
     readonly tries: number;
     readonly atMs: number;
-    /** Whether a confirmation, of this run or of a dead run, may have arrived without an answer. */
+    /**
+     * Whether a confirmation, of this run or of a dead run, may have arrived although its response
+     * was lost.
+     */
     readonly isUnanswered: boolean;
     readonly refusal?: Failure | undefined;
     readonly error?: Failure | undefined;
   };
 }
 
-/** The attempt is `in-flight` or `unknown`. */
+/** The data of a run whose attempt is `in-flight` or `unknown`. */
 export interface Settling extends Read {
   readonly phase: 'settling';
   /** The time at which this run first saw that state. */
   readonly sinceMs: number;
 }
 
-/** The attempt is `paid`, `failed`, `error` or `lapsed`. */
+/** The data of a run whose attempt is `paid`, `failed`, `error` or `lapsed`. */
 export interface Over extends Read {
   readonly phase: 'over';
   /** The refusal of the confirmation that made the attempt lapse in this run. */
@@ -168,7 +176,7 @@ export interface Over extends Read {
 
 /**
  * The data of a run by the phase of the latest attempt. A crash loses this data. The payment's
- * attempts survive.
+ * attempts survive a crash.
  */
 export type RunMemory = Requesting | Quoted | Submitting | Settling | Over;
 export type Phase = RunMemory['phase'];
@@ -189,13 +197,13 @@ export type Step =
   | { readonly do: 'cancel' }
   | { readonly do: 'submit' }
   | { readonly do: 'confirm' }
-  /** No confirmation left this machine, so the attempt is a quote again. */
+  /** Makes the attempt a quote again, because no confirmation left this machine. */
   | { readonly do: 'withdraw'; readonly failure: Failure }
   | { readonly do: 'wait'; readonly ms: number }
-  /** The attempt lapses without a further request. */
+  /** Lets the attempt lapse without a further request. */
   | { readonly do: 'lapse' }
   | { readonly do: 'open-attempt'; readonly number: number }
-  /** `abandons` means that the payment is over for `tx resume`, and that nothing moved. */
+  /** Ends the run. `abandons`: the payment is over for `tx resume`, and no money moved. */
   | { readonly do: 'stop'; readonly outcome: Outcome; readonly abandons: boolean };
 
 export type Outcome = { readonly txn: Transaction } | { readonly failure: Failure };
@@ -244,7 +252,7 @@ export type RunEventBody =
       readonly number: number;
       readonly terms?: PaymentTerms | undefined;
     }
-  /** This run's terms apply, and an abandoned payment is open again. */
+  /** This run's terms apply. An abandoned payment is open again. */
   | { readonly is: 'reopened'; readonly terms?: PaymentTerms | undefined }
   | { readonly is: 'abandoned' }
   | { readonly is: 'stopped'; readonly failure: Failure }
@@ -263,8 +271,8 @@ export interface Started {
 }
 
 /**
- * The meaning of a `txnState` of the service for the money. An unrecognized state counts as in
- * flight.
+ * Interprets a `txnState` of the service: whether the money moved. An unrecognized state counts as
+ * in flight.
  */
 export function resultOf(txnState: string): ReportedResult {
   if (isQuoted(txnState)) return 'quoted';
@@ -299,8 +307,8 @@ export const emptyMemory = (state: AttemptState, isFirstRun: boolean): RunMemory
   );
 
 /**
- * The data in the phase of the attempt's state. Data of the phase before is dropped, so that no
- * rule can read it.
+ * The data in the phase of the attempt's state. Data of the phase before is dropped, so that rules
+ * cannot read it.
  */
 export function inPhaseOf(state: AttemptState, memory: RunMemory, ms: number): RunMemory {
   const phase = phases[state];
@@ -314,8 +322,8 @@ export function inPhaseOf(state: AttemptState, memory: RunMemory, ms: number): R
       return { ...kept, phase, createRequest: { tries: 0, atMs: 0, mayExist: false } };
     case 'quoted':
       return { ...read, phase, funds };
-    // Only the event `submitted` proves that no confirmation was sent. Otherwise a process that
-    // died may have sent one.
+    // Only the event `submitted` proves that no confirmation was sent. Otherwise a dead process may
+    // have sent a confirmation.
     case 'submitting':
       return { ...read, phase, confirmation: { tries: 0, atMs: ms, isUnanswered: true } };
     case 'settling':

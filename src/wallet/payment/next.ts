@@ -1,6 +1,6 @@
-// Decides the next step of a payment, from its attempts and the data of this run. Pure, and the
-// only place that decides. Each attempt state has one rule with its name. docs/payments.md lists
-// the rules with their reasons.
+// Decides the next step of a payment, from its attempts and the data of this run. Pure. All
+// decisions about a payment are made here. Each attempt state has one rule with its name.
+// docs/payments.md lists the rules with their reasons.
 import type { Failure } from '../../formats/failure.js';
 import { policies, staleForMs, stalePause } from '../../formats/policies.js';
 import { pauseAfter } from '../../formats/poll.js';
@@ -44,7 +44,7 @@ export function next(run: Run, goal: RunGoal, now: Now): Step {
     : stopWatching(situation, outcomes.sent);
 }
 
-/** Steps without a request, which an interrupted run still takes. */
+/** The steps that send no request. An interrupted run still takes these steps. */
 const concludes: ReadonlySet<Step['do']> = new Set(['stop', 'lapse', 'withdraw']);
 
 function decide(situation: Situation): Step {
@@ -58,7 +58,7 @@ function decide(situation: Situation): Step {
   const unresolved = earlier.filter((each) => each.state === 'unknown' || isUnderWay(each));
   const unread = unresolved.find(({ number }) => !memory.earlierRead.includes(number));
   if (unread !== undefined && isBeforeEnd) return { do: 'read', attempt: unread };
-  // A further attempt that was abandoned needs another `--retry`, which reopens it.
+  // A further attempt that was abandoned stays abandoned unless a new `--retry` reopens it.
   const [first] = unresolved;
   if (first !== undefined && payment.abandoned && isBeforeEnd)
     return fail(situation, outcomes.unresolved(payment.ref, first));
@@ -91,8 +91,8 @@ function over(situation: Situation<Over>): Step {
 }
 
 /**
- * This run's terms apply unless money may have moved under the earlier terms. A run that only shows
- * a quote changes nothing.
+ * Whether this run's terms apply. They apply unless money may have moved under the earlier terms. A
+ * run that only shows a quote changes nothing.
  */
 export function isReopened(
   { payment, attempt }: Run,
@@ -103,13 +103,16 @@ export function isReopened(
   return isChanged && until !== 'quoted' && leaveOpen !== 'if-passing' && !mayHaveMoved(attempt);
 }
 
-/** Creates first. svcpay searches the list only if the service refuses the reference as used. */
+/**
+ * Sends the create request before any search. svcpay searches the list only if the service refuses
+ * the reference as used.
+ */
 function requested(situation: Situation<Requesting>): Step {
   const { memory, now, payment, goal } = situation;
   const { tries, refusal, error, mayExist, atMs } = memory.createRequest;
   const use = refusal && referenceUse(refusal, mayExist, goal.reference === 'generated');
   if (memory.stopped !== undefined) {
-    // The reference was used and its transaction cannot be read, so it may have paid.
+    // The payment may have paid, because the reference was used and its transaction cannot be read.
     const isUnknown = use?.isCertain === true && readFailures.has(memory.stopped.kind);
     const why = `its transaction cannot be read: ${memory.stopped.message}`;
     return fail(
@@ -142,7 +145,7 @@ const readFailures: ReadonlySet<Failure['kind']> = new Set([
   'not-found',
 ]);
 
-/** Shows a quote. The quote is then approved and submitted, or expires. */
+/** Shows a quote. svcpay then submits the approved quote, or the quote expires. */
 function quoted(situation: Situation<Quoted>): Step {
   const { memory, attempt, goal, payment } = situation;
   const { reads, txn, approval, cancel } = memory;
@@ -158,8 +161,8 @@ function quoted(situation: Situation<Quoted>): Step {
     const end = { txnId: goal.expect, txnState: txn?.txnState ?? '' };
     return fail(situation, reads.error ?? outcomes.ended(payment.ref, end, false));
   }
-  // Unless svcpay cancelled the quote, another home or program may have submitted it, and this read
-  // may be stale.
+  // Unless svcpay cancelled the quote, a different home or program may have submitted it. This read
+  // may therefore be stale.
   return cancel === 'done' || hasHeld(reads) ? { do: 'lapse' } : readAgain(situation, reads);
 }
 
@@ -184,14 +187,14 @@ function offer(situation: Situation<Quoted>): Step {
 }
 
 /**
- * After an unanswered confirmation the state is read, and only the same transaction is ever
- * confirmed again.
+ * Reads the state after an unanswered confirmation. svcpay only ever confirms the same transaction
+ * again.
  */
 function submitting(situation: Situation<Submitting>): Step {
   const { memory, attempt, now, goal, payment } = situation;
   const { confirmation, reads, stopped, isInterrupted } = memory;
   const { tries, isUnanswered, refusal, error, atMs } = confirmation;
-  // The journal could not record that nothing was sent.
+  // The journal still has the attempt as submitted, because the write of the withdrawal failed.
   if (stopped !== undefined) return fail(situation, outcomes.unreadable(payment, stopped));
   if (goal.until === 'quoted') return look(situation);
   const isSent = isUnanswered || refusal !== undefined;
@@ -231,7 +234,8 @@ function look(situation: Situation<Submitting>): Step {
 /**
  * Judges a refused confirmation, whatever its words. The refusal is final if no other confirmation
  * can have taken effect and every read over 8 s reports `quoted`. A first copy of the confirmation
- * may have taken effect and caused the refusal. Until then the attempt stays submitting.
+ * may have taken effect and caused the refusal. Until the refusal is final, the attempt stays
+ * submitting.
  */
 function weigh(situation: Situation<Submitting>): Step {
   const { memory, attempt, now } = situation;
@@ -252,7 +256,7 @@ const confirmationUnknown = ({ attempt, memory }: Situation<Submitting>): Failur
     memory.confirmation.tries > 1,
   );
 
-/** The payment is under way, so only the service can report how it ends. */
+/** Handles a payment that is under way. Only the service can report how the payment ends. */
 function inFlight(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, now } = situation;
   const { reads, txn, sinceMs } = memory;
@@ -269,7 +273,7 @@ function inFlight(situation: Situation<Settling>): Step {
 }
 
 /**
- * The service has accepted the payment, and the run should not wait longer. A state outside the
+ * Whether the service has accepted the payment and the run should stop waiting. A state outside the
  * specification does not prove acceptance.
  */
 function accepted(situation: Situation<Settling>): Step {
@@ -283,8 +287,8 @@ function accepted(situation: Situation<Settling>): Step {
 }
 
 /**
- * Whether a failed read ends the wait. Unreadable responses do. Missing responses do not, unless no
- * read was ever answered.
+ * Whether a failed read ends the wait. An unreadable response ends it. A missing response ends it
+ * only if every read was unanswered.
  */
 function isLastWord(
   { memory, now }: Situation<Settling>,
@@ -309,8 +313,8 @@ function stopWatching(
 }
 
 /**
- * Handles `expired` or `usercanceled` after submission. svcpay reads the transaction for 8 s. Then
- * the attempt is unknown, and only a person starts another attempt.
+ * Handles `expired` or `usercanceled` after submission. svcpay reads the transaction for 8 s. The
+ * attempt is then unknown, and only a person can start a further attempt.
  */
 function unknown(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, payment } = situation;
@@ -342,9 +346,9 @@ function reportPaid(situation: Situation, paid: Attempt): Step {
 }
 
 /**
- * Handles failed or error. The journal's state alone does not permit a new attempt, so the service
- * is asked once more. The run reports an end that it saw itself, and only a later run makes another
- * attempt.
+ * Handles a failed or error attempt. The journal's state alone does not permit a new attempt, so
+ * svcpay reads the transaction once more. A run that saw the end itself reports that end. Only a
+ * later run makes a further attempt.
  */
 function failed(situation: Situation<Over>): Step {
   const { memory, attempt, payment, goal } = situation;
@@ -365,7 +369,7 @@ function failed(situation: Situation<Over>): Step {
 }
 
 /**
- * Handles an attempt that moved nothing. The next attempt starts automatically, unless this run
+ * Handles an attempt that moved no money. The next attempt starts automatically, unless this run
  * already has an outcome to report.
  */
 function lapsed(situation: Situation<Over>): Step {
@@ -392,8 +396,8 @@ function openAttempt(situation: Situation): Step {
 }
 
 /**
- * Whether no attempt can have moved money, or a person accepted the risk of attempts up to
- * `retryUpTo`.
+ * Whether a new attempt is allowed. Either no attempt can have moved money, or a person accepted
+ * the risk of attempts up to `retryUpTo`.
  */
 function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: RunGoal): boolean {
   return attempts.every(
@@ -405,8 +409,8 @@ function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: RunGoal): boolean 
 }
 
 /**
- * Whether every read over 8 s had this result. A read is stale by at most 8 s, so none shows an
- * earlier state.
+ * Whether every read over 8 s had this result. A read is stale by at most 8 s, so these reads
+ * exclude an earlier state.
  */
 const hasHeld = ({ sinceMs, atMs }: Reads): boolean => atMs - sinceMs >= staleForMs;
 

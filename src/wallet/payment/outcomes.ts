@@ -1,4 +1,4 @@
-// The outcomes of a run in words: first what happened to the money, then why, then the next step.
+// Words the outcomes of a run: first what happened to the money, then why, then the next step.
 // Pure.
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
@@ -16,8 +16,9 @@ import {
 export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted: nothing moved.');
 
 /**
- * A reference belongs to one payment from its first submission on, or while that payment is open.
- * Another order is refused before anything is sent.
+ * The refusal of a reference that belongs to a different payment. A reference belongs to one
+ * payment from its first submission on, or while that payment is open. svcpay refuses a different
+ * order before any request.
  */
 export function differentPayment(ref: string, txnId: string | null): Failure {
   const which = txnId === null ? 'not created yet' : `transaction ${txnId}`;
@@ -31,7 +32,7 @@ export function differentPayment(ref: string, txnId: string | null): Failure {
   );
 }
 
-/** Another payment with the same idempotency key was submitted or paid. */
+/** The refusal if another payment with this idempotency key was submitted or paid. */
 export function alreadyPaid(payment: Payment): Failure {
   const attempt = payment.attempts.find(mayHaveMoved) ?? latest(payment);
   const isOver = attempt.state === 'paid' || attempt.state === 'error';
@@ -55,7 +56,7 @@ export function alreadyPaid(payment: Payment): Failure {
   );
 }
 
-/** Another process submitted the payment while this run's user declined. */
+/** The failure if another process submitted the payment while this run's user declined. */
 export function declinedTooLate({ ref, attempts }: Payment): Failure {
   const txnId = attempts.findLast(mayHaveMoved)?.txnId ?? null;
   return pending(
@@ -66,7 +67,7 @@ export function declinedTooLate({ ref, attempts }: Payment): Failure {
   );
 }
 
-/** Another home submitted the transaction while this run's user declined. */
+/** The failure if a different home submitted the transaction while this run's user declined. */
 export const paidElsewhere = ({ txnId, extRefId }: Transaction, ref: string): Failure =>
   new Failure(
     'usage',
@@ -90,7 +91,7 @@ export const usedButUnread = (ref: string, why: string, cause: unknown): Failure
 
 type Reported = Pick<Attempt, 'txnId' | 'txnState'> & Partial<Pick<Attempt, 'resolution'>>;
 
-/** `expired` or `usercanceled` after submission proves nothing. */
+/** The failure for `expired` or `usercanceled` after submission, which proves nothing. */
 export const unresolved = (
   ref: string,
   { txnId, txnState, resolution = null }: Reported,
@@ -131,7 +132,10 @@ export function unresolvedTransaction(
   );
 }
 
-/** The service answered the create request with another transaction, which has already started. */
+/**
+ * The failure if the service answered the create request with a different transaction that has
+ * already started.
+ */
 export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
   new Failure(
     'pending',
@@ -143,7 +147,9 @@ export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
     },
   );
 
-/** The specification leaves open what `error` means for the money. */
+/**
+ * The failure for the state `error`. The specification does not define whether `error` moved money.
+ */
 export function ended(
   ref: string,
   { txnId, txnState, resolution = null }: Reported,
@@ -175,7 +181,7 @@ export const resolutionText = ({ moved, note, at }: Resolution): string =>
   `Recorded on ${new Date(at).toISOString().slice(0, 10)}: the money ` +
   `${moved ? 'moved' : 'did not move'} (${note}).`;
 
-/** A confirmation whose effect cannot be read now. */
+/** The failure for a confirmation whose effect cannot be read now. */
 export function confirmationUnknown(
   { txnId }: Pick<Attempt, 'txnId'>,
   error: unknown,
@@ -191,7 +197,10 @@ export function confirmationUnknown(
   return pending(`Outcome unknown: ${why}. ${tried}`, 'resume', txnId, error);
 }
 
-/** The cause is a separate failure if the service refused the token and the next sign-in failed. */
+/**
+ * The reason why a confirmation is unanswered. If the service refused the token and the next
+ * sign-in failed, the sign-in is the cause.
+ */
 const unansweredBecause = ({ cause }: NoAnswer): string =>
   cause instanceof Failure
     ? 'the service refused the token of the confirmation, and the next sign-in failed: ' +
@@ -201,11 +210,13 @@ const unansweredBecause = ({ cause }: NoAnswer): string =>
 const reasonOf = (error: unknown): string =>
   error instanceof ServiceError ? ` (the service answered: ${error.reason})` : '';
 
-/** A payment that the service accepted, and that this run no longer watches. */
+/** The failure for a payment that the service accepted, if this run stops watching it. */
 export const sent = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Failure =>
   pending('Sent, not settled yet. It goes on without you.', 'watch', txnId, cause);
 
-/** A payment that the service accepted, and whose state this run can no longer read. */
+/**
+ * The failure for a payment that the service accepted, if this run can no longer read its state.
+ */
 export const unread = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Failure =>
   pending(
     `Sent, not settled yet. Its state cannot be read now: ${messageOf(cause)}`,
@@ -214,7 +225,7 @@ export const unread = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Fail
     cause,
   );
 
-/** The user left while the confirmation was under way. */
+/** The failure if the user left while the confirmation was under way. */
 export const leftUnanswered = ({ txnId }: Pick<Attempt, 'txnId'>): Failure =>
   pending(
     'You left before the service answered: paid or not is not known yet.',
@@ -235,7 +246,7 @@ const pending = (
     cause,
   });
 
-/** The payment was submitted and cannot be read. */
+/** The failure for a submitted payment that cannot be read. */
 export function unreadable({ ref, attempts }: Payment, cause: unknown): Failure {
   if (cause instanceof Failure && cause.kind === 'pending') return cause;
   const { txnId, txnState, state } = attempts.findLast(mayHaveMoved) ?? {
@@ -255,7 +266,7 @@ export function unreadable({ ref, attempts }: Payment, cause: unknown): Failure 
   });
 }
 
-/** Several payments were submitted and cannot be read. */
+/** The failure for several submitted payments that cannot be read. */
 export const allUnreadable = (count: number, cause: Failure): Failure =>
   new Failure(
     'pending',
@@ -263,7 +274,7 @@ export const allUnreadable = (count: number, cause: Failure): Failure =>
     { next: { do: 'see-open-payments' }, cause },
   );
 
-/** Nothing was quoted, and nothing moved. */
+/** The failure if svcpay stopped before any quote, so no money moved. */
 export function noQuote(error: unknown): Failure {
   if (error instanceof Failure && error.kind === 'temporary' && !(error instanceof NoAnswer))
     return error;
@@ -284,7 +295,8 @@ export const everyQuoteExpired = (): Failure =>
   });
 
 /**
- * The payment was imported after a restore, so another attempt could differ from the first order.
+ * The refusal of a further attempt for a payment that was imported after a restore. The attempt
+ * could differ from the first order.
  */
 export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure =>
   new Failure(
@@ -297,7 +309,10 @@ export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure 
     },
   );
 
-/** Only the original command reopens an abandoned payment. */
+/**
+ * The refusal to resume an abandoned payment. Only the original command reopens an abandoned
+ * payment.
+ */
 export const isAbandoned = (payment: Payment): Failure =>
   new Failure(
     'usage',
@@ -309,13 +324,13 @@ export const isAbandoned = (payment: Payment): Failure =>
   );
 
 /**
- * Whether a refusal is about the balance. A code that live services use decides, otherwise the
- * specification's words decide.
+ * Whether a refusal is about the balance. A code that live services use decides. If the code is
+ * missing, the specification's words decide.
  */
 const isInsufficient = ({ code, reason }: ServiceError): boolean =>
   !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);
 
-/** A refusal by the service. The exit code is 7 if the balance is too low. */
+/** The failure for a refusal by the service. The exit code is 7 if the balance is too low. */
 export function refused(
   what: 'quote' | 'confirmation',
   error: Failure,
@@ -341,7 +356,10 @@ export function refused(
   );
 }
 
-/** If an earlier attempt may have paid, "nothing moved" is true only for the latest attempt. */
+/**
+ * Adjusts the text if an earlier attempt may have paid, because "nothing moved" is then true only
+ * for the latest attempt.
+ */
 export function truthful(payment: Payment, failure: Failure): Failure {
   const earlier = payment.attempts.slice(0, -1).find(mayHaveMoved);
   if (failure.kind === 'pending' || earlier === undefined) return failure;
@@ -356,7 +374,7 @@ export function truthful(payment: Payment, failure: Failure): Failure {
   });
 }
 
-/** A journal error proves nothing about a payment that was submitted. */
+/** The failure if the journal fails after a submission, which proves nothing about the payment. */
 export function journalLost(payment: Payment, cause: unknown): unknown {
   const submitted = payment.attempts.findLast(mayHaveMoved);
   if (!(cause instanceof Failure) || submitted === undefined) return cause;

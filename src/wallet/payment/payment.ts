@@ -1,6 +1,7 @@
-// The entry points of the payment core. Each opens a payment in the journal, claims it and drives
-// it. If another process works on the payment, the run follows that process until it can claim the
-// payment. A resume after a crash takes the same path, from the stored attempts.
+// Contains the entry points of the payment core. Each opens a payment in the journal, claims the
+// payment and drives it. If another process works on the payment, the run follows that process
+// until the payment can be claimed. A resume after a crash takes the same path, from the stored
+// attempts.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { leaseMs, type Claim } from '../../store/journal/journal.js';
@@ -73,13 +74,12 @@ export async function pay(
   return run(payment, goal, options, deps);
 }
 
-/** The number of latest payments that are compared. */
+/** The number of latest payments that svcpay compares. */
 const mostCompared = 200;
 
 /**
- * The earlier payment that this run follows instead of a new payment. Only a payment without a
- * reference and without an invoice is compared, because references and invoices have their own
- * rules.
+ * Finds the earlier payment that this run follows instead of making a new payment. References and
+ * invoices have their own rules, so svcpay compares only payments that have neither.
  */
 async function earlierPayment(
   { order, ref }: PaymentRequest,
@@ -121,7 +121,7 @@ async function checkSame(
   deps: PaymentDeps,
 ): Promise<void> {
   const { idempotencyKey } = order;
-  // After its invoice has expired, svcpay plans a bitcoin: URI differently.
+  // svcpay plans a bitcoin: URI differently after its invoice has expired.
   const isOtherWay =
     idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
   const isSame =
@@ -129,8 +129,8 @@ async function checkSame(
     (found === 'ref' && (isOtherWay || (await isImportedAlike(payment, order, deps))));
   const isOver = payment.attempts.some(({ state }) => state === 'paid' || state === 'error');
   if (found === 'ref' && !isSame) throw differentPayment(payment.ref, latest(payment).txnId);
-  // The same invoice without a reference is a second run of the same payment, until the payment is
-  // over.
+  // A repeated invoice that is given without a reference is a second run of its payment, until the
+  // payment is over.
   if (found === 'once' && (ref !== undefined || !isSame)) throw alreadyPaid(payment);
   if (ref === undefined && isOver) throw alreadyPaid(payment);
 }
@@ -212,8 +212,8 @@ async function run(
 }
 
 /**
- * The person declined, and that counts even if another process took the payment over during the
- * question. Throws Failure `pending` if that process submitted the payment.
+ * Reports that the person declined. The answer counts even if another process took over the payment
+ * during the question. Throws Failure `pending` if that process submitted the payment.
  */
 async function leaveDeclined(
   payment: Payment,
@@ -225,6 +225,7 @@ async function leaveDeclined(
 }
 
 /**
+ * Drives the payment.
  * @param followed whether another process worked on the payment until now, so that its result is
  * reported, not repeated
  */
@@ -246,7 +247,7 @@ function wishOf(
 
 /** Extends the lease regularly, because a response may take longer than a lease. */
 const keepLease = (claim: Claim, { every, journal }: PaymentDeps): (() => void) =>
-  // The next write detects a lost lease.
+  // A failed extension is ignored, because the next write detects a lost lease.
   every(leaseMs / 3, () => void journal.extendLease(claim).catch(() => undefined));
 
 const followAtMostMs = 120_000;
@@ -262,7 +263,7 @@ export interface TakeOverOptions extends Pick<PaymentOptions, 'wait'> {
   readonly leaveHeld?: boolean;
 }
 
-/** Another process works on the payment. */
+/** The failure while another process works on the payment. */
 export class HeldElsewhere extends Error {
   override readonly name = 'HeldElsewhere';
 }
@@ -271,7 +272,7 @@ type TakenOver = TakenClaim | { readonly txn: Transaction };
 
 /**
  * Claims the payment. While another process works on it, waits for that process and then reports
- * what it did.
+ * the result of that process.
  */
 export async function takeOver(
   opened: Payment,
@@ -293,7 +294,8 @@ export async function takeOver(
       const txn = await readTransaction(deps.service, txnId).catch((error: unknown) =>
         leaveTo(payment, 'temporary', 'the service does not answer.', error),
       );
-      // The end is reported once the other process has written it. A stale `quoted` is not an end.
+      // The end is reported once the other process has written it. A stale `quoted` does not count
+      // as an end.
       if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { done: { txn } };
     }
     return {};
@@ -324,7 +326,7 @@ async function orUnknown<T>(
   }
 }
 
-/** Since this run opened the payment, another order may have taken its reference. */
+/** A different order may have taken the reference since this run opened the payment. */
 async function sameOrder(claim: Claim, opened: Payment, deps: PaymentDeps): Promise<Claim> {
   if (claim.payment.fingerprint === opened.fingerprint) return claim;
   await deps.journal.release(claim);

@@ -1,16 +1,16 @@
-// The meaning of a refusal: a used reference, or a refused confirmation. Pure.
+// Interprets a refusal: a used reference, or a refused confirmation. Pure.
 import { ServiceError } from '../../api/errors.js';
 import type { Failure } from '../../formats/failure.js';
 
 /**
- * Specification: the code of a confirmation that came too late to change anything. svcpay then only
- * reads the transaction.
+ * The code of a confirmation that came too late to change anything (specification). svcpay then
+ * only reads the transaction.
  */
 const alreadyFinal = '2005';
 
 /**
- * The service refused because of another confirmation, possibly from another program. That
- * confirmation may take effect.
+ * Whether the service refused because of a different confirmation, possibly from a different
+ * program. That confirmation may take effect.
  */
 const underWayWords =
   /\b(?:already|pending|in progress|process(?:ing|ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;
@@ -22,13 +22,15 @@ export const refusesConfirmation = (error: unknown): error is ServiceError =>
   error.code !== alreadyFinal &&
   !underWayWords.test(error.reason);
 
-/** The specification has no wording for a used reference, so services use their own. */
+/**
+ * Words of services for a used reference, because the specification does not define the wording.
+ */
 const isAboutUsedReference = ({ reason, status }: ServiceError): boolean =>
   status === 409 ||
   (/\b(ext\w*ref\w*|ref(erence)?s?\b.*|duplicate\w*)/i.test(reason) &&
     /(use|exist|duplicate|unique|already|taken|twice)/i.test(reason));
 
-/** Some services refuse without a reason. */
+/** Refusals of services that name no reason. */
 const isUnspecific = ({ reason }: ServiceError): boolean =>
   /^(?:bad request|conflict|invalid request|no explanation)$/i.test(reason);
 

@@ -1,5 +1,5 @@
 // Records whether the money of an attempt moved, by the service's answer to a person. The record
-// changes neither what may be paid nor what counts against limits.
+// changes neither the payments that are allowed nor the amounts that count against limits.
 import { Failure } from '../../formats/failure.js';
 import { LostClaim, type Journal } from '../../store/journal/journal.js';
 import {
@@ -11,8 +11,9 @@ import {
 } from '../../store/journal/payment.js';
 
 /**
- * The attempt that the name means: the attempt with that transaction, otherwise the only attempt
- * without a reported outcome. Throws Failure `usage` if there is none, or more than one.
+ * Finds the attempt that the name means: the attempt with that transaction, otherwise the only
+ * attempt whose outcome is unreported. Throws Failure `usage` if no attempt or several attempts
+ * match.
  */
 export function attemptToResolve(payment: Payment, name: string): Attempt {
   const candidates = payment.attempts.filter(needsAnswer);

@@ -1,5 +1,4 @@
-// Finishes or reports every unfinished payment: first without waiting, then the payments that need
-// a wait.
+// Finishes or reports every unfinished payment. Payments that require a wait come last.
 import pLimit from 'p-limit';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
@@ -16,15 +15,15 @@ export interface Resumed {
 }
 
 /**
- * The dependencies of one payment, with its own screen. Throws Failure if the payment cannot be
- * resumed now.
+ * Returns the dependencies of one payment, with its own screen. Throws Failure if the payment
+ * cannot be resumed now.
  */
 type DepsFor = (payment: Payment) => Promise<PaymentDeps>;
 
-/** The end of a payment, if svcpay knows it without a request. */
+/** Returns the end of a payment, if svcpay can determine it without a request. */
 type KnownResult = (payment: Payment) => Promise<Resumed | undefined>;
 
-/** Number of submitted payments that are read at the same time. */
+/** The number of submitted payments that svcpay reads at the same time. */
 const mostAtOnce = 16;
 
 /**
@@ -69,7 +68,7 @@ export async function resumeAll(
   return payments.flatMap(({ id }) => results.get(id) ?? []);
 }
 
-/** Whether the service has accepted the payment, which is not settled yet. */
+/** Whether the service has accepted the payment, but the payment has not settled yet. */
 const goesOn =
   (results: ReadonlyMap<string, Resumed>) =>
   ({ id }: Payment): boolean => {
@@ -92,8 +91,8 @@ async function outcome(
 }
 
 /**
- * Failures in the order in which a script must react: money under way, a payment that ended unpaid,
- * a payment that was not made.
+ * The failures in the order in which a script must react: money under way, a payment that ended
+ * unpaid, a payment that was not made.
  */
 const byUrgency: readonly FailureKind[] = [
   'pending',
@@ -109,7 +108,7 @@ const byUrgency: readonly FailureKind[] = [
   'interrupted',
 ];
 
-/** The failure that decides the exit code. Undefined if all succeeded. */
+/** The failure that decides the exit code. Undefined if all payments succeeded. */
 export function mostUrgent(resumed: readonly Resumed[]): Failure | undefined {
   const failures = resumed.flatMap(({ failure }) => failure ?? []);
   const [worst] = failures.toSorted(

@@ -1,5 +1,5 @@
-// Whether the same payment was made a moment ago: the same amount to the same destination. Pure.
-// The command line, agents, and programs that approve use it.
+// Detects whether an equal payment was made a moment ago: the same amount to the same destination.
+// Used by the command line, agents, and programs that approve. Pure.
 import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/lnurl.js';
@@ -15,18 +15,18 @@ export interface Target {
 /** An earlier payment of the same amount to the same destination. */
 export interface EarlierPayment {
   readonly payment: Payment;
-  /** `unfinished`: submitted, with an unknown outcome. */
+  /** The status of the earlier payment. `unfinished`: submitted, with an unknown outcome. */
   readonly is: 'unfinished' | 'paid';
-  /** Epoch ms of its last change. */
+  /** The time of the last change, in epoch ms. */
   readonly at: number;
 }
 
-/** svcpay asks about a payment that was paid at most this long ago. */
+/** The age in ms up to which svcpay asks about an earlier paid payment. */
 export const paidWithinMs = 600_000;
 
 /**
- * The target of an order. An invoice is paid once by its own rule, so only the address of its URI
- * can be paid again. A swap stays in the account.
+ * The target of an order. An invoice has its own rule against a second payment, so only the address
+ * of its URI can be paid again. A swap stays in the account.
  */
 export function targetOf({ body, destination, alsoPays, receives }: Order): Target {
   const { sourceReq, destReq } = body;
@@ -53,10 +53,11 @@ export const amountText = (ccy: string, amount: Big | number | undefined): strin
   `${amount === undefined ? '' : fixed(new Big(amount))} ${ccy}`;
 
 /**
- * The latest payment to the same target that is unfinished, or was paid within `paidWithinMs`.
+ * Finds the latest payment to the same target that is unfinished, or was paid within
+ * `paidWithinMs`.
  * @param known payments of the journal, in any order
- * @param ref the reference of the new payment. The payment with this reference does not count as
- * another payment
+ * @param ref the reference of the new payment. The payment with this reference does not count as an
+ * earlier payment
  */
 export function sameAgain(
   target: Target,

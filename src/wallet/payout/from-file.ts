@@ -1,5 +1,5 @@
-// Reads a payout from a file: the body of a create request, checked field by field and sent
-// unchanged.
+// Reads a payout from a file. The file contains the body of a create request, which svcpay checks
+// field by field and sends unchanged.
 import * as v from 'valibot';
 import { fromWireNames } from '../../api/wire.js';
 import type { CreateTransaction } from '../../api/types.js';
@@ -81,7 +81,10 @@ const bodySchema = v.strictObject({
   }),
   extRefId: v.exactOptional(v.string()),
   note: v.exactOptional(v.string()),
-  /** A payout's amount is the arriving amount, so fees cannot be deducted from it. */
+  /**
+   * The flags that deduct fees, which a payout refuses because its amount is the amount that
+   * arrives.
+   */
   deductNetworkFeesFromDest: v.exactOptional(v.literal(false)),
   sourceOfFunds: v.exactOptional(
     v.strictObject({ purpose: code, source: code, relationship: code }),
@@ -122,7 +125,7 @@ export function readPayoutFile(text: string, serviceName: string): PayoutFile {
 }
 
 /**
- * The method of a payout. For `mobile`, as in an example of the specification, the recipient's
+ * The method of a payout. For `mobile`, which an example in the specification uses, the recipient's
  * country decides.
  */
 function methodOf({ destReq }: Body): PayoutMethod {
@@ -147,7 +150,7 @@ function checkFunds({ sourceReq, sourceOfFunds }: Body, { country }: PayoutMetho
 /** Parses JSON. Refuses a number that would lose digits. */
 function parseExactly(text: string): unknown {
   const value = jsonIn(text);
-  // Omits Node's reason, because it quotes the text.
+  // The message omits Node's reason, because the reason quotes the text.
   if (value === undefined) throw new Failure('usage', 'The file is not JSON.');
   for (const [literal] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
     if (literal.startsWith('"')) continue;

@@ -6,11 +6,11 @@ import { clip } from '../../formats/text.js';
 
 export interface PayoutInstitution {
   readonly code: string;
-  /** Undefined only if the service lists no institutions for the country. */
+  /** The institutions of a country. Undefined only if the service lists none for the country. */
   readonly name: string | undefined;
 }
 
-/** Institutions to which a method pays. */
+/** The institutions to which a method pays. */
 export const institutionsFor = (method: PayoutMethod, all: readonly Institution[]): Institution[] =>
   all.filter(
     ({ institutionType }) => (institutionType ?? method.institutionType) === method.institutionType,
@@ -43,7 +43,8 @@ export function findInstitution(
 }
 
 /**
- * The institution of a code without leading zeros, because a spreadsheet reads a code as a number.
+ * Finds the institution of a code that lost its leading zeros, because a spreadsheet reads a code
+ * as a number.
  */
 function withZeros(code: string, all: readonly Institution[]): string {
   const zeroless = (text: string): string => text.replace(/^0+/, '').toLowerCase();

@@ -4,7 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
 
 export interface PayoutCountry {
-  /** ISO 3166-1 alpha-2. */
+  /** The country code in ISO 3166-1 alpha-2. */
   readonly code: string;
   readonly name: string;
   readonly ccy: string;
@@ -49,7 +49,7 @@ const digits = (least: number, most: number): AccountFormat => ({
   ...(least === most && { length: least }),
 });
 
-/** Specification: a phone number with country code. */
+/** The format of a phone number with country code, from the specification. */
 const phone: AccountFormat = {
   pattern: /^\+?\d{7,15}$/,
   words: 'a mobile number with country code',
@@ -59,7 +59,7 @@ const interac: AccountFormat = {
   words: 'an e-mail address or a number',
 };
 
-/** Arrival times. Unspecified for other methods. */
+/** The arrival times. The specification names none for the other methods. */
 const arrivals = {
   instant: 'within minutes',
   standard: '1 to 3 business days',
@@ -105,15 +105,15 @@ const table: readonly Row[] = [
 ];
 
 export interface PayoutMethod {
-  /** The code, such as `vnd-instant`. */
+  /** The code of the method, such as `vnd-instant`. */
   readonly code: string;
   readonly country: PayoutCountry;
   readonly account: Account;
   readonly format: AccountFormat;
-  /** The required type of institution. */
+  /** The type of institution that the method requires. */
   readonly institutionType: 'bank' | 'mobile';
   readonly takesDays: boolean;
-  /** The arrival time. Undefined if unspecified. */
+  /** The arrival time. Undefined if the specification names none. */
   readonly arrives: string | undefined;
 }
 
@@ -136,8 +136,8 @@ export const methodsIn = (country?: PayoutCountry): readonly PayoutMethod[] =>
     : payoutMethods.filter((method) => method.country === country);
 
 /**
- * A country by its code or name, in any letter case. Throws `Failure` usage for a country without
- * payouts.
+ * Finds a country by its code or name, in any letter case. Throws `Failure` usage for a country
+ * that has no payout method.
  */
 export function findCountry(text: string): PayoutCountry {
   const wanted = text.trim().toLowerCase();
@@ -164,7 +164,7 @@ const accounts: Readonly<Record<Account, string>> = {
   interac: 'Interac',
 };
 
-/** A method by its code. Throws `Failure` usage for an unknown code. */
+/** Finds a method by its code. Throws `Failure` usage for an unknown code. */
 export function findMethod(text: string): PayoutMethod {
   const found = payoutMethods.find(({ code }) => code === text.trim().toLowerCase());
   if (found !== undefined) return found;
@@ -173,7 +173,7 @@ export function findMethod(text: string): PayoutMethod {
   });
 }
 
-/** The method of a type in a country. */
+/** Finds the method of a type in a country. */
 export const methodOfKind = (
   account: 'bank' | 'mobile',
   country: PayoutCountry,

@@ -1,5 +1,5 @@
-// A fiat payout as an order: both parties, the account, and the codes of the funds. Specification:
-// endpoint 6, rule 7.
+// Builds the order of a fiat payout: both parties, the account, and the codes of the funds
+// (specification: endpoint 6, rule 7).
 import type {
   CreateTransaction,
   DetailName,
@@ -16,7 +16,7 @@ import type { Order } from '../order/orders.js';
 import type { PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
-/** All required answers of a payout. */
+/** All answers that a payout requires. */
 export interface Payout {
   readonly method: PayoutMethod;
   readonly institution: PayoutInstitution;
@@ -27,7 +27,7 @@ export interface Payout {
   readonly sourceOfFunds: SourceOfFunds;
   /** The amount that the recipient gets, in the currency of the method. */
   readonly amount: Money;
-  /** The paying wallet. */
+  /** The wallet that pays. */
   readonly from: string;
 }
 
@@ -122,7 +122,7 @@ export function parseAccountNumber(
 ): string {
   if (institutionType === 'mobile') return parsePhoneIn(text, country.callingCode);
   const groups = text.trim().split(/\s+/);
-  // A word next to the number is a name that was copied with it.
+  // A word next to the number is refused, because it is a name that was copied with the number.
   const isOther = groups.length > 1 && groups.some((group) => /^\p{L}+$/u.test(group));
   const spaceless = isOther ? '' : groups.join('');
   const account = [spaceless, spaceless.replaceAll('-', '')].find((each) =>
@@ -136,7 +136,7 @@ export function parseAccountNumber(
   );
 }
 
-/** The hint about a lost zero, because a spreadsheet reads an account number as a number. */
+/** The hint about a lost leading zero. A spreadsheet reads an account number as a number. */
 function lostZero(digits: string, length = 0): string {
   const whole = digits.padStart(length, '0');
   if (!/^\d+$/.test(digits) || digits.length >= length || digits.length < length - 3) return '';
@@ -145,7 +145,10 @@ function lostZero(digits: string, length = 0): string {
 
 const longestText = 140;
 
-/** Reads a name or an address: one line with letters. Throws Failure `usage` for any other text. */
+/**
+ * Reads a name or an address, which must be one line with letters. Throws Failure `usage` for any
+ * other text.
+ */
 export function parseLine(text: string): string {
   const line = text.trim().replace(/ {2,}/g, ' ');
   if (

@@ -14,7 +14,7 @@ export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>
   wanted === 'any' || actual === wanted;
 
 /**
- * Throws Failure `usage` for a destination on another network, where the money would be lost.
+ * Throws Failure `usage` for a destination on a different network, where the money would be lost.
  * @param noun a noun such as `invoice`
  */
 function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): void {
@@ -28,10 +28,10 @@ function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): vo
   );
 }
 
-/** In BTC. Specification: Limits, minimum on-chain send. */
+/** The minimum on-chain send, in BTC (specification: Limits). */
 const smallestOnchain = new Big('0.00001');
 
-/** Throws Failure `usage` for an invoice of another network or without an amount. */
+/** Throws Failure `usage` for an invoice that is of a different network or has no amount. */
 export function checkInvoice(invoice: Invoice, wanted: Network): void {
   checkNetwork('invoice', invoice.network, wanted);
   if (invoice.amountMsat !== null) return;
@@ -44,7 +44,7 @@ export function checkInvoice(invoice: Invoice, wanted: Network): void {
   );
 }
 
-/** Throws Failure `usage` for another network, and for an unsupported type of address. */
+/** Throws Failure `usage` for an address of a different network or of an unsupported type. */
 export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: Network): void {
   checkNetwork('address', network, wanted);
   if (type !== 'witness') return;
@@ -55,7 +55,7 @@ export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: N
   });
 }
 
-/** Throws Failure `usage` below the on-chain minimum (rule 5). */
+/** Throws Failure `usage` for an amount below the on-chain minimum (rule 5). */
 export function checkOnchainAmount({ value }: Money): void {
   if (value.gte(smallestOnchain)) return;
   const rule = `an on-chain payment is at least ${formatSats(smallestOnchain)}`;
@@ -64,7 +64,7 @@ export function checkOnchainAmount({ value }: Money): void {
   });
 }
 
-/** Throws Failure `usage` for the token's own contract, where money would be lost. */
+/** Throws Failure `usage` for the token's own contract, where the money would be lost. */
 export function checkTronAddress(address: string): void {
   if (address !== tronUsdtContract) return;
   throw new Failure(
@@ -87,8 +87,8 @@ export const mayBeOwn = ({ body }: Pick<Order, 'body'>): boolean =>
   body.destReq.method === 'on-chain' || body.destReq.method === 'tron';
 
 /**
- * Refuses orders that pay to the account's own permanent addresses. `say` reports if they are
- * unknown.
+ * Refuses orders that pay to the account's own permanent addresses. `say` reports if those
+ * addresses are unknown.
  */
 export function ownAddressGuard(
   open: () => Promise<{ readonly client: OwnAddresses }>,
@@ -110,8 +110,8 @@ export function ownAddressGuard(
 }
 
 /**
- * Throws Failure `usage` for the account's own deposit address, from which the money would return
- * minus the fees. Refuses nothing if the service has no such address, or does not return it.
+ * Throws Failure `usage` for the account's own deposit address, because the money would return
+ * minus the fees. Refuses nothing if the service has no deposit address, or does not return it.
  */
 export async function refuseOwnAddress(
   address: string,

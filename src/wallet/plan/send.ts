@@ -45,28 +45,28 @@ import type { Payment } from '../../store/journal/payment.js';
 export const ways = ['lightning', 'onchain'] as const;
 export type Way = (typeof ways)[number];
 
-/** A requested payment, in the words of the person. */
+/** The payment that a person requests, in the person's words. */
 export interface SendWords {
-  /** The named rail. Undefined to detect it. */
+  /** The named rail. Undefined if svcpay should detect the rail. */
   readonly rail?: Rail | undefined;
   readonly to?: string | undefined;
-  /** The arriving amount. For a Lightning Address or an LNURL, the debit. */
+  /** The amount that arrives. For a Lightning Address or an LNURL, this is the debit. */
   readonly amount?: string | undefined;
-  /** The debit, if it is fixed instead of the arriving amount. */
+  /** The debit, if the person fixes the debit instead of the amount that arrives. */
   readonly spend?: string | undefined;
-  /** The paying wallet, if it is not the default. */
+  /** The wallet that pays, if it is not the default. */
   readonly from?: string | undefined;
   readonly via?: Way | undefined;
   readonly deductFees?: boolean | undefined;
 }
 
-/** The payable destination, extracted from a URI if necessary. */
+/** The payable destination, which svcpay extracts from a URI if necessary. */
 export type Payable = Exclude<Destination, { kind: 'bip21' | 'evm-address' }>;
 
 export interface SendPlan {
   readonly order: Order;
   readonly pays: Payable;
-  /** Label and message of the URI. */
+  /** The label and message of the URI. */
   readonly uriTexts: readonly string[];
   /** The amount before its conversion. */
   readonly worth?: RequestedAmount['worth'];
@@ -74,7 +74,7 @@ export interface SendPlan {
   readonly slow: boolean;
 }
 
-/** The missing answer. */
+/** The answer that is missing. */
 export type Missing = 'destination' | 'way' | 'amount';
 
 export type Planned =
@@ -84,14 +84,14 @@ export type Planned =
       /** The currency of the amount. Undefined if any wallet may pay. */
       readonly ccy?: string | undefined;
     }
-  /** The amount is `all`, so the balance of this wallet must be read. */
+  /** The wallet whose balance svcpay must read, because the amount is `all`. */
   | { readonly missing: 'balance'; readonly ccy: string };
 
 export interface PlanEnvironment {
   readonly network: Network;
-  /** Epoch ms. */
+  /** The current time in epoch ms. */
   readonly now: number;
-  /** Needed for amounts in another currency than that of the bitcoin wallet. */
+  /** The rates, for an amount whose currency differs from that of the bitcoin wallet. */
   readonly rates?: Rates | undefined;
   /** The balance of the paying wallet, for the amount `all`. */
   readonly held?: Money | undefined;
@@ -108,7 +108,8 @@ export function planSend(words: SendWords, environment: PlanEnvironment): Planne
 }
 
 /**
- * Plans a payment without prompts. A missing answer is refused, and of two ways Lightning is used.
+ * Plans a payment without prompts. A missing answer is refused. If a URI offers two ways, svcpay
+ * uses Lightning.
  */
 export function planSendNow(words: SendWords, environment: PlanEnvironment): SendPlan {
   const planned = planSend(words, environment);
@@ -203,7 +204,7 @@ function planLnurl(
   return planned({ order: lessFees(lnurlOrder(pays.text, amount), deductFees), pays, worth });
 }
 
-/** Plans an on-chain payment. The amount is the arriving amount (rule 5). */
+/** Plans an on-chain payment. The amount is the amount that arrives (rule 5). */
 function planOnchain(
   pays: Payable & { kind: 'bitcoin-address' },
   words: SendWords,
@@ -253,7 +254,8 @@ const readIn = (text: string, ccy: string, { rates }: PlanEnvironment): Requeste
     : { amount: parseAmount(text, ccy) };
 
 /**
- * Plans a USDT payment, by the arriving USDT amount, or with `spend` by the debit of any wallet.
+ * Plans a USDT payment by the USDT amount that arrives. With `spend`, plans by the debit of any
+ * wallet.
  */
 function planUsdt(
   pays: Payable & { kind: 'tron-address' },
@@ -274,7 +276,7 @@ function planUsdt(
   return planned({ order: lessFees(order, deductFees), pays });
 }
 
-/** Reads a USDT amount. An amount in another currency may be meant as the debit. */
+/** Reads a USDT amount. An amount in a different currency may be meant as the debit. */
 function usdtAmount(text: string): Money {
   try {
     return parseAmount(text, 'USDT');
@@ -287,7 +289,7 @@ function usdtAmount(text: string): Money {
   }
 }
 
-/** Plans a URI. Offers only ways that the flags allow. */
+/** Plans a URI. Offers only the ways that the flags allow. */
 function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
   const { bitcoin, invoice } = uri;
   const { rail, via } = words;
@@ -323,8 +325,8 @@ function planUriOnchain(
 }
 
 /**
- * The only possible way. The service pays only invoices with an amount. For an expired invoice the
- * address remains.
+ * Finds the only possible way. The service pays only invoices that have an amount. If the invoice
+ * has expired, the address remains.
  */
 function onlyWay(
   bitcoin: BitcoinAddress | null,
@@ -386,7 +388,7 @@ function checkSameAmount(given: string | undefined, named: Money, where: string)
 
 const twoAmounts = (): Failure => refused('give either the amount received or the amount debited.');
 
-/** Specification: Payment methods, eth. */
+/** The refusal of USDT on Ethereum, which the service does not offer yet (specification: eth). */
 export const notYetAvailable = (): Failure =>
   refused(
     'USDT on Ethereum is announced by the service, but not yet available.',
@@ -400,7 +402,9 @@ const refused = (why: string, hint?: string): Failure =>
 export const isConverted = ({ amount, from }: Pick<SendWords, 'amount' | 'from'>): boolean =>
   from === 'BTC' && amount !== undefined && isForeign(amount);
 
-/** The amount of an earlier payment in bitcoin. Undefined if it was not paid in bitcoin. */
+/**
+ * The amount of an earlier payment in bitcoin. Undefined if the payment was not made in bitcoin.
+ */
 export function submittedAmount({ request }: Payment): string | undefined {
   const { sourceReq, destReq } = decodeOrder(request).body;
   const side = sourceReq.amtRequested === undefined ? destReq : sourceReq;

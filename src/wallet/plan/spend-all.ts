@@ -1,4 +1,4 @@
-// `all` as an amount: the whole balance leaves the wallet, fees included. Pure.
+// Plans the amount `all`: the whole balance leaves the wallet, including fees. Pure.
 import Big from 'big.js';
 import { decimalsOf, formatAmount, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -9,7 +9,7 @@ export const isAll = (amount: string | undefined): boolean =>
 
 /**
  * The balance as an amount, without a remainder below the currency's smallest unit. Throws Failure
- * `limit` if nothing is left.
+ * `limit` if the amount is zero.
  */
 export function wholeOf({ ccy, value }: Money): Money {
   const whole = value.round(decimalsOf(ccy), Big.roundDown);
@@ -19,7 +19,7 @@ export function wholeOf({ ccy, value }: Money): Money {
   });
 }
 
-/** Throws Failure `usage` for more than the balance on the screen. */
+/** Throws Failure `usage` for an amount above the balance on the screen. */
 export function checkHeld({ ccy, value }: Money, held: Money | undefined): void {
   if (held === undefined || held.ccy !== ccy || held.value.gte(value)) return;
   throw new Failure('usage', `You have ${formatAmount(held)}. Write less, or all.`);

@@ -1,5 +1,5 @@
-// The cost of a quote. Pure: an order and the service's response in, amounts out. Impossible
-// amounts are refused.
+// Calculates the cost of a quote. Pure: takes an order and the service's response, returns amounts.
+// Refuses impossible amounts.
 import { Big } from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import {
@@ -15,16 +15,19 @@ import { exchangeRate } from '../../formats/exchange-rate.js';
 import { notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
 
-/** What a payment moves and costs, as the service quoted it. */
+/** The amounts and costs of a payment, as the service quoted them. */
 export interface Quote {
   readonly txnId: string;
   /** The amount debited from the wallet, including all fees. */
   readonly total: Money;
   readonly serviceFee: Money;
   readonly networkFee: Money;
-  /** Whether the service reports a fee, even zero. Without a report both fees count as zero. */
+  /**
+   * Whether the service reports a fee, even zero. If the service reports no fee, both fees count as
+   * zero.
+   */
   readonly namesFees: boolean;
-  /** The received amount. Undefined if neither order nor service has it. */
+  /** The received amount. Undefined if neither order nor service states the amount. */
   readonly receives: Money | undefined;
   /**
    * Units of the destination currency for one unit of the source. Undefined within one currency.
@@ -34,7 +37,7 @@ export interface Quote {
    * Whether an amount was computed from the rate, because the service reported only the other side.
    */
   readonly derived: boolean;
-  /** Epoch ms by the service's clock. */
+  /** The expiry in epoch ms, by the service's clock. */
   readonly expiresAt: number | undefined;
 }
 
@@ -94,7 +97,7 @@ function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
 /** The rounding tolerance of a rate, relative to the amounts. */
 const rateTolerance = new Big('0.01');
 
-/** Checks that amounts and rate agree. Within one currency nothing is exchanged. */
+/** Checks that amounts and rate agree. Within one currency, no money is exchanged. */
 function checkRate(
   { body }: Order,
   { txnId, fxRate, sourceReq, destReq }: Transaction,
@@ -113,7 +116,8 @@ function checkRate(
   if (rate === undefined || sent === undefined || gets === undefined) return;
   const rounding = unitOf(toCcy).plus(unitOf(ccy).times(rate));
   const tolerance = gets.times(rateTolerance).plus(rounding);
-  // The specification does not say whether the debited amount includes the fees.
+  // Both readings are accepted, because the specification does not define whether the debited
+  // amount includes the fees.
   const agrees = [sent, sent.minus(fees), sent.plus(fees)].some((each) =>
     each.times(rate).minus(gets).abs().lte(tolerance),
   );
@@ -127,7 +131,7 @@ function checkRate(
 const unitOf = (ccy: string): Big => new Big(10).pow(-decimalsOf(ccy));
 
 /**
- * The fees in the destination currency, rounded up. The service reports fees in the source
+ * The fees in the destination currency, rounded up. The service itself reports fees in the source
  * currency.
  */
 const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>

@@ -1,4 +1,4 @@
-// The service's rates by pair, inverted if the service has only the other direction.
+// Reads the service's rates by pair. Inverts a rate if the service has only the opposite direction.
 import type { Big } from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
@@ -8,9 +8,9 @@ export interface PairRate {
   readonly pair: string;
   readonly base: string | null;
   readonly quote: string | null;
-  /** Units of `quote` for one unit of `base`. */
+  /** The price of one unit of `base`, in `quote`. */
   readonly rate: Big;
-  /** The pair from which the rate was computed. */
+  /** The pair of the service from which svcpay computed the rate. */
   readonly from?: string;
 }
 
@@ -21,8 +21,8 @@ export const allRates = (rates: Rates): PairRate[] =>
   Object.entries(rates).map(([pair, rate]) => ({ pair, ...sidesOf(pair), rate: fromWire(rate) }));
 
 /**
- * Reads `BTCUSD`, `btc/usd`, `BTC-USD`. Throws Failure `usage` for an invalid pair, and `not-found`
- * for a pair without a rate.
+ * Reads a pair such as `BTCUSD`, `btc/usd` or `BTC-USD`. Throws Failure `usage` for an invalid
+ * pair, and `not-found` for a pair that has no rate.
  */
 export function findRate(rates: Rates, given: string): PairRate {
   const pair = given.toUpperCase().replace(/[/\-_: ]/, '');
@@ -52,8 +52,8 @@ export function findRate(rates: Rates, given: string): PairRate {
 }
 
 /**
- * The two currencies of a pair. Four-letter currencies are dollar and euro tokens such as USDT and
- * USDC. The second currency may be any.
+ * Splits a pair into its two currencies. Four-letter first currencies are dollar and euro tokens
+ * such as USDT and USDC. The second currency may be any currency.
  */
 function sidesOf(pair: string): { readonly base: string | null; readonly quote: string | null } {
   const [, base = null, quote = null] = /^((?:USD|EUR)[CT]|[A-Z]{3})([A-Z]{3,4})$/.exec(pair) ?? [];

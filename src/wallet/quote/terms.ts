@@ -1,5 +1,5 @@
-// The acceptable cost of a quote: the approved highest fee and limit on the loss, and costs that
-// only a person can approve.
+// Checks whether the cost of a quote is acceptable: the approved highest fee, the limit on the
+// loss, and costs that only a person can approve.
 import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
@@ -9,7 +9,10 @@ import type { Order } from '../order/orders.js';
 import { findRate } from './rates.js';
 import type { Quote } from './quote.js';
 
-/** Throws Failure `limit` if the fees exceed the approved maximum, or are missing. */
+/**
+ * Throws Failure `limit` if the fees exceed the approved maximum, or if the service reports no
+ * fees.
+ */
 export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   if (maxFee === undefined) return;
   if (!quote.namesFees) {
@@ -55,7 +58,7 @@ function feeLimitIn(maxFee: { readonly amount: string; readonly ccy: string }, c
 /** The default limit on the loss of a conversion against the service's own rates, in percent. */
 const usualRateLoss = '5';
 
-/** Below this fee, in BTC, the fee of a tiny payment may exceed its amount. */
+/** The fee in BTC below which the fee of a tiny payment may exceed its amount. */
 const smallFee = new Big('0.00001');
 
 /** The comparison of a quote with the service's own rates. */
@@ -67,14 +70,14 @@ export interface RateCheck {
   readonly unchecked?: string | undefined;
 }
 
-/** Whether an order converts, so its quote is compared with the rates. */
+/** Whether an order converts money, so svcpay compares its quote with the rates. */
 export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== body.destReq.ccy;
 
 /**
  * Reads the rates if they matter, and checks the loss of a conversion. A limit from a person is
- * binding: throws Failure `limit` if the loss exceeds it. If no rate can be read to check it,
- * throws `temporary` if a later attempt may read a rate, otherwise `limit`. Without such a limit,
- * the payment continues unchecked.
+ * binding: throws Failure `limit` if the loss exceeds it. If that limit cannot be checked because
+ * no rate can be read, throws `temporary` if a later attempt may read a rate, otherwise `limit`. If
+ * a person set no limit, the payment continues unchecked.
  */
 export async function checkMarket(
   terms: PaymentTerms,
@@ -167,7 +170,7 @@ function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big)
 const lossText = (loss: Big): string =>
   `the rate loses ${loss.round(1, Big.roundUp).toFixed()} % against the service's own rates`;
 
-/** Costs that `--yes` does not cover, in words. A person must approve them. */
+/** The costs that `--yes` does not cover, in words. A person must approve these costs. */
 export function unusualOf(
   { maxRateLoss }: PaymentTerms,
   quote: Quote,
@@ -196,7 +199,7 @@ function smallFeeIn(ccy: string, rates: Rates | undefined): Big {
   return rate === undefined ? new Big(0) : smallFee.times(rate);
 }
 
-/** Throws Failure `limit`, because no person can approve the cost. */
+/** Throws Failure `limit` because the cost requires an approval and nobody can be asked. */
 export function refuseUnusual(unusual: readonly string[], { txnId }: Quote): void {
   const [first] = unusual;
   if (first === undefined) return;

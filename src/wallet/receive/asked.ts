@@ -1,4 +1,4 @@
-// The requested amount in bitcoin. Other currencies are converted at the service's rate.
+// Calculates the requested amount in bitcoin. Other currencies are converted at the service's rate.
 import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { currencyOf, decimalsOf, parseAmount, type Money } from '../../formats/amount.js';
@@ -11,7 +11,10 @@ export interface RequestedAmount {
   readonly worth?: { readonly given: Money; readonly rate: Big };
 }
 
-/** Throws Failure `usage` for an invalid amount, and `not-found` for a currency without a rate. */
+/**
+ * Reads the requested amount. Throws Failure `usage` for an invalid amount, and `not-found` for a
+ * currency that has no rate.
+ */
 export async function readAsked(
   text: string,
   rates: () => Promise<Rates>,
@@ -19,7 +22,7 @@ export async function readAsked(
   return isForeign(text) ? inBtc(text, await rates()) : { amount: parseAmount(text, 'BTC') };
 }
 
-/** Whether the amount is in another currency than bitcoin. */
+/** Whether the amount is in a currency other than bitcoin. */
 export function isForeign(text: string): boolean {
   const named = currencyOf(text);
   return named !== undefined && named !== 'BTC';

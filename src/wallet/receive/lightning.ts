@@ -1,4 +1,4 @@
-// Receives over Lightning: checks an invoice before it is shown, and finds the Lightning Address of
+// Receives over Lightning. Checks an invoice before it is shown, and finds the Lightning Address of
 // an account.
 import { msatOf, type Money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
@@ -10,8 +10,8 @@ import { isOnNetwork } from '../plan/destinations.js';
 import { parseLightningAddress, type LightningAddress } from '../../formats/lnurl.js';
 
 /**
- * Checks signature, network, amount and expiry. Throws Failure `refused` for an invoice that must
- * not be shown to a payer.
+ * Checks signature, network, amount and expiry of an invoice. Throws Failure `refused` if the
+ * invoice must not be shown to a payer.
  * @param now epoch ms by the service's clock
  */
 export function checkedInvoice(
@@ -29,7 +29,7 @@ export function checkedInvoice(
   return invoice;
 }
 
-/** The service's invoice. Throws Failure `refused` if the invoice is missing. */
+/** Returns the service's invoice. Throws Failure `refused` if the invoice is missing. */
 export function invoiceText(txn: Transaction): string {
   const text = txn.sourceReq.reqDetails?.['paymentRequest'];
   if (typeof text !== 'string') throw unusable(txn, 'there is no invoice.');
@@ -54,9 +54,9 @@ function unusable({ txnId }: Transaction, why: string): Failure {
 const addressNames = /^(ln|lightning|lnurl)_?(pay)?_?(address|identifier)$/i;
 
 /**
- * The Lightning Address of an account. The specification does not define the fields of account
- * records, so it is found by field name and value. Throws Failure `not-found` if the record has no
- * such address.
+ * Finds the Lightning Address of an account by field name and value, because the specification does
+ * not define the fields of account records. Throws Failure `not-found` if the record has no
+ * Lightning Address.
  */
 export function lightningAddressOf(account: Fields): LightningAddress {
   const found = Object.entries(account).find(

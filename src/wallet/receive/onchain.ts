@@ -19,9 +19,9 @@ import { isOnNetwork } from '../plan/destinations.js';
 
 export interface OnchainRequest {
   readonly address: string;
-  /** A BIP21 URI with this address and amount, without another way to pay. */
+  /** A BIP21 URI with this address and amount, and with no other way to pay. */
   readonly uri: string;
-  /** Epoch ms by the service's clock. */
+  /** The expiry in epoch ms, by the service's clock. */
   readonly expiresAt: number | undefined;
 }
 
@@ -69,8 +69,8 @@ function figure(value: unknown): Big | undefined {
 }
 
 /**
- * The permanent Bitcoin address (endpoint 4). Throws Failure `refused` if it is invalid or on
- * another network.
+ * Reads the permanent Bitcoin address (endpoint 4). Throws Failure `refused` if the address is
+ * invalid or on a different network.
  */
 export const checkedBitcoinDeposit = (
   { staticOnchainAddress }: DepositAddress,
@@ -78,8 +78,8 @@ export const checkedBitcoinDeposit = (
 ): string => checkedAddress(staticOnchainAddress, network);
 
 /**
- * The permanent USDT address of a chain (endpoint 5). Throws Failure `refused` for another chain or
- * account.
+ * Reads the permanent USDT address of a chain (endpoint 5). Throws Failure `refused` if the
+ * response is for a different chain or account.
  */
 export function checkedUsdtDeposit(
   answer: UsdtAddress,
@@ -87,7 +87,7 @@ export function checkedUsdtDeposit(
   own: string | undefined,
 ): string {
   const { staticOnchainAddress: given, walletCcy, chainId, accountId } = answer;
-  // Without these fields, only the format of the address is checked.
+  // If these fields are missing, svcpay checks only the format of the address.
   if ((walletCcy ?? 'USDT') !== 'USDT' || (chainId ?? chain).toUpperCase() !== chain) {
     throw notUsable(`it is for ${walletCcy ?? 'USDT'} on ${chainId ?? chain}`);
   }
@@ -106,7 +106,7 @@ function checkedAddress(given: string, wanted: Network, txnId?: string): string 
   return address;
 }
 
-/** Turns a parse error of a text from the service into a refusal. */
+/** Turns a parse error into a refusal, because the service sent the text. */
 function attempt<T>(parse: () => T, txnId?: string): T {
   try {
     return parse();

@@ -1,4 +1,5 @@
-// Requests money by any method: creates and confirms once, and waits for the invoice or address.
+// Requests money by any method. Creates and confirms the receive once, and waits for the invoice or
+// address.
 import Big from 'big.js';
 import type { CreateTransaction, Transaction } from '../../api/types.js';
 import { moneyFromWire, type Money } from '../../formats/amount.js';
@@ -44,7 +45,7 @@ export interface Requested {
 
 /**
  * Creates and confirms a receive, or returns the earlier transaction of a used reference. Throws
- * Failure `refused` if the reference belongs to another amount or method.
+ * Failure `refused` if the reference belongs to a different amount or method.
  * @param isConverted whether the amount was converted, so an earlier amount may differ because the
  * rate changed
  */
@@ -63,10 +64,10 @@ export async function requestMoney(
   return { txn: await waitUntilFinal(withEarlierFields(quoted, confirmed), made, deps), amount };
 }
 
-/** The longest wait for the invoice or address, which may come after the confirmation. */
+/** The longest wait in ms for the invoice or address, which may come after the confirmation. */
 const longestMakingMs = 60_000;
 
-/** Whether the invoice or address exists. */
+/** Whether the transaction contains the invoice or address. */
 function isPayable({ sourceReq }: Transaction): boolean {
   const { paymentRequest, address } = sourceReq.reqDetails ?? {};
   return [paymentRequest, address].some((each) => typeof each === 'string' && each !== '');
@@ -98,7 +99,9 @@ async function createOrFind(
   throw noQuote(error);
 }
 
-/** The pause of the policy, or the pause that the service requests. Throws if that is too long. */
+/**
+ * The pause of the policy, or the pause that the service requests. Throws if the pause is too long.
+ */
 function pauseOrThrow<T>(number: number, error: unknown, otherwise: () => unknown): PollNext<T> {
   const afterMs = pauseBefore(number, error);
   if (afterMs === undefined) throw otherwise();
@@ -133,9 +136,9 @@ async function findEarlier(
 }
 
 /**
- * Confirms a receive, which moves nothing. After an unanswered confirmation, the transaction is
- * read and, if it is still quoted, confirmed again. Throws Failure `refused` unless the transaction
- * is provably a receive.
+ * Confirms a receive, which moves no money. After an unanswered confirmation, svcpay reads the
+ * transaction and confirms it again if it is still quoted. Throws Failure `refused` unless the
+ * transaction is provably a receive.
  */
 export async function confirmReceive(
   quote: Transaction,

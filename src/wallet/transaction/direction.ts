@@ -1,4 +1,4 @@
-// Whether a transaction pays or is paid. Both of its methods decide, without a guess.
+// Determines whether a transaction pays or is paid, from both of its methods, without a guess.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { methodProperties } from '../../formats/rails.js';
@@ -7,8 +7,9 @@ import { clip } from '../../formats/text.js';
 const wallet = 'servicepay';
 
 /**
- * `receive` only if the destination is the account's own wallet and the source is a method by which
- * svcpay requests money. Throws Failure `refused` if a method is missing or not recognized.
+ * Determines the direction. `receive` only if the destination is the account's own wallet and the
+ * source is a method by which svcpay requests money. Throws Failure `refused` if a method is
+ * missing or unrecognized.
  */
 export function directionOf({ txnId, sourceReq, destReq }: Transaction): 'payment' | 'receive' {
   const [source, destination] = [sourceReq.method, destReq.method];

@@ -1,5 +1,5 @@
-// Reads a transaction: once, repeatedly while a read may be stale, or until its final state, at
-// intervals that grow with the time waited. Refuses an answer about another transaction.
+// Reads a transaction once, repeatedly while a read may be stale, or until its final state. The
+// intervals grow with the time waited. A response about a different transaction is refused.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { longestPauseAskedForMs, policies, staleForMs } from '../../formats/policies.js';
@@ -18,7 +18,7 @@ export interface ReadService {
   transaction(txnId: string): Promise<Transaction>;
 }
 
-/** Fields that a later, abbreviated response lacks keep their values. */
+/** Keeps the known value of each field that a later, abbreviated response omits. */
 export function withEarlierFields(known: Transaction, txn: Transaction): Transaction {
   const isWhole = txn.sourceReq.method != null && txn.destReq.method != null;
   if (isWhole || known.txnId !== txn.txnId) return txn;
@@ -26,7 +26,7 @@ export function withEarlierFields(known: Transaction, txn: Transaction): Transac
   return { ...known, ...txn, sourceReq: side('sourceReq'), destReq: side('destReq') };
 }
 
-/** Throws Failure `refused` if the service responds with another transaction. */
+/** Throws Failure `refused` if the service responds with a different transaction. */
 export async function readTransaction(service: ReadService, txnId: string): Promise<Transaction> {
   const txn = await service.transaction(txnId);
   if (txn.txnId === txnId) return txn;
@@ -38,7 +38,7 @@ export async function readTransaction(service: ReadService, txnId: string): Prom
 }
 
 /**
- * Repeats a read over 8 s while its result may be stale, and resolves with the last result.
+ * Repeats a read over 8 s while the result may be stale, and resolves with the last result.
  * Resolves early on interruption.
  * @param latest the caller's latest result. The first repetition comes after a pause
  */
@@ -67,30 +67,30 @@ export interface WaitDeps {
 }
 
 export interface WaitOptions {
-  /** After this many ms the wait ends with Failure `pending`. Undefined means no limit. */
+  /** The time in ms after which the wait ends with Failure `pending`. Undefined means no limit. */
   readonly atMostMs: number | undefined;
   /** Called for every change of state, but not for the initial state. */
   readonly onChange: (txn: Transaction) => void | Promise<void>;
   /**
-   * Called for every read, even without a change of state, because the number of confirmations may
+   * Called for every read, even if the state is unchanged, because the number of confirmations may
    * have changed.
    */
   readonly onRead?: (txn: Transaction) => void;
-  /** The next step after an unfinished wait. The default is `watch`. */
+  /** The command that the hint names after an unfinished wait. The default is `watch`. */
   readonly goOn?: 'watch' | 'resume';
-  /** Ends the wait before a final state. */
+  /** Decides whether the wait can end before a final state. */
   readonly enough?: (txn: Transaction) => boolean;
 }
 
-/** The pace, by the external method of the transaction. */
+/** The pace of reads, by the external method of the transaction. */
 export function paceOf({ sourceReq, destReq }: Transaction): Pace {
   const outside = sourceReq.method === 'servicepay' ? destReq.method : sourceReq.method;
   return methodProperties(outside)?.pace ?? 'steady';
 }
 
 /**
- * Resolves with the transaction in its final state. A read without an answer is repeated, because
- * the payment continues. The third unreadable response in a row ends the wait.
+ * Resolves with the transaction in its final state. An unanswered read is repeated, because the
+ * payment continues. The third unreadable response in a row ends the wait.
  */
 export async function waitUntilFinal(
   txn: Transaction,
@@ -118,12 +118,13 @@ export async function waitUntilFinal(
 
 const mostUnread = 3;
 
-/** Undefined after a temporary failure. */
+/** The result of the read. Undefined after a temporary failure. */
 type Read = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
 
 /**
- * @param isNew whether the transaction is new. Reads may lag, so a missing transaction is not final
- * then
+ * Reads a transaction once.
+ * @param isNew whether the transaction is new. Reads may lag, so a missing new transaction is not
+ * final
  */
 async function readAgain(
   latest: Transaction,
@@ -149,7 +150,9 @@ async function readAgain(
 const gotNoAnswer = (error: Failure): boolean =>
   error instanceof NoAnswer || (error instanceof ServiceError && error.kind === 'temporary');
 
-/** Whether a failure is permanent: the key is refused, or the transaction does not exist. */
+/**
+ * Whether a failure is permanent: the service refuses the key, or the transaction does not exist.
+ */
 const isLastWord = (error: Failure): boolean =>
   (error.kind === 'authentication' || error.kind === 'not-found') &&
   !(error instanceof ServiceError && !error.isOwnRefusal);
@@ -164,7 +167,7 @@ function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: F
   });
 }
 
-/** The state that an unfinished wait reports, without the service's word for it. */
+/** The state that an unfinished wait reports, independent of the service's word for the state. */
 function standing({ txnState, sourceReq }: Transaction): string {
   if (isQuoted(txnState)) return 'Not confirmed yet: it is a quote.';
   if (sourceReq.method == null) return 'Not settled yet.';
@@ -173,7 +176,7 @@ function standing({ txnState, sourceReq }: Transaction): string {
     : 'Not paid yet. The request stays open.';
 }
 
-/** The interval between reads of parallel waits. */
+/** Returns a sleep that keeps this interval between the reads of parallel waits. */
 export function takingTurns(
   { sleep, now }: Pick<WaitDeps, 'sleep' | 'now'>,
   apartMs: number,
@@ -187,7 +190,8 @@ export function takingTurns(
 }
 
 /**
- * The pause in ms before repetition `attempt`. Undefined if the service requests too long a pause.
+ * The pause in ms before repetition `attempt`. Undefined if the service requests a pause that is
+ * too long.
  */
 export function pauseBefore(attempt: number, error: unknown): number | undefined {
   const answer = error instanceof NoAnswer ? error.cause : error;

@@ -1,4 +1,5 @@
-// Runs one command line from start to exit code. Shows errors once, in the requested format.
+// Runs one command line from its start to its exit code. Shows an error once, in the requested
+// format.
 import type { OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
@@ -35,11 +36,11 @@ export async function runCommandLine(line: CommandLine, given: Process): Promise
         };
         early = connectEarly(flags, connections, proc);
       },
-      // Loaded here, because help does not need it.
+      // The context loads only for a command, because help does not use the context.
       openContext: async (options, { createsProfile = false }) => {
         globals = options;
         const { openContext } = await import('./context.js');
-        // Gives the event loop a turn for the TLS handshake.
+        // The event loop needs a turn for the TLS handshake.
         if (early !== undefined) await new Promise((turn) => setImmediate(turn));
         return openContext(proc, options, { argv, readsStdin, runLine, createsProfile, early });
       },
@@ -56,8 +57,8 @@ export async function runCommandLine(line: CommandLine, given: Process): Promise
 }
 
 /**
- * Makes stderr a JSON log if the command line or the environment requests that, even if the command
- * line is invalid.
+ * Makes stderr a JSON log if the command line or the environment requests a JSON log, even for an
+ * invalid command line.
  */
 async function withLog(line: CommandLine, proc: Process): Promise<Process> {
   if ((line.word('log-format') ?? proc.env['SVCPAY_LOG_FORMAT']) !== 'json') return proc;
@@ -75,8 +76,8 @@ export async function showUnexpected(
 }
 
 /**
- * Reports that stdout cannot be written. Resolves with the exit code: a payment keeps its result,
- * and any other command fails.
+ * Reports that svcpay cannot write to stdout, and resolves with the exit code. A payment keeps the
+ * exit code of its result. Any other command fails.
  */
 export async function showLost(
   reason: string,
@@ -91,7 +92,7 @@ export async function showLost(
   return 0;
 }
 
-/** With one of these options, a command that moves money only prints. */
+/** The options with which a command that moves money only prints. */
 const printingOptions = ['quote-only', 'dry-run'];
 
 async function show(

@@ -1,6 +1,5 @@
-// The service of a context: its transport, its client and the account of the key, each opened on
-// first use, and what the client reports on stderr: rate-limit waits, unrecognized fields, slow
-// requests, timings.
+// The service of a context: its transport, its client and the account of the API key, each opened
+// on first use. Reports rate-limit waits, unrecognized fields, slow requests and timings on stderr.
 import { ServiceClient } from '../api/client.js';
 import { networkTransport, type OpeningTransport } from '../api/network/network.js';
 import type { LogFacts, ClientOptions } from '../api/options.js';
@@ -32,7 +31,7 @@ export interface OwnAccount {
   readonly client: ServiceClient;
   readonly id: string;
   /**
-   * References are unique within this scope: an account under any hostname, or the embedded
+   * The scope within which references are unique: an account under any hostname, or the embedded
    * sandbox.
    */
   readonly scope: string;
@@ -41,30 +40,30 @@ export interface OwnAccount {
 
 export interface Service {
   /**
-   * The client of the chosen service. With `--account`, it serves only that subaccount's wallets
-   * and record, because every other endpoint acts for the account of the API key. Throws Failure
-   * `authentication` if no service is configured.
+   * Opens the client of the chosen service. With `--account`, the client serves only the wallets
+   * and the record of that subaccount, because every other endpoint acts for the account of the API
+   * key. Throws Failure `authentication` if no service is configured.
    */
   client(): Promise<ServiceClient>;
   /**
-   * The API key's own account, the only account for transactions, addresses and webhooks. Throws
-   * Failure `usage` if `--account` names another account.
+   * Opens the account of the API key, which is the only account for transactions, addresses and
+   * webhooks. Throws Failure `usage` if `--account` names a different account.
    */
   account(): Promise<OwnAccount>;
-  /** A client of any service, with credentials that are not saved. */
+  /** Creates a client of any service, with credentials that svcpay has not saved. */
   clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient>;
-  /** The stored token of the chosen service and key. */
+  /** The stored token of the chosen service and API key. */
   tokens(): KeptTokens | undefined;
   transport(): Promise<Transport>;
   embedded(): Promise<EmbeddedService>;
-  /** Resolves when the rates of settled transactions are stored. */
+  /** Resolves when svcpay has stored the rates of settled transactions. */
   ratesKept(): Promise<unknown>;
 }
 
 export interface ServiceOptions {
   readonly proc: Process;
   readonly globals: Globals;
-  /** The transport with connections to the service that are already open. */
+  /** The transport whose connections to the service are already open. */
   readonly early: OpeningTransport | undefined;
   readonly home: () => Home;
   readonly settings: () => Settings;
@@ -114,7 +113,7 @@ export function openService(options: ServiceOptions): Service {
 type Log = ReturnType<typeof debugLog> | undefined;
 
 const defaultTimeoutMs = 30_000;
-/** The longest wait for a rate limit. Services count requests by the minute. */
+/** The longest wait for a rate limit. Services count requests per minute. */
 const defaultRateLimitWaitMs = 120_000;
 
 function openTransports(
@@ -220,7 +219,10 @@ async function findCredentials(
   return { baseUrl, credentials: { apiKey, apiSecret: secret } };
 }
 
-/** The failure that keeps a payment for a subaccount from leaving the parent's wallet. */
+/**
+ * The failure for a payment of a subaccount, which would otherwise debit the wallet of the parent
+ * account.
+ */
 function notItsOwn(accountId: string): Failure {
   return new Failure(
     'usage',
@@ -245,7 +247,7 @@ function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
   function onWait(ms: number): void {
     if (ms < shortestWaitMs) return;
     const until = now() + ms;
-    // Concurrent requests wait until the same time, which is reported only once.
+    // Concurrent requests wait until the same time, so svcpay reports the wait only once.
     if (until < reportedUntil + 1_000) return;
     reportedUntil = until;
     out.say(
@@ -273,7 +275,7 @@ function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
 
 const slowMs = 500;
 
-/** Shows the host if its response is slow and nothing else is shown. */
+/** Shows the host of a slow response if the live line shows no other text. */
 const showingSlowRequests =
   (
     transport: Transport,
@@ -297,9 +299,7 @@ const showingSlowRequests =
 const awaited = (url: string): string =>
   url.startsWith(embeddedUrl) ? 'the embedded sandbox' : new URL(url).host;
 
-/**
- * Logs at the end how long the command took, and how much of that time it waited for the service.
- */
+/** Logs how long the command took, and how much of that time svcpay waited for the service. */
 function timingCommand(
   transport: Transport,
   elapsed: () => number,

@@ -8,7 +8,10 @@ import type { CommandLine } from './command-line.js';
 import type { Process } from './process.js';
 import type { Globals } from './globals.js';
 
-/** @param globals undefined if the command line could not be parsed */
+/**
+ * Shows a failure.
+ * @param globals undefined if svcpay could not parse the command line
+ */
 export function showFailure(
   failure: Failure,
   line: CommandLine,
@@ -46,7 +49,7 @@ const errorOutputOf = ({ json, output, debug, color }: Globals): ErrorOutput => 
   color,
 });
 
-/** The output options of a command line that could not be parsed. */
+/** The output options of a command line that svcpay could not parse. */
 const requestedBy = (line: CommandLine): ErrorOutput => ({
   json: line.has('json') || /^jsonl?$/.test(line.word('output') ?? ''),
   debug: line.has('debug'),

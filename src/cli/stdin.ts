@@ -1,4 +1,4 @@
-// Reads stdin, up to a limit, and files from the command line.
+// Reads stdin up to a size limit, and reads files that the command line names.
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../formats/failure.js';
 import type { Context } from './context.js';
@@ -8,7 +8,9 @@ const longest = 16 * 1024 * 1024;
 export const readStdin = async (context: Context): Promise<string> =>
   (await readStdinBytes(context)).toString('utf8');
 
-/** Throws Failure `usage` at a terminal, instead of waiting silently. */
+/**
+ * Reads stdin. Throws Failure `usage` at a terminal, where svcpay would otherwise wait silently.
+ */
 export async function readStdinBytes({ stdin }: Context): Promise<Buffer> {
   if (stdin.isTTY)
     throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });
@@ -23,12 +25,12 @@ export async function readStdinBytes({ stdin }: Context): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Throws Failure `usage` if the file cannot be read. */
+/** Reads a file. Throws Failure `usage` if svcpay cannot read the file. */
 export const readGivenFile = (file: string): Promise<Buffer> =>
   readFile(file).catch((cause: unknown) => {
     throw new Failure('usage', `The file ${file} cannot be read.`, { cause });
   });
 
-/** The text of a file, or of stdin for `-`. */
+/** Reads the text of a file, or the text on stdin for `-`. */
 export const readGivenText = async (file: string, context: Context): Promise<string> =>
   file === '-' ? readStdin(context) : (await readGivenFile(file)).toString('utf8');

@@ -1,4 +1,5 @@
-// Journal and inbox, opened on first use: in files of this home, or in the configured database.
+// The journal and the inbox, in files of this home or in the configured database. svcpay opens each
+// on first use.
 import { Failure } from '../formats/failure.js';
 import type { Postgres } from '../store/database/postgres.js';
 import { databaseIdVariable } from '../store/database/address.js';
@@ -32,7 +33,7 @@ export interface StoreOptions {
   readonly secrets: () => SecretStore;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
-  /** Monotonic milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly elapsed: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   readonly owner: () => string;
@@ -42,14 +43,17 @@ export interface StoreOptions {
 export interface Stores {
   journal(): Promise<Journal>;
   events(): Promise<EventStore>;
-  /** The rates at settlement, next to the journal. */
+  /** Opens the stored exchange rates, which are next to the journal. */
   rates(): Promise<SettlementRates>;
-  /** Openings, adjustments and closed months of the books. */
+  /** Opens the openings, adjustments and closed months of the books. */
   books(): Promise<BookRecords>;
-  /** The configured database, connected but unchecked. Undefined without a database. */
+  /**
+   * Connects to the configured database without checking its tables. Undefined if no database is
+   * configured.
+   */
   database(): Promise<OpenDatabase | undefined>;
   /**
-   * Another database, connected but unchecked.
+   * Connects to a different database without checking its tables.
    * @param source the origin of the address, for messages
    */
   otherDatabase(address: string, source: string): Promise<OpenDatabase>;
@@ -82,7 +86,7 @@ export function openStores(options: StoreOptions): Stores {
     const { journalIn } = await import('../store/journal/sqlite-journal.js');
     const opened = sqliteDatabase(journalIn(journalFile(home()), hasJournal === true), now);
     onClose(() => opened.close());
-    // The journal works even if the settings cannot be written.
+    // The journal works even if svcpay cannot write the settings.
     if (hasJournal !== true)
       await config()
         .update((before) => ({ ...before, hasJournal: true }))
@@ -161,7 +165,10 @@ async function sharedJournal(
   });
 }
 
-/** Throws Failure `usage` unless this home may pay from the database. */
+/**
+ * Checks the tables and the id of the database. Throws Failure `usage` if this home must not pay
+ * from the database.
+ */
 async function identified(
   { postgres, source }: OpenDatabase,
   part: TableGroup,
@@ -181,7 +188,9 @@ async function identified(
   return identity;
 }
 
-/** Stores the id at first use. False if the caller gives no id and the settings cannot store it. */
+/**
+ * Stores the id on first use. False if the caller gives no id and svcpay cannot write the settings.
+ */
 async function isIdKept(
   { id }: Identity,
   { settings, env, config }: StoreOptions,
@@ -196,15 +205,15 @@ async function isIdKept(
 }
 
 /**
- * Whether payments are only in the file. With the database, such payments could be paid again, and
- * they do not count against its limits.
+ * Whether payments exist only in the file. If this home paid from the database, svcpay could pay
+ * these payments again, and the database's limits would not count them.
  */
 async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boolean> {
   const { hasJournal, journalMovedTo } = config().read();
   const path = journalFile(home());
   if (journalMovedTo !== undefined || (hasJournal !== true && !isThere(path))) return false;
   const { holdsPayments } = await import('../store/journal/sqlite-journal.js');
-  // Payments of the sandbox count only for the sandbox.
+  // Payments in the sandbox count only for a sandbox.
   return holdsPayments(path, settings().embedded ? undefined : embeddedUrl);
 }
 
@@ -226,7 +235,10 @@ const notMoved = (path: string): Failure =>
     },
   );
 
-/** Creates the value on first use, and again after a rejected promise. */
+/**
+ * Returns a function that creates a value on first use. After a rejected promise, the next use
+ * creates the value again.
+ */
 export function lazily<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   const forget = (): void => void (made = undefined);

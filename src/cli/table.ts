@@ -12,14 +12,14 @@ type Row = readonly [
 
 const pays: Attributes = { money: true, connections: 2, ownAccount: true };
 /**
- * During the create request and the read of the wallets, the command also reads rates or the
- * account's own deposit address.
+ * While the service creates the transaction and svcpay reads the wallets, the command reads the
+ * rates or the account's own deposit address too.
  */
 const looksUp: Attributes = { ...pays, connections: 3 };
 const asks: Attributes = { connections: 1, ownAccount: true };
 const reads: Attributes = { connections: 1 };
 
-/** A rail without a command does not compile. */
+/** The commands by payment method. A method without a command does not compile. */
 const sends: Readonly<Record<Rail, Row>> = {
   lightning: [
     'send lightning',
@@ -47,7 +47,7 @@ const sends: Readonly<Record<Rail, Row>> = {
   ],
 };
 
-/** The rows by headings of help. */
+/** The commands, grouped by the headings of help. */
 const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = [
   [
     'Money in',
@@ -609,7 +609,7 @@ export const firstExamples: Command['examples'] = [
   ['svcpay help scripting', 'further pages: amounts, environment, exit-codes, fields, scripting'],
 ];
 
-/** The tree of commands, which loads no command. */
+/** The tree of commands, built without loading the code of a command. */
 export const tree: Branch = {
   name: 'svcpay',
   summary: 'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',

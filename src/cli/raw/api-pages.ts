@@ -1,4 +1,4 @@
-// All items of a list endpoint, page by page.
+// Reads all items of a list endpoint page by page.
 import { eachRow, pageSize, type Page } from '../../api/pages.js';
 import { count, Misread, rowsOf, text } from '../../api/reading/readers.js';
 import { Failure } from '../../formats/failure.js';
@@ -7,7 +7,7 @@ import { toJson } from '../../terminal/rows/json.js';
 
 /**
  * Yields each item once, see {@link eachRow}. Throws Failure `usage` if the response is not a list,
- * and `temporary` if the pages do not advance.
+ * and `temporary` if the next page repeats the last page.
  * @param get reads the JSON of a path
  */
 export function eachItem(
@@ -27,7 +27,7 @@ export function eachItem(
   return eachRow({ fetch, idOf, from: { page, size } });
 }
 
-/** The id of an item, or else its whole content. */
+/** The id of an item. For an item without an id, its whole content. */
 const idOf = (item: object): string =>
   (isFields(item) ? (text.read(item['txnId']) ?? text.read(item['id'])) : undefined) ??
   toJson(item);

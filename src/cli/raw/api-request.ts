@@ -1,4 +1,4 @@
-// A raw request: path, method and body.
+// Reads the parts of a raw request: path, method and body.
 import type { ServiceClient } from '../../api/client.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf, withoutMark } from '../../formats/unknown.js';
@@ -8,8 +8,8 @@ import { readGivenFile, readStdin } from '../stdin.js';
 export const accountPlaceholder = '{accountId}';
 
 /**
- * Reads a path of the specification, below `/api/v2/` if it has no leading slash. Throws Failure
- * `usage` for a URL, because the token must not leave the service.
+ * Reads a path. A path without a leading slash is below `/api/v2/`. Throws Failure `usage` for a
+ * URL, because svcpay sends the token only to the configured service.
  */
 export function parsePath(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) || /\s/.test(text) || text === '') {
@@ -25,17 +25,20 @@ export function parseMethod(text: string): string {
   throw new Failure('usage', `"${text}" is not a method: use GET, POST, PUT or DELETE.`);
 }
 
-/** Fills in `{accountId}`. */
+/** Replaces `{accountId}` in a path by the account's id. */
 export async function fillIn(path: string, client: ServiceClient): Promise<string> {
   if (!path.includes(accountPlaceholder)) return path;
   return path.replaceAll(accountPlaceholder, encodeURIComponent(await client.accountId()));
 }
 
-/** The body from the command line, `@FILE` or `-`. The body must be JSON, and is sent verbatim. */
+/**
+ * Reads the body from the command line, from `@FILE` or from stdin (`-`). The body must be JSON.
+ * svcpay sends the body unchanged.
+ */
 export const readBody = async (given: string, context: Context): Promise<string> =>
   checkedBody(await textOf(given, context));
 
-/** The piped input, or undefined if there is none. */
+/** The piped input. Undefined if stdin has no input. */
 export async function readPipedBody(context: Context): Promise<string | undefined> {
   const text = await readStdin(context);
   return text.trim() === '' ? undefined : checkedBody(text);

@@ -74,7 +74,7 @@ export const api = defineCommand({
   },
 });
 
-/** The body of a request. Without `--data`, a POST takes the piped input. */
+/** The body of a request. Without `--data`, the body of a POST is the piped input. */
 async function bodyOf(
   method: string,
   data: string | undefined,
@@ -105,7 +105,7 @@ function checkFlags({ method, data, include, paginate }: Asked, { globals }: Con
   }
 }
 
-/** Asks for approval, because a raw payment request bypasses journal and limits. */
+/** Asks for approval, because the journal and the limits do not cover a raw payment request. */
 async function agree(method: string, path: string, { ask, out, globals }: Context): Promise<void> {
   if (effectOf(method, path).effect !== 'payment') return;
   if (!globals.yes) ask.demand(['--yes']);
@@ -113,7 +113,10 @@ async function agree(method: string, path: string, { ask, out, globals }: Contex
   await ask.agree('Send it?', 'Not sent.');
 }
 
-/** Throws Failure unless the request succeeds. Prints the body of an error response on stderr. */
+/**
+ * Sends the request. Throws Failure if the request fails, and prints the body of the error response
+ * on stderr.
+ */
 async function request(
   method: string,
   path: string,
@@ -130,7 +133,10 @@ async function request(
   throw withUnknownOutcome(failureOf(answer, effectOf(method, path), client.serviceNow()));
 }
 
-/** The journal has no record of a raw request, so only the service can report its outcome. */
+/**
+ * Adds the unknown outcome to an error. The journal has no record of a raw request, so only the
+ * service can report its outcome.
+ */
 function withUnknownOutcome(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;
   const { message, txnId, status, code } = error;
@@ -178,7 +184,7 @@ const headOf = ({ status, headers }: HttpResponse): string =>
     ].join('\n'),
   );
 
-/** Text of the service, sanitized line by line for a terminal. */
+/** Sanitizes text of the service line by line for a terminal. */
 const shown = (text: string): string => ensureNewline(text.split(/\r?\n/).map(sanitize).join('\n'));
 
 const ensureNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);

@@ -63,7 +63,7 @@ export async function showAddress(
 }
 
 interface CheckedDeposit {
-  /** The service's response. */
+  /** The response of the service. */
   readonly answer: object;
   readonly deposit: Deposit;
 }
@@ -77,7 +77,10 @@ interface Asked {
 
 const step = stepFor<Asked>();
 
-/** Asks for a chain without a default, because money sent over the wrong chain is lost. */
+/**
+ * Asks for the blockchain. The question has no default, because money sent over the wrong
+ * blockchain is lost.
+ */
 async function askPermanent(start: Asked, ask: Ask['steps']): Promise<PermanentAddress | Back> {
   const asked = await walk<Asked>(start, [
     step('ccy', (_soFar, before) => ask.select({ ...currencyQuestion, default: before?.ccy })),
@@ -138,7 +141,10 @@ async function usdtDeposit(named: Chain | undefined, context: Context): Promise<
   };
 }
 
-/** The QR code contains the LNURL of the Lightning Address (LUD-16), which more wallets support. */
+/**
+ * The deposit by Lightning Address. The QR code contains the LNURL of the address (LUD-16), which
+ * more wallets support.
+ */
 async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
   const service = await client();
   const known = lightningAddressOf(await service.account(await service.accountId()));

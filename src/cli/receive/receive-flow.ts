@@ -1,4 +1,4 @@
-// Requests a payment: the card with its QR code, and the wait for the money.
+// Requests a payment: shows the card with its QR code, and waits for the money.
 import type { ServiceClient } from '../../api/client.js';
 import type { Transaction } from '../../api/types.js';
 import {
@@ -47,25 +47,25 @@ export const receiveOptions = {
 export type ReceiveFlags = ValuesOf<typeof receiveOptions>;
 
 export interface PaymentRequest {
-  /** `over Lightning`, `on-chain`. */
+  /** The method in words, such as `over Lightning` or `on-chain`. */
   readonly how: string;
-  /** `invoice`, `address`. */
+  /** The name of the text to copy, such as `invoice` or `address`. */
   readonly noun: string;
   readonly amount: Money;
-  /** Text of the QR code. */
+  /** The content of the QR code. */
   readonly code: string;
-  /** The text to copy, also for `-q`. */
+  /** The text to copy, which -q prints too. */
   readonly text: string;
   readonly details: readonly CardDetail[];
-  /** Epoch ms by the service's clock. */
+  /** The expiry in epoch ms by the service's clock. */
   readonly expiresAt: number | undefined;
 }
 
 export type ReceiveMethod = 'lightning' | 'on-chain';
 
 /**
- * Creates a payment request, shows it and waits for the money. Asks for a missing amount, and
- * resolves with `back` from that question.
+ * Creates a payment request, shows the request and waits for the money. Asks for a missing amount.
+ * Resolves with `back` if the person goes back from that question.
  */
 export async function runReceive(
   method: ReceiveMethod,
@@ -113,17 +113,17 @@ async function receiveAmount(
   const onRead = (count: number): void => showSearching(count, context);
   const deps = { ...context, service, account, onRead };
   const { txn, amount } = await requestMoney(body, flags.ref, now.worth !== undefined, deps);
-  // An earlier request under the reference keeps its rate.
+  // If the reference has an earlier request, that request keeps its rate.
   const asked: RequestedAmount = amount.value.eq(now.amount.value) ? now : { amount };
   const request = requestOf(method, txn, asked, service.serviceNow(), context);
   const worth = worthDetails(asked, await within(decorationMs, rates, context));
   await showRequest(txn, { ...request, details: [...worth, ...request.details] }, flags, context);
 }
 
-/** The longest wait for the rates after the request. */
+/** The longest wait for the rates after the service has created the request. */
 const decorationMs = 300;
 
-/** The checked request. A paid invoice is not checked again. */
+/** Reads and checks the payment request. svcpay does not check a paid invoice again. */
 function requestOf(
   method: ReceiveMethod,
   txn: Transaction,
@@ -160,7 +160,7 @@ function requestOf(
   };
 }
 
-/** The requested amount in another currency, or the approximate value. */
+/** The requested amount in a different currency, or the approximate value of the amount. */
 function worthDetails(
   { amount, worth }: RequestedAmount,
   worthOf: WorthOf | undefined,
@@ -205,7 +205,7 @@ async function showRequest(
   if (!out.quiet) await out.record(final, view);
 }
 
-/** Omits the time left if the live line shows it. */
+/** Shows the card. The card omits the remaining time if the live line shows the remaining time. */
 function showCard(
   request: PaymentRequest,
   wait: boolean,
@@ -230,7 +230,9 @@ function showCard(
   ]);
 }
 
-/** The hosted payment page. A browser cannot reach the page of the embedded sandbox. */
+/**
+ * The link to the hosted payment page. The embedded sandbox has no page that a browser can reach.
+ */
 function pageDetail({ sourceReq }: Transaction, { embedded }: Context['settings']): CardDetail[] {
   if (embedded) return [];
   const page = sourceReq.reqDetails?.['invoicePageUrl'];
@@ -283,13 +285,13 @@ async function follow(
   }
 }
 
-/** The settled amount, because an address can receive another amount than requested. */
+/** The settled amount, because a payer can send a different amount to an address. */
 const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money =>
   moneyFromWire(amount.ccy, destReq.amtSettled) ?? amount;
 
 type ServiceClock = Pick<ServiceClient, 'serviceNow'>;
 
-/** Ends the wait. The request stays payable until it expires. */
+/** Ends the wait. A payer can still pay the request until the request expires. */
 function stopped(
   error: unknown,
   txn: Transaction,
@@ -310,7 +312,7 @@ function stopped(
   });
 }
 
-/** Whether a blockchain transfer was seen. */
+/** Whether the service has seen a blockchain transfer. */
 const isSeen = ({ txnState, sourceReq }: Transaction): boolean =>
   txnState === 'srccreated' && sourceReq.method === 'on-chain';
 

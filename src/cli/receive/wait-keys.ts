@@ -1,5 +1,5 @@
-// Keys while a request waits for its payment: c copies the invoice or address, Enter shows its QR
-// code on the full screen.
+// Handles keys while a request waits for its payment: c copies the invoice or address, and Enter
+// shows its QR code on the full screen.
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import { qrPage } from '../../terminal/cards/invoice-card.js';
 import type { Context } from '../context.js';
@@ -17,7 +17,9 @@ export const takesKeys = ({ terminal, out }: Context): boolean =>
   out.forPeople &&
   terminal.stdin.isForeground?.() !== false;
 
-/** `hint` names the keys below the live line. `release` gives the keyboard back. */
+/**
+ * Takes the keyboard. `hint` names the keys below the live line. `release` returns the keyboard.
+ */
 export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
   const { terminal, live, interrupt } = context;
   if (!takesKeys(context)) return { hint: () => '', release: () => undefined };
@@ -42,7 +44,7 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
     else if (close !== undefined) close();
     else if (name === 'return' && blocks) open();
     else if (sequence === 'c') {
-      // OSC 52. No terminal answers it.
+      // OSC 52 copies a text. Terminals send no response to OSC 52.
       stderr.write(`\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`);
       isCopied = true;
       live.update();

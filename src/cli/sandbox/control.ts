@@ -1,4 +1,5 @@
-// Controls a sandbox, embedded or on this machine, through its `/_sandbox/` endpoints.
+// Controls a sandbox through its `/_sandbox/` endpoints: the embedded sandbox, or a sandbox server
+// on this machine.
 import * as v from 'valibot';
 import { parseBaseUrl } from '../../api/base-url.js';
 import { NetworkError, type Transport } from '../../api/transport.js';
@@ -14,7 +15,7 @@ export interface SandboxTarget {
   readonly transport: Transport;
 }
 
-/** Throws Failure `refused` if the sandbox refuses. */
+/** Sends a request to the sandbox. Throws Failure `refused` if the sandbox refuses the request. */
 export async function controlSandbox<T>(
   context: Context,
   method: string,
@@ -47,7 +48,9 @@ export async function controlAt<T>(
   return read.output;
 }
 
-/** The chosen sandbox on this machine, otherwise the embedded sandbox. */
+/**
+ * Finds the chosen sandbox on this machine. Without a chosen sandbox, returns the embedded sandbox.
+ */
 async function findTarget(context: Context): Promise<SandboxTarget> {
   const { baseUrl } = context.settings;
   if (meansEmbedded(context.settings) || baseUrl === undefined) {
@@ -56,19 +59,21 @@ async function findTarget(context: Context): Promise<SandboxTarget> {
   return { url: parseBaseUrl(baseUrl), transport: await context.transport() };
 }
 
-/** Whether the command means the embedded sandbox, because there is no sandbox server. */
+/** Whether the command applies to the embedded sandbox, because no sandbox server is configured. */
 const meansEmbedded = ({ embedded, baseUrl }: Settings): boolean =>
   embedded || baseUrl === undefined || isRealService({ baseUrl });
 
-/** Whether the address is that of a real service. Only a sandbox on this machine has no TLS. */
+/**
+ * Whether the address belongs to a real service. Only a sandbox on this machine works without TLS.
+ */
 export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =>
   baseUrl !== undefined && parseBaseUrl(baseUrl).startsWith('https:');
 
-/** The chosen account, unless it belongs to a real service. */
+/** The chosen account. Undefined if the account belongs to a real service. */
 export const accountOf = ({ settings }: Context): string | undefined =>
   isRealService(settings) ? undefined : settings.accountId;
 
-/** The query with its `?`. Omits undefined fields. */
+/** Builds a query that starts with `?`. Omits undefined fields. */
 export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields))

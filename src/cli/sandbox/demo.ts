@@ -1,4 +1,5 @@
-// A tour on a temporary sandbox: wallets, a payment in, a payment out, a swap, the history.
+// Shows a tour on a temporary sandbox: wallets, an incoming payment, an outgoing payment, a swap
+// and the history.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,12 +47,12 @@ async function tour(home: string, context: Context): Promise<void> {
   await show(['swap', '25', 'USDT', 'BTC', '--yes']);
   await show(['wallets']);
   await show(['tx', 'list']);
-  // As an npm script, it runs before svcpay is in the PATH.
+  // An npm script may run the demo before svcpay is in the PATH.
   const self = context.env['npm_lifecycle_event'] === undefined ? 'svcpay' : 'node bin/svcpay.js';
   out.text(`\nNext: ${self} --sandbox wallets\nOr connect to a service: ${self} login`);
 }
 
-/** An external invoice for a coffee. */
+/** Creates an external invoice for a coffee. */
 async function outsideInvoice(home: string, { settings }: Context): Promise<string> {
   const service = await openEmbedded(
     { config: home, data: home, isolated: true },

@@ -1,4 +1,4 @@
-// The embedded sandbox as a transport: requests go directly to the service's handler.
+// The embedded sandbox as a transport, which passes requests directly to the sandbox's handler.
 import { NetworkError, type Transport } from '../../api/transport.js';
 import type { Credentials } from '../../api/types.js';
 import { timerMs } from '../../formats/duration.js';
@@ -26,7 +26,7 @@ export async function openEmbedded(
     openFile: openSqlite,
     maker: serviceName,
     liveShapes: chosenShapes(env),
-    // Receivers of the sandbox are on this machine, such as webhook listen.
+    // Receivers of the sandbox's webhooks, such as `webhook listen`, run on this machine.
     allowHttpCallbacks: true,
   });
   const { apiKey, apiSecret } = service;

@@ -1,11 +1,13 @@
-// Chooses live shapes by flag or environment.
+// Chooses the live shapes of the sandbox by flag or environment.
 import { Failure } from '../../formats/failure.js';
 import { readShapeNames, shapeNames, shapeOf } from '../../sandbox/live-shapes/table.js';
 import type { Output } from '../../terminal/output.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Prints the list for `--live-shapes help`. Resolves with whether it printed the list. */
+/**
+ * Prints the list of shapes for `--live-shapes help`. Resolves with whether the list was printed.
+ */
 export async function listedLiveShapes(
   names: readonly string[] | undefined,
   { out }: { readonly out: Output },
@@ -32,8 +34,8 @@ export async function listedLiveShapes(
 }
 
 /**
- * The names from the flag, or from `SVCPAY_LIVE_SHAPES`. Throws Failure `usage` for an unknown
- * name.
+ * The names of the shapes, from the flag or from `SVCPAY_LIVE_SHAPES`. Throws Failure `usage` for
+ * an unknown name.
  */
 export function chosenShapes(env: Environment, flag?: readonly string[]): readonly string[] {
   const names = flag ?? env['SVCPAY_LIVE_SHAPES']?.split(',') ?? [];

@@ -119,7 +119,7 @@ export const sandboxFaultAdd = defineCommand({
   },
 });
 
-/** The Retry-After header is in seconds. */
+/** Converts the flags to the fields of a fault. The Retry-After header is in seconds. */
 function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
   return {
     ...flags,

@@ -1,4 +1,5 @@
-// Runs a command with a temporary sandbox, on a free port and with the environment set.
+// Runs a program with a temporary sandbox on a free port. The environment of the program names the
+// sandbox.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { codeOf } from '../../formats/unknown.js';
@@ -36,7 +37,7 @@ export const sandboxRun = defineCommand({
     const server = await startServer({ ...(await readServerOptions(flags, context)), file });
     context.onClose(() => server.stop());
     const { apiKey, apiSecret } = server.service.credentials;
-    // The inherited account belongs to another service.
+    // The account in the inherited environment belongs to a different service.
     const { SVCPAY_ACCOUNT: _account, ...inherited } = context.env;
     const exitCode = await runChild(
       command,
@@ -52,12 +53,15 @@ export const sandboxRun = defineCommand({
   },
 });
 
-/** A shell's exit code for a program ended by a signal is this number plus the signal's number. */
+/**
+ * A shell adds the signal's number to this number, which gives the exit code of a program that a
+ * signal ended.
+ */
 const endedBySignal = 128;
 
 /**
- * Passes signals on. Resolves with the exit code. Throws Failure `usage` if the program cannot be
- * started.
+ * Runs the program and passes signals on. Resolves with the exit code. Throws Failure `usage` if
+ * svcpay cannot start the program.
  */
 function runChild(
   [command = '', ...args]: readonly string[],

@@ -39,7 +39,7 @@ export const sandboxStatus = defineCommand({
   },
 });
 
-/** Resets the sandbox. Keeps the credentials. */
+/** Resets the sandbox. The credentials stay valid. */
 export const sandboxReset = defineCommand({
   fields: [],
   options: {
@@ -70,7 +70,7 @@ export const sandboxReset = defineCommand({
 });
 
 /**
- * Deletes the recorded books, because records of the earlier money would never tie with the new
+ * Deletes the recorded books, because records of the earlier money would not tie with the new
  * money.
  */
 async function forgetBooks({ account, books }: Context): Promise<void> {
@@ -92,7 +92,7 @@ export const sandboxSnapshotSave = defineCommand({
   },
 });
 
-/** Restores money, transactions, webhooks and time. */
+/** Restores the money, transactions, webhooks and time of a snapshot. */
 export const sandboxSnapshotLoad = defineCommand({
   fields: snapshotFields,
   arguments: { name: kept },

@@ -1,4 +1,5 @@
-// The sandbox's answered requests, oldest first, and its webhook deliveries.
+// Lists the requests that the sandbox has answered, oldest first, and the sandbox's webhook
+// deliveries.
 import {
   deliveryAnswer,
   deliveryStatuses,

@@ -1,4 +1,5 @@
-// Shared code of the commands that run a sandbox: server options, and the wait for the end.
+// Shared code of the commands that run a sandbox server: the server's options, and the wait for the
+// end of the command.
 import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/duration.js';
 import { seeds } from '../../sandbox/control/seed.js';
@@ -38,7 +39,7 @@ export const serverOptions = {
   allowDoublePayment: flag().describe('pay an invoice twice'),
 };
 
-/** Throws Failure `usage` if the certificate cannot be read. */
+/** Reads the server options. Throws Failure `usage` if svcpay cannot read the certificate. */
 export async function readServerOptions(
   { webhookCa, liveShapes, ...flags }: ValuesOf<typeof serverOptions>,
   { env, out, settings }: Context,

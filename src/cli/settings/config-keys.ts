@@ -1,4 +1,4 @@
-// The settings of a profile that can be read and changed by name. None is a secret.
+// The settings of a profile that commands can read and change by name. No setting is a secret.
 import { parseBaseUrl } from '../../api/base-url.js';
 import { isFiat } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
@@ -23,23 +23,23 @@ import { clip } from '../../formats/text.js';
 
 export interface ConfigKey {
   readonly name: string;
-  /** The description next to the name in a list. */
+  /** The description of the setting in a list. */
   readonly about: string;
-  /** All values, if there are few. */
+  /** All values of the setting, if the setting has only a few values. */
   readonly choices?: readonly string[];
   readonly inProfile: (profile: Profile) => string | undefined;
   /**
-   * Returns the changed profile. Undefined removes the value. Throws Failure `usage` for an invalid
-   * value.
+   * Returns the changed profile. An undefined text removes the setting. Throws Failure `usage` for
+   * an invalid value.
    */
   readonly change: (profile: Profile, text: string | undefined) => Profile;
-  /** Stores the secret part elsewhere, and returns the rest. */
+  /** Stores the secret part of the value in the secret store, and returns the rest. */
   readonly keep?: (text: string, secrets: SecretStore) => Promise<string>;
-  /** The value in force, if flags or environment can override the profile. */
+  /** The value in force, for a setting that flags or environment can override. */
   readonly effective?: (settings: Settings) => string | undefined;
   /** The environment variable that overrides the profile. */
   readonly variable?: string;
-  /** The global option that overrides both. */
+  /** The global option that overrides the profile and the environment variable. */
   readonly flag?: keyof Globals;
 }
 
@@ -97,7 +97,7 @@ const senderKey = (
   }),
 });
 
-/** Labels of the service's code numbers: `1=Family support, 2=Education`. */
+/** A setting with labels for the service's code numbers: `1=Family support, 2=Education`. */
 const labelsKey = (name: keyof KycCodes): ConfigKey => ({
   name: `labels.${name}`,
   about: `names for the ${name} numbers of payouts, e.g. 1=Family support, 2=Education`,
@@ -144,7 +144,8 @@ const profileKey = <K extends keyof Stored>(
 export const configKeys: readonly ConfigKey[] = [
   profileKey('base-url', 'baseUrl', parseBaseUrl, {
     about: 'address of the service',
-    // Hides a password. svcpay refuses a password in this setting on use.
+    // Hides a password in the address. When a command uses the address, svcpay refuses the
+    // password.
     effective: ({ baseUrl }) => baseUrl?.replace(/\/\/[^/]*@/, '//'),
     variable: 'SVCPAY_BASE_URL',
     flag: 'baseUrl',
@@ -206,7 +207,7 @@ export const configKeys: readonly ConfigKey[] = [
 
 export const configNames: readonly string[] = configKeys.map(({ name }) => name);
 
-/** Throws Failure `usage` for an unknown name. */
+/** Finds a setting. Throws Failure `usage` for an unknown name. */
 export function findKey(text: string): ConfigKey {
   const found = configKeys.find(({ name }) => name === text.toLowerCase());
   if (found !== undefined) return found;
@@ -219,7 +220,7 @@ export function findKey(text: string): ConfigKey {
 export interface ConfigEntry {
   readonly key: string;
   readonly value: string | null;
-  /** The source of the value. Null if the setting is not set. */
+  /** The source of the value. Null if no source has a value. */
   readonly from: 'flag' | 'environment' | 'profile' | 'default' | null;
 }
 
@@ -229,7 +230,7 @@ interface Sources {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The value in force and its source. */
+/** Returns the value in force and its source. */
 export function readKey(key: ConfigKey, { settings, globals, env }: Sources): ConfigEntry {
   const stored = key.inProfile(settings.profile);
   const value = (key.effective === undefined ? stored : key.effective(settings)) ?? null;

@@ -85,7 +85,7 @@ interface Answers {
   readonly value: string | undefined;
 }
 
-/** Asks for a missing name or value of a setting. */
+/** Asks for the name or the value of a setting that the command line does not give. */
 async function askSetting(
   start: Answers,
   unset: boolean,

@@ -1,5 +1,5 @@
-// Checks Node, file modes, settings, journal, limits, service, clocks and token, with advice. The
-// exit code is 1 if there is a problem.
+// Checks Node, file modes, settings, journal, limits, service, clocks and token, and gives advice.
+// The exit code is 1 if a check finds a problem.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { platform, versions } from 'node:process';
@@ -39,11 +39,11 @@ export const doctor = defineCommand({
   },
 });
 
-/** The properties of the machine. Tests replace them. */
+/** The properties of the machine that the checks read. Tests replace them. */
 export interface Machine {
-  /** A version such as `20.19.0`. */
+  /** The version of Node, such as `20.19.0`. */
   readonly nodeVersion: string;
-  /** Whether files have an owner and a mode. */
+  /** Whether files on this machine have an owner and a mode. */
   readonly hasModes: boolean;
 }
 
@@ -60,11 +60,11 @@ const problem = (detail: string, advice: string | null): Finding => ({
   advice,
 });
 
-/** Runs the checks. Skips checks that an earlier problem makes impossible. */
+/** Runs the checks. Skips a check that an earlier problem makes impossible. */
 async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
   const { home } = context;
   yield await found('Node', () => checkNode(machine));
-  // Files are first, because opening them fixes the mode of their folder.
+  // The check of the files runs first, because opening the files corrects the mode of their folder.
   if (machine.hasModes) yield await found('Files', () => checkModes(home));
   const settings = await found('Settings', () => checkSettings(context));
   yield settings;
@@ -96,7 +96,7 @@ async function found(check: string, look: () => Finding | Promise<Finding>): Pro
   } catch (error) {
     if (error instanceof Failure)
       return { check, ...problem(error.message, adviceOf(error) ?? null) };
-    // A file error of the operating system.
+    // An error with `syscall` is a file error of the operating system.
     if (error instanceof Error && 'syscall' in error)
       return { check, ...problem(error.message, null) };
     throw error;
@@ -114,7 +114,10 @@ function checkNode({ nodeVersion }: Machine): Finding {
 const beyondOwner = 0o077;
 const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events)\.db/;
 
-/** Secrets, tokens and payments are private. The sandbox has no real money. */
+/**
+ * Checks that secrets, tokens and payments are readable only by their owner. The sandbox holds no
+ * real money, so its files are exempt.
+ */
 function checkModes({ config, data }: Home): Finding {
   const folders = [...new Set([config, data])].filter((folder) => isThere(folder));
   const files = folders.flatMap((folder) =>
@@ -140,8 +143,8 @@ function checkSettings({ settings }: Context): Finding {
 }
 
 /**
- * Reads every page of a journal file, which other commands do once a day. Opening a database checks
- * its tables.
+ * Checks the journal. For a file, svcpay reads every page, which other commands do once a day. For
+ * a database, svcpay checks the tables.
  */
 async function findJournal(context: Context): Promise<Finding> {
   const { home, config, journal } = context;
@@ -190,7 +193,7 @@ function checkProxy({ settings, env }: Context): Finding | undefined {
   )
     return undefined;
   const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
-  // The request to the service reports an invalid address.
+  // The check of the service reports an invalid proxy address.
   return URL.canParse(proxy.address)
     ? ok(`requests go through ${new URL(proxy.address).host}${except}`)
     : undefined;
@@ -214,13 +217,13 @@ async function checkSecret(context: Context): Promise<Finding> {
 interface Asked {
   readonly finding: Finding;
   readonly answer?: HttpResponse;
-  /** The machine's clock at the response, epoch ms. */
+  /** The machine's time when the response arrived, in epoch ms. */
   readonly at: number;
 }
 
 const probeTimeoutMs = 10_000;
 
-/** Probes with an invalid token. A 401 shows that the service answers. */
+/** Sends a request with an invalid token. A 401 response shows that the service answers. */
 async function ask({ settings, transport, now, signal, version }: Context): Promise<Asked> {
   const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
   const sentAt = now();
@@ -243,7 +246,7 @@ async function ask({ settings, transport, now, signal, version }: Context): Prom
     const advice = status >= 500 ? 'Try again later.' : 'Check the base URL.';
     return { finding: problem(`${baseUrl} answers ${status} instead of 401`, advice), answer, at };
   } catch (error) {
-    // Any other failure, such as an invalid proxy address.
+    // A Failure may have a different cause, such as an invalid proxy address.
     if (error instanceof Failure && !signal.aborted)
       return { finding: problem(error.message, adviceOf(error) ?? null), at: now() };
     if (!(error instanceof NetworkError)) throw error;
@@ -255,8 +258,9 @@ async function ask({ settings, transport, now, signal, version }: Context): Prom
 const allowedSkewMs = 30_000;
 
 /**
+ * Compares the clocks of this machine and the service.
  * @param date the service's `Date` header
- * @param at the machine's clock at its arrival, epoch ms
+ * @param at the machine's clock when the header arrived, epoch ms
  * @param isSandbox whether the service is a sandbox, whose clock may differ
  */
 export function compareClocks(date: string | undefined, at: number, isSandbox: boolean): Finding {

@@ -1,4 +1,4 @@
-// The local spending limits. Each command shows them with the used amounts.
+// Shows and changes the local spending limits. Each command shows the limits with the used amounts.
 import { Big } from 'big.js';
 import {
   fixed,
@@ -77,7 +77,9 @@ export const limitsSet = defineCommand({
   },
 });
 
-/** Adds a destination. The first entry stops payments to all other destinations. */
+/**
+ * Adds a destination to the allow-list. The first entry blocks payments to all other destinations.
+ */
 export const limitsAllow = defineCommand({
   fields: limitNames,
   arguments: {
@@ -106,7 +108,7 @@ export const limitsAllow = defineCommand({
   },
 });
 
-/** Removes a destination. Without the last entry, every destination is allowed. */
+/** Removes a destination from the allow-list. An empty allow-list permits every destination. */
 export const limitsDisallow = defineCommand({
   fields: limitNames,
   arguments: { destination: text('DESTINATION').describe('as shown by svcpay limits list') },
@@ -164,7 +166,9 @@ const limitedBy = async ({ database, settings }: Context): Promise<string> =>
 
 const unchanged = 'The limits are unchanged.';
 
-/** Raising a limit requires typing the amount, to prevent a hasty approval. */
+/**
+ * Asks the person to type the amount when a command raises a limit, to prevent a hasty approval.
+ */
 async function agreeToRaise(
   rule: string,
   before: Readonly<Record<string, string>>,
@@ -218,7 +222,10 @@ async function showLimits(context: Context): Promise<void> {
   );
 }
 
-/** Undefined if the account is unknown, because there is no login or the service did not answer. */
+/**
+ * The amounts spent in the last 24 hours. Undefined if the account is unknown, because svcpay is
+ * not logged in or the service did not answer.
+ */
 async function spentInWindow(context: Context): Promise<readonly Spend[] | undefined> {
   try {
     return await spentToday(context);
@@ -257,7 +264,7 @@ function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[]
   ];
 }
 
-/** The payments that the limits do not cover. */
+/** The footer, which names the payments that the limits do not cover. */
 function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Context): string {
   const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
   const amounts =

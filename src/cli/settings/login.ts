@@ -1,4 +1,5 @@
-// Login: asks for the credentials or reads them, signs in, then saves them. Also logout and whoami.
+// Logs in: reads or asks for the credentials, signs in, then saves the credentials. Also contains
+// logout and whoami.
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -49,7 +50,7 @@ export const login = defineCommand({
   },
 });
 
-/** Logs out. Keeps the profile, so that the next login asks for less. */
+/** Logs out. Keeps the profile, so that the next login asks fewer questions. */
 export const logout = defineCommand({
   fields: [],
   examples: [
@@ -107,7 +108,8 @@ async function loginToSandbox(context: Context): Promise<Login> {
 
 async function loginToService(answers: Answers, context: Context): Promise<Login> {
   const { settings } = context;
-  // A profile of the embedded sandbox becomes a service profile, and loses the sandbox's address.
+  // When a profile changes from the embedded sandbox to a service, the profile loses the sandbox's
+  // address.
   const known = settings.embedded ? undefined : settings.baseUrl;
   const start: Access = {
     baseUrl: known === undefined ? undefined : parseBaseUrl(known),
@@ -138,7 +140,7 @@ const flags: Readonly<Record<keyof Access, string>> = {
 
 const step = stepFor<Access>();
 
-/** Asks for missing answers, and asks again if a typed key is refused. */
+/** Signs in. Asks for missing answers, and asks again if the service refuses a typed key. */
 async function signIn(start: Access, context: Context) {
   const isTyped = start.apiKey === undefined || start.apiSecret === undefined;
   for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ;) {
@@ -159,7 +161,7 @@ async function signIn(start: Access, context: Context) {
   }
 }
 
-/** Checks a typed address before the person types a key for it. */
+/** Asks for the address, and checks the typed address before the person types a key. */
 async function askAddress(before: string | undefined, context: Context): Promise<string | Back> {
   const question = {
     message: 'Address of the service',
@@ -180,7 +182,10 @@ async function askAddress(before: string | undefined, context: Context): Promise
   }
 }
 
-/** Probes the address with an invalid sign-in, which a service refuses. */
+/**
+ * Sends an invalid sign-in to the address, which a service refuses. Returns the problem with the
+ * address.
+ */
 async function addressProblem(
   baseUrl: string,
   { clientOf }: Context,
@@ -238,7 +243,7 @@ async function knownSecret(
   return secret;
 }
 
-/** Asks before it replaces a profile of another service or key. */
+/** Asks before the login replaces a profile of a different service or API key. */
 async function agreeToReplace(
   next: Profile,
   { config, settings: { profileName, profile }, ask }: Context,

@@ -44,7 +44,9 @@ export const profilesUse = defineCommand({
   },
 });
 
-/** Also removes the profile's secret, unless another profile uses the secret. */
+/**
+ * Removes a profile, and removes the profile's secret unless a different profile uses the secret.
+ */
 export const profilesRemove = defineCommand({
   fields: [],
   arguments: { name },

@@ -1,4 +1,5 @@
-// The profile, service and account of a command, and the places of its secret and token.
+// Describes the profile, service and account of a command, and where svcpay stores the secret and
+// the token.
 import { ifAvailable } from '../../formats/failure.js';
 import { credentialName, type KeptTokens } from '../../store/profile/secrets.js';
 import type { Whereabouts } from '../../terminal/views/wallet-view.js';
@@ -13,7 +14,7 @@ export async function whereaboutsOf({ settings, client }: Context): Promise<Wher
   };
 }
 
-/** Describes the place of the API secret. Undefined without an API secret. */
+/** Describes where svcpay stores the API secret. Undefined without an API secret. */
 export async function secretPlace({ settings, secrets }: Context): Promise<string | undefined> {
   const { embedded, apiSecret, baseUrl, apiKey } = settings;
   if (embedded) return 'the sandbox itself';
@@ -22,7 +23,10 @@ export async function secretPlace({ settings, secrets }: Context): Promise<strin
   return kept === undefined ? undefined : secrets.where(kept.place);
 }
 
-/** The token store of the chosen service and key. Undefined if they are unknown. */
+/**
+ * The token store of the chosen service and API key. Undefined if the service or the key is
+ * unknown.
+ */
 export const tokenStore = async ({
   settings,
   embedded,

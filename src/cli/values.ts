@@ -1,11 +1,11 @@
-// Values of arguments and options: how to write, read and describe each. Parsing, help and
-// completion use them.
+// The values of arguments and options: how a person writes each value, and how svcpay reads and
+// describes the value. Parsing, help and completion use this file.
 import { Failure } from '../formats/failure.js';
 import { entryOf } from '../formats/unknown.js';
 import { parseAmount, type Money } from '../formats/amount.js';
 import { parseDuration } from '../formats/duration.js';
 
-/** The raw value of one name: nothing, a switch, one word or several words. */
+/** The raw value of a name: undefined, a switch, one word or several words. */
 export type RawValue = string | readonly string[] | boolean | undefined;
 
 type Kind = 'word' | 'words' | 'switch' | 'on-off' | 'off';
@@ -29,11 +29,11 @@ export interface Shape {
   readonly summary: string;
   readonly required: boolean;
   readonly choices: readonly string[];
-  /** The words that completion offers, if they are not all choices. */
+  /** The words that completion offers, if they differ from the choices. */
   readonly offers?: readonly string[];
   readonly short: string | undefined;
   readonly suggests?: Suggested;
-  /** The limits of a whole number. */
+  /** The smallest and the largest whole number that the value accepts. */
   readonly range?: readonly [min: number, max: number];
 }
 
@@ -86,7 +86,7 @@ export class Value<T> {
   }
 }
 
-/** A word that stays unchanged. */
+/** A value that keeps its word unchanged. */
 export function literal<T>(
   placeholder: string,
   parse: (text: string) => T,
@@ -106,7 +106,7 @@ export function literal<T>(
   });
 }
 
-/** A word without surrounding white space from copying. */
+/** A word. svcpay removes white space around the word, which copying may add. */
 export const word = <T>(
   placeholder: string,
   parse: (text: string) => T,
@@ -115,7 +115,7 @@ export const word = <T>(
 
 export const text = (placeholder = 'TEXT'): Value<string> => word(placeholder, (given) => given);
 
-/** Several words as one text, such as `50 000 sat`. */
+/** A value that joins several words to one text, such as `50 000 sat`. */
 export function phrase(placeholder: string): Value<string | undefined> {
   const shape = {
     kind: 'words',
@@ -131,14 +131,16 @@ export function phrase(placeholder: string): Value<string | undefined> {
   });
 }
 
-/** A text whose white space matters, such as a body or a command. */
+/** A text in which white space matters, such as a body or a command. */
 export const verbatim = (placeholder: string): Value<string> =>
   literal(placeholder, (given) => given);
 
 export const file = (placeholder = 'FILE'): Value<string> =>
   verbatim(placeholder).suggesting('file');
 
-/** A trimmed id, the beginning of a shown id, or an exact reference. */
+/**
+ * A transaction: a trimmed id, the beginning of an id that svcpay has shown, or an exact reference.
+ */
 export const transaction = (): Value<string> =>
   literal('ID', (given) =>
     /^\s*[0-9a-f-]{36}\s*$/i.test(given) ? given.trim() : given,
@@ -147,7 +149,7 @@ export const transaction = (): Value<string> =>
 export const amount = (placeholder = 'AMOUNT'): Value<Money> =>
   word(placeholder, (given) => parseAmount(given));
 
-/** A currency code, converted to upper case. */
+/** A currency code, which svcpay converts to upper case. */
 export const currency = (placeholder = 'CCY'): Value<string> =>
   word(placeholder, (given) => {
     if (/^sats?$/i.test(given))
@@ -164,7 +166,10 @@ export const currency = (placeholder = 'CCY'): Value<string> =>
 export const duration = (placeholder = 'DURATION'): Value<number> =>
   word(placeholder, (given) => parseDuration(given));
 
-/** @param aliases names that a menu shows. On screens, they replace the choices */
+/**
+ * A choice among words.
+ * @param aliases names that a menu shows. On screens, the aliases replace the choices
+ */
 export function choice<const C extends string>(
   choices: readonly C[],
   placeholder?: string,
@@ -202,14 +207,14 @@ const wordless = <T>(kind: Kind, read: (raw: RawValue) => T): Value<T> =>
     read,
   );
 
-/** A switch, off by default. */
+/** A switch that is off by default. */
 export const flag = (): Value<boolean> => wordless('switch', (raw) => raw === true);
 
-/** A pair of flags, `--name` and `--no-name`. Undefined if the command line has neither flag. */
+/** A pair of flags, `--name` and `--no-name`. Undefined if the command line gives neither flag. */
 export const onOff = (): Value<boolean | undefined> =>
   wordless('on-off', (raw) => (typeof raw === 'boolean' ? raw : undefined));
 
-/** On unless `--no-name` is given. */
+/** A switch that is on unless the command line gives `--no-name`. */
 export const unless = (): Value<boolean> => wordless('off', (raw) => raw !== false);
 
 export type Values = Readonly<Record<string, Value<unknown>>>;
@@ -223,15 +228,15 @@ export function readAll<V extends Values>(values: V | undefined, raw: RawValues)
   const read = Object.fromEntries(
     Object.entries(values ?? {}).map(([name, value]) => [name, value.read(raw[name])]),
   );
-  // Object.fromEntries loses the type of each name.
+  // The type of Object.fromEntries does not contain the type of each name.
   return read as ValuesOf<V>;
 }
 
-/** The flag of a name: `--max-fee` for `maxFee`. */
+/** Converts a name to its flag: `maxFee` to `--max-fee`. */
 export const flagName = (name: string): string =>
   `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** The flag for the off side of a pair, such as `--no-wait`. */
+/** Converts a name to the flag that switches the option off, such as `--no-wait`. */
 export const negatedFlag = (name: string): string => flagName(name).replace('--', '--no-');
 
 export const takesWord = (value: Value<unknown>): boolean =>
@@ -246,10 +251,12 @@ export interface ValueSchema {
   readonly items?: { readonly type: 'string'; readonly enum?: readonly string[] };
 }
 
-/** The longest list of choices in help. Longer lists, such as all countries, are omitted. */
+/**
+ * The largest number of choices that help lists. Help omits a longer list, such as all countries.
+ */
 const mostChoices = 40;
 
-/** The value as JSON Schema. */
+/** Converts the value to JSON Schema. */
 export function valueSchema({ shape }: Value<unknown>): ValueSchema {
   const { kind, summary: description, range } = shape;
   const choices =

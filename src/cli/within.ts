@@ -1,4 +1,4 @@
-// Waits a limited time for a result. Undefined if the result takes longer.
+// Waits for a result for a limited time. Returns undefined if the result takes longer.
 import type { Process } from './process.js';
 
 export async function within<T>(

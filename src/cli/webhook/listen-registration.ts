@@ -1,5 +1,5 @@
-// The webhook of `webhook listen`. With a sandbox, the registration is automatic. With a real
-// service, svcpay asks first. When `listen` ends, svcpay removes the webhook.
+// Registers the webhook of `webhook listen`. With a real service, svcpay asks first. With a
+// sandbox, svcpay does not ask. When `listen` ends, svcpay removes the webhook.
 import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -10,15 +10,16 @@ import { checkCallback } from './webhook-registration.js';
 import { registerAdvice } from './webhook-secret.js';
 
 export interface Registration {
-  /** A text for the greeting, such as `registered with the embedded sandbox until you leave`. */
+  /** The registration in words, such as `registered with the embedded sandbox until you leave`. */
   readonly text: string;
   /** Removes the webhook, even after Ctrl-C. */
   readonly remove: () => Promise<void>;
 }
 
 /**
- * Registers the webhook. Undefined if events stay with another webhook, and the reason is reported.
- * Without a registration `listen` continues, because another program may deliver.
+ * Registers the webhook. If the account keeps a different webhook, reports the reason and returns
+ * undefined. `listen` continues without a registration, because a different program may deliver
+ * events.
  */
 export async function register(
   listening: string,
@@ -63,7 +64,7 @@ async function registerSandbox(
 const isAt = (callback: string, listening: string): boolean =>
   URL.canParse(callback) && new URL(callback).origin === new URL(listening).origin;
 
-/** Whether to replace a webhook of a killed run, or of another receiver. */
+/** Whether to replace the webhook of a run that was killed, or of a different receiver. */
 async function replaces(
   { callback }: Webhook,
   listening: string,
@@ -118,7 +119,7 @@ async function registered(
   };
 }
 
-/** Another command replaced or removed the webhook while `listen` ran. */
+/** Ignores an error that means that a different command has replaced or removed the webhook. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
 }

@@ -1,4 +1,4 @@
-// Reports of `webhook listen` on stderr. Frequent reports are summarized.
+// The reports of `webhook listen` on stderr. svcpay combines frequent reports.
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { Context } from '../context.js';
 import { counted } from '../../formats/text.js';
@@ -7,7 +7,10 @@ import type { Answer } from '../../webhooks/listen.js';
 
 const quietMs = 5_000;
 
-/** @param onAnswer draws the answer to a forwarded event */
+/**
+ * Creates the reports.
+ * @param onAnswer draws the answer to a forwarded event
+ */
 export function listenReports(context: Context, onAnswer: (answer: Answer) => void) {
   const { out, terminal } = context;
   const wrongSignature = calmly(context, (count) =>
@@ -60,9 +63,7 @@ export function listenReports(context: Context, onAnswer: (answer: Answer) => vo
   };
 }
 
-/**
- * Reports the first occurrence immediately, and the number of later occurrences every few seconds.
- */
+/** Reports the first occurrence at once, and the number of later occurrences every few seconds. */
 function calmly({ every }: Context, say: (count: number) => void) {
   let count = 0;
   let stop: (() => void) | undefined;

@@ -9,7 +9,9 @@ import { readPayload, type WebhookEvent } from '../../webhooks/events.js';
 export const defaultListenPort = 4712;
 export const defaultListenUrl = `http://127.0.0.1:${defaultListenPort}`;
 
-/** The configured header, or the header that contains the service name. */
+/**
+ * The name of the signature header: the configured name, or a name that contains the service name.
+ */
 export const headerOf = (settings: Pick<Settings, 'signatureHeader' | 'maker'>): string =>
   settings.signatureHeader ?? signatureHeader(settings.maker);
 
@@ -24,7 +26,7 @@ export function eventRow(
     outOfOrder: event.outOfOrder,
     missing: event.missing,
   };
-  // Much faster than spreading, which matters at thousands of events a second.
+  // Object.assign is much faster than spreading, which matters at thousands of events per second.
   return Object.assign({}, payload ?? { body: Buffer.from(event.body).toString('utf8') }, known);
 }
 

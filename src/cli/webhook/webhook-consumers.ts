@@ -1,5 +1,5 @@
-// Lists, renames and removes the consumers of the inbox, the names under which events wait for the
-// targets of `webhook listen`.
+// Lists, renames and removes the consumers of the inbox. A consumer is a name under which events
+// wait for a target of `webhook listen`.
 import { Failure } from '../../formats/failure.js';
 import { formatDuration } from '../../formats/duration.js';
 import { counted } from '../../formats/text.js';
@@ -11,7 +11,7 @@ import { sanitize } from '../../terminal/sanitize.js';
 import { defineCommand } from '../define.js';
 import { text, word } from '../values.js';
 
-/** A name that can be a label in metrics unchanged. */
+/** A consumer's name, which metrics can use as a label without changes. */
 export const consumerName = () =>
   word('NAME', (given) => {
     if (/^[a-z0-9][\w.-]{0,62}$/i.test(given)) return given;

@@ -1,5 +1,5 @@
-// Receives webhook deliveries: verifies, stores, prints and forwards them, and runs a command for
-// each.
+// Receives webhook deliveries: verifies, stores, prints and forwards each event, and runs a command
+// for each event.
 import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Transaction } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
@@ -108,7 +108,7 @@ export const webhookListen = defineCommand({
   },
 });
 
-/** Either each target and the command have a name, or none of them has one. */
+/** Throws unless all targets and the command have a name, or none of them has a name. */
 function checkNames({ consumer: names, forwardTo, exec }: Flags): void {
   const targets = forwardTo.length + (exec === undefined ? 0 : 1);
   if (names.length === 0) return;
@@ -131,8 +131,8 @@ async function listen(
   const describe = await describer(flags, context);
   const reports = listenReports(context, answerPrinter(describe, out));
   const client = flags.enrich ? (await context.account()).client : undefined;
-  // The clock of the embedded sandbox runs, and the sandbox delivers events, only while a process
-  // has it open.
+  // The embedded sandbox delivers events, and its clock runs, only while a process has the sandbox
+  // open.
   if (context.settings.embedded) await context.embedded();
   const metrics =
     flags.metrics === undefined
@@ -154,7 +154,7 @@ async function listen(
   });
   let stopping: ReturnType<Listener['stop']> | undefined;
   const stop = (): ReturnType<Listener['stop']> => (stopping ??= listener.stop());
-  // The code that awaits the end reports errors.
+  // The code that awaits the end of `listen` reports errors.
   const begin = (): void => void stop().catch(() => undefined);
   signal.addEventListener('abort', begin);
   if (signal.aborted) begin();
@@ -182,7 +182,7 @@ async function listen(
         );
       }
     }
-    // A person sees a forwarded event together with its answer.
+    // For a person, svcpay prints a forwarded event together with the answer to the event.
     const isAnswered = out.forPeople && flags.forwardTo.length > 0;
     const keepRate = settlementReader(context);
     await out.stream(rows(listener.events, isAnswered, describe, keepRate), eventStream);
@@ -195,7 +195,7 @@ async function listen(
   }
 }
 
-/** Resolves with the address of the metrics. */
+/** Serves the metrics. Resolves with the address of the metrics. */
 async function serveMetrics(
   metrics: Metrics,
   listener: Listener,
@@ -226,7 +226,7 @@ async function* rows(
 ): AsyncGenerator<EventRow> {
   for await (const { event, payload, transaction } of events) {
     if (transaction === undefined) onSettled(event);
-    // Duplicates are not forwarded.
+    // svcpay does not forward a duplicate event.
     if (isAnswered && event.duplicateOf === null) continue;
     yield withTransaction(eventRow(event, payload), transaction ?? (await describe(event)));
   }
@@ -235,8 +235,8 @@ async function* rows(
 const mostSettlements = 1_000;
 
 /**
- * Reads settled transactions one at a time, because the client stores the rates of each read.
- * Beyond a thousand waiting events, further events get no rates.
+ * Reads settled transactions one at a time, because the client stores the exchange rates of each
+ * read. If a thousand events already wait, svcpay stores no rates for further events.
  */
 function settlementReader({ settings, account }: Context): (event: StoredEvent) => void {
   if (settings.profile.fiat === undefined) return () => undefined;
@@ -253,12 +253,14 @@ function settlementReader({ settings, account }: Context): (event: StoredEvent) 
   };
 }
 
-/** The transaction of an event, for its description. Undefined if it is unknown. */
+/**
+ * Returns the transaction of an event for its description. Undefined if the transaction is unknown.
+ */
 type Describe = (event: StoredEvent) => Promise<Transaction | undefined>;
 
 /**
- * Reads transactions for descriptions: for a person with a sandbox, where reads cost nothing,
- * otherwise with --enrich.
+ * Returns a function that reads transactions for descriptions. svcpay reads them for a person with
+ * a sandbox, where reads cost no time, and with --enrich.
  */
 async function describer({ enrich }: Flags, context: Context): Promise<Describe> {
   const { settings, out } = context;
@@ -272,7 +274,10 @@ async function describer({ enrich }: Flags, context: Context): Promise<Describe>
         account?.client.transaction(txnId).catch(() => undefined);
 }
 
-/** Draws each answer once, because an address that refuses an event gets it again and again. */
+/**
+ * Draws each answer once, because svcpay sends an event again and again to an address that refuses
+ * the event.
+ */
 function answerPrinter(describe: Describe, out: Context['out']): (answer: Answer) => void {
   const last = new Map<string, number>();
   const print = async ({ event, target, status, ms }: Answer): Promise<void> => {
@@ -296,7 +301,8 @@ async function greet(
   { home, out, pid }: Context,
 ): Promise<() => Promise<void>> {
   const ready = { ...urls, pid };
-  // `webhook replay` finds the listener by this file. Without the file it uses the usual port.
+  // `webhook replay` finds the listener by this file. Without the file, `webhook replay` uses the
+  // usual port.
   openFolder(home.data);
   const forget = await announceReady(receiverFile(home), ready);
   const removeReady =
@@ -325,7 +331,7 @@ interface Ready {
 
 /**
  * Writes the file atomically for a waiting script. The returned function removes the file, so that
- * it never names a listener that has ended.
+ * the file never names a listener that has ended.
  */
 async function announceReady(file: string, ready: Ready): Promise<() => Promise<void>> {
   const unfinished = `${file}.${ready.pid}.tmp`;

@@ -19,7 +19,7 @@ import {
 
 const id = text('ID').describe('id of the webhook, as listed');
 
-/** A callback URL. {@link checkScheme} checks its scheme. */
+/** A callback URL, whose scheme {@link checkScheme} checks. */
 const callbackUrl = () => word('URL', parseCallback);
 
 function parseCallback(given: string): URL {
@@ -121,7 +121,7 @@ export const webhookUpdate = defineCommand({
   },
 });
 
-/** Also removes the secret of the webhook. */
+/** Removes the webhook of the account and the webhook's secret. */
 export const webhookRemove = defineCommand({
   fields: ['id', 'removed'],
   arguments: { id },
@@ -147,7 +147,7 @@ export const webhookRemove = defineCommand({
   },
 });
 
-/** Checks a typed callback. Throws Failure `usage` if the service cannot call it. */
+/** Checks a typed callback URL. Throws Failure `usage` if the service cannot call the URL. */
 export function checkCallback(given: string, baseUrl: string | undefined): URL {
   const url = parseCallback(given);
   checkScheme(url, baseUrl);
@@ -155,7 +155,7 @@ export function checkCallback(given: string, baseUrl: string | undefined): URL {
 }
 
 /**
- * Throws Failure `usage` unless the URL is https. A sandbox on this machine may call this machine
+ * Throws Failure `usage` for a URL without https. A sandbox on this machine may call this machine
  * over http.
  */
 function checkScheme({ protocol, hostname }: URL, baseUrl: string | undefined): void {
@@ -166,11 +166,14 @@ function checkScheme({ protocol, hostname }: URL, baseUrl: string | undefined): 
   });
 }
 
-/** Whether the service refused to replace a webhook: code 3002. */
+/** Whether an error means that the account already has a webhook: code 3002. */
 const isTaken = (error: unknown): error is Failure =>
   error instanceof Failure && error.code === '3002';
 
-/** @param agreed the webhook whose replacement was approved */
+/**
+ * Updates the existing webhook.
+ * @param agreed the webhook whose replacement the person approved
+ */
 async function updateExisting(
   client: ServiceClient,
   wanted: { readonly callback: string; readonly secret: string },
@@ -191,7 +194,8 @@ async function updateExisting(
 }
 
 /**
- * Asks, because an account has only one webhook, and the previous callback gets no further events.
+ * Asks before a replacement, because an account has only one webhook, and the previous callback URL
+ * receives no further events.
  */
 async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
   out.say(`The account's webhook will get no more events: ${before.callback} (${before.id}).`);

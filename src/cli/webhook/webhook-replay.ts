@@ -1,4 +1,4 @@
-// Sends stored events again, byte for byte, to an address or the local receiver.
+// Sends stored events again, with unchanged bytes, to an address or to the local receiver.
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
@@ -65,7 +65,7 @@ export const webhookReplay = defineCommand({
     const { out } = context;
     const replayed = rows(replay(events, forwarder), failed);
     if (out.format === 'json') {
-      // One document, or none after a failure.
+      // The output is one JSON document. After a failure, svcpay prints no document.
       const whole = await all(replayed);
       throwIfFailed(failed, events.length, to);
       return out.list(whole, { ...eventStream, empty: 'No event was received within that time.' });
@@ -77,7 +77,7 @@ export const webhookReplay = defineCommand({
 
 const receiver = v.object({ url: v.pipe(v.string(), v.url()) });
 
-/** The address of this home's `webhook listen`. Undefined if none runs. */
+/** The address of this home's `webhook listen`. Undefined if `webhook listen` is not running. */
 async function receiverOf(home: Home): Promise<URL | undefined> {
   const text = await readFile(receiverFile(home), 'utf8').catch(() => '');
   const read = v.safeParse(receiver, jsonIn(text));
@@ -85,8 +85,8 @@ async function receiverOf(home: Home): Promise<URL | undefined> {
 }
 
 /**
- * Events in the order of arrival, without repetition. Throws Failure `not-found` for a name without
- * events.
+ * The events in the order of arrival, without duplicates. Throws Failure `not-found` for a name
+ * without events.
  */
 async function eventsOf(
   ids: readonly string[],
@@ -107,7 +107,7 @@ async function eventsOf(
   return [...found.values()].toSorted((a, b) => a.id - b.id);
 }
 
-/** Events by transaction id, or by a reference in the journal. */
+/** Finds events by transaction id, or by a reference in the journal. */
 async function eventsNamed(
   name: string,
   store: EventStore,

@@ -1,5 +1,5 @@
-// The webhook secret: from stdin, environment, secret store or a masked question, never from an
-// argument.
+// Reads the webhook secret from stdin, the environment, the secret store or a masked question,
+// never from an argument.
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
 import type { Context } from '../context.js';
@@ -23,13 +23,13 @@ export const findWebhookSecret = async (secretStdin: boolean, context: Context):
   (await knownSecret(secretStdin, context)) ??
   context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
 
-/** Registers a listener by hand, with the saved secret. */
+/** The advice to register a listener by hand with the saved secret. */
 export const registerAdvice =
   'Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
 
 /**
- * At a terminal, and with a sandbox, svcpay generates and saves a missing secret. svcpay shows the
- * secret unless `listen` has an account to register it with.
+ * The secret for `webhook listen`. At a terminal, and with a sandbox, svcpay generates and saves a
+ * missing secret. svcpay shows the new secret unless `listen` itself can register the webhook.
  */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const { settings, terminal, out } = context;
@@ -75,26 +75,31 @@ async function givenSecret(secretStdin: boolean, context: Context): Promise<stri
   return secret;
 }
 
-/** The secrets, the newest first. There are two during a change: `new,old`. */
+/**
+ * The secrets in the environment, newest first. During a change of the secret, the variable
+ * contains two secrets: `new,old`.
+ */
 const secretsInEnvironment = ({ env }: Context): string[] =>
   withoutLineEnd(env[variable] ?? '')
     .split(',')
     .filter((secret) => secret.trim() !== '');
 
-/** Older secrets with which deliveries may still be signed. */
+/** The older secrets with which the service may still sign deliveries. */
 export const olderSecrets = (secretStdin: boolean, context: Context): readonly string[] =>
   secretStdin ? [] : secretsInEnvironment(context).slice(1);
 
 const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
 
-/** Saves the secret for `webhook listen`. Resolves with a description of its place. */
+/**
+ * Saves the secret for `webhook listen`. Resolves with a description of where the secret is stored.
+ */
 export const keepWebhookSecret = async (secret: string, context: Context): Promise<string> =>
   context.secrets.where(await context.secrets.save(secretName(context), secret));
 
 export const forgetWebhookSecret = (context: Context): Promise<void> =>
   context.secrets.remove(secretName(context));
 
-/** The name of the secret. Each account has one webhook and one secret. */
+/** The name of the secret in the secret store. Each account has one webhook and one secret. */
 function secretName({ settings }: Context): string {
   const { baseUrl = '', apiKey = '', accountId = '', embedded } = settings;
   return ['webhook', baseUrl, embedded ? '' : apiKey, accountId]

@@ -1,5 +1,5 @@
-// Signs a body like the service, and verifies a signature, with the cause if the signature is
-// wrong. Specification: Webhook authentication.
+// Signs a body like the service, and verifies signatures. For a wrong signature, reports the cause.
+// Specification: Webhook authentication.
 import { Failure } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/secrets.js';
 import { signatureView, verifiedView } from '../../terminal/views/webhook-view.js';
@@ -29,7 +29,7 @@ export const webhookSign = defineCommand({
   },
 });
 
-/** Exits with 3 for a wrong signature. */
+/** Verifies a signature. The exit code for a wrong signature is 3. */
 export const webhookVerify = defineCommand({
   prints: ['valid', 'bytes'],
   arguments: { file: body },
@@ -60,7 +60,10 @@ export const webhookVerify = defineCommand({
   },
 });
 
-/** People easily confuse the API secret with the webhook secret. */
+/**
+ * The secrets to try after a wrong signature, because people confuse the API secret with the
+ * webhook secret.
+ */
 async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret[]> {
   const { baseUrl, apiKey, apiSecret } = settings;
   if (apiKey === undefined) return [];
@@ -74,7 +77,10 @@ async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret
     : [{ name: 'the API secret instead of the webhook secret', secret }];
 }
 
-/** The bytes of a file. `-` or nothing means stdin, which cannot also provide the secret. */
+/**
+ * The bytes of a file. `-` and a missing file name mean stdin, which then cannot provide the
+ * secret.
+ */
 async function inputBytes(
   file: string | undefined,
   secretStdin: boolean,

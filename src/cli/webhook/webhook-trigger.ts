@@ -1,4 +1,5 @@
-// Triggers an event: through the sandbox, or signed and sent by svcpay.
+// Triggers a webhook event. The sandbox delivers the event, or svcpay signs and sends the event
+// itself.
 import { Failure } from '../../formats/failure.js';
 import { deliveryAnswer, fieldNames } from '../../formats/sandbox/answers.js';
 import { messageOf } from '../../formats/unknown.js';
@@ -29,7 +30,7 @@ const options = {
   ...secretFromStdin,
 };
 
-/** The sandbox answers with its delivery. */
+/** The fields of the delivery with which the sandbox answers. */
 const delivered = fieldNames(deliveryAnswer);
 
 export const webhookTrigger = defineCommand({
@@ -68,7 +69,7 @@ export const webhookTrigger = defineCommand({
   },
 });
 
-/** Resolves a local reference to its transaction. Other text stays unchanged. */
+/** Replaces a reference in the journal by its transaction id. Other text stays unchanged. */
 const idOf = async (txn: string | undefined, context: Context): Promise<string | undefined> =>
   txn === undefined
     ? undefined

@@ -1,4 +1,4 @@
-// The rows of a batch after its run. Rows that need work are first.
+// Shows the rows of a batch after its run. Rows that need work are first.
 import type { Big } from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
@@ -23,7 +23,7 @@ export interface StatusLine {
     | 'paid';
   readonly ref: string;
   readonly txnId: string | null;
-  /** The command for the row. */
+  /** The next command for the row. */
   readonly next: string | null;
 }
 
@@ -80,7 +80,7 @@ export function statusHeading(
   return heading(parts.join(' · '), canvas);
 }
 
-/** A page for a payee. */
+/** A remittance advice: one page for each payee. */
 export interface Remittance {
   readonly payee: string;
   readonly payments: number;

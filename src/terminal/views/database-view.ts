@@ -1,5 +1,5 @@
-// Journal and inbox as a table: their place, whether they are usable, and their content. The result
-// of a move is a record.
+// Shows the journal and the inbox as a table: where they are stored, whether they are usable, and
+// what they contain. The result of a move is a record.
 import type { ListView, RecordView } from '../rows/view.js';
 import { counted } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
@@ -9,25 +9,25 @@ import { fieldColumns } from '../rows/cell.js';
 export interface DatabaseRow {
   readonly part: string;
   readonly place: string;
-  /** 0 if there are no tables yet. */
+  /** The version of the tables. 0 if the tables do not exist yet. */
   readonly version: number;
   readonly needed: number;
   /** The random id of the database. Files have no id. */
   readonly id?: string | null;
-  /** Each `reconcile --import` raises it. */
+  /** The number of times that `reconcile --import` has completed this database. */
   readonly generation?: number;
   /**
-   * Whether the database was restored from a backup and lacks payments. svcpay then pays nothing
-   * until it is reconciled.
+   * Whether the database was restored from a backup and lacks payments. svcpay then refuses
+   * payments until a reconciliation has completed the database.
    */
   readonly restored?: boolean;
   /** The number of payments or events. */
   readonly rows?: number;
-  /** Whether a trial write succeeded. Missing if no write was tried. */
+  /** Whether a trial write succeeded. Undefined if svcpay tried no write. */
   readonly writable?: boolean;
-  /** Payments that have not ended, by status and age. */
+  /** The number of unfinished payments by status and age. */
   readonly unfinished?: readonly UnfinishedPayments[];
-  /** Events that wait for delivery. */
+  /** The events that wait for delivery. */
   readonly backlog?: readonly Backlog[];
 }
 

@@ -1,4 +1,5 @@
-// Received webhook events: a line for people, a row for scripts; and the totals at the end.
+// Shows received webhook events as a line for people or a row for scripts, and the totals at the
+// end.
 import { count, fields, flag, instant, text, type FieldsOf } from '../../api/reading/readers.js';
 import type { Transaction } from '../../api/types.js';
 import { counted, isGenerated } from '../../formats/text.js';
@@ -16,7 +17,7 @@ import {
   transactionKind,
 } from './transaction-view.js';
 
-/** The payload under the names of the specification, and the fields of the inbox. */
+/** An event: the payload under the names in the specification, and the fields of the inbox. */
 export interface EventRow extends Pick<
   StoredEvent,
   'receivedAt' | 'duplicateOf' | 'outOfOrder' | 'missing'
@@ -27,11 +28,11 @@ export interface EventRow extends Pick<
   readonly msg?: string | null | undefined;
   readonly updatedAt?: number | null | undefined;
   readonly eventId: number;
-  /** The body, if it is not a payload of the specification. */
+  /** The body of the delivery, if the specification does not describe such a body. */
   readonly body?: string;
-  /** The current transaction at the service. */
+  /** The current transaction as the service reports it. */
   readonly transaction?: Transaction;
-  /** The status of the answer to a replay. Null if no answer came. */
+  /** The HTTP status of the answer to a replay. Null if the address sent no answer. */
   readonly status?: number | null;
   readonly error?: string;
   /** The address that answered, and the time until the answer. */
@@ -84,8 +85,8 @@ const gap = '  ';
 const stateWidth = 'usercanceled'.length;
 
 /**
- * Parts that do not fit are on lines below the state. An id is never cut, unless the line also
- * describes the transaction.
+ * The lines of an event. Parts that do not fit are on lines below the state. svcpay cuts an id only
+ * if the line describes the transaction in words.
  */
 function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
   const state = row.txnState ?? 'unreadable';
@@ -164,7 +165,7 @@ export interface ListenTotals {
 
 const gapsShown = 5;
 
-/** The totals, a sentence per line. Zeros are omitted. */
+/** The totals in words, one sentence per line. Zeros are omitted. */
 export function totalLines(totals: ListenTotals): string[] {
   const { received, duplicates, outOfOrder, wrongSignatures, refused, unwritten, gaps, consumers } =
     totals;

@@ -1,5 +1,5 @@
-// An object with unknown fields: a labelled line for each field on a screen, a column for each
-// field in a row.
+// Shows an object with unknown fields: a labelled line for each field on a screen, a column for
+// each field in a row.
 import { cellText, fieldColumns, fieldAt } from '../rows/cell.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import type { RecordView } from '../rows/view.js';
@@ -18,7 +18,7 @@ export function objectView<T extends object>(object: T, quiet: string): RecordVi
 
 const longestLabel = 24;
 
-/** Fields of services, in the words of people. */
+/** The labels for fields of services. */
 const labels: Readonly<Record<string, string>> = {
   id: 'Account',
   accountId: 'Account',
@@ -34,8 +34,8 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /**
- * Labelled lines: `accountDisplayName` is shown as `Name`, and a field without a label is shown in
- * words. Omits empty fields, and a label with the same value.
+ * The labelled lines of an object: `accountDisplayName` has the label `Name`, and a field without a
+ * label shows its name as words. Omits empty fields, and labels whose value is repeated.
  */
 function objectDetails(object: object): CardDetail[] {
   const details = fieldColumns<object>(Object.keys(object)).flatMap(

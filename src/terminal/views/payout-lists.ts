@@ -11,7 +11,7 @@ export interface ListedMethod {
   readonly ccy: string;
   readonly method: string;
   readonly institutionType: string;
-  /** The duration in words. Null if the specification does not give a duration. */
+  /** The time until the money arrives, in words. Null if the specification gives no duration. */
   readonly arrives: string | null;
 }
 
@@ -48,7 +48,10 @@ export const methodList: ListView<ListedMethod> = {
   empty: 'No payout methods.',
 };
 
-/** @param paysOut whether the service pays out to the country */
+/**
+ * Lists the institutions of a country.
+ * @param paysOut whether the service pays out to the country
+ */
 export function institutionList(country: string, paysOut: boolean): ListView<Institution> {
   return {
     columns: [
@@ -72,7 +75,7 @@ export function institutionList(country: string, paysOut: boolean): ListView<Ins
 /** A recipient with its name in the address book. */
 export interface ListedRecipient extends Partial<Recipient> {
   readonly name: string;
-  /** The destination of a recipient for `send`. Other recipients are for payouts. */
+  /** The destination for `send`. Undefined for a recipient of payouts. */
   readonly destination?: string;
 }
 
@@ -98,7 +101,7 @@ export const recipientFields: readonly string[] = Object.keys(listedFields).flat
   within(name, Object.keys(inner[name] ?? {})),
 );
 
-/** A list of recipients, without personal data except the name. */
+/** A list of recipients. The name is the only personal data in the list. */
 export const recipientList: ListView<ListedRecipient> = {
   columns: [
     { name: 'name', title: 'Name', value: ({ name }) => name },

@@ -1,4 +1,4 @@
-// Payments of the journal: the unfinished payments, and the results of resuming them.
+// Shows payments of the journal: unfinished payments, and the results of resuming them.
 import type { Big } from 'big.js';
 import {
   count,
@@ -31,25 +31,29 @@ import {
 } from './transaction-view.js';
 
 export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt' | 'updatedAt'> {
-  /** State of the latest attempt, its number, and its transaction. */
+  /** The state of the latest attempt. */
   readonly step: AttemptState;
   readonly attempt: number;
   readonly txnId: string | null;
   readonly txnState: string | null;
   readonly destination: string;
-  /** The recipient in readable form. */
+  /** The recipient in words. */
   readonly with: string;
   /**
-   * The requested amount: the received amount if the order defines it, otherwise the debited
-   * amount.
+   * The currency of the requested amount. The requested amount is the received amount if the order
+   * defines that, otherwise the debited amount.
    */
   readonly ccy: string | null;
   readonly amount: Big | null;
-  /** Whether `tx resume` continues without a question, because the payment was approved. */
+  /**
+   * Whether `tx resume` continues without a question, because a person has approved the payment.
+   */
   readonly agreed: boolean;
-  /** Epoch ms when the service reported this state, or when this home last wrote the state. */
+  /**
+   * The time when the service reported this state, or when this home recorded the state. Epoch ms.
+   */
   readonly asOf: number;
-  /** The state just read from the service. Omitted if it could not be read. */
+  /** The transaction that svcpay has just read. Undefined if the read failed. */
   readonly transaction: Transaction | undefined;
 }
 
@@ -86,11 +90,11 @@ const stepWords: Readonly<Record<AttemptState, string>> = {
 const isSubmitted = ({ step }: PendingPayment): boolean =>
   ['submitting', 'in-flight', 'unknown', 'error'].includes(step);
 
-/** Whether a payment was submitted and not just read from the service. */
+/** Whether svcpay submitted the payment but has not just read its transaction. */
 export const isUnchecked = (payment: PendingPayment): boolean =>
   payment.transaction === undefined && isSubmitted(payment);
 
-/** The progress in words. A state that may have changed is marked as the last known state. */
+/** The progress in words. If the state may have changed since the last read, the text says so. */
 function progressOf(payment: PendingPayment): string {
   const { step, agreed, transaction, txnState } = payment;
   if (isUnchecked(payment))
@@ -116,17 +120,17 @@ export interface OpenLine {
   readonly amount: string;
   readonly with: string;
   readonly progress: string;
-  /** The state, for the colour. Empty if only the journal has the payment. */
+  /** The state, which decides the colour. Empty if only the journal has the payment. */
   readonly txnState: string;
-  /** Epoch ms. */
+  /** The start of the payment in epoch ms. */
   readonly since: number | null | undefined;
-  /** The number of confirmations, the time left, or the certainty of the progress. */
+  /** The number of confirmations, the remaining time, or how certain the progress is. */
   readonly detail: string;
 }
 
 /**
- * The lines of open payments: first the payments that were just checked, then other transactions of
- * the service, then unchecked payments.
+ * The lines of open payments: first payments that svcpay has just read, then other transactions of
+ * the service, then payments that svcpay could not read.
  */
 export function openLines(
   listed: readonly ListedTransaction[],
@@ -174,7 +178,10 @@ function paymentLine(payment: PendingPayment, now: number): OpenLine {
   };
 }
 
-/** The kind of a payment in words: `send onchain` as `↑ On-chain`, like its later transaction. */
+/**
+ * The kind of a payment in words: `↑ On-chain` for `send onchain`, the same text as for its
+ * transaction.
+ */
 const kindText = (kind: string): string =>
   lineKind({
     sourceReq: { method: 'servicepay' },
@@ -238,7 +245,10 @@ export const openColumns = (now: number): Column<OpenLine>[] => [
   },
 ];
 
-/** @param footer the time of the data, and the next step */
+/**
+ * The list of unfinished payments.
+ * @param footer the time of the data, and the next step
+ */
 export function pendingList(now: number, footer: string): ListView<PendingPayment> {
   return {
     columns: [
@@ -273,7 +283,9 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
 }
 
 export interface OverduePayment extends PendingPayment {
-  /** The last process with a claim. Null if it released the claim. */
+  /**
+   * The host of the last process that claimed the payment. Null if that process released the claim.
+   */
   readonly host: string | null;
   readonly pid: number | null;
 }
@@ -295,7 +307,7 @@ export interface ResumedPayment extends Pick<
   'ref' | 'kind' | 'txnId' | 'txnState'
 > {
   readonly exitCode: number;
-  /** Why the payment is unfinished. */
+  /** The reason why the payment is unfinished. */
   readonly message: string | null;
 }
 

@@ -6,8 +6,8 @@ import type { ListView } from '../rows/view.js';
 import { inverseText, rateText } from '../cards/quote-card.js';
 
 /**
- * One unit of `base` costs `rate` units of `quote`. Both names are null if the name of a pair has
- * another form.
+ * A rate: one unit of `base` costs `rate` units of `quote`. Both names are null if svcpay cannot
+ * read the name of the pair.
  */
 export interface RateRow {
   readonly pair: string;

@@ -22,7 +22,7 @@ const timeColumn = <T>(name: string, title: string, at: (row: T) => number): Col
   text: (row) => clockTime(at(row)),
 });
 
-/** A path with a whole id would be cut within the id. */
+/** Matches a whole id in a path, which a narrow column would cut. */
 const wholeIds = /([\da-f]{8})(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
 
 export const requestList: ListView<LoggedRequest> = {
@@ -169,7 +169,7 @@ const paymentKinds: ReadonlySet<string> = new Set([
   'returned',
 ]);
 
-/** A duration. If a second counts as long, shorter durations are shown in ms. */
+/** A duration. Durations below one second are shown in ms. */
 const delayText = (ms: number): string => (ms < 1000 ? `${ms} ms` : formatDuration(ms));
 
 function whereText({ kind, method, path, destination, state }: Fault): string {

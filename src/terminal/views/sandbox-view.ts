@@ -66,7 +66,7 @@ function payerText(autoPay: number | 'off'): string {
   return `pays requests after ${formatDuration(autoPay)}`;
 }
 
-/** Counts by the words of lists, because several states can have the same word. */
+/** Adds up the counts of states that have the same word in lists. */
 function inWords(states: Readonly<Record<string, number>>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [txnState, count] of Object.entries(states)) {
@@ -122,7 +122,7 @@ export const snapshotList: ListView<Snapshot> = {
   empty: 'No state has been saved. Save one: svcpay sandbox snapshot save NAME',
 };
 
-/** A snapshot, with `what` was done to it. */
+/** The view of a snapshot. `what` names what svcpay did with the snapshot. */
 export const snapshotView = (
   what: 'Saved as' | 'Back at',
   { name, clock }: Snapshot,

@@ -102,9 +102,9 @@ export interface Login {
   readonly profile: string;
   readonly baseUrl: string;
   readonly accountId: string;
-  /** Epoch ms. */
+  /** The expiry of the token in epoch ms. */
   readonly tokenExpiresAt: number;
-  /** The place of the secret in words: the system keyring, or a file. */
+  /** Where the secret is stored, in words: the system keyring, or a file. */
   readonly secretIn: string;
   readonly tokenIn: string;
 }
@@ -139,13 +139,13 @@ export const loginView = (login: Login): RecordView<Login> => ({
   quiet: ({ accountId }) => accountId,
 });
 
-/** A limit with its used amount, or a destination. */
+/** A limit with its used amount, or a destination on the allow-list. */
 export interface LimitRow {
   readonly rule: 'per payment' | 'per day' | 'destination';
-  /** Null for a destination. */
+  /** The currency of the limit. Null for a destination. */
   readonly ccy: string | null;
   readonly amount: Big | null;
-  /** For a limit per day, the amount spent in the last 24 hours. Null if it is unknown. */
+  /** The amount spent in the last 24 hours, for a daily limit. Null if the amount is unknown. */
   readonly used: Big | null;
   readonly left: Big | null;
   readonly destination: string | null;
@@ -160,13 +160,18 @@ export const limitFields = {
   destination: text,
 } satisfies FieldsOf<LimitRow>;
 
-/** With the column of an amount or a destination. */
+/**
+ * The names of the fields, including the column `limit`, which holds an amount or a destination.
+ */
 export const limitNames: readonly string[] = [...Object.keys(limitFields), 'limit'];
 
 const shown = (ccy: string | null, value: Big | null): string =>
   ccy === null || value === null ? '' : formatAmount(money(ccy, value));
 
-/** @param footer what has no limit, or how to read the rules */
+/**
+ * The list of limits.
+ * @param footer what has no limit, or how to read the rules
+ */
 export const limitList = (footer: string): ListView<LimitRow> => ({
   columns: [
     {
@@ -205,12 +210,12 @@ export const limitList = (footer: string): ListView<LimitRow> => ({
   footer,
 });
 
-/** A line on the screen, with advice below a problem. */
+/** The finding of a check. On a screen, advice is below a problem. */
 export interface Check {
   readonly check: string;
   readonly state: 'ok' | 'problem';
   readonly detail: string;
-  /** Advice, if there is a problem. */
+  /** The advice for a problem. Null if the check found no problem. */
   readonly advice: string | null;
 }
 
@@ -229,7 +234,7 @@ function checkLines({ check, state, detail, advice }: Check, { style, columns }:
   return [
     `  ${sign} ${padRight(check, labelWidth)} ${first}`,
     ...more.map((line) => indent + line),
-    // A command is never wrapped, so that people can copy it.
+    // svcpay does not wrap a command, so that people can copy the command.
     ...(advice === null ? [] : [indent + style.bold(sanitize(advice))]),
   ];
 }

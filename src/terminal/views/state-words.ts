@@ -1,4 +1,4 @@
-// The progress of a transaction in words. Scripts get the service's states.
+// Describes the progress of a transaction in words. Scripts receive the service's states instead.
 import { confirmationsOf, failureReasonOf } from '../../api/unspecified.js';
 import { isFinal } from '../../formats/states.js';
 import type { ListedTransaction } from '../../api/types.js';
@@ -8,7 +8,7 @@ import { sanitize } from '../sanitize.js';
 export type Stated = Pick<ListedTransaction, 'txnState'> &
   Partial<Pick<ListedTransaction, 'sourceReq' | 'destReq'>>;
 
-/** The kinds of transactions with special words for states. */
+/** The kinds of transactions that have their own words for states. */
 export type Kind = 'send' | 'swap' | 'lightning-receive' | 'onchain-receive' | 'unknown';
 
 export function kindOf({
@@ -62,13 +62,13 @@ export function stateWithReason(txn: ListedTransaction): string {
   return reason ? `${stateWord(txn)} · ${sanitize(reason)}` : stateWord(txn);
 }
 
-/** Like `stateWord`, but `sent` during confirmations. */
+/** The word for a state without the number of confirmations: `sent` during confirmations. */
 export const uncountedWord = (txn: Stated): string =>
   entryOf(own[kindOf(txn)], txn.txnState) ??
   entryOf(common, txn.txnState) ??
   (sanitize(txn.txnState) || 'not recognized');
 
-/** The word for a payment from this home of which only the state is known. */
+/** The word for the state of a payment from this home, if svcpay knows only its state. */
 export const sendWord = (txnState: string): string =>
   stateWord({ txnState, sourceReq: { method: 'servicepay' }, destReq: {} });
 

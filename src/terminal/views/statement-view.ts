@@ -1,4 +1,4 @@
-// A statement of the wallets as a table: opening balance, rows, closing balance. Its differences
+// Shows a statement of the wallets as a table: opening balance, rows, closing balance. Differences
 // are in words.
 import type { Big } from 'big.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
@@ -13,21 +13,21 @@ import type { Canvas } from '../terminal.js';
 import { dateTime } from '../time.js';
 import { shortened } from './transaction-view.js';
 
-/** A row for scripts. */
+/** A row of a statement for scripts. */
 export interface StatementLine {
   /**
-   * The calendar day in the zone of the statement. Null for an opening at the start of the whole
+   * The calendar day in the statement's time zone. Null for an opening at the start of the whole
    * history.
    */
   readonly date: string | null;
-  /** The time of its settlement in UTC. Null for opening and closing. */
+  /** The settlement time in UTC. Null for an opening or closing balance. */
   readonly time: string | null;
-  /** The time of creation in UTC. Null without a transaction. */
+  /** The creation time in UTC. Null for a row without a transaction. */
   readonly created: string | null;
   readonly wallet: string;
   readonly kind: string;
   readonly counterparty: string | null;
-  /** The method of the other side. Null for a swap, and for a row that is not a transaction. */
+  /** The method of the other side. Null for a swap, and for a row without a transaction. */
   readonly method: string | null;
   readonly reference: string | null;
   readonly note: string | null;
@@ -35,9 +35,9 @@ export interface StatementLine {
   readonly out: Big;
   readonly fee: Big;
   readonly balance: Big;
-  /** The value of the row at the rate stored at settlement. Null without a rate. */
+  /** The fiat value of the row at the rate stored at the settlement. Null without a stored rate. */
   readonly fiatValue: Big | null;
-  /** Units of `fiat` per unit of the wallet. */
+  /** The price of one unit of the wallet's currency in units of `fiat`. */
   readonly fiatRate: Big | null;
   readonly fiat: string | null;
   readonly txnId: string | null;
@@ -65,7 +65,7 @@ const amountColumn = (name: Amount, title: string): Column<StatementLine> => ({
   align: 'right',
 });
 
-/** Whether a row is not a transaction. A word then replaces the date. */
+/** Whether a row has no transaction. A word then replaces the date. */
 const isMark = ({ kind }: StatementLine): boolean =>
   kind === 'opening' || kind === 'closing' || kind === 'difference';
 
@@ -163,7 +163,8 @@ interface Held {
 }
 
 /**
- * @param isOver whether the period is over, so that its closing balance differs from the present
+ * The text about wallets that tie.
+ * @param isOver whether the period is over, so that the closing balance may differ from the current
  * balance
  */
 export function tiedText(tied: readonly Held[], isOver: boolean): string {
@@ -205,7 +206,7 @@ const monthNames = [
 interface Differing {
   readonly ccy: string;
   readonly difference: Big;
-  /** Epoch ms. */
+  /** The last time when the wallet tied, in epoch ms. */
   readonly lastTied: number | undefined;
 }
 
@@ -253,11 +254,11 @@ const remarkGap = 4;
 export const openingLines = (openings: readonly Opening[], canvas: Canvas): string[] =>
   createTable(openingColumns, { ...canvas, gap: remarkGap })(openings).rows.flat();
 
-/** An opening or an adjustment. */
+/** An opening or an adjustment that a person has recorded. */
 export interface RecordedEntry {
   readonly wallet: string;
   readonly amount: Big;
-  /** A calendar day. */
+  /** The calendar day of the entry. */
   readonly date: string;
   readonly note: string | null;
   readonly id: string;

@@ -23,7 +23,10 @@ import {
 
 type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
 
-/** The kind in words: `Lightning receive`, `Swap`, `Payout`. The two methods decide the kind. */
+/**
+ * The kind of a transaction in words: `Lightning receive`, `Swap`, `Payout`. The two methods decide
+ * the kind.
+ */
 export function transactionKind({ sourceReq, destReq }: Sides): string {
   const source = sourceReq.method ?? '';
   const dest = destReq.method ?? '';
@@ -37,13 +40,16 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
   return to === undefined ? 'Payout' : `${to.label} send`;
 }
 
-/** The settled amount of a side, otherwise the requested amount. Undefined without both. */
+/**
+ * The amount of a side: the settled amount or, before the settlement, the requested amount.
+ * Undefined if the side has neither amount.
+ */
 export const sideAmount = (side: RequestSide): Money | undefined =>
   moneyFromWire(side.ccy, side.amtSettled ?? side.amtRequested);
 
 /**
- * The amounts: `0.00100000 BTC → 70.79 USDT` if both sides are known, otherwise the received
- * amount, otherwise the debited amount.
+ * The amounts of a transaction: `0.00100000 BTC → 70.79 USDT` if both sides are known. Otherwise
+ * the received amount or, if that is unknown, the debited amount.
  */
 export function movedText({ sourceReq, destReq }: Sides): string {
   const from = sideAmount(sourceReq);
@@ -79,7 +85,7 @@ export const shortAmount = (amount: Money): string =>
 
 export const minus = '\u2212';
 
-/** The amount of a list line, such as `−2 507 sat`. For a swap, the debited amount. */
+/** The amount in a list, such as `−2 507 sat`. The amount of a swap is the debited amount. */
 export function lineAmount(txn: Sides): string {
   const from = sideAmount(txn.sourceReq);
   const to = sideAmount(txn.destReq);
@@ -99,7 +105,7 @@ export function lineKind(txn: Sides): string {
 
 const longestWhole = 24;
 
-/** A shortened text such as `bc1q…f3t4`, to recognize but not to copy. */
+/** A shortened text such as `bc1q…f3t4`, which people can recognize but not copy. */
 export const shortened = (text: string): string =>
   text.length <= longestWhole || text.includes(' ') || text.includes('@')
     ? text
@@ -108,7 +114,10 @@ export const shortened = (text: string): string =>
 /** The fields that identify the other party, the best field first. */
 const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;
 
-/** The received amount of a swap. Otherwise the other party if known, otherwise the note. */
+/**
+ * The other party of a transaction. For a swap, the received amount. If the party is unknown, the
+ * note.
+ */
 export function partyOf(txn: ListedTransaction, recipientOf: RecipientOf): string {
   const { sourceReq, destReq } = txn;
   if (kindOf(txn) === 'swap') {
@@ -137,14 +146,14 @@ export const lineText = (txn: ListedTransaction, recipientOf: RecipientOf): stri
     .filter((part) => part !== '')
     .join(', ');
 
-/** The note, unless it is shown as the other party. */
+/** The note of a transaction. Empty if the note already stands for the other party. */
 const furtherNote = (txn: ListedTransaction, recipientOf: RecipientOf): string | null | undefined =>
   partyOf(txn, recipientOf) === shortened(txn.note ?? '') ? '' : txn.note;
 
 /** The recipient of a payment from this home. Undefined for other transactions. */
 export type RecipientOf = (txnId: string) => string | undefined;
 
-/** The number of characters that make an id unique. Similar ids need more. */
+/** The number of characters that make each of these ids unique. */
 export function idLength(ids: readonly string[]): number {
   for (let length = 8; length < 36; length += 4) {
     if (new Set(ids.map((id) => id.slice(0, length))).size === new Set(ids).size) return length;
@@ -155,7 +164,8 @@ export function idLength(ids: readonly string[]): number {
 export interface TransactionListOptions {
   readonly recipientOf?: RecipientOf;
   /**
-   * The ids on one screen, shortened as far as they stay unique. Without this list, ids are whole.
+   * The ids on one screen, which svcpay shortens as far as they stay unique. If undefined, svcpay
+   * shows whole ids.
    */
   readonly ids?: readonly string[];
   readonly heading?: string | undefined;
@@ -163,8 +173,8 @@ export interface TransactionListOptions {
 }
 
 /**
- * A page of the history. `now` is the current time in epoch ms, for relative times. Rows for
- * scripts have exact times.
+ * A page of the history. `now` is the current time in epoch ms, from which a screen computes
+ * relative times. Rows for scripts have exact times.
  */
 export function transactionList(
   now: number,
@@ -247,7 +257,7 @@ export function transactionList(
 
 /**
  * The columns of a movement on home and in watch: `1 h  ↓ received  50 000 sat  Coffee House`.
- * @param time the time in words
+ * @param time describes a time in words
  */
 export const movementColumns = (
   time: (at: number) => string,
@@ -275,14 +285,14 @@ function directionWord(txn: Sides): string {
   return txn.sourceReq.method === 'servicepay' ? '↑ sent' : '↓ received';
 }
 
-/** Incoming money is green. */
+/** Colours incoming money green. */
 const incoming: NonNullable<Column<ListedTransaction>['style']> = (
   cell,
   style,
   { txnState, sourceReq },
 ) => (txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell);
 
-/** Both fees as one amount. Empty without fees, or if the service does not report them. */
+/** The sum of both fees. Empty without fees, or if the service does not report the fees. */
 function feeText({ sourceReq }: ListedTransaction): string {
   const [service, network] = [
     givenFromWire(sourceReq.servicepayFees),
@@ -313,7 +323,7 @@ export const within = (parent: string, names: readonly string[]): string[] => [
   ...names.map((name) => `${parent}.${name}`),
 ];
 
-/** The inner fields of an object that is not specified further. */
+/** The fields of the objects that the specification does not describe further. */
 const inner: Readonly<Record<string, readonly string[]>> = {
   reqDetails: Object.keys(detailFields),
   kyc: ['type', ...within('details', Object.keys(kycFields))],
@@ -329,10 +339,13 @@ export const transactionFields: readonly string[] = namesOf(wireFields).flatMap(
   name === 'sourceReq' || name === 'destReq' ? within(name, side) : name,
 );
 
-/** The fields of a row that shows a whole transaction as one field. */
+/** The fields of a row that contains a whole transaction in one field. */
 export const nestedTransactionFields: readonly string[] = within('transaction', transactionFields);
 
-/** The fields of a command that moves money, checked before the command starts. */
+/**
+ * The fields of a command that moves money. svcpay checks requested names before the command
+ * starts.
+ */
 export const paymentFields: readonly string[] = [
   ...transactionFields,
   'time',

@@ -7,7 +7,7 @@ import type { Column, ListView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 
-/** Undefined if the service does not report the amount. */
+/** Returns a part of a wallet's balance. Undefined if the service does not report the part. */
 type Part = (wallet: Wallet) => Money['value'] | undefined;
 
 const available: Part = ({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance)?.value;
@@ -29,8 +29,8 @@ const shown = (ccy: string, value: Money['value'] | undefined): string =>
   value === undefined ? '?' : formatNumber(money(ccy, value));
 
 /**
- * The list of wallets. `footer` names the account, see `whereaboutsLine`. With `-q`, the amounts of
- * several wallets have their currency. The amount of a single wallet has no currency.
+ * The list of wallets. `footer` names the account, see `whereaboutsLine`. With `-q`, each amount of
+ * several wallets has its currency, and the amount of a single wallet has no currency.
  */
 export function walletList(footer?: string, isOne = false): ListView<Wallet> {
   return {
@@ -64,12 +64,12 @@ export interface Whereabouts {
 }
 
 /**
- * The account, for the foot of a table and the head of a screen: `acme · production · ne01-7f3a`.
+ * The account in the footer of a table and the head of a screen: `acme · production · ne01-7f3a`.
  */
 export const whereaboutsLine = ({ profile, service, accountId }: Whereabouts): string =>
   [profile, service, accountId].join(' · ');
 
-/** The account, and at the right end the age of the data. */
+/** The head of a screen: the account, and the age of the data at the right end. */
 export function screenHead(
   whereabouts: Whereabouts,
   age: string,

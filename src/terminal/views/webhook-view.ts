@@ -1,4 +1,4 @@
-// Webhooks of an account and their signatures, for people and for scripts.
+// Shows the webhooks of an account and their signatures, for people and for scripts.
 import { webhookFields } from '../../api/reading/objects.js';
 import type { Webhook } from '../../api/types.js';
 import { detailLines } from '../cards/card.js';
@@ -26,7 +26,7 @@ export function webhookRows(now: number): ListView<Webhook> {
 const createdText = (at: Webhook['createdAt'], now: number): string =>
   at == null ? '–' : relativeTime(at, now);
 
-/** The fields of a changed webhook, which can be requested before the change. */
+/** The names that `--fields` accepts for a changed webhook. */
 export const webhookNames: readonly string[] = [
   ...Object.keys(webhookFields),
   'secret',
@@ -34,9 +34,9 @@ export const webhookNames: readonly string[] = [
 ];
 
 export interface WebhookChange extends Webhook {
-  /** A newly created secret, which is shown only once. */
+  /** A new secret, which svcpay shows only once. */
   readonly secret?: string;
-  /** The place of the new secret in words. Undefined if the old secret stays. */
+  /** Where the new secret is stored, in words. Undefined if the webhook keeps its old secret. */
   readonly secretIn?: string;
 }
 

@@ -1,4 +1,4 @@
-// The client of the service: one method per endpoint of the specification.
+// The client of the service: one method per endpoint from the specification.
 import { checkCount, Failure } from '../formats/failure.js';
 import { isPathSegment } from '../formats/text.js';
 import { unknownOutcome } from './answer.js';

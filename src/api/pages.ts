@@ -13,7 +13,7 @@ export interface Page<T> {
  */
 export const largePageSize = 1_000;
 export const pageSize = 100;
-/** The default page size of the specification. */
+/** The default page size from the specification. */
 export const usualPageSize = 20;
 
 /**

@@ -113,7 +113,7 @@ export interface Swap extends PayOptions {
   receive?: boolean | undefined;
 }
 
-/** A fiat payout, with the create request body of the specification (endpoint 6, rule 7). */
+/** A fiat payout, with the create request body from the specification (endpoint 6, rule 7). */
 export interface Payout extends PayOptions {
   body: CreateTransaction;
 }

@@ -5,7 +5,7 @@ import type * as types from '../api/types.js';
 /** The code of a payout, such as `vnd-instant` or `ke-kes-mobile` (specification: payout table). */
 export type PayoutCode = `${string}-${string}`;
 
-/** The account of a payout, in one of the two sets of fields of the specification. */
+/** The account of a payout, in one of the two sets of fields from the specification. */
 export interface PayoutDetails {
   institutionCode: string;
   institutionName?: string | undefined;

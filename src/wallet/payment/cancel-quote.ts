@@ -66,8 +66,8 @@ function lapsed(txn: Transaction, payment: Payment | undefined): Transaction {
 }
 
 /**
- * Records the cancelled quote. `isCancelled`: the service confirmed the cancellation itself, not
- * only by a later read.
+ * Cancels the quote, or reads it. `isCancelled`: the service's own response to the cancellation
+ * confirms it, not a later read.
  */
 async function cancelOrRead(
   txn: Transaction,

@@ -9,8 +9,8 @@ import type { Failure } from '../../formats/failure.js';
 const alreadyFinal = '2005';
 
 /**
- * Whether the service refused because of a different confirmation, possibly from a different
- * program. That confirmation may take effect.
+ * Words of a refusal because of a different confirmation, possibly from a different program. That
+ * confirmation may take effect.
  */
 const underWayWords =
   /\b(?:already|pending|in progress|process(?:ing|ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;

@@ -88,7 +88,7 @@ export interface Payee {
   readonly institutionName: string | undefined;
 }
 
-/** The recipient of a payout, from either set of fields of the specification. */
+/** The recipient of a payout, from either set of fields from the specification. */
 export function payeeOf({ destReq }: CreateTransaction): Payee {
   const detail = detailsOf(destReq.reqDetails);
   return {

@@ -45,7 +45,7 @@ export function answer(
     .join('');
 }
 
-/** bash passes `--output=json` as three words. */
+/** Joins the words of an option, because bash passes `--output=json` as three words. */
 function rejoined(words: readonly string[]): string[] {
   const whole: string[] = [];
   let glued = false;
@@ -117,7 +117,7 @@ function entries(path: string, key: string): [string, unknown][] {
   return typeof part === 'object' && part !== null ? Object.entries(part) : [];
 }
 
-/** A read of anything but a file may never end. */
+/** Whether a path is a regular file. A read of any other kind of file may never end. */
 const isFile = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
@@ -160,7 +160,7 @@ function recentPayments(home: Home, load: LoadModule): RecentPayment[] {
   );
 }
 
-/** Whom an order of the journal pays, shortened. */
+/** The shortened recipient of an order in the journal. */
 function destinationIn(request: unknown): string {
   const order = typeof request === 'string' ? jsonIn(request) : undefined;
   const to =

@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const outputs = openOutputs();
   const money: MoneyState = { isSubmitted: false };
   const proc = openProcess(outputs, money);
-  // A question on a closed terminal cannot restore the terminal, and may throw before the signal
+  // A question on a closed terminal fails to restore the terminal, and may throw before the signal
   // arrives.
   const isHangUp = (error: object): boolean => 'syscall' in error && error.syscall === 'setRawMode';
   process.on(
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Writes a text, and ignores errors, because a report of the error would fail again. */
+/** Writes a text and ignores errors, because a report of the error would fail too. */
 function tryWrite(text: string): void {
   try {
     writeSync(2, text);
@@ -88,7 +88,7 @@ function bareText(error: unknown, exitCode: number, isJson: boolean): string {
     : `${message}\n  ${hint}\n`;
 }
 
-/** The state of the money, for the case that the command cannot report it. */
+/** The state of the money, in case the command cannot report the state itself. */
 interface MoneyState {
   isSubmitted: boolean;
 }
@@ -104,7 +104,7 @@ function leave(code: number): never {
     try {
       if (isGone(fd)) closeSync(fd);
     } catch {
-      // A descriptor that cannot be examined does not count as a terminal.
+      // A descriptor that svcpay cannot examine does not count as a terminal.
     }
   }
   process.exit(code);
@@ -185,7 +185,7 @@ function flushed(stream: OutputStream): Promise<void> {
   });
 }
 
-/** The time to report the outcome after a second Ctrl-C. */
+/** The time for a report of the outcome after a second Ctrl-C. */
 const graceMs = 250;
 
 function openProcess(outputs: Outputs, money: MoneyState): Process {
@@ -247,7 +247,10 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
 
 let ttyFd: number | undefined;
 
-/** Opens the terminal of the process, whatever stdin is. -1 without a terminal. */
+/**
+ * Opens the terminal of the process, even if stdin is not a terminal. Returns -1 without a
+ * terminal.
+ */
 function openTty(): number {
   try {
     return (ttyFd ??= openSync('/dev/tty', 'r+'));
@@ -272,7 +275,10 @@ function isForeground(): boolean {
   }
 }
 
-/** Reads typed keys without waiting for a key. Empty if the system cannot do that. */
+/**
+ * Reads typed keys without waiting for further keys. Empty if the system does not support this
+ * read.
+ */
 function readTyped(): string {
   const buffer = Buffer.alloc(4_096);
   let typed = '';

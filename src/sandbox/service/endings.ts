@@ -104,8 +104,8 @@ function destinationOf({ reqDetails }: SideDetails): string {
 }
 
 /**
- * The planned ending at this moment, or undefined if the transaction continues. The caller checks
- * each moment once.
+ * The planned ending at this moment, or undefined if the transaction continues. The caller asks
+ * only once for each point in time.
  */
 export function plannedEndingOf(
   txn: Transaction,

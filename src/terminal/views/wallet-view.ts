@@ -30,7 +30,7 @@ const shown = (ccy: string, value: Money['value'] | undefined): string =>
 
 /**
  * The list of wallets. `footer` names the account, see `whereaboutsLine`. With `-q`, each amount of
- * several wallets has its currency, and the amount of a single wallet has no currency.
+ * several wallets has its currency, and a single wallet is printed without its currency.
  */
 export function walletList(footer?: string, isOne = false): ListView<Wallet> {
   return {

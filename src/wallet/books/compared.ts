@@ -66,7 +66,7 @@ const localPaymentText = v.object({
   run: v.nullable(v.string()),
 });
 
-/** A payment in a source of this home. */
+/** A payment as one of the home's own records has it: journal, inbox or batch result. */
 export type LocalPayment = Readonly<v.InferOutput<typeof localPaymentText>>;
 
 export const readLocalPayment = (text: string): LocalPayment =>

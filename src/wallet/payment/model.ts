@@ -170,7 +170,7 @@ export interface Settling extends Read {
 /** The data of a run whose attempt is `paid`, `failed`, `error` or `lapsed`. */
 export interface Over extends Read {
   readonly phase: 'over';
-  /** The refusal of the confirmation that made the attempt lapse in this run. */
+  /** The service's refusal of the confirmation, after which the attempt lapsed in this run. */
   readonly refusal?: Failure | undefined;
 }
 

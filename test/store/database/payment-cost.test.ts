@@ -75,12 +75,8 @@ test.skipIf(!hasPostgres)(
     await cost(['--no-wait', '--ref', 'first']);
     noMore(await cost(['--no-wait']), 'without `--ref`');
     noMore(await cost(['--no-wait', '--ref', 'own']), 'with `--ref`');
-    noMore(await cost(['--ref', 'whole']), 'with `--ref`, until it has settled');
+    noMore(await cost(['--ref', 'whole']), 'with `--ref`, until the payment has settled');
     await run(['limits', 'set', '--per-day', '1btc', '-q']);
-    noMore(
-      await cost(['--no-wait', '--ref', 'limited']),
-      'with `--ref`',
-      'with a limit per day, in addition',
-    );
+    noMore(await cost(['--no-wait', '--ref', 'limited']), 'with `--ref`', 'added by a daily limit');
   },
 );

@@ -1,5 +1,5 @@
-// Reads the books after a schedule: paid at most once, told truly, agreed to, within limits, and
-// nothing left open.
+// Checks a schedule after its end: payments are made at most once, approved, within limits and
+// finished, and reports are true.
 import Big from 'big.js';
 import type { Failure, FailureKind } from '../../src/formats/failure.js';
 import { latest, mayHavePaid, status, type Payment } from '../../src/store/journal/payment.js';
@@ -47,7 +47,7 @@ interface Known {
 }
 
 /**
- * Once per payment, which its reference names everywhere, and within one journal once per invoice.
+ * Finds payments that moved money twice: under one reference, or for one invoice in one journal.
  */
 function twice(moved: readonly ModelTransaction[], known: Known): string[] {
   const pairs = moved.flatMap((txn, index) =>
@@ -56,7 +56,7 @@ function twice(moved: readonly ModelTransaction[], known: Known): string[] {
   return pairs.flatMap(([one, other]) => {
     const sameIntent = baseRef(one.extRefId) === baseRef(other.extRefId);
     const sameInvoice = invoiceOf(one) !== undefined && invoiceOf(one) === invoiceOf(other);
-    if (!sameIntent && !(sameInvoice && isOneHouse(one, other, known.books))) return [];
+    if (!sameIntent && !(sameInvoice && sharesJournal(one, other, known.books))) return [];
     if (isLicensed(one, other, known)) return [];
     const what = sameIntent ? 'under one reference' : 'one invoice';
     return [
@@ -66,8 +66,8 @@ function twice(moved: readonly ModelTransaction[], known: Known): string[] {
 }
 
 /**
- * The same amount to the same destination, by agents of one journal. What was paid within a day is
- * paid again only by a clock that is wrong.
+ * Finds agents of one journal that paid the same amount to the same destination twice. Agents on a
+ * machine with a wrong clock are exempt.
  */
 function twiceByAgents(moved: readonly ModelTransaction[], { agents, keeperOf }: Books): string[] {
   const byAgents = moved.flatMap((txn) => {
@@ -88,15 +88,18 @@ function twiceByAgents(moved: readonly ModelTransaction[], { agents, keeperOf }:
 const invoiceOf = ({ dest }: ModelTransaction): string | undefined =>
   dest.reqDetails?.['paymentRequest'];
 
-/** Two homes with references of their own and no common database cannot know of each other. */
-function isOneHouse(one: ModelTransaction, other: ModelTransaction, books: Books): boolean {
+/**
+ * Returns whether one journal has confirmed both transactions; separate journals cannot compare
+ * invoices.
+ */
+function sharesJournal(one: ModelTransaction, other: ModelTransaction, books: Books): boolean {
   const keepers = [...one.confirmedBy].map((name) => books.keeperOf.get(name));
   return [...other.confirmedBy].some((name) => keepers.includes(books.keeperOf.get(name)));
 }
 
 /**
- * A person said `--retry` to a doubt, which only a service that calls things over too early makes
- * dangerous.
+ * Returns whether a person used `--retry` at a service whose expired quotes may still pay, so that
+ * a second payment is allowed.
  */
 function isLicensed(
   one: ModelTransaction,
@@ -109,7 +112,7 @@ function isLicensed(
   return [one, other].some(({ extRefId }) => refs.includes(baseRef(extRefId)));
 }
 
-/** Ends that promise that nothing moved. */
+/** The kinds of failures that promise that nothing moved. */
 const promises: ReadonlySet<FailureKind> = new Set([
   'temporary',
   'interrupted',
@@ -120,7 +123,7 @@ const promises: ReadonlySet<FailureKind> = new Set([
   'authentication',
   'not-found',
 ]);
-/** Those of them that are said of the payment, and not of this run alone. */
+/** The kinds of failures that describe the whole payment, not only the run. */
 const ofThePayment: ReadonlySet<FailureKind> = new Set([
   'temporary',
   'interrupted',
@@ -131,22 +134,22 @@ const ofThePayment: ReadonlySet<FailureKind> = new Set([
   'payment-failed',
 ]);
 
-/** Whether what a command reported was not so. */
+/** Finds differences between the report of a command and what happened. */
 function untrue(ended: Ended, known: Known): string[] {
   const { verdict, process, options } = ended;
   const { transactions } = known.books.model;
   const says = (why: string): string => `${process} ended with "${inWords(verdict)}", but ${why}`;
   const own = transactions.filter((txn) => txn.confirmedBy.has(process));
-  const letGo = transactions.filter((txn) => hasMoved(txn) && txn.movedBy === process);
+  const moves = transactions.filter((txn) => hasMoved(txn) && txn.movedBy === process);
   const wrongly =
     (options.until === 'quoted' || ended.command === 'cancel') && own.length > 0
       ? ['it has confirmed']
       : [];
   if (verdict.ended === 'broken') return [says('that is a defect')];
   if (verdict.ended === 'batch')
-    return [...wrongly, ...untrueBatch(verdict.end, letGo, known)].map(says);
+    return [...wrongly, ...untrueBatch(verdict.end, moves, known)].map(says);
   if (verdict.ended === 'resumed')
-    return verdict.end.resumed.flatMap((each) => untrueResumed(each, letGo, known)).map(says);
+    return verdict.end.resumed.flatMap((each) => untrueResumed(each, moves, known)).map(says);
   if (verdict.ended === 'done')
     return [...wrongly, ...untrueSuccess(ended, verdict.txn, known)].map(says);
   const { kind, txnId } = verdict.failure;
@@ -156,17 +159,17 @@ function untrue(ended: Ended, known: Known): string[] {
     found.push(
       ...untrueEnd(
         transactions.find((txn) => txn.txnId === txnId),
-        letGo,
+        moves,
       ),
     );
-  if (promises.has(kind) && letGo[0] !== undefined)
-    found.push(`its confirmation of ${letGo[0].txnId} took effect`);
+  if (promises.has(kind) && moves[0] !== undefined)
+    found.push(`its confirmation of ${moves[0].txnId} took effect`);
   if (ofThePayment.has(kind) && ended.command !== 'cancel')
     found.push(...movedBefore(ended, known));
   if (kind === 'refused' && ended.command === 'pay' && /reference/.test(verdict.failure.message))
     found.push(...movedElsewhere(ended, known.books));
   if (ended.isCalm && ended.wishes.length > 0 && !mayEndInCalm(ended, verdict.failure, known))
-    found.push('whoever asks in good weather is told the end');
+    found.push('every command must report the outcome once the faults have stopped');
   return found.map(says);
 }
 
@@ -190,23 +193,25 @@ function untrueSuccess(
     return [`that is ${txn.deviation}`];
   if (txnState === 'completed') return txn.state === 'completed' ? [] : [`it is ${txn.state}`];
   if (options.until === 'quoted') return isFinal(txnState) ? ['that is no quote'] : [];
-  return options.wait === false && isLetGo(txn) ? [] : ['that is no end'];
+  return options.wait === false && wasSubmitted(txn) ? [] : ['that is no end'];
 }
 
-/** Exit 6: it ended, and it did not move, nor did anything else of it that this run let go. */
+/**
+ * Checks exit code 6: neither the transaction nor another one that this run confirmed moved money.
+ */
 function untrueEnd(
   txn: ModelTransaction | undefined,
-  letGo: readonly ModelTransaction[],
+  moves: readonly ModelTransaction[],
 ): string[] {
-  const [moved] = letGo;
+  const [moved] = moves;
   if (txn === undefined || hasMoved(txn) || stateAtLast(txn) === 'quoted')
     return [`it is ${txn?.state}`];
   return moved === undefined ? [] : [`${moved.txnId} moved`];
 }
 
 /**
- * Something of the payment had been let go, by whoever writes to the same journal, before this run
- * last looked there.
+ * Finds a transaction of the payment that moved money, and that this journal had submitted before
+ * the run last read the journal.
  */
 function movedBefore({ tracks, keeper }: Ended, { books, paymentOf }: Known): string[] {
   const refs = [...tracks.payments].map((id) => paymentOf.get(id)?.ref);
@@ -214,15 +219,17 @@ function movedBefore({ tracks, keeper }: Ended, { books, paymentOf }: Known): st
     (txn) =>
       hasMoved(txn) &&
       refs.includes(baseRef(txn.extRefId)) &&
-      (txn.letGoAt ?? Infinity) < tracks.latest &&
+      (txn.submittedAt ?? Infinity) < tracks.latest &&
       books.keeperOf.get(txn.movedBy ?? '') === keeper,
   );
-  return moved === undefined ? [] : [`${moved.txnId} of that payment had been let go, and moved`];
+  return moved === undefined
+    ? []
+    : [`${moved.txnId} of that payment had been submitted, and moved`];
 }
 
 /**
- * Refused, although it had been paid under its reference from another home before the command was
- * given.
+ * Finds a transaction that had been submitted under the payment's reference, from any home, before
+ * the refused command started.
  */
 function movedElsewhere({ wishes, startedAt }: Ended, { model }: Books): string[] {
   const refs = wishes.map(({ ref }) => ref);
@@ -230,16 +237,16 @@ function movedElsewhere({ wishes, startedAt }: Ended, { model }: Books): string[
     (txn) =>
       hasMoved(txn) &&
       refs.includes(baseRef(txn.extRefId)) &&
-      (txn.letGoAt ?? Infinity) < startedAt,
+      (txn.submittedAt ?? Infinity) < startedAt,
   );
   return moved === undefined
     ? []
-    : [`${moved.txnId} had been let go under that reference, and moved`];
+    : [`${moved.txnId} had been submitted under that reference, and moved`];
 }
 
 /**
- * What may be said although nothing is lost any more: the service refuses, a limit holds, or nobody
- * can know yet.
+ * Returns whether a command may fail after the faults have stopped: the service refuses, a limit
+ * holds, or the outcome is still unknown.
  */
 function mayEndInCalm(
   { wishes, keeper }: Ended,
@@ -260,7 +267,7 @@ function mayEndInCalm(
   if (kind === 'payment-failed') return true;
   if (kind === 'limit') return isLimited || refuses;
   if (kind === 'refused' || kind === 'authentication') return refuses;
-  // An invoice that expired before this home had paid it cannot be paid any more.
+  // An invoice may have expired before this home paid it.
   if (kind === 'usage')
     return (sharesInvoice && keeper.ids.size > 0) || refuses || /the invoice expired/.test(message);
   const isShort = parameters.quoteLifeMs < 5_000;
@@ -271,10 +278,10 @@ function mayEndInCalm(
 
 function untrueBatch(
   { rows, failure }: BatchEnd,
-  letGo: readonly ModelTransaction[],
+  moves: readonly ModelTransaction[],
   { books }: Known,
 ): string[] {
-  const found = rows.flatMap((row) => untrueRow(row, letGo, books));
+  const found = rows.flatMap((row) => untrueRow(row, moves, books));
   if (
     failure === undefined &&
     rows.some(({ result }) => result === 'failed' || result === 'unknown')
@@ -283,16 +290,16 @@ function untrueBatch(
   if (
     failure !== undefined &&
     ['temporary', 'interrupted', 'declined', 'usage'].includes(failure.kind) &&
-    letGo.length > 0
+    moves.length > 0
   ) {
-    found.push(`its confirmation of ${letGo[0]?.txnId} took effect`);
+    found.push(`its confirmation of ${moves[0]?.txnId} took effect`);
   }
   return found;
 }
 
 function untrueResumed(
   { payment: { ref }, txn, failure }: Resumed,
-  letGo: readonly ModelTransaction[],
+  moves: readonly ModelTransaction[],
   { books }: Known,
 ): string[] {
   const { transactions } = books.model;
@@ -301,7 +308,7 @@ function untrueResumed(
     return real?.state === 'completed' ? [] : [`${ref} is ${real?.state}`];
   }
   if (failure === undefined) return [];
-  const own = letGo.filter((each) => baseRef(each.extRefId) === ref);
+  const own = moves.filter((each) => baseRef(each.extRefId) === ref);
   if (failure.kind === 'payment-failed')
     return untrueEnd(
       transactions.find(({ txnId }) => txnId === failure.txnId),
@@ -312,12 +319,12 @@ function untrueResumed(
     : [];
 }
 
-const isLetGo = ({ confirmedBy, movedBy }: ModelTransaction): boolean =>
+const wasSubmitted = ({ confirmedBy, movedBy }: ModelTransaction): boolean =>
   confirmedBy.size > 0 || movedBy === byItself;
 
 function untrueRow(
   { row, result, txnId }: RowOutcome,
-  letGo: readonly ModelTransaction[],
+  moves: readonly ModelTransaction[],
   { model }: Books,
 ): string[] {
   const txn = model.transactions.find((each) => each.txnId === txnId);
@@ -326,17 +333,17 @@ function untrueRow(
       ? []
       : [`${row.ref} is ${txn?.state}`];
   if (result === 'sent')
-    return txn !== undefined && isLetGo(txn) ? [] : [`${row.ref} was not sent`];
-  const moved = letGo.find((each) => baseRef(each.extRefId) === row.ref);
+    return txn !== undefined && wasSubmitted(txn) ? [] : [`${row.ref} was not sent`];
+  const moved = moves.find((each) => baseRef(each.extRefId) === row.ref);
   return result === 'failed' && moved !== undefined
     ? [`${moved.txnId} for ${row.ref} took effect`]
     : [];
 }
 
-/** Figures that a person may say yes to, and that nobody says yes to in advance. */
+/** The deviations that a person may approve at a prompt, but that `--yes` does not cover. */
 const toBeAsked: ReadonlySet<string> = new Set(['fees above the amount', 'a bad rate']);
 
-/** Confirmed, although it was not what was asked for. */
+/** Finds a transaction that was confirmed although it differs from its order. */
 function notAsked({ deviation, confirmedBy, txnId }: ModelTransaction): string[] {
   if (deviation === undefined || toBeAsked.has(deviation) || confirmedBy.size === 0) return [];
   return [`${txnId} was confirmed by ${[...confirmedBy].join(', ')}, and has ${deviation}`];
@@ -360,13 +367,15 @@ function notAgreed(txn: ModelTransaction, { standing, agreed, model }: Books): s
       ];
 }
 
-/** To all who confirmed it: a payment goes on without the rates where they cannot be read. */
+/** Returns whether all processes that confirmed a transaction could read the rates. */
 const showedRates = (
   { confirmedBy }: ModelTransaction,
   { parameters, signedOut }: Model,
 ): boolean => parameters.showsRates && ![...confirmedBy].some((name) => signedOut.has(name));
 
-/** Converted at a loss that somebody ruled out, and that the rates of the service showed. */
+/**
+ * Finds a conversion whose loss exceeds `maxRateLoss`, although the rates of the service showed it.
+ */
 function tooGreatALoss(txn: ModelTransaction, { books, paymentOf }: Known): string[] {
   if (txn.deviation !== 'a bad rate' || !showedRates(txn, books.model)) return [];
   const keeper = books.keeperOf.get(txn.movedBy ?? '');
@@ -380,47 +389,47 @@ function tooGreatALoss(txn: ModelTransaction, { books, paymentOf }: Known): stri
   return ruledOut ? [`${txn.txnId} moved at a loss above the highest that was agreed to`] : [];
 }
 
-/** Whose confirmation took effect: another may have been turned away before. */
-const letGoBy = ({ movedBy, confirmedBy }: ModelTransaction): readonly string[] =>
+/** Returns the process whose confirmation took effect, or else all that sent a confirmation. */
+const submittersOf = ({ movedBy, confirmedBy }: ModelTransaction): readonly string[] =>
   movedBy === undefined || movedBy === byItself ? [...confirmedBy] : [movedBy];
 
-/** All of a schedule happens within a day. */
+/** Finds exceeded daily limits. Every schedule ends within a day. */
 function overLimits(moved: readonly ModelTransaction[], known: Known): string[] {
   const { limits, keepers, keeperOf } = known.books;
   return Object.entries(limits.perDay).flatMap(([ccy, most]) =>
     keepers.flatMap((keeper) => {
       const own = moved.filter(
         (txn) =>
-          txn.source.ccy === ccy && letGoBy(txn).some((name) => keeperOf.get(name) === keeper),
+          txn.source.ccy === ccy && submittersOf(txn).some((name) => keeperOf.get(name) === keeper),
       );
       const sum = own.reduce((total, txn) => total.plus(totalOf(txn)), new Big(0));
       return sum.gt(new Big(most).plus('1e-9'))
-        ? [`${keeper.name} let go ${sum.toFixed(8)} ${ccy} in a day, more than ${most}`]
+        ? [`${keeper.name} submitted ${sum.toFixed(8)} ${ccy} in a day, more than ${most}`]
         : [];
     }),
   );
 }
 
 /**
- * Some services call a quote expired whenever it is read, and write it down only when it is
- * confirmed too late.
+ * Returns the final state of a transaction. A quote counts as expired, although some services
+ * record its expiry only on a late confirmation.
  */
 const stateAtLast = ({ state, isWaiting }: ModelTransaction): string =>
   state === 'quoted' && !isWaiting ? 'expired' : state;
 
-/** How long the wallet searches for what the list does not show. */
+/** The longest time for which svcpay searches the list for a reference. */
 const longestLookMs = 7_500;
 
-/** Where the journal and the service disagree about a payment when all is over. */
+/** Finds differences between the journal and the service after the end of a schedule. */
 function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   const { ref } = payment;
   const { state, txnId, txnState } = latest(payment);
-  // An import entered what was there before the schedule.
+  // An import entered this payment, which is older than the schedule.
   if (txnId?.startsWith('older-')) return [];
   const { transactions } = known.books.model;
   const txn = transactions.find((each) => each.txnId === txnId);
   if (status(payment) === 'abandoned') {
-    // Who was turned away with 429 has submitted nothing: another home may have.
+    // Another home may have submitted a payment that this home abandoned after a 429.
     const isHere = ({ movedBy }: ModelTransaction): boolean =>
       known.books.keeperOf.get(movedBy ?? '') === keeper;
     const own = transactions.filter(
@@ -430,16 +439,16 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
       .filter((each) => !isLicensed(each, each, known))
       .map((each) => `${ref} is abandoned, but ${each.txnId} is ${each.state}`);
   }
-  // An earlier attempt has paid after all: nobody asks about the one after `--retry` any more.
+  // An earlier attempt paid after all, so svcpay no longer reads the attempt after `--retry`.
   if (status(payment) === 'paid' && state !== 'paid') return [];
   const { listLagMs, lagsSteadily, readLagMs, quoteLifeMs } = known.books.model.parameters;
-  // Its quote is used and not seen yet, however long it is looked for.
+  // The list lags for longer than svcpay searches it, so svcpay cannot find the transaction.
   if (state === 'requested' && lagsSteadily && listLagMs > longestLookMs) return [];
-  // Of a quote that may be read only when its time is over each comes too late.
+  // If reads show a quote only after its expiry, svcpay can never confirm one.
   if ((state === 'requested' || state === 'quoted') && readLagMs >= quoteLifeMs) return [];
-  // A further attempt that was abandoned waits for a person, as the unknown one before it does.
+  // An abandoned attempt after an unknown outcome waits until a person decides.
   if (status(payment) === 'unknown' && payment.abandoned) return [];
-  // The service started something other than the order, and shows it so for good.
+  // The service started a transaction that differs from the order, and always shows the difference.
   const isOther = txn?.deviation !== undefined && txn.movedBy === byItself;
   const isUnknown = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused || isOther);
   const hasEnded =

@@ -1,5 +1,5 @@
-// What is known of a schedule when it is over: what people wanted and agreed to, and how each
-// command ended.
+// The records of a schedule: the payments that people wanted and approved, and the result of each
+// command.
 import type Big from 'big.js';
 import type { Payment } from '../../src/store/journal/payment.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
@@ -20,11 +20,11 @@ export interface Ended {
   readonly options: PaymentOptions;
   readonly startedAt: number;
   readonly verdict: Verdict;
-  /** Run when nothing was lost any more. */
+  /** Whether the command started after all faults had stopped. */
   readonly isCalm: boolean;
 }
 
-/** What is known of a schedule when it is over. */
+/** The records of a schedule, which the audit reads after its end. */
 export interface Books {
   readonly model: Model;
   readonly keepers: readonly Keeper[];
@@ -32,17 +32,17 @@ export interface Books {
   readonly keeperOf: Map<string, Keeper>;
   readonly wishes: readonly Wish[];
   readonly limits: Limits;
-  /** Orders with a standing yes. */
+  /** The keys of the orders that a person approved with `--yes`. */
   readonly standing: Set<string>;
-  /** By order, the totals that a person agreed to. */
+  /** The totals that a person approved, by the key of the order. */
   readonly agreed: Map<string, readonly Big[]>;
-  /** By the process in which an agent asked, whether its machine's clock is right. */
+  /** Whether the clock of an agent's machine is right, by the name of the agent's process. */
   readonly agents: Map<string, boolean>;
-  /** Payments for which a person said `--retry`. */
+  /** The ids of the payments that a person ran with `--retry`. */
   readonly retried: Set<string>;
 }
 
-/** All that a journal holds, oldest first. */
+/** Reads all payments of a journal, oldest first. */
 export async function paymentsOf({ ids, read }: Keeper): Promise<Payment[]> {
   const found = await Promise.all([...ids].map(read));
   return found

@@ -6,14 +6,14 @@ import { build } from 'esbuild';
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * Millions of small objects live for a moment each: collecting them in threads beside the work
- * takes a tenth more of the processors.
+ * The simulation creates millions of short-lived objects, and garbage collection in parallel
+ * threads would take a tenth more processor time.
  */
 export const flags = ['--max-semi-space-size=16', '--single-threaded-gc'];
 
-/** @returns the bundle's file, which is run with the flags, and a function that takes it away */
+/** @returns the path of the bundle, which must run with `flags`, and a function that deletes it */
 export async function bundle() {
-  // Within the project, where the bundle finds the one package that cannot be part of it.
+  // The bundle is inside the project, so that it can import libsql, which cannot be bundled.
   const cache = join(root, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'simulate-'));

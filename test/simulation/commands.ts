@@ -1,4 +1,4 @@
-// The commands that people of a schedule run, as calls of the real payment core.
+// The commands of a schedule, as calls of the real payment core.
 import type { Transaction } from '../../src/api/types.js';
 import { refuseAmong, refuseRepeatAtSubmission } from '../../src/cli/agent/pay-once.js';
 import { Failure } from '../../src/formats/failure.js';
@@ -19,19 +19,22 @@ import type { Wish } from './wishes.js';
 
 export type Terms = Pick<PaymentTerms, 'maxFee' | 'maxRateLoss'>;
 
-/** How a batch ended: each of its rows, and the failure that its exit code comes from. */
+/** The result of a batch: each row, and the failure that decides the exit code. */
 export interface BatchEnd {
   readonly rows: readonly RowOutcome[];
   readonly failure: Failure | undefined;
 }
 
-/** How `tx resume` without an id ended: each payment, and the failure that its exit code is from. */
+/**
+ * The result of `tx resume` without an id: each payment, and the failure that decides the exit
+ * code.
+ */
 export interface ResumeEnd {
   readonly resumed: readonly Resumed[];
   readonly failure: Failure | undefined;
 }
 
-/** Nothing is paid by it. */
+/** The result of an import, which has no rows because an import pays nothing. */
 interface Imported {
   readonly rows: [];
   readonly failure: undefined;
@@ -49,13 +52,13 @@ export const resumePayment =
   (deps: ProcessDeps): Promise<Transaction> =>
     resume(payment, options, deps);
 
-/** `tx confirm`: this one quote, as the service shows it now. */
+/** Runs `tx confirm` for one quote, after reading the quote from the service. */
 export const confirmOne =
   (txnId: string, consent: Wish['consent'], options: PaymentOptions) =>
   async (deps: ProcessDeps): Promise<Transaction> =>
     confirmQuote(await deps.service.transaction(txnId), { terms: {}, consent }, options, deps);
 
-/** `tx resume` in a job: what was never submitted is left alone. */
+/** Runs `tx resume` as a job does, which skips payments that were never submitted. */
 export const resumeOpen =
   (wait: PaymentOptions['wait']) =>
   async (deps: ProcessDeps): Promise<ResumeEnd> => {
@@ -64,7 +67,7 @@ export const resumeOpen =
     return { resumed, failure: mostUrgent(resumed) };
   };
 
-/** `reconcile --import` of all that the service lists. */
+/** Runs `reconcile --import` for all transactions that the service lists. */
 export const importAll = async (deps: ProcessDeps): Promise<Imported> => {
   const { unclear } = await reconcile(0, {
     ...deps,
@@ -75,7 +78,7 @@ export const importAll = async (deps: ProcessDeps): Promise<Imported> => {
   return { rows: [], failure: undefined };
 };
 
-/** The agent's tool `pay`: under a reference of its own, and never the same again. */
+/** Runs the agent's tool `pay` under a new reference; the tool refuses to repeat a payment. */
 export const payAsAgent =
   ({ order }: Wish, ref: string, options: PaymentOptions) =>
   async (deps: ProcessDeps): Promise<Transaction> => {
@@ -99,7 +102,7 @@ export const cancelOne =
 export const payBatch =
   (wishes: readonly Wish[], options: PaymentOptions) =>
   async (deps: ProcessDeps): Promise<BatchEnd> => {
-    // Rows that say the same twice are refused before any is paid.
+    // The command `batch` refuses a file with duplicate rows, so this batch omits duplicates.
     const once = [
       ...new Map(wishes.map((wish) => [wish.order.idempotencyKey ?? rowRef(wish), wish])).values(),
     ];
@@ -133,7 +136,7 @@ export const payBatch =
     return { rows: ended, failure: failureOf(tally, rows.length, complete, deps.signal.aborted) };
   };
 
-/** The reference under which a wish is a row of a batch. */
+/** Returns the reference of a wish in a batch. */
 export const rowRef = ({ order, ref }: Wish): string => ref ?? derivedRef(order, '');
 
 async function* each<T>(list: readonly T[]): AsyncGenerator<T> {

@@ -1,5 +1,4 @@
-// The homes of a schedule: machines with a clock of their own, and the journals that they have
-// alone or share.
+// The machines of a schedule, each with a clock, and their journals, which machines may share.
 import type { Token } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
 import type { Journal } from '../../src/store/journal/journal.js';
@@ -9,22 +8,27 @@ import type { RealJournals } from './real-journals.js';
 import { accountId } from './service-model.js';
 import type { Chance, World } from './world.js';
 
-/** Where payments are kept; it outlives the processes that write to it. */
+/** A journal of the schedule, which outlives the processes that write to it. */
 export interface Keeper {
   readonly name: string;
-  /** A database for several machines, with a clock of its own, in place of a file of one. */
+  /**
+   * True for a database with its own clock that several machines share; false for one machine's
+   * file.
+   */
   readonly isShared: boolean;
   readonly open: (isAlive: (owner: string) => boolean) => Journal;
-  /** Ids of all that was ever opened in it. */
+  /** The ids of all payments that were ever written to the journal. */
   readonly ids: Set<string>;
-  /** By payment, the process that is at work on it. */
+  /** The name of the process that works on a payment, by the id of the payment. */
   readonly drivers: Map<string, string>;
   readonly read: (id: string) => Promise<Payment | undefined>;
-  /** Copies what is kept now, and returns how to put the copy back; undefined for real files. */
+  /**
+   * Copies the journal, and returns a function that restores the copy; undefined for real files.
+   */
   readonly backUp: (() => () => void) | undefined;
 }
 
-/** What stays when a process is gone. */
+/** A machine of the schedule, with the state that remains after its processes end. */
 export interface Machine {
   readonly name: string;
   readonly keeper: Keeper;
@@ -34,9 +38,9 @@ export interface Machine {
 
 export interface HomesPlan {
   readonly machines: number;
-  /** One journal for all of them. */
+  /** Whether all machines share a journal. */
   readonly isShared: boolean;
-  /** Files in place of the model, where given. */
+  /** Real journal files, which replace the journals in memory if they are given. */
   readonly real: RealJournals | undefined;
   readonly skewed: boolean;
 }
@@ -87,7 +91,7 @@ const inFile = (name: string, number: number, now: () => number, real: RealJourn
 
 const minute = 60_000;
 
-/** Some clocks are wrong all the time, some jump once. */
+/** Returns a clock that may always be wrong, and that may jump once. */
 function skewedClock(world: World, chance: Chance): () => number {
   const start = world.now();
   const offset = chance.pick([0, 0, -5 * minute, 5 * minute, -60 * minute, 60 * minute]);
@@ -96,36 +100,35 @@ function skewedClock(world: World, chance: Chance): () => number {
   return () => world.now() + offset + (world.now() < jumpsAt ? 0 : jump);
 }
 
-/** Until it expires, which the service decides, nobody has to sign in. */
+/**
+ * The token of each machine at the start. A machine signs in when the service refuses the token.
+ */
 const firstToken: Token = { accessToken: 'token-0', expiresAt: Infinity, accountId };
 
 export interface JournalFaults {
-  /** Probability that a write finds no room. */
+  /** Probability that a write fails because the disk is full. */
   readonly diskFull: () => number;
-  /** Probability that a shared database is not reached, or that its answer is lost. */
+  /** Probability that a shared database cannot be reached, and that its answer is lost. */
   readonly silent: () => number;
 }
 
 type Gate = <T>(effect: () => Promise<T>) => Promise<T>;
 const journalMs = 15;
 
-/** What a process does in its journal. */
+/** What the audit needs to know about a process's calls of its journal. */
 export interface Tracks {
   readonly payments: Set<string>;
-  /** Called when it has taken an intent over, and when it has given one back. */
+  /** Called when the process has claimed a payment. */
   readonly drives: (id: string) => void;
+  /** Called when the process has released a payment. */
   readonly rests: (id: string) => void;
-  /**
-   * When the journal last took or told something: of what it never told, a process knows nothing.
-   */
+  /** The time of the last call whose answer showed the process the state of its payment. */
   latest: number;
-  /** When that was last about a payment, and not about the list alone. */
-  told: number;
 }
 
 /**
- * The journal as over a network: each call takes effect a moment later, and its answer takes a
- * moment too.
+ * Wraps a journal so that each call and each answer takes a moment, as over a network, and may
+ * fail.
  */
 export function gated(
   keeper: Keeper,
@@ -137,9 +140,7 @@ export function gated(
 ): Journal {
   const { chance } = world;
   const unreachable = (): boolean => keeper.isShared && chance.hits(faults.silent());
-  // Whoever is not answered at last knows what he was told of the payment, and no more than that.
   const fail = (message: string): never => {
-    tracks.latest = tracks.told;
     throw new Failure('temporary', message);
   };
   const late =
@@ -158,7 +159,6 @@ export function gated(
         const result = await call(...args);
         await world.pause(chance.below(journalMs));
         if (unreachable()) fail('The database has not answered.');
-        if (tells(result)) tracks.told = takenAt;
         if (tells(result)) tracks.latest = takenAt;
         return result;
       });
@@ -167,12 +167,12 @@ export function gated(
     keeper.ids.add(claim.payment.id);
     return claim;
   }, true);
-  // That somebody else has it tells nothing of how far it is.
   const take: Journal['claim'] = async (id, owner) => {
     const claimed = await journal.claim(id, owner);
     if (claimed !== undefined) tracks.drives(id);
     return claimed;
   };
+  // A failed claim does not show the state of the payment.
   const claim = late(take, true, (claimed) => claimed !== undefined);
   const enter: Journal['enter'] = async (draft, found, service) => {
     const isNew = await journal.enter(draft, found, service);

@@ -1,16 +1,21 @@
-// Runs the simulation for a test: as `npm run simulate` does, since plain Node is twice as fast as
-// a test runner.
+// Runs the simulation for a test in a separate process, because plain Node is twice as fast as a
+// test runner.
 import { execFile } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { bundle, flags } from './bundle.mjs';
 
-/** Complaints are the seed that failed, what it violated, its events, and how to replay it. */
+/**
+ * `complaints` has the failed seed, its violations, its events, and the command that replays it.
+ */
 interface Simulated {
   readonly exitCode: number;
   readonly complaints: string;
 }
 
-/** @param nice as of the system: from 10 on it takes little but the time that nobody else wants */
+/**
+ * @param nice the priority for the operating system: from 10 on, the process uses mostly idle
+ * processor time
+ */
 export async function simulate(args: readonly string[], nice: number): Promise<Simulated> {
   const { outfile, remove } = await bundle();
   try {

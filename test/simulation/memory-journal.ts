@@ -1,5 +1,4 @@
-// The journal in memory: the same guarantees as in a database, each a moment later, as over a
-// network.
+// A journal in memory with the guarantees of the journals in databases.
 import * as v from 'valibot';
 import {
   leaseMs,
@@ -33,14 +32,16 @@ interface Row {
   fence: number;
 }
 
-/** What is stored; it outlives the wallets that write to it. */
+/** The stored data, which outlives the processes that write it. */
 export interface JournalStore {
   readonly rows: Map<string, Row>;
   /** The limit clock of each account. */
   readonly clocks: Map<string, LimitClock>;
-  /** When each attempt was submitted, by the limit clock: by payment and number. */
+  /** The submission time of each attempt on the limit clock, by payment id and attempt number. */
   readonly limitTimes: Map<string, number>;
-  /** The last submission: one at a time, as the locks of a database make it. */
+  /**
+   * Resolves after the latest submission; the next submission waits for it, as for a database lock.
+   */
   turn: Promise<unknown>;
 }
 
@@ -51,7 +52,7 @@ export const emptyStore = (): JournalStore => ({
   turn: Promise.resolve(),
 });
 
-/** A copy of all that is stored now, as a backup is. */
+/** Copies the stored data, as a backup does. */
 export const copyOf = ({ rows, clocks, limitTimes }: JournalStore): JournalStore => ({
   rows: new Map([...rows].map(([id, row]) => [id, { ...row }])),
   clocks: new Map(clocks),
@@ -59,7 +60,7 @@ export const copyOf = ({ rows, clocks, limitTimes }: JournalStore): JournalStore
   turn: Promise.resolve(),
 });
 
-/** Puts a backup in the place of what is stored. */
+/** Replaces the stored data with a backup. */
 export function restore(store: JournalStore, backup: JournalStore): void {
   const { rows, clocks, limitTimes } = copyOf(backup);
   replace(store.rows, rows);
@@ -76,7 +77,7 @@ const dayMs = 86_400_000;
 
 const claimOf = ({ payment, fence }: Row): Claim => ({ payment, fence, lastChange: null });
 
-/** @param isAlive whether the process that a claim's owner names still runs. */
+/** @param isAlive returns whether the process that owns a claim still runs. */
 export function memoryJournal(
   store: JournalStore,
   isAlive: (owner: string) => boolean,
@@ -278,7 +279,7 @@ const requestSchema = v.object({
   body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
 });
 
-/** What the attempt debits and, where that arrives elsewhere in another currency, what arrives. */
+/** Returns the amount debited, and the amount that leaves the account in another currency. */
 function spendsOf(
   { request, kind }: Payment,
   { spendCcy, approvedTotal, approvedReceives }: Attempt,

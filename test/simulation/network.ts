@@ -1,25 +1,23 @@
-// The way to the service: requests and answers are lost, late, doubled, out of order or unreadable,
-// as chance has it.
+// Simulates the network to the service, which randomly loses, delays, duplicates, reorders or
+// damages requests and responses.
 import { tokenPath } from '../../src/api/request/auth.js';
 import { NetworkError, type HttpResponse, type Transport } from '../../src/api/transport.js';
 import type { Model } from './service-model.js';
 import type { Chance, World } from './world.js';
 
-/** Probabilities, for every exchange. */
+/** The probability of each fault, per request. */
 export interface Weather {
   refused: number;
   requestLost: number;
   answerLost: number;
   doubled: number;
-  /** A request that arrives long after its sender has given up. */
+  /** The request may arrive long after its sender's timeout. */
   late: number;
-  /** 500, HTML or half of the answer, after the service has carried the request out. */
+  /** The service executes the request, but the response is 500, HTML or cut in half. */
   spoilt: number;
-  /** 429 or 503, before. */
+  /** The service answers 429 or 503 without executing the request. */
   busy: number;
-  /**
-   * A gateway's own 4xx, while the service has carried the request out, will, or never hears of it.
-   */
+  /** A gateway answers with a 4xx, while the service executes the request now, later or never. */
   gateway: number;
 }
 
@@ -35,8 +33,8 @@ export const calm: Readonly<Weather> = {
 };
 
 /**
- * Ctrl-C of one process. Its own set, because listeners of an `AbortSignal` cost more than all the
- * rest of a schedule.
+ * Ctrl-C for one process. `listeners` is a plain set, because listeners of an `AbortSignal` would
+ * cost more time than the rest of a schedule.
  */
 export interface Interruption {
   readonly signal: AbortSignal;
@@ -48,7 +46,10 @@ const usualMs = 200;
 const longestDelayMs = 20_000;
 const resetAfterMs = 50;
 
-/** @param weatherFor what a request meets with; read anew for each, so that it can clear up. */
+/**
+ * @param weatherFor returns the faults for a request; called each time, because the faults stop
+ * later.
+ */
 export function createNetwork(
   world: World,
   model: Model,
@@ -60,11 +61,11 @@ export function createNetwork(
     (request) =>
       new Promise((resolve, reject) => {
         const [path = ''] = request.url.slice(origin.length).split('?', 1);
-        // A payment goes on without the rates: those that were not read tell nothing of what it may
-        // lose.
+        // Requests for rates get no faults, because the audit assumes that each signed-in process
+        // has read the rates.
         const now = path.endsWith('/rate') ? calm : weatherFor(`${request.method} ${path}`);
         const what = `${sender} ${request.method} ${path}`;
-        // Without a token the rates cannot be read either.
+        // A process without a token cannot read the rates either.
         const lacksAnswer = (): void => void (path === tokenPath && model.signedOut.add(sender));
         const sent = { by: sender, at: world.now() };
         let isOver = false;
@@ -84,8 +85,8 @@ export function createNetwork(
         const stopTimer = world.after(limit, () => fail('nothing came', true));
         const interrupt = (): void => fail('interrupted', true);
 
-        // 429 is the service's word that it has not carried a request out: it holds for every copy
-        // of it.
+        // With a 429 the service promises that it did not execute the request, so every copy must
+        // get the 429.
         const turnedAway = chance.hits(now.busy)
           ? busy(chance.hits(0.5), chance.hits(0.2) ? 45 : 2)
           : undefined;
@@ -126,7 +127,7 @@ export function createNetwork(
       });
 }
 
-/** @param seconds after which it may be asked again: more of them than is waited for, or not */
+/** @param seconds the value of Retry-After, which may be longer than svcpay waits */
 const busy = (isLimited: boolean, seconds: number): HttpResponse =>
   isLimited
     ? {
@@ -145,7 +146,7 @@ function spoilt(answer: HttpResponse, chance: Chance): HttpResponse {
 
 const page = '<!doctype html><title>Gateway</title>';
 
-/** What says nothing of the request: no answer of the service itself has one of these. */
+/** Returns a gateway's response, which does not show whether the service executed the request. */
 function gatewayAnswer(chance: Chance): HttpResponse {
   const [status, body] = chance.pick<readonly [number, string]>([
     [408, page],

@@ -1,5 +1,5 @@
-// A wallet as a process: the real client and the real payment machine, in a world that may end it
-// at any await.
+// A wallet process: the real client and the real payment core, which the simulation may kill at any
+// await.
 import { ServiceClient } from '../../src/api/client.js';
 import type { Transport } from '../../src/api/transport.js';
 import type { Transaction } from '../../src/api/types.js';
@@ -16,20 +16,23 @@ import type { World } from './world.js';
 export interface ProcessOptions {
   readonly name: string;
   readonly machine: Machine;
-  /** Ends the process at this await, counted from its start; never when undefined. */
+  /** The number of the await at which the process is killed, or undefined for never. */
   readonly crashAt: number | undefined;
-  /** Stands still at this await, as a machine that was put to sleep, and goes on much later. */
+  /**
+   * The number of the await at which the process is suspended for `stallMs`, as on a sleeping
+   * machine.
+   */
   readonly stallAt: number | undefined;
-  /** Ctrl-C at this await. */
+  /** The number of the await at which the process gets Ctrl-C. */
   readonly interruptAt: number | undefined;
   readonly limits: Limits;
   readonly journalFaults: JournalFaults;
   readonly approve: (approval: Approval) => Promise<boolean>;
-  /** Called when a payment is taken from a process that is at work on it. */
+  /** Called if the process takes over a payment while another process works on it. */
   readonly onRobbed: (what: string) => void;
 }
 
-/** What a command is given: a payment's needs, and what else the program has. */
+/** The dependencies of a command: those of a payment, and the client. */
 export interface ProcessDeps extends PaymentDeps {
   readonly client: ServiceClient;
 }
@@ -45,14 +48,19 @@ export interface Process {
   readonly name: string;
   readonly isAlive: () => boolean;
   readonly tracks: Tracks;
-  /** Resolves with how the command ended; undefined when the process crashed before. */
+  /**
+   * Runs a command, and resolves with its result, or with undefined if the process was killed
+   * first.
+   */
   run(command: (deps: ProcessDeps) => Promise<CommandEnd>): Promise<Verdict | undefined>;
 }
 
 const requestTimeoutMs = 3_000;
-/** Longer than a lease: somebody else takes over meanwhile. */
+/** Longer than a lease, so that another process can take over the payment. */
 const stallMs = 40_000;
-/** A new one each time: whoever waits on one that stays would stay in memory with it. */
+/**
+ * Returns a new promise each time, because a shared promise would keep all its waiters in memory.
+ */
 const never = (): Promise<never> => new Promise(() => {});
 
 export function startProcess(
@@ -73,7 +81,9 @@ export function startProcess(
   alive.add(name);
   const isAlive = (): boolean => alive.has(name);
 
-  /** Every await of the machine passes here twice: before its effect and after. */
+  /**
+   * Injects a kill or Ctrl-C before or after an await's effect; returns whether the process lives.
+   */
   const survives = (): boolean => {
     awaits += 1;
     if (awaits === options.interruptAt) {
@@ -93,7 +103,7 @@ export function startProcess(
       isStalled = true;
       await world.pause(stallMs);
       isStalled = false;
-      // Its command may be over meanwhile, by Ctrl-C or because another of its steps has failed.
+      // The command may have ended meanwhile, by Ctrl-C or by the failure of another step.
       if (!isAlive()) return never();
     }
     try {
@@ -138,14 +148,15 @@ export function startProcess(
     timeoutMs: requestTimeoutMs,
     accountId,
   });
-  // Of a process on another machine nobody knows whether it lives: its lease has to run out.
+  // A machine cannot check whether a process on another machine lives, so the lease must expire
+  // first.
   const lives = (owner: string): boolean => {
     const [other = ''] = owner.split(' ');
     return alive.has(other) || (machine.keeper.isShared && !other.endsWith(machine.name));
   };
   const { keeper } = machine;
   const { diskFull, silent } = options.journalFaults;
-  // Only then does a lease hold as long as it is renewed.
+  // Without right clocks and a journal that always works, a lease may end although it is extended.
   const isSound =
     (keeper.isShared || machine.now === world.now) &&
     diskFull() === 0 &&
@@ -153,7 +164,6 @@ export function startProcess(
   const tracks: Tracks = {
     payments: new Set(),
     latest: Number.NEGATIVE_INFINITY,
-    told: Number.NEGATIVE_INFINITY,
     drives(id) {
       const before = keeper.drivers.get(id);
       const isAwake = before !== undefined && before !== name && alive.has(before);
@@ -184,7 +194,7 @@ export function startProcess(
     sleep,
     every: (ms, action) =>
       repeatedly(world, ms, () => {
-        // A process that is killed or stands still renews nothing.
+        // A killed or suspended process does not extend its lease.
         if (isAlive() && !isStalled) action();
         return isAlive();
       }),
@@ -209,7 +219,7 @@ export function startProcess(
   };
 }
 
-/** Until it is stopped, or says itself that it has come to its end. */
+/** Repeats `action` until the returned function is called or `action` returns false. */
 function repeatedly(world: World, ms: number, action: () => boolean): () => void {
   let isOver = false;
   let stop = (): void => undefined;

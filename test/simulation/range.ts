@@ -1,4 +1,4 @@
-// A range of schedules as a test: what fails names its seed, so that anyone can replay it.
+// Runs a range of schedules. A failure reports its seed, so that anyone can replay the schedule.
 import { runSchedule, type ScheduleOptions } from './schedule.js';
 
 export interface FailedSchedule {
@@ -7,7 +7,9 @@ export interface FailedSchedule {
   readonly replay: string;
 }
 
-/** Runs the schedules of these seeds until one fails; undefined when none does. */
+/**
+ * Runs the schedules of these seeds, and resolves with the first failure, or undefined if all pass.
+ */
 export async function firstFailure(
   from: number,
   to: number,

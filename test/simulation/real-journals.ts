@@ -1,5 +1,4 @@
-// The real journal of the program, in files of a temporary folder: opened once, emptied between
-// schedules.
+// Real SQLite journals in a temporary folder, which are opened once and emptied between schedules.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,21 +8,20 @@ import type { Journal } from '../../src/store/journal/journal.js';
 import type { Payment } from '../../src/store/journal/payment.js';
 import { openJournal, type SqliteJournalOptions } from '../../src/store/journal/sqlite-journal.js';
 
-/** What a journal is told of its schedule. */
+/** The functions of a schedule that its journal calls. */
 type Around = Pick<SqliteJournalOptions, 'isAlive' | 'now'>;
 
 export interface RealJournals {
-  /** The journal of a machine, by its number. */
+  /** Opens the journal of the machine with this number. */
   open(machine: number, around: Around): Journal;
   read(machine: number, id: string): Promise<Payment | undefined>;
-  /** Takes everything out of all of them. */
+  /** Deletes all rows of all journals. */
   empty(): void;
   close(): Promise<void>;
 }
 
 /**
- * In memory where the system has a folder for that: what a schedule needs of a disk is that a
- * process can lose it.
+ * Returns a folder in memory if the system has one, because no schedule simulates a power failure.
  */
 const parent = (): string => (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
 

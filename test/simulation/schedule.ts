@@ -1,5 +1,5 @@
-// One schedule: several wallets pay in bad weather, are killed, started again; then it clears up,
-// and the books are read.
+// Runs one schedule: wallets pay under faults, are killed and start again; then the faults stop,
+// and the audit checks the result.
 import type { Approval, PaymentOptions } from '../../src/wallet/payment/contract.js';
 import { isUnfinished, latest } from '../../src/store/journal/payment.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
@@ -29,25 +29,25 @@ import { createChance, createWorld, type Chance, type World } from './world.js';
 
 export interface ScheduleOptions {
   /**
-   * Several machines, with clocks of their own, over one database or none; otherwise one or two
-   * homes.
+   * Runs two to four machines with separate clocks, with or without a common database; otherwise
+   * one or two homes.
    */
   readonly manyMachines?: boolean;
   readonly trace?: (line: string) => void;
   readonly without?: ReadonlySet<Behaviour>;
-  /** The only deviation of transactions from their orders, which is then frequent. */
+  /** Makes transactions often deviate from their orders, and only in this way. */
   readonly deviation?: Deviation;
-  /** Some schedules keep their journals in these. */
+  /** Real journal files, which one schedule of fifty uses. */
   readonly real?: RealJournals;
 }
 
 const realShare = 0.02;
 const nothing: ReadonlySet<Behaviour> = new Set();
 
-/** Runs the schedule of a seed and returns what went wrong in it, nothing when all is well. */
+/** Runs the schedule of a seed, and returns the violations that the audit finds. */
 export async function runSchedule(seed: number, options: ScheduleOptions = {}): Promise<string[]> {
   const { trace, without = nothing, manyMachines = false, deviation } = options;
-  // Traces of the many errors that are thrown on purpose would be half of the work.
+  // Stack traces of the many injected errors would take half of the run time.
   Error.stackTraceLimit = trace === undefined ? 0 : 10;
   const chance = createChance(seed);
   const world = createWorld(chance, trace);
@@ -185,7 +185,7 @@ async function live(
     }
   }
 
-  /** `tx resume` without an id, as a job runs it. */
+  /** Runs `tx resume` without an id, as a job does. */
   async function resumeAllOpen(machine: Machine): Promise<void> {
     const options = {
       wait: sky.isCalm ? 30_000 : chance.pick<PaymentOptions['wait']>([false, 1_000, 30_000]),
@@ -205,7 +205,7 @@ async function live(
     );
   }
 
-  /** A quote first, and then that one: confirmed, or taken back. */
+  /** Requests a quote, then confirms or cancels it. */
   async function quoteFirst(machine: Machine, wish: Wish): Promise<void> {
     const options = { ...patient, until: 'quoted' as const };
     const quoted = await run(
@@ -242,8 +242,8 @@ async function live(
   }
 
   /**
-   * Somebody at a machine: runs the command, and after a crash or a doubt runs it again, or
-   * resumes.
+   * Simulates a person who runs a command, and after a crash or an unknown outcome repeats it or
+   * resumes the payment.
    */
   async function person(machine: Machine, wish: Wish, habit: Habit): Promise<void> {
     running += 1;
@@ -270,9 +270,9 @@ async function live(
   }
 
   /**
-   * A home gets its journal back from a backup: after an import nobody pays again what was paid.
-   * A list that lags does not show all, an attempt after a `--retry` is named by its journal, and
-   * limits do not count what the service does not report.
+   * Restores a journal from a backup, runs an import, and repeats the payments, which must not pay
+   * twice. Skips the restore if lists or reads lag, if a payment used `--retry`, or if a daily
+   * limit needs amounts that the service does not report.
    */
   async function restoreBackup(): Promise<void> {
     const [backup] = backups;
@@ -289,7 +289,7 @@ async function live(
       'all',
       importAll,
     );
-    // What an import could not judge has to be asked about before anything is paid.
+    // After an incomplete import, a person must check the unclear payments before paying again.
     const isWhole = imported?.ended === 'batch';
     for (const wish of wishes) if (isWhole && wish.ref !== undefined) await payOnce(machine, wish);
     for (let round = 0; round < 2; round += 1) {
@@ -299,7 +299,8 @@ async function live(
   }
 
   /**
-   * Late requests still arrive, but nothing more is lost: every open payment must come to its end.
+   * Stops the faults and resumes every open payment, which must then end. Late requests still
+   * arrive.
    */
   async function clearUp(): Promise<void> {
     Object.assign(sky, fair);
@@ -314,7 +315,8 @@ async function live(
     for (const wish of wishes) {
       if (wish.ref !== undefined) for (const machine of machines) await payOnce(machine, wish);
     }
-    // What was quoted anew, and confirmed, in the first round may not be told of before the second.
+    // The first round may confirm new quotes, whose outcome may be readable only in the second
+    // round.
     for (let round = 0; round < 2; round += 1) {
       await world.pause(130_000);
       for (const machine of oneOfEach(machines)) await resumeEach(machine);
@@ -334,7 +336,7 @@ async function live(
   return books;
 }
 
-/** Most people pay one thing at a time. */
+/** More than half of the people make one payment at a time. */
 const habits = ['pays', 'pays', 'pays', 'pays', 'quotes first', 'batch', 'agent'] as const;
 type Habit = (typeof habits)[number];
 
@@ -347,12 +349,12 @@ function neverDrawn(): never {
   throw new Error('There is always a wish.');
 }
 
-/** One machine for each journal. */
+/** Returns one machine for each journal. */
 const oneOfEach = (machines: readonly Machine[]): Machine[] => [
   ...new Map(machines.map((machine) => [machine.keeper, machine])).values(),
 ];
 
-/** At which await of a process it happens; most commands have about so many. */
+/** Draws the number of the await at which a fault happens; most commands have about 30 awaits. */
 const faultAt = (chance: Chance, probability: number): number | undefined =>
   chance.hits(probability) ? 1 + chance.below(30) : undefined;
 
@@ -364,7 +366,7 @@ const optionsOf = (chance: Chance): PaymentOptions => ({
   until: chance.hits(0.05) ? 'quoted' : undefined,
 });
 
-/** In some schedules there is room for one or two payments a day. */
+/** Draws limits. In one schedule of five, they allow only one or two payments a day. */
 const drawLimits = (chance: Chance): Limits =>
   chance.hits(0.2)
     ? {

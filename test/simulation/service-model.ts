@@ -1,11 +1,11 @@
-// A model of the service: tokens, quotes that lapse, references, confirmations that count; truthful
-// or not, as its parameters say.
+// A model of the service with tokens, quotes that expire, references and confirmations. Its
+// parameters decide whether its responses are true.
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
 import { listed, madeFrom, olderPayments, shown, type ModelTransaction } from './service-quotes.js';
 import type { ServiceParameters } from './service-parameters.js';
 import type { World } from './world.js';
 
-/** Who sent a request, and when. */
+/** The sender of a request, and the time of sending. */
 export interface Sent {
   readonly by: string;
   readonly at: number;
@@ -14,17 +14,19 @@ export interface Sent {
 export interface Model {
   readonly parameters: ServiceParameters;
   readonly transactions: ModelTransaction[];
-  /** Who could not sign in at some time, and so may not have read the rates. */
+  /**
+   * The processes that failed to sign in at least once, and therefore may not have read the rates.
+   */
   readonly signedOut: Set<string>;
-  /** Carries a request out, at this moment. */
+  /** Executes a request now, and returns the response. */
   answer(request: HttpRequest, sent: Sent): HttpResponse;
-  /** A process has let a request go; it may arrive at any time from now on. */
+  /** Records the sender of a confirmation, which may reach the service at any later time. */
   sent(request: HttpRequest, sender: string): void;
-  /** What happened that must not happen. */
+  /** The rules that the schedule has broken, each described in a sentence. */
   readonly violations: string[];
 }
 
-/** Whether its money has moved and not come back. */
+/** Whether the money of a transaction has moved and was not returned. */
 export const hasMoved = ({ state }: ModelTransaction): boolean =>
   ['srccreated', 'destsent', 'completed'].includes(state);
 
@@ -35,7 +37,7 @@ const transactionPath = '/api/v2/transaction';
 const confirmation = /^\/api\/v2\/transaction\/([^/]+)\/confirm$/;
 export const accountId = 'ne01-sim';
 const longestWordingMs = 200;
-/** Who moved what nobody confirmed. */
+/** The value of `movedBy` if the service started a transaction without a confirmation. */
 export const byItself = 'the service';
 
 export function createModel(world: World, parameters: ServiceParameters): Model {
@@ -96,7 +98,10 @@ export function createModel(world: World, parameters: ServiceParameters): Model 
     return json(200, shown(txn, inWords(txn), parameters));
   }
 
-  /** Put into words a moment after it was done: by then the time of the quote can be over. */
+  /**
+   * Returns the reported state of a transaction, which may be `expired` just before the quote
+   * expires.
+   */
   function inWords(txn: ModelTransaction): string {
     const isLate =
       parameters.saysExpiredTooEarly &&
@@ -120,7 +125,7 @@ export function createModel(world: World, parameters: ServiceParameters): Model 
   function move(txn: ModelTransaction, { by, at }: Sent): void {
     change(txn, 'srccreated');
     txn.movedBy = by;
-    txn.letGoAt = at;
+    txn.submittedAt = at;
     world.note(() => `${txn.txnId} moves, by ${by}`);
     const isSwap = txn.dest.method === 'servicepay';
     const end = chance.hits(parameters.failing)
@@ -149,7 +154,9 @@ export function createModel(world: World, parameters: ServiceParameters): Model 
     return json(200, shown(txn, txn.state, parameters));
   }
 
-  /** As it was a while ago, or undefined where it was not there yet. */
+  /**
+   * Returns the state of a transaction at an earlier time, or undefined if it did not exist yet.
+   */
   function past(txn: ModelTransaction, at: number): string | undefined {
     const state = txn.history.findLast((each) => each.at <= at)?.state;
     const tooEarly =

@@ -3,7 +3,7 @@
 import type { Deviation } from './service-quotes.js';
 import type { Chance } from './world.js';
 
-/** Behaviours that `--without` disables, to find those that a failure needs. */
+/** The behaviours that `--without` can disable, to find out which behaviours a failure needs. */
 export const behaviours = [
   'reads lag',
   'expired is said too early',
@@ -35,7 +35,7 @@ export interface ServiceParameters {
   readonly miscounts: boolean;
   /** A quote becomes `expired` on time. Otherwise only a late confirmation makes it expire. */
   readonly lapsesByItself: boolean;
-  /** A late confirmation is answered with the transaction, or with code 2005. */
+  /** Whether the response to a late confirmation is the transaction; otherwise it is code 2005. */
   readonly answersLate: boolean;
   /** Probability that a payment ends as `failed` or `rejected`. */
   readonly failing: number;
@@ -51,7 +51,7 @@ export interface ServiceParameters {
    */
   readonly saysExpiredTooEarly: boolean;
   readonly listLagMs: number;
-  /** Each list lags by `listLagMs`. Otherwise each list lags by a random time up to it. */
+  /** Each list lags by `listLagMs`; otherwise by a random time up to `listLagMs`. */
   readonly lagsSteadily: boolean;
   readonly refusesUsedReferences: boolean;
   /** The longest time until a received confirmation takes effect, whatever the response. */
@@ -64,7 +64,7 @@ export interface ServiceParameters {
   readonly refusing: number;
   /** Probability that a created transaction differs from the order. */
   readonly making: number;
-  /** The only deviation, if every differing transaction has the same one. */
+  /** The only deviation that transactions may have, or undefined if they may have any deviation. */
   readonly deviation: Deviation | undefined;
   /** Probability that a created transaction is under way without a confirmation. */
   readonly beginning: number;
@@ -72,12 +72,12 @@ export interface ServiceParameters {
 
 export interface Circumstances {
   /**
-   * Several journals share references. Only the service then prevents a second payment: it refuses
-   * a used reference, and its final states are true.
+   * Whether several journals use the same references. Only the service can then prevent a second
+   * payment, so it must refuse used references, and its final states must be true.
    */
   readonly severalJournals: boolean;
   readonly without: ReadonlySet<Behaviour>;
-  /** The only deviation of the service, which is then frequent. */
+  /** If set, transactions often deviate from their orders, and only in this way. */
   readonly deviation: Deviation | undefined;
 }
 
@@ -133,7 +133,8 @@ export function drawParameters(
         : drawn.readLagMs,
     saysExpiredTooEarly:
       drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
-    // If a list showed a quote only after its expiry, a person who looks first could never pay.
+    // If lists showed a quote only after its expiry, a person who checks the list first could never
+    // pay.
     listLagMs: off('lists lag') ? 0 : Math.min(drawn.listLagMs, drawn.quoteLifeMs / 4),
     refusesUsedReferences: used,
     confirmationWaitsMs: off('confirmations wait') ? 0 : drawn.confirmationWaitsMs,

@@ -1,5 +1,5 @@
-// The transactions of the model of the service: their figures, what is wrong with some, and how
-// they are shown.
+// The transactions of the service model: their amounts, their deviations from the order, and how
+// responses show them.
 import { invoiceSats, satoshi } from './wishes.js';
 import type { ServiceParameters } from './service-parameters.js';
 import type { Chance, World } from './world.js';
@@ -12,7 +12,7 @@ interface QuotedSide {
   readonly kyc?: { readonly details: Readonly<Record<string, string>> };
 }
 
-/** The body of the create request. */
+/** The body of a create request. */
 interface Asked {
   readonly extRefId: string;
   readonly sourceReq: QuotedSide;
@@ -22,7 +22,7 @@ interface Asked {
   readonly sourceOfFunds?: object;
 }
 
-/** What can be made of an order in another way than asked; of the last two a person decides. */
+/** How a transaction may deviate from its order. A person may approve the last two deviations. */
 export const deviations = [
   'another destination',
   'another amount',
@@ -42,7 +42,7 @@ export type Deviation = (typeof deviations)[number];
 export interface ModelTransaction {
   readonly txnId: string;
   readonly extRefId: string;
-  /** What was asked for, without its reference. */
+  /** The body of the create request that made the transaction. */
   readonly asked: Asked;
   readonly deviation: Deviation | undefined;
   readonly source: QuotedSide;
@@ -53,18 +53,19 @@ export interface ModelTransaction {
   readonly deducts: boolean | undefined;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** The service refuses each of its confirmations. */
+  /** Whether the service refuses every confirmation of the transaction. */
   readonly isRefused: boolean;
   state: string;
   readonly history: { readonly at: number; readonly state: string }[];
-  /** A confirmation was taken that will take effect whatever comes. */
+  /** Whether a received confirmation will take effect even after the quote's expiry. */
   isWaiting: boolean;
-  /** One was taken, and has not taken effect yet. */
+  /** Whether a received confirmation has not taken effect yet. */
   isTaken: boolean;
-  /** Whose confirmation took effect, and when that one was sent. */
+  /** The process whose confirmation took effect, or `byItself`. */
   movedBy: string | undefined;
-  letGoAt: number | undefined;
-  /** All who sent one. */
+  /** When the process sent the confirmation that took effect. */
+  submittedAt: number | undefined;
+  /** The processes that sent a confirmation. */
   readonly confirmedBy: Set<string>;
 }
 
@@ -73,7 +74,7 @@ const worthOf = (ccy: string): number => worth[ccy] ?? 1;
 const decimals: Readonly<Record<string, number>> = { BTC: 8, USDT: 6, VND: 0 };
 const round = (value: number, ccy: string): number => Number(value.toFixed(decimals[ccy] ?? 2));
 
-/** In parts of a thousandth of the amount: most quotes cost the same, some more, some less. */
+/** Fees in satoshi, or in thousandths of another currency's unit. Most quotes have the same fee. */
 const fees = [20, 20, 20, 50, 10] as const;
 const feeIn = (ccy: string, chance: Chance): number =>
   round(chance.pick(fees) * (ccy === 'BTC' ? satoshi : 0.001), ccy);
@@ -105,7 +106,7 @@ export function madeFrom(
     isWaiting: false,
     isTaken: false,
     movedBy: undefined,
-    letGoAt: undefined,
+    submittedAt: undefined,
     confirmedBy: new Set(),
   };
 }
@@ -149,7 +150,7 @@ function pickDeviation(
     : possible.find((each) => each === parameters.deviation);
 }
 
-/** What can be wrong with a transaction of this kind. */
+/** Returns the deviations that a transaction can have for this create request. */
 function deviationsOf(
   { sourceReq, destReq }: Asked,
   { computesAmounts }: ServiceParameters,
@@ -235,11 +236,11 @@ const timesTen = (side: QuotedSide): QuotedSide => ({
   ...(side.amtRequested !== undefined && { amtRequested: side.amtRequested * 10 }),
 });
 
-/** What leaves the wallet. */
+/** Returns the amount debited. */
 export const totalOf = ({ amounts, fee, deducts }: ModelTransaction): number =>
   deducts === true ? amounts.source : amounts.source + fee;
 
-/** As create, confirm and get answer it. */
+/** Returns a transaction as it appears in the responses of create, confirm and get. */
 export function shown(
   txn: ModelTransaction,
   txnState: string,
@@ -280,7 +281,7 @@ export function shown(
 }
 
 /**
- * As the list shows those of other times, a minute apart, which nobody of the schedule has made.
+ * Returns the list's rows of earlier payments, a minute apart, which are not part of the schedule.
  */
 export const olderPayments = (
   { olderPayments: count, datesAhead }: ServiceParameters,
@@ -298,7 +299,9 @@ export const olderPayments = (
     destReq: { ccy: 'BTC', method: 'lightning', amtRequested: satoshi },
   }));
 
-/** As the list shows it: of each side what and how much. */
+/**
+ * Returns a transaction as the list shows it, with the currency, method and amount of each side.
+ */
 export function listed(
   { txnId, extRefId, source, dest, amounts, createdAt }: ModelTransaction,
   txnState: string,

@@ -15,9 +15,9 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
     /** Disables a behaviour of the service. Repeatable. */
     without: { type: 'string', multiple: true, default: [] },
-    /** The only deviation of transactions from their orders, which is then frequent. */
+    /** Makes transactions often deviate from their orders, and only in this way. */
     deviation: { type: 'string' },
-    /** Counts failures instead of stopping at the first. */
+    /** Counts failures instead of stopping at the first failure. */
     count: { type: 'boolean', default: false },
   },
 });
@@ -64,7 +64,7 @@ async function show(seed: number, violations: readonly string[], replay: string)
   process.exitCode = 1;
 }
 
-/** What fails how often, with the first seed of each. */
+/** Prints how often each violation occurs, with the first seeds that cause it. */
 async function countFailures(): Promise<void> {
   const found = new Map<string, { seeds: number[] }>();
   for (let seed = first; seed <= last; seed += 1) {
@@ -80,7 +80,7 @@ async function countFailures(): Promise<void> {
   if (found.size > 0) process.exitCode = 1;
 }
 
-/** Without the names that differ from one schedule to the next. */
+/** Removes the names and numbers that differ between schedules, so that equal violations match. */
 const general = (violation: string): string =>
   violation
     .replaceAll(/\b(txn|home|ref|wish|w)-?\d+(~\d+)?(@home)?/g, '$1')

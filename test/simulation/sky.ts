@@ -1,13 +1,13 @@
-// The weather of a schedule: a storm, until it clears up.
+// The faults of a schedule, which are injected until they all stop.
 import { calm, type Weather } from './network.js';
 import type { Behaviour } from './service-parameters.js';
 import type { Chance } from './world.js';
 
 export interface Sky {
   weatherFor: (what: string) => Readonly<Weather>;
-  /** Probability that a journal finds no room for a write. */
+  /** Probability that a write to a journal fails because the disk is full. */
   diskFull: number;
-  /** Probability that a shared database is not reached, and that its answer is lost. */
+  /** Probability that a shared database cannot be reached, and that its answer is lost. */
   databaseSilent: number;
   isCalm: boolean;
 }
@@ -38,8 +38,8 @@ const faults = [
 ] as const;
 
 /**
- * Something of everything, and in half of all storms one fault that hits one kind of request nearly
- * every time.
+ * Draws a probability for each fault. In half of the schedules, one fault hits one type of request
+ * with a probability of 0.5 or 0.9.
  */
 export function stormy(chance: Chance, without: ReadonlySet<Behaviour>): Sky {
   const force = chance.pick([0, 0.05, 0.3]);

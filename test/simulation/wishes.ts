@@ -1,4 +1,4 @@
-// What people of a schedule want paid: every kind of payment, each to a destination of its own.
+// The payments that the people of a schedule want: of every kind, each to a separate destination.
 import Big from 'big.js';
 import { money } from '../../src/formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../src/formats/bolt11/decode.js';
@@ -16,7 +16,7 @@ import { wireJson } from '../../src/api/wire.js';
 import { orderOf } from '../../src/wallet/payout/order.js';
 import type { Chance } from './world.js';
 
-/** A payment as somebody wants it: whoever runs its command means this one. */
+/** A payment that a person wants. Every run of its command means this payment. */
 export interface Wish {
   readonly name: string;
   readonly order: Order;
@@ -26,7 +26,7 @@ export interface Wish {
 
 const keys = new WeakMap<object, string>();
 
-/** Equal for an order and what the service was asked for because of it. */
+/** Returns a key of an order, which equals the `askedKey` of the order's create request. */
 export function keyOf({ body }: Order): string {
   const known = keys.get(body);
   if (known !== undefined) return known;
@@ -43,7 +43,7 @@ export function askedKey({ asked }: { readonly asked: object }): string {
   return key;
 }
 
-/** Without its reference and its note, names in order. */
+/** Returns a value as text with sorted names, without the reference and the note. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const entries = Object.entries(value).filter(([name]) => name !== 'extRefId' && name !== 'note');
@@ -57,7 +57,7 @@ export const satoshi = 1e-8;
 export const kinds = ['lightning', 'lnurl', 'onchain', 'usdt', 'swap', 'payout'] as const;
 type Kind = (typeof kinds)[number];
 
-/** @param number tells orders of a kind apart, by destination and amount */
+/** @param number decides the destination and the amount, so that orders of one kind differ */
 export function orderFor(kind: Kind, number: number): Order {
   const sats = new Big(1_000 + number).times(satoshi);
   if (kind === 'lightning') return lightningOrder(invoice(number), 'BTC');
@@ -130,22 +130,23 @@ function invoice(number: number): Invoice {
 }
 
 /**
- * What an invoice of these wishes asks for; decoding it for every create request would be half of
- * the work.
+ * Returns the amount of an invoice of these wishes. Decoding invoices for every create request
+ * would take half of the run time.
  */
 export const invoiceSats = (paymentRequest: string): number =>
   1_000 + ([...invoices].find(([, { invoice: text }]) => text === paymentRequest)?.[0] ?? 0);
 
 /**
- * How often each kind is drawn: what can be paid once only, and what cannot, are equally frequent.
+ * The kinds by frequency: invoices, which can be paid only once, and Lightning Addresses, which can
+ * be paid repeatedly, are the most frequent.
  */
 const frequent: readonly [Kind, ...Kind[]] = ['lightning', 'lightning', 'lnurl', 'lnurl', ...kinds];
 
 export type Some<T> = [T, ...T[]];
 
 /**
- * One wish mostly. Sometimes two, and then sometimes one invoice twice, under names that people
- * gave or did not give.
+ * Draws mostly one wish, sometimes more. Wishes sometimes share an invoice, with or without
+ * references.
  */
 export function drawWishes(chance: Chance, most: number): Some<Wish> {
   const wish = (number: number): Wish => ({

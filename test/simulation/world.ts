@@ -1,10 +1,10 @@
-// Time and chance of a simulation: one queue of events, carried out one after the other, all drawn
-// from one seed.
+// Simulated time and randomness: one queue runs all events in order, and one seed decides every
+// random choice.
 
 export interface Chance {
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   next(): number;
-  /** A whole number from 0 to below `n`. */
+  /** A random whole number from 0 to `n` - 1. */
   below(n: number): number;
   hits(probability: number): boolean;
   pick<T>(choices: readonly [T, ...T[]]): T;
@@ -34,25 +34,25 @@ export function createChance(seed: number): Chance {
 interface Event {
   readonly at: number;
   readonly order: number;
-  /** False where it was taken back. */
+  /** Runs the event and returns true, or returns false if the event was cancelled. */
   readonly happens: () => boolean;
 }
 
 export interface World {
   readonly chance: Chance;
   now(): number;
-  /** Lets something happen after so many ms; the returned function takes it back. */
+  /** Schedules an event after this many ms, and returns a function that cancels the event. */
   after(ms: number, happen: () => void): () => void;
   pause(ms: number): Promise<void>;
-  /** The line is made only where somebody reads it. */
+  /** Adds a line to the trace. `line` is called only if there is a trace. */
   note(line: () => string): void;
-  /** Carries out events until there are none left. Rejects when there is no end of them. */
+  /** Runs all events in order. Rejects if a schedule has more than `mostEvents` events. */
   run(): Promise<void>;
 }
 
 const mostEvents = 60_000;
 
-/** @param trace receives a line for everything that happens. */
+/** @param trace receives each line of the trace. */
 export function createWorld(chance: Chance, trace: ((line: string) => void) | undefined): World {
   const queue: Event[] = [];
   let now = Date.UTC(2025, 0, 15);
@@ -80,7 +80,7 @@ export function createWorld(chance: Chance, trace: ((line: string) => void) | un
         if (count > mostEvents) throw new Error('The schedule does not come to an end.');
         const event = pop(queue);
         now = event.at;
-        // Comes after everything that follows from the event without waiting for another one.
+        // The next tick comes after all microtasks that the event started.
         if (event.happens()) await new Promise(process.nextTick);
       }
     },

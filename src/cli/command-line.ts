@@ -10,15 +10,15 @@ export interface CommandLine {
   readonly argv: readonly string[];
   /** The branches that lead to the command, outermost first. */
   readonly path: readonly Branch[];
-  /** The word after the command's name. Undefined if an option of the command follows the name. */
+  /** The word after the command's name, or undefined if an option follows the name. */
   readonly nextWord: string | undefined;
   /** Returns the last value of a global option. */
   word(option: string): string | undefined;
-  /** Whether one of these options occurs before `--`. */
+  /** Returns whether one of these options occurs before `--`. */
   has(...options: readonly string[]): boolean;
   /**
-   * Whether the command line requests help or the version, which svcpay prints whatever else the
-   * command line contains.
+   * Whether the command line requests help or the version, which svcpay then prints regardless of
+   * all other words.
    */
   readonly asksForHelp: boolean;
   readonly movesMoney: boolean;
@@ -69,8 +69,8 @@ const globalConfig = Object.fromEntries(
 );
 
 /**
- * Returns the words before `--` and before the first option of a command. The command's own options
- * end its name: `send --via lightning` is `send`.
+ * Returns the words before `--` and before the first option of a command. The first option of a
+ * command ends the command's name, so `send --via lightning` names `send`.
  */
 function leadingWords(tokens: readonly Token[]): readonly string[] {
   const isOther = (token: Token): boolean =>

@@ -59,9 +59,9 @@ export interface Context extends Process, Line, Stores, Service {
 }
 
 /**
- * Opens connections to the service while the command's code loads. This saves about one round trip.
- * Undefined without a service, or if a setting is invalid. The command itself reports an invalid
- * setting later.
+ * Opens connections to the service while the command's code loads, which saves about one round
+ * trip. Returns undefined if no service is configured or a setting is invalid. The command itself
+ * reports an invalid setting later.
  */
 export function connectEarly(
   flags: SettingFlags,
@@ -183,7 +183,8 @@ const sandboxElsewhere = (): Failure =>
   new Failure('usage', '--sandbox and --base-url exclude each other. Remove one of them.');
 
 /**
- * The input for answers. If the command reads stdin as data, answers come from the terminal itself.
+ * Returns the input for answers. If the command reads stdin as data, svcpay reads answers from the
+ * terminal itself.
  */
 const keyboardOf = ({ stdin, tty }: Process, { readsStdin }: Line): Input =>
   readsStdin && !stdin.isTTY && tty?.isTTY === true ? tty : stdin;

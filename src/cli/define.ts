@@ -75,7 +75,7 @@ export interface Branch {
   readonly hidden?: boolean;
   /**
    * Whether the command moves money, so that its failures begin with the state of the money.
-   * `depends` means that the arguments and options decide.
+   * `depends` means that the arguments and options decide whether money moves.
    */
   readonly money?: true | 'depends';
   /**

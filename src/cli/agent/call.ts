@@ -91,7 +91,7 @@ function collected(): { readonly stream: Writable; text(): string } {
 export interface Result {
   readonly content: GivenInputs;
   readonly isError: boolean;
-  /** The text that the command wrote to stderr besides its result. */
+  /** The warnings and remarks that the command wrote to stderr, without the failure. */
   readonly warnings: string;
 }
 
@@ -113,7 +113,7 @@ export function resultOf(
         : v.parse(v.looseObject({}), Array.isArray(json) ? json[0] : json);
     return { content, isError: false, warnings: stderr.trim() };
   }
-  // The last line of stderr is the failure.
+  // The last line of stderr is the failure itself, not a warning.
   const warnings = stderr.trimEnd().split('\n').slice(0, -1).join('\n');
   const error = errorOf(failure);
   if (failure.kind !== 'pending') return { content: { error }, isError: true, warnings };

@@ -10,7 +10,7 @@ interface Call {
   readonly arguments: Readonly<Record<string, string>>;
 }
 
-/** A failure as a tool returns it. */
+/** The form in which a tool returns a failure. */
 export interface ToolError {
   readonly kind: string;
   readonly message: string;
@@ -38,7 +38,7 @@ export function errorFor(row: ToolRow, failure: Failure, offered: readonly strin
   };
 }
 
-/** Replaces flags by the names of the inputs. */
+/** Replaces flags in a message with the names of the tool's inputs. */
 const inInputs = ({ takes }: ToolRow, words: string): string =>
   Object.keys(takes).reduce(
     (text, name) => text.replaceAll(new RegExp(`${flagName(name)}(?![a-z-])`, 'g'), name),

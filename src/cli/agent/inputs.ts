@@ -1,4 +1,4 @@
-// The inputs of the tools: their names, their schemas and the errors of invalid values.
+// Defines the inputs of the tools: names, schemas, and errors for invalid values.
 import { parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
@@ -58,8 +58,8 @@ export interface ToolInputs {
 }
 
 /**
- * Reads the inputs, and replaces each alias by the input's own name. Throws Failure `usage` that
- * lists every error with the input, the given value and the allowed values.
+ * Reads the inputs, and replaces each alias with the input's own name. Throws one Failure `usage`
+ * that lists every error with the input, the given value and the allowed values.
  */
 export function readGiven(
   { name, takes, needs = [] }: ToolInputs,
@@ -88,8 +88,8 @@ export function readGiven(
 }
 
 /**
- * Converts an input to the form of its schema: a choice to its letter case, a single text to a
- * list.
+ * Converts a value to the form of its schema: a choice in any letter case to the listed choice, and
+ * a single text to a list.
  */
 function inForm({ type, enum: choices }: Input, value: unknown): unknown {
   if (type === 'array') return [value].flat();
@@ -137,7 +137,7 @@ function problemOf(name: string, input: Input, value: unknown): string | undefin
 
 const amounts: ReadonlySet<string> = new Set(['amount', 'spend']);
 
-/** Returns why a value cannot be read, preceded by the name of the input. */
+/** Returns the error for an invalid value, preceded by the name of the input. */
 function whyUnreadable(name: string, read: () => unknown): string | undefined {
   try {
     read();
@@ -149,8 +149,8 @@ function whyUnreadable(name: string, read: () => unknown): string | undefined {
 }
 
 /**
- * Reads each value as the command does, before any request. Throws Failure `usage` that names the
- * invalid inputs.
+ * Parses each value with the command's own parser, before any request. Throws one Failure `usage`
+ * that names all invalid inputs.
  * @param given values by the names of the command
  * @param inputs the inputs by the names of the tool, which the failure uses
  */
@@ -172,7 +172,7 @@ export function readValues(
   );
 }
 
-/** Converts the inputs to the words of a command line, including numbers. */
+/** Converts the inputs, including numbers, to the words of a command line. */
 export const rawOf = (given: GivenInputs): RawValues =>
   Object.fromEntries(
     Object.entries(given).map(([name, value]) => [

@@ -39,11 +39,11 @@ export const object = (fields: Readonly<Record<string, object>>): OutputSchema =
   };
 };
 
-/** Describes the array of a command as an object with one field. */
+/** Describes a command's array as an object with one field, because a tool result is an object. */
 export const list = (name: string, items: OutputSchema): OutputSchema =>
   object({ [`${name}!`]: { type: 'array', items } });
 
-/** The name of the field that holds the rows, or undefined for a result without rows. */
+/** Returns the name of the field that holds the rows, or undefined for a result without rows. */
 export const rowsName = ({ properties = {} }: OutputSchema): string | undefined =>
   Object.keys(properties).find((name) => 'items' in (properties[name] ?? {}));
 
@@ -59,7 +59,7 @@ export const orError = ({ type, properties, required = [] }: OutputSchema) => ({
   ...(required.length > 0 && { anyOf: [{ required }, { required: ['error'] }] }),
 });
 
-/** @param isAlways whether the field is never null */
+/** @param isAlways whether the service always sends the field, so that it is never null */
 const field = (
   { types }: Pick<Reader<unknown>, 'types'>,
   description = '',
@@ -86,7 +86,7 @@ const from = <F extends Readers>(
     ),
   );
 
-/** A record whose fields the service chooses. */
+/** An object whose fields the service chooses. */
 export const record: OutputSchema = { type: 'object' };
 
 export const wallet = from(walletFields, {

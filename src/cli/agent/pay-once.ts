@@ -13,9 +13,9 @@ const mostLooked = 1_000;
 
 /**
  * Throws Failure `usage` with the earlier transaction's id if the same amount went to the same
- * destination under another reference within 24 hours. A call that names the latest of these
- * transactions declares a different payment.
- * @param ref the reference of the call. Earlier payments with this reference are not compared
+ * destination under another reference within 24 hours. A call may repeat the payment if it names
+ * the latest of these transactions in `differentFrom`.
+ * @param ref the reference of the call, whose own earlier payment is not a repetition
  */
 export async function refuseRepeat(
   target: Target | undefined,
@@ -34,8 +34,8 @@ export async function refuseRepeat(
 }
 
 /**
- * Repeats the check at the submission, because another server of this home may have submitted an
- * equal payment in the meantime.
+ * Refuses a repeated payment at its submission too, because another server of this home may have
+ * submitted an equal payment in the meantime.
  */
 export const refuseRepeatAtSubmission =
   (differentFrom: string, now: () => number): NonNullable<PaymentDeps['refuse']> =>
@@ -49,7 +49,7 @@ export const refuseRepeatAtSubmission =
     );
   };
 
-/** @param known payments of the journal, in any order */
+/** @param known the payments of the journal, in any order */
 export function refuseAmong(
   known: readonly Payment[],
   target: Target,

@@ -1,5 +1,5 @@
-// The Model Context Protocol server, which offers the tools of the table and a few resources. The
-// official library provides transport and schemas.
+// Runs the Model Context Protocol server, which offers the tools of `tools.ts` and a few resources.
+// The official MCP library provides the transport and the schemas.
 import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { Readable, Writable } from 'node:stream';
@@ -118,8 +118,8 @@ function createTurns() {
 }
 
 /**
- * A schema that the server lists but does not check. The tool call checks the input itself, because
- * its errors name the input and the allowed values.
+ * Returns a schema that the server lists but does not enforce. The tool call validates its input
+ * itself, because svcpay's own errors name the input and the allowed values.
  */
 function checkedLater(schema: object): ReturnType<typeof fromJsonSchema<GivenInputs>> {
   const listed = fromJsonSchema<GivenInputs>(schema);
@@ -141,7 +141,7 @@ const toolResult = ({ content, isError, warnings }: Result): CallToolResult => (
   isError,
 });
 
-/** Hints for the person who allows or denies a call. */
+/** Returns the hints that help a person to allow or deny a tool call. */
 const annotations = (effect: Effect) =>
   effect === 'reads'
     ? { readOnlyHint: true, destructiveHint: false }

@@ -18,8 +18,8 @@ export interface RequestedPayment {
   /** The wallet that pays. */
   readonly from: string;
   /**
-   * The target to compare with earlier payments. Undefined if no other payment can have the same
-   * target, or if only the submission can determine the target.
+   * The target that svcpay compares with earlier payments. The target is undefined if no other
+   * payment can have the same target, or if only the submission can determine the target.
    */
   readonly target: Target | undefined;
   /**
@@ -49,7 +49,7 @@ const readSend: ReadAsked = async (given, context) => {
   return { from: order.body.sourceReq.ccy, target: targetOf(order), slow };
 };
 
-/** Reads the answers of a payout. Throws Failure `usage` that names all missing inputs. */
+/** Reads the inputs of a payout tool. Throws Failure `usage` that names all missing inputs. */
 export function payoutDraft(given: RawValues, { config, settings }: Context) {
   const flags = readAll(payoutOptions, given);
   const draft = readDraft(flags, config.read().recipients, settings.profile.sender);
@@ -79,8 +79,8 @@ const readPayout: ReadAsked = async (given, context) => {
 };
 
 /**
- * Reads the wallet of a quote. The target is undefined, because the journal contains the quote at
- * the submission, and the check at the submission finds a repeated payment.
+ * Reads the wallet that a quote debits. The target is undefined, because the check at the
+ * submission compares the order of the quote from the journal.
  */
 const readQuote: ReadAsked = async (given, context) => {
   const { client } = await context.account();

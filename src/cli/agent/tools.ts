@@ -1,4 +1,4 @@
-// The only table of the tools for agents. Each tool is a command of the command line, with its
+// The single table of the tools for agents. Each tool is a command of the command line, with its
 // inputs, its result and its effect on money.
 import { currencyOf } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -31,7 +31,7 @@ export interface ToolRow {
    */
   readonly as?: (given: GivenInputs) => GivenInputs;
   readonly gives: OutputSchema;
-  /** Builds the result, if the result contains more than the output of the command. */
+  /** Builds the tool's result, if the result contains more than the command's output. */
   readonly answer?: (
     content: GivenInputs,
     given: GivenInputs,

@@ -26,18 +26,19 @@ import { openLookUp } from '../payout/payout-flow.js';
 import type { BatchFlags } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 
-/** A checked file without problems. */
+/** A batch file that passed all checks. */
 export interface CheckedFile {
   readonly check: BatchCheck;
   /** Reads the rows again from the checked copy. */
   readonly rows: () => AsyncGenerator<PlannedRow>;
-  /** The id of the run of the payments: a new run, or the earlier run that this run continues. */
+  /** The id of the new batch run, or of the earlier run that svcpay continues. */
   readonly run: string;
 }
 
 /**
- * Checks the file. Throws Failure `usage` or `limit` and lists the problems on stderr. Also throws
- * if rows without a reference were paid long ago and svcpay cannot ask about them.
+ * Checks the batch file. Throws Failure `usage` or `limit` for invalid rows, and lists the problems
+ * on stderr. Throws Failure `usage` if an earlier run paid rows without a reference long ago and
+ * svcpay cannot ask about these rows.
  */
 export async function openFile(
   file: string,
@@ -81,7 +82,10 @@ interface Asked {
   readonly name: string;
 }
 
-/** Asks for a name under which to pay the rows again. Undefined if the person skips the rows. */
+/**
+ * Asks for a name under which to pay the rows again. Returns undefined if the person skips the
+ * rows.
+ */
 async function nameFor(
   stale: readonly SettledRow[],
   { rows, settled }: BatchCheck,
@@ -195,7 +199,7 @@ async function checkRows(
   );
 }
 
-/** Lists the problems on stderr, even with -q and --json. */
+/** Lists the problems of a batch file on stderr, even with -q and --json. */
 function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failure {
   const lines = problems.map(
     ({ line, column, message }) =>

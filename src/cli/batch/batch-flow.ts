@@ -152,7 +152,7 @@ function showPlan(
   if (!isDrawn) for (const each of remarks) out.say(`${remarkText(each)}.`);
 }
 
-/** Lists the rows of a dry run. With `--json`, the summary contains the rows. */
+/** Lists the rows of a dry run. With `--json`, adds the rows to the summary. */
 async function listRows(
   rows: AsyncIterable<PlannedRow>,
   summary: BatchSummary,
@@ -306,8 +306,8 @@ async function agree(
   { ask, settings, out }: Context,
 ): Promise<void> {
   if (rows === settled) return out.say('Every row is already paid or in flight.');
-  // If the service refused every row, svcpay asks for no approval, and the result contains the
-  // reasons.
+  // If the service refused every row, svcpay does not ask for approval. The result of the batch
+  // contains the reasons.
   if (cost?.costs.length === 0) return;
   const place = settings.embedded ? 'sandbox' : settings.profileName;
   const sums =

@@ -83,7 +83,7 @@ export async function quoteRow(
     },
   });
   if (quoted === undefined) throw new Failure('unexpected', 'The service returned no quote.');
-  // A quote that svcpay could not cancel expires without a payment.
+  // If svcpay cannot cancel a quote, the quote expires without a payment.
   await ifAvailable(payment.service.cancelTransaction(quoted.txnId));
   const { total, serviceFee, networkFee } = quoted;
   return { total, fees: money(total.ccy, serviceFee.value.plus(networkFee.value)) };
@@ -93,7 +93,7 @@ export async function quoteRow(
  * Pays the rows. Resolves with the summary, the first failed rows and, if a failure ended the
  * batch, that failure.
  * @param before the summary of the checked file before any payment
- * @param approved the approved costs. Undefined if every cost within the terms is approved
+ * @param approved the approved costs, or undefined if every cost within the terms is approved
  */
 export async function payBatch(
   rows: AsyncIterable<PlannedRow>,
@@ -161,7 +161,7 @@ export async function payBatch(
   }
 }
 
-/** Allows another attempt for a failed row if `--retry` is given. */
+/** With `--retry`, allows another attempt for a failed row. */
 function withRetry(
   failure: Failure,
   { kinds }: BatchTally,
@@ -216,7 +216,7 @@ function recorder(rows: number, file: ResultFile | undefined, drain: Drain, cont
       tally = tallied(tally, outcome);
       const line = lineOf(outcome, now());
       if (outcome.failure !== undefined && failures.length < shownFailures) failures.push(line);
-      // The write is not awaited, because the journal already has the row.
+      // svcpay does not await this write, because the journal already contains the row.
       file?.write(line, outcome.row.cells ?? {}).catch(lose);
       out.change(line);
       live.progress(doneRows(tally), rows);
@@ -264,7 +264,7 @@ function parseSeal(text: string): string {
 
 const noWorth: SettledWorth = { fiatRate: null, fiatValue: null, fiat: null };
 
-/** Returns a function for the value of a settled debit in the fiat currency of the profile. */
+/** Returns a function that computes the value of a settled debit in the profile's fiat currency. */
 function openWorth({ account, rates, ratesKept, settings }: Context) {
   const opened = lazily(async () => ({ scope: (await account()).scope, rates: await rates() }));
   return async ({ txnId, outcome, paid, paidCcy }: BatchLine): Promise<SettledWorth> => {

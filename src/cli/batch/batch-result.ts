@@ -33,8 +33,7 @@ export interface ResultFile {
 
 export interface ResultOptions {
   /**
-   * The columns of the batch file. The result file repeats them, so that svcpay can pay from the
-   * result file.
+   * The columns of the batch file, which the result file repeats so that svcpay can pay from it.
    */
   readonly columns: readonly string[];
   readonly rawCells: boolean;
@@ -74,8 +73,8 @@ export async function openResult(path: string, options: ResultOptions): Promise<
     },
     async close() {
       await writing;
-      // The last line of a row counts. The old file stays unchanged if it has foreign lines or
-      // cannot be replaced.
+      // Only the last line of each row counts. The file keeps repeated lines if it contains foreign
+      // lines or if svcpay cannot replace it.
       if (hasRepeated)
         await file.replace(lastLines(file.read, fields, rawCells)).catch(() => undefined);
       hasRepeated = false;
@@ -101,8 +100,8 @@ async function openWithColumns(path: string, { columns, rawCells }: ResultOption
 }
 
 /**
- * Reads the columns of an existing result file. Returns undefined for a new file or another type of
- * file.
+ * Reads the columns of an existing result file. Returns undefined for a new file and for a file
+ * that is not a batch result.
  */
 async function columnsOf(path: string): Promise<string[] | undefined> {
   const source = createReadStream(path, { end: longestHead }).on('error', () => undefined);

@@ -38,7 +38,7 @@ const ofResult: ReadonlySet<string> = new Set(resultFields.map((name) => name.to
 /** The columns of a batch file. svcpay ignores the further columns of a result file. */
 export const batchColumns = (ignoreOthers: boolean): Columns => ({ names, ofResult, ignoreOthers });
 
-/** The columns of a result file, together with those of its batch file. */
+/** The columns of a result file, including the columns of its batch file. */
 export const resultColumns: Columns = {
   names: new Set([...ofResult, ...names]),
   ofResult,
@@ -46,7 +46,7 @@ export const resultColumns: Columns = {
 };
 
 export interface PlanDeps extends PlanEnvironment {
-  /** The name of the batch, which distinguishes batches that are equal and have no references. */
+  /** The name of the batch, which distinguishes equal batches without references. */
   readonly name: string;
   /** The wallet that pays if the row names no wallet. */
   readonly from: string | undefined;
@@ -98,8 +98,8 @@ export async function planRow(
 }
 
 /**
- * The reference that the row itself gives. Undefined for a row without a reference, and for a
- * reference that an earlier run generated.
+ * Returns the reference that the row itself gives. Returns undefined for a row without a reference,
+ * and for a reference that an earlier run generated.
  */
 function ownReference({ ref }: BatchRow['cells']): string | undefined {
   if (ref === undefined || /^batch-[0-9a-f]{32}$/.test(ref)) return undefined;
@@ -110,8 +110,8 @@ function ownReference({ ref }: BatchRow['cells']): string | undefined {
 }
 
 /**
- * Plans a send. An error of the amount names the amount column. Every other error names the
- * destination.
+ * Plans a send. An error in the amount names the amount column, and every other error names the
+ * destination column.
  */
 function planSendRow(
   words: { readonly to: string; readonly from: string | undefined },
@@ -131,7 +131,7 @@ function planSendRow(
 
 /**
  * Replaces a saved name in `to` or `recipient` with its destination or recipient. Throws Failure
- * `usage` for a name with several meanings.
+ * `usage` for an ambiguous name.
  */
 function named(
   { cells }: BatchRow,
@@ -175,10 +175,12 @@ function isDestination(text: string): boolean {
 
 type Paid = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'to'>>;
 
-/** A send as a row. An invoice's order pays a node id, so the row shows the invoice instead. */
+/**
+ * Converts a send to a row. The order of an invoice pays a node id, so the row shows the invoice.
+ */
 const sendRow = ({ order, slow, pays }: SendPlan): Paid => ({ order, slow, to: pays.text });
 
-/** The amount that the destination itself contains, such as the amount of an invoice. */
+/** Returns the amount that the destination itself contains, such as the amount of an invoice. */
 const amountIn = ({ receives }: Order): string =>
   receives === undefined ? '' : `${fixed(receives.value)}${receives.ccy.toLowerCase()}`;
 
@@ -218,18 +220,19 @@ const usageIn = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));
 
 /**
- * The column to name if answers of a payout contradict each other: the account or the recipient.
+ * Returns the column that an error names if answers of a payout contradict each other: the account
+ * or the recipient.
  */
 const columnOfPayout = (cells: BatchRow['cells']): string =>
   cells['recipient'] === undefined ? 'acct_num' : 'recipient';
 
-/** Converts a flag to a column name: `--acct-num NUMBER` to `acctNum`. */
+/** Converts a flag to a column name, for example `--acct-num NUMBER` to `acctNum`. */
 const camel = (flag: string): string =>
   (flag.split(' ')[0] ?? '')
     .replace(/^--/, '')
     .replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The amount with its unit, from one or two columns. */
+/** Returns the amount with its unit, from one or two columns. */
 function amountText({ amount, currency: unit }: BatchRow['cells']): string | undefined {
   if (amount !== undefined) checkGrouping(amount);
   if (amount === undefined || unit === undefined) return amount;

@@ -17,7 +17,7 @@ export interface KnownRow {
   readonly ref: string;
   readonly paid: PaidRow;
   readonly payment: Payment | undefined;
-  /** The transaction as the service lists it. Undefined if svcpay could not read the list. */
+  /** The transaction as the service lists it, or undefined if svcpay could not read the list. */
   readonly txn: ListedTransaction | undefined;
 }
 
@@ -85,8 +85,8 @@ async function rowsOfRun(named: string, context: Context): Promise<Row[]> {
 }
 
 /**
- * Finds the transactions of the rows in the service's list. Returns none if svcpay cannot read the
- * list.
+ * Finds the transactions of the rows in the service's list. Returns no transactions if svcpay
+ * cannot read the list.
  */
 async function listed(
   rows: readonly Row[],

@@ -1,5 +1,5 @@
-// The seal of a batch on this machine. svcpay stores each seal that it makes, and compares the file
-// with the seal before any payment.
+// Seals a batch on this machine. svcpay stores each seal that it makes, and compares the file with
+// the seal before any payment.
 import { join } from 'node:path';
 import { Failure } from '../../formats/failure.js';
 import { openDocument } from '../../store/files/document.js';
@@ -11,8 +11,8 @@ import type { CheckedFile } from './batch-check.js';
 import type { BatchFlags } from './batch-pay.js';
 
 /**
- * Computes the seal of the file. Undefined if neither --seal nor --sealed is given. Throws Failure
- * `usage` if the file differs from the sealed file.
+ * Computes the seal of the file. Returns undefined if neither --seal nor --sealed is given. Throws
+ * Failure `usage` if the file differs from the sealed file.
  */
 export async function checkSeal(
   { check }: CheckedFile,

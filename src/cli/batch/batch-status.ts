@@ -55,7 +55,7 @@ function lineOf(file: string, { ref, paid, payment, txn }: KnownRow): StatusLine
   };
 }
 
-/** The next command for a row. Null if the row needs no further command. */
+/** Returns the next command for a row, or null if the row needs no command. */
 function nextOf(state: RowState, file: string, ref: string, txnId: string | null): string | null {
   const id = shellArgument(txnId ?? ref);
   switch (state) {

@@ -7,11 +7,14 @@ const graceMs = 10_000;
 
 export interface Drain {
   readonly stop: AbortSignal;
-  /** Aborted at once if no payment is in flight, otherwise after the grace period. */
+  /**
+   * The signal that Ctrl-C aborts: immediately if no payment is in flight, otherwise after the
+   * grace period.
+   */
   readonly cut: AbortSignal;
-  /** Called when payments are in flight. */
+  /** Called before the first payment of the batch. */
   begin(): void;
-  /** Called when no payment is in flight. */
+  /** Called when the batch has ended. */
   end(): void;
 }
 
@@ -40,7 +43,7 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
   };
 }
 
-/** Opens a context with a different interrupt signal. `context` closes it when `context` closes. */
+/** Opens a context with a different interrupt signal, which closes together with `context`. */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
   const { globals, argv, readsStdin, runLine } = context;
   const under = openContext({ ...context, signal }, globals, { argv, readsStdin, runLine });

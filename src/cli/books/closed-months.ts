@@ -51,7 +51,7 @@ export async function writeClose(
 
 /**
  * Reads the transactions of closed months, because the service's list may no longer contain them.
- * Returns none without files.
+ * Returns no transactions if svcpay cannot read the files.
  */
 export async function closedHere(context: Context): Promise<readonly Candidate[]> {
   try {

@@ -38,8 +38,8 @@ export async function* attemptsHere(journal: Journal, scope: string): AsyncGener
 }
 
 /**
- * The payments that this home submitted. Empty if svcpay cannot read the journal, because these
- * payments only help to explain a difference.
+ * Returns the payments that this home submitted. Returns no payments if svcpay cannot read the
+ * journal, because the payments only help to explain a difference.
  */
 export async function submittedHere(context: Context): Promise<readonly Candidate[]> {
   try {
@@ -105,7 +105,9 @@ const outcomesInFile: Readonly<Record<string, LocalPayment['outcome']>> = {
   failed: 'nothing moved',
 };
 
-/** Reads the rows of a result file. Throws Failure `usage` for another type of file. */
+/**
+ * Reads the rows of a result file. Throws Failure `usage` for a file that is not a batch result.
+ */
 export async function* resultRows(path: string): AsyncGenerator<LocalPayment> {
   const wrong = (what: string): Failure =>
     new Failure('usage', `${path} is not a batch result: ${what}`);

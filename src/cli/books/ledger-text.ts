@@ -1,5 +1,5 @@
-// Writes a statement for a ledger program: entries, and a balance assertion for each wallet. OFX
-// holds one fiat wallet.
+// Writes a statement for a ledger program: entries, and a balance assertion for each wallet. An OFX
+// file holds one fiat wallet.
 import * as v from 'valibot';
 import { figure } from '../../wallet/history/moved-amounts.js';
 import { sanitize } from '../../terminal/sanitize.js';
@@ -19,7 +19,7 @@ import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import type { LookUps, StatementScope } from './statement-lines.js';
 
 /**
- * Writes the text of each entry together with the names that the text uses, as JSON. The file then
+ * Writes the text of each entry and the names that it uses as JSON, so that the ledger file
  * declares only names that earlier files do not declare.
  */
 export function ledgerTexts(

@@ -35,8 +35,8 @@ export const date = () => word('DATE', parseDate);
 export const zoneOf = (tz: string | undefined): string => tz ?? ownZone();
 
 /**
- * The period from the first day to the last day, both included. Throws Failure `usage` for a period
- * that ends before its start.
+ * Returns the period from the first day to the last day, including both days. Throws Failure
+ * `usage` for a period that ends before its start.
  */
 export function periodOf(
   from: CalendarDate | undefined,
@@ -107,7 +107,9 @@ export async function withBooks<T>(
   }
 }
 
-/** Shows a progress line. Returns a function that adds to the number of transactions. */
+/**
+ * Shows a progress line. Returns a function that adds to the number of transactions on that line.
+ */
 export function showProgress(what: string, { live, terminal }: Context): (more: number) => void {
   let count = 0;
   if (terminal.canAnimate) live.start(() => `${what}: ${counted(count, 'transaction')}`);
@@ -118,8 +120,8 @@ export function showProgress(what: string, { live, terminal }: Context): (more: 
 }
 
 /**
- * The payments of the journal, plus the transactions of closed months that are missing from the
- * journal.
+ * Returns the payments of the journal, plus the transactions of closed months that are missing from
+ * the journal.
  */
 async function knownHere(context: Context): Promise<readonly Candidate[]> {
   const submitted = await submittedHere(context);
@@ -129,8 +131,8 @@ async function knownHere(context: Context): Promise<readonly Candidate[]> {
 }
 
 /**
- * The time of a settlement, from the webhook inbox or from the rates that svcpay stored at the
- * settlement.
+ * Returns the time of a settlement, from the webhook inbox or from the rates that svcpay stored at
+ * the settlement.
  */
 async function settledHere(txnId: string, context: Context): Promise<number | undefined> {
   const events = await eventsOf(txnId, context);

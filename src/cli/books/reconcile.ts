@@ -66,8 +66,8 @@ export const reconcile = defineCommand({
 });
 
 /**
- * The time by which the comparison reads earlier attempts, because a quote is valid for up to an
- * hour and svcpay may have submitted an earlier attempt late.
+ * The comparison reads the service's list from an hour before the period, because svcpay can submit
+ * a quote up to an hour after its creation.
  */
 const overlapMs = 3_600_000;
 
@@ -124,8 +124,8 @@ interface Totals {
 }
 
 /**
- * Stores the service's list for the comparison. If the list is complete, the totals of the wallets
- * are computed from the list.
+ * Stores the service's list for the comparison. Computes the totals of the wallets if the list is
+ * complete.
  */
 async function putAll(
   since: number,
@@ -182,8 +182,8 @@ function totalsOf({ openings, differences: differing, tied }: Books): Totals {
 }
 
 /**
- * Re-reads attempts that await an answer of the service, or that received an answer, and records
- * the reported states. Returns the attempts of any age that a person must close.
+ * Re-reads attempts in an error or with an unknown outcome, and records the reported states.
+ * Returns the attempts of any age that a person must resolve.
  */
 async function readUnanswered(context: Context): Promise<FoundDifference[]> {
   const { client, scope, journal } = await context.account();
@@ -223,7 +223,7 @@ async function* eventsOf({ events }: Context): AsyncGenerator<KnownEvent, void, 
   }
 }
 
-/** Allows payments for this account again, after the restored database was completed. */
+/** Allows payments for this account again after the reconciliation of a restored database. */
 async function allowPayments({ database }: Context): Promise<void> {
   const found = await database();
   if (found === undefined) return;

@@ -63,7 +63,7 @@ export const statementAdjust = defineCommand({
   },
 });
 
-/** Returns the text of a day. Throws Failure `usage` for a month without a day. */
+/** Formats a date. Throws Failure `usage` for a month without a day. */
 function dayText({ year, month, day }: CalendarDate): string {
   if (day === undefined) throw new Failure('usage', '--on is a day, such as 2026-11-14.');
   return [year, month, day].map((part) => String(part).padStart(2, '0')).join('-');

@@ -256,7 +256,7 @@ function notOver(books: Books, month: Month, context: Context): Failure {
 const walletsIn = (books: Books, { end }: Span): string[] =>
   books.currencies.filter((ccy) => [...firstOf(books.movements(ccy))].some(({ at }) => at < end));
 
-/** The rows of the month without the names that the journal would add. */
+/** Returns the rows of the month without the names that the journal would add. */
 async function rowsOf(
   books: Books,
   { period, zone }: Month,
@@ -283,7 +283,7 @@ function* firstOf<T>(all: Iterable<T>): Generator<T, void, void> {
 const longestName = 64;
 
 /**
- * Converts a text to a file name. The service chooses the id, so unsafe characters are replaced.
+ * Converts a text to a file name. Replaces unsafe characters, because the service chooses the id.
  * Different texts give different file names, because two accounts must not share a file.
  */
 export function fileNameOf(text: string): string {

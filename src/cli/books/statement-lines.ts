@@ -1,4 +1,4 @@
-// The rows of a statement, with the recipients and rates that this home has stored.
+// Builds the rows of a statement, with the recipients and rates that this home has stored.
 import Big from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
@@ -14,7 +14,7 @@ import { partiesOf } from '../history/parties.js';
 export interface StatementScope {
   readonly wallets: readonly string[];
   readonly period: Span;
-  /** The service's time in epoch ms. */
+  /** The current time of the service, in epoch ms. */
   readonly now: number;
   /** Returns the calendar day of an instant. */
   readonly day: (at: number) => string;

@@ -1,5 +1,5 @@
-// Records the opening balance of a wallet: the money before its first transaction. Each wallet has
-// one opening balance.
+// Records the opening balance of a wallet: the money in the wallet before its first transaction.
+// Each wallet has one opening balance.
 import { formatAmount, money } from '../../formats/amount.js';
 import { always, dayWriter, ownZone } from '../../formats/calendar.js';
 import { entryList, type RecordedEntry } from '../../terminal/views/statement-view.js';
@@ -32,8 +32,8 @@ export const statementOpen = defineCommand({
 });
 
 /**
- * Records an opening. Undefined if the person declined, or if another process has recorded the
- * opening.
+ * Records an opening. Returns undefined if the person declined, or if another process has recorded
+ * the opening.
  */
 async function record(
   { entry, value, at }: Opening,

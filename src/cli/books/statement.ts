@@ -104,8 +104,8 @@ export const statement = defineCommand({
 });
 
 /**
- * The heading of a statement, such as `BTC · October 2026 · UTC`, with the account at the right
- * end.
+ * Builds the heading of a statement, such as `BTC · October 2026 · UTC`, with the account at the
+ * right end.
  */
 async function headingOf(
   wallets: readonly string[],
@@ -134,7 +134,7 @@ function showTied(
 }
 
 /**
- * Reads the openings that apply to one statement. Throws Failure `usage` for openings without a
+ * Reads the openings that apply to one statement. Throws Failure `usage` for an opening without a
  * day.
  */
 function openingsOf(

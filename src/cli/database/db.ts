@@ -89,8 +89,8 @@ function upgradeNotice({ name }: TableGroup, version: number): string {
 }
 
 /**
- * Moves the data of this home into the database. After an interruption, a second run completes the
- * move.
+ * Moves the data of this home into the database. If the move is interrupted, a second run completes
+ * it.
  */
 export const dbMove = defineCommand({
   fields: ['payments', 'events'],
@@ -158,7 +158,10 @@ async function moveFromDatabase(
   await out.record(moved, accountMovedView(account, moved));
 }
 
-/** Returns one side of a move. Throws Failure `usage` for a database that lacks payments. */
+/**
+ * Returns one of the two databases of a move, and its id. Throws Failure `usage` for a database
+ * that lacks payments.
+ */
 async function sideOf(database: Postgres): Promise<{ database: Postgres; id: string }> {
   const { checkTables } = await import('../../store/database/postgres-schema.js');
   const { restoredDatabase } = await import('../../store/database/refused-databases.js');

@@ -1,4 +1,4 @@
-// Describes the journal and the inbox, in a database or in files: place, size, and whether they
+// Describes the journal and the inbox, in a database or in files: location, size, and whether they
 // accept writes.
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { TableGroup } from '../../store/database/postgres-schema.js';

@@ -122,7 +122,7 @@ function valuesOf(
   suggestionsOf: SuggestionsOf,
 ): Completion {
   if (flag?.value === undefined) return [];
-  // In a list, completes the text after the last comma.
+  // In a list with commas, svcpay completes the text after the last comma.
   if (flag.names.includes('--fields'))
     return fields.map((name) => ({ text: current.replace(/[^,]*$/, name) }));
   const values = slotValues(flag.value, suggestionsOf);

@@ -1,4 +1,5 @@
-// Prints help on a topic or a command: `svcpay help exit-codes`, `svcpay help send lightning`.
+// Prints help on a topic or a command, as in `svcpay help exit-codes` or `svcpay help send
+// lightning`.
 import { detailLines } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
 import { defineCommand, type Branch, type Command } from '../define.js';

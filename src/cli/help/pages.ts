@@ -20,7 +20,7 @@ export interface Flag {
   /** Every spelling of the option, the long spelling first. */
   readonly names: readonly string[];
   readonly summary: string;
-  /** The value of the option. Undefined for a switch. */
+  /** The value of the option, or undefined for a switch. */
   readonly value?: Slot;
 }
 
@@ -30,7 +30,7 @@ export interface NamedEntry {
 }
 
 export interface Page extends NamedEntry {
-  /** The path of the command, such as `send lightning`. Empty for the program itself. */
+  /** The path of the command, such as `send lightning`, or an empty text for the program itself. */
   readonly path: string;
   readonly aliases: readonly string[];
   readonly section?: string | undefined;

@@ -20,7 +20,10 @@ interface Option extends ValueSchema {
 interface CommandSchema {
   readonly command: string;
   readonly summary: string;
-  /** Whether the command moves money. `depends` means that the arguments and options decide. */
+  /**
+   * Whether the command moves money. `depends` means that the arguments and options decide whether
+   * money moves.
+   */
   readonly money: 'moves' | 'none' | 'depends';
   /** The positional arguments in order. */
   readonly arguments: readonly (ValueSchema & {

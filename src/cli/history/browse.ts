@@ -48,7 +48,10 @@ export async function browse(context: Context): Promise<number> {
   }
 }
 
-/** Offers below a receipt to pay again. Resolves with the exit code if the person pays again. */
+/**
+ * Offers to repeat a payment, below the receipt of the payment. Resolves with the exit code if the
+ * person pays again.
+ */
 async function offerAgain(txnId: string, context: Context): Promise<number | undefined> {
   const { ask, out } = context;
   const order = await orderAgain(txnId, context);
@@ -160,8 +163,8 @@ const createdText = ({ createdAt }: ListedTransaction): string =>
   typeof createdAt === 'number' ? dateTime(createdAt) : '–';
 
 /**
- * The order of a payment of this home. Undefined if this home does not know the payment or cannot
- * repeat it.
+ * Returns the order of a payment of this home, or undefined if this home does not know the payment
+ * or cannot repeat it.
  */
 async function orderAgain(txnId: string, context: Context): Promise<Order | undefined> {
   if (context.settings.accountId !== undefined) return undefined;

@@ -1,4 +1,4 @@
-// Finds the reason of a failed transaction, in the transaction itself or in the webhook event that
+// Finds the reason why a transaction failed, in the transaction itself or in the webhook event that
 // reported the failure.
 import type { ListedTransaction } from '../../api/types.js';
 import { failureReasonOf } from '../../api/unspecified.js';

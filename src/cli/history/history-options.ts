@@ -156,7 +156,7 @@ async function period(
   return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
 }
 
-/** The start of the period in epoch ms. Without a period, the start is 0. */
+/** Returns the start of the period in epoch ms, or 0 without a period. */
 export const beginningOf = async (
   since: Instant | undefined,
   service: ServiceClient,
@@ -166,7 +166,7 @@ export const beginningOf = async (
 const startOf = (since: Instant | undefined, now: number): number =>
   since === undefined ? 0 : 'ago' in since ? now - since.ago : since.first;
 
-/** The service's time, from the Date header of a response. */
+/** Returns the service's time, from the Date header of a response. */
 async function timeOf(service: ServiceClient): Promise<number> {
   await service.transactions({ limit: 1 });
   return service.serviceNow();
@@ -183,7 +183,7 @@ const notState = (given: string): string =>
   `"${given}" is not a state. Write one of ${shownStates.join(', ')}, ` +
   'or another state of the service.';
 
-/** The text of the period in the heading of a list. */
+/** Describes the period for the heading of a list. */
 export function periodText({
   time,
   since,

@@ -9,7 +9,10 @@ import { dateTime } from '../../terminal/time.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
-/** Payments that have a transaction, newest first. Empty if svcpay cannot read the journal. */
+/**
+ * Returns the payments that have a transaction, newest first. Returns no payments if svcpay cannot
+ * read the journal.
+ */
 export async function offlineList(atMost: number, context: Context): Promise<readonly Payment[]> {
   try {
     const { id, scope, ...account } = await context.account();
@@ -62,7 +65,9 @@ function sideOf(
   };
 }
 
-/** The text `last checked 2026-11-21 14:02:11`, with the oldest time of the payments. */
+/**
+ * Returns a text such as `last checked 2026-11-21 14:02:11`, with the oldest time of the payments.
+ */
 export function lastCheckedText(payments: readonly Payment[]): string {
   const open = payments.filter(isUnfinished);
   const checked = (open.length === 0 ? payments : open).map(({ updatedAt }) => updatedAt);

@@ -1,4 +1,4 @@
-// The open payments of the account, from the journal. svcpay refreshes them from the service.
+// Reads the account's open payments from the journal, and refreshes their states from the service.
 import pLimit from 'p-limit';
 import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
@@ -20,7 +20,7 @@ import { partyOf } from './parties.js';
 /** The states in which the service reports a confirmed, unfinished transaction. */
 export const openStates = ['srcintent', 'srccreated', 'destsent'];
 
-/** The open payments of the journal, oldest first. */
+/** Returns the open payments of the journal, oldest first. */
 export async function openPayments(context: Context): Promise<readonly Payment[]> {
   const { scope, journal } = await context.account();
   return (await journal()).open(scope);
@@ -28,7 +28,7 @@ export async function openPayments(context: Context): Promise<readonly Payment[]
 
 /**
  * An open payment and its current transaction. The transaction is undefined if the payment has none
- * or svcpay could not read it.
+ * or if svcpay could not read the transaction.
  */
 export interface OpenPayment {
   readonly payment: Payment;
@@ -40,9 +40,9 @@ export interface Refreshed {
   readonly open: readonly OpenPayment[];
   /** The transactions that ended since the last check, whose ends the journal now contains. */
   readonly ended: readonly Transaction[];
-  /** The reason why a read failed. Undefined if all reads succeeded. */
+  /** The reason why a read failed, or undefined if all reads succeeded. */
   readonly failure: Failure | undefined;
-  /** The service's time in epoch ms. */
+  /** The service's time of the refresh, in epoch ms. */
   readonly asOf: number;
 }
 
@@ -181,8 +181,8 @@ export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): Pen
 }
 
 /**
- * The text `as of 14:02:11`. If the service did not answer for all payments, the text has the time
- * of the last check.
+ * Returns a text such as `as of 14:02:11`. If the service did not answer for all payments, the text
+ * contains the time of the last check.
  */
 export function asOfText({ open, failure, asOf }: Refreshed): string {
   if (failure === undefined) return `as of ${clockTime(asOf)}`;

@@ -1,4 +1,4 @@
-// The recipients of this home's payments, from the journal.
+// Looks up the recipients of this home's payments in the journal.
 import type { ListedTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import type { Payment } from '../../store/journal/payment.js';

@@ -51,7 +51,7 @@ const isThere = (): boolean => true;
 
 /**
  * Whether a failure means that the service does not have the id. Some services refuse a malformed
- * id instead.
+ * id instead of reporting it as not found.
  */
 function notThere(error: unknown): boolean {
   if (error instanceof Failure && (error.kind === 'not-found' || error.kind === 'refused'))
@@ -64,10 +64,11 @@ function notThere(error: unknown): boolean {
  * svcpay has shown.
  */
 export async function resolveLocally(name: string, context: Context): Promise<string | undefined> {
-  // The payments of the journal belong to the account of the API key.
+  // The payments of the journal belong to the account of the API key, not to the account in
+  // `--account`.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
   const { scope, ...account } = await context.account();
-  // svcpay can read a transaction without a journal.
+  // svcpay can resolve a complete id without a journal.
   const journal = await account.journal().catch(() => undefined);
   const payment = journal && (await paymentNamed(name, scope, journal));
   if (payment?.attempts.some(({ txnId }) => txnId === name) === true) return name;
@@ -82,7 +83,10 @@ export async function resolveLocally(name: string, context: Context): Promise<st
 
 const mostNamed = 5;
 
-/** The only id with this beginning. Throws Failure `usage` if several ids match. */
+/**
+ * Returns the only id with this beginning. Throws Failure `usage` if several ids have this
+ * beginning.
+ */
 function onlyOne(name: string, among: readonly string[]): string | undefined {
   const ids = [
     ...new Set(among.filter((txnId) => name !== '' && txnId.startsWith(name.toLowerCase()))),

@@ -43,7 +43,10 @@ const textsOf = (txn: ListedTransaction, recipientOf: RecipientOf): string[] =>
     ...[txn.sourceReq, txn.destReq].flatMap(({ reqDetails }) => Object.values(reqDetails ?? {})),
   ].filter((value) => typeof value === 'string');
 
-/** Yields the matching transactions in the order of the service. A live line shows the progress. */
+/**
+ * Yields the matching transactions in the order of the service's list. A live line shows the
+ * progress.
+ */
 export async function* searched(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   isMatch: ReturnType<typeof matcher>,

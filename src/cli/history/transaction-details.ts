@@ -20,7 +20,7 @@ import { resolveId } from './resolve-id.js';
 /**
  * Reads the named transaction, and records its state. If the service does not answer, throws
  * Failure `temporary` with the last known state.
- * @param submitted the kind of that failure for a payment that svcpay has submitted, whose outcome
+ * @param submitted the kind of failure for a payment that svcpay has submitted, because its outcome
  * is unknown
  */
 export async function readDetails(
@@ -59,7 +59,10 @@ export async function unresolvedFailure(
   return unresolvedTransaction(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
 }
 
-/** Shows the last known state of a payment of this home, and when that state was read. */
+/**
+ * Shows the last known state of a payment of this home, and when svcpay read that state. Returns
+ * the failure, with that state in its message.
+ */
 async function lastSeen(
   txnId: string,
   failure: Failure,
@@ -85,7 +88,7 @@ async function lastSeen(
   });
 }
 
-/** The times of the state changes, from the journal and the webhook inbox. */
+/** Returns the times of the state changes, from the journal and the webhook inbox. */
 export async function stateTimes(
   txnId: string,
   context: Context,
@@ -104,7 +107,7 @@ export async function stateTimes(
   ]);
 }
 
-/** The data that a receipt shows in addition to the transaction itself. */
+/** Reads the data that a receipt shows in addition to the transaction itself. */
 export async function receiptDetails(
   txn: Transaction,
   context: Context,
@@ -136,8 +139,8 @@ export async function receiptDetails(
 }
 
 /**
- * The payment of a transaction. Undefined with `--account`, because the journal belongs to the
- * account of the API key.
+ * Returns the payment of a transaction, or undefined with `--account`, because the journal belongs
+ * to the account of the API key.
  */
 async function paymentOf(txnId: string, context: Context): Promise<Payment | undefined> {
   if (context.settings.accountId !== undefined) return undefined;

@@ -129,8 +129,8 @@ function localDataFor(
 type Pages = AsyncIterable<readonly ListedTransaction[]>;
 
 /**
- * Shows progress. If an export is interrupted, throws a failure with the number of written
- * transactions and the id of the last written transaction.
+ * Shows the progress of an export. If the export is interrupted, throws a failure with the number
+ * of written transactions and the id of the last written transaction.
  */
 async function pourCounted(
   pages: Pages,

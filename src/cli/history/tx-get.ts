@@ -120,7 +120,10 @@ function openRequest(
   return undefined;
 }
 
-/** The invoice of a Lightning transaction. Undefined if the transaction has no readable invoice. */
+/**
+ * Returns the invoice of a Lightning transaction, or undefined if the transaction has no readable
+ * invoice.
+ */
 function invoiceOf({ sourceReq, destReq }: Transaction): Invoice | undefined {
   const text = sourceReq.reqDetails?.['paymentRequest'] ?? destReq.reqDetails?.['paymentRequest'];
   try {

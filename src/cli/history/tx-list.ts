@@ -145,8 +145,8 @@ async function* firstOf(
 }
 
 /**
- * Shows the transactions that match a search. On a screen, svcpay prints them after the search,
- * newest last. For machines, svcpay prints each match at once.
+ * Shows the transactions that match a search. On a screen, svcpay prints the matches after the
+ * search, newest last. For machines, svcpay prints each match at once.
  */
 async function showFound(
   matches: AsyncIterable<ListedTransaction>,
@@ -188,7 +188,7 @@ interface HistoryPage {
   /** The transactions of the page, newest first. */
   readonly transactions: readonly ListedTransaction[];
   readonly page: number;
-  /** The number of all matching transactions. Null if the service does not report the number. */
+  /** The number of all matching transactions, or null if the service does not report the number. */
   readonly total: number | null;
   readonly more: boolean;
 }
@@ -208,7 +208,10 @@ async function readPage(
   return { transactions: data, page, total, more };
 }
 
-/** A page on a screen, without hidden rows. Rows of the service's next pages fill up the page. */
+/**
+ * A page for a screen, without hidden rows. svcpay fills the page with rows from the service's next
+ * pages.
+ */
 interface ScreenPage extends HistoryPage {
   readonly hidden: number;
   /** The last page of the service from which this page has rows. */
@@ -242,8 +245,8 @@ async function filledPage(
 }
 
 /**
- * Whether more pages follow. If the service reports no count, a full page means that more pages may
- * follow.
+ * Returns whether more pages follow. If the service reports no count, a full page means that more
+ * pages may follow.
  */
 export function hasMorePages(
   { data, pagination }: TransactionPage,

@@ -80,7 +80,8 @@ const openWaitMs = 30_000;
 async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
   const { out, live } = context;
   const payments = await agreedPayments(context);
-  // A question has no time limit, because the person decides how long to take.
+  // The wait has no time limit if svcpay asks a question, because the person decides how long to
+  // take.
   const atMostMs = payments.every(mayHavePaid) ? waiting : 'forever';
   const { end, over } = deadline(atMostMs, context);
   try {
@@ -112,7 +113,7 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
 }
 
 /**
- * Ends requests together with the wait, because the service can leave each request unanswered for
+ * Aborts requests when the wait ends, because the service can leave each request unanswered for
  * half a minute.
  */
 function deadline(waiting: Wait, { sleep, signal }: Context) {
@@ -173,8 +174,8 @@ async function knownFrom(
 }
 
 /**
- * Rotates the payments, so that machines that resume at the same time start with different
- * payments.
+ * Rotates the payments by a random number, so that machines that resume at the same time start with
+ * different payments.
  */
 function startingAnywhere<T>(items: readonly T[], { random }: Context): readonly T[] {
   const at = Math.floor(random() * items.length);
@@ -182,8 +183,9 @@ function startingAnywhere<T>(items: readonly T[], { random }: Context): readonly
 }
 
 /**
- * The open payments to resume. If svcpay cannot ask a question, it reports and skips each payment
- * that was never submitted, because the earlier run ended before a person approved the cost.
+ * Returns the open payments to resume. If svcpay cannot ask a question, it reports and skips each
+ * payment that was never submitted, because the earlier run ended before a person approved the
+ * cost.
  */
 async function agreedPayments(context: Context): Promise<readonly Payment[]> {
   const { globals, out, terminal } = context;
@@ -205,7 +207,7 @@ async function depsFor(
   return { ...deps, service: client.until(end), signal: end };
 }
 
-/** Fails before svcpay requests a quote that a person could not approve. */
+/** Throws Failure before svcpay requests a quote that no person can approve. */
 function askForYes(payment: Payment, { ask, globals }: Context): void {
   if (!mayHavePaid(payment) && !globals.yes) ask.demand(['--yes']);
 }

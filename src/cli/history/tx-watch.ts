@@ -76,7 +76,7 @@ export const txWatch = defineCommand({
   },
 });
 
-/** The pause between reads of several transactions, which avoids rate limits. */
+/** The pause between two reads of several transactions, which avoids rate limits. */
 const readsApartMs = 1_000;
 
 /**
@@ -84,7 +84,9 @@ const readsApartMs = 1_000;
  */
 const rowsBelow = 2;
 
-/** A line for each transaction. If the window is too low, only open transactions have lines. */
+/**
+ * Draws a line for each transaction. If the window is too low, only open transactions have lines.
+ */
 function watchLines(
   all: readonly Transaction[],
   reached: ReadonlyMap<string, readonly string[]>,
@@ -121,7 +123,10 @@ async function printEnded(
   else await out.list(ended, view);
 }
 
-/** The failures of the transactions. Unknown outcomes are first. */
+/**
+ * Returns the failure of the command: an unknown outcome first, otherwise the first transaction
+ * that did not complete.
+ */
 async function unpaid(
   ended: readonly Transaction[],
   context: Context,

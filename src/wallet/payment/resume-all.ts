@@ -91,7 +91,7 @@ async function outcome(
 }
 
 /**
- * The failures in the order in which a script must react: money under way, a payment that ended
+ * Kinds of failure, the most urgent for a script first: money under way, a payment that ended
  * unpaid, a payment that was not made.
  */
 const byUrgency: readonly FailureKind[] = [

@@ -41,7 +41,7 @@ export async function confirmQuote(
 async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): Promise<Payment> {
   const { journal, scope, owner } = deps;
   const [ref, number] = attemptNamed(txn.extRefId ?? deps.newId());
-  const order = (await orderAsked(ref, txn, deps)) ?? orderOf(txn);
+  const order = (await storedOrder(ref, txn, deps)) ?? orderOf(txn);
   const { payment, found } = await journal.begin({
     id: deps.newId(),
     scope,
@@ -64,7 +64,7 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
  * Returns the order in the journal that has the quote's reference, because the service reports only
  * a part of an order. Undefined if the quote differs from the order. Throws like `asAttempt`.
  */
-async function orderAsked(
+async function storedOrder(
   ref: string,
   txn: Transaction,
   { journal, scope, account }: PaymentDeps,

@@ -89,7 +89,7 @@ export async function find(
     ref,
     { since: since(run, goal, deps), depth, onRead },
     deps.service,
-  ).catch(neverMind);
+  ).catch(asEmptyList);
   let best: { txn: Transaction; number: number } | undefined;
   for (const { row, number } of listed) {
     const isOlder = run.payment.attempts.some((attempt) => attempt.txnId === row.txnId);
@@ -129,7 +129,7 @@ function since({ order, payment }: Run, { reference }: RunGoal, { service }: Pay
 }
 
 /** Treats a list that cannot be read now as empty. */
-const neverMind = (error: unknown): [] => {
+const asEmptyList = (error: unknown): [] => {
   if (error instanceof Failure && (error.kind === 'temporary' || error.kind === 'refused'))
     return [];
   throw error;

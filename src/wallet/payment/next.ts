@@ -205,7 +205,7 @@ function submitting(situation: Situation<Submitting>): Step {
       ? fail(situation, outcomes.leftUnanswered(attempt))
       : { do: 'withdraw', failure: outcomes.interrupted() };
   }
-  if (refusal !== undefined) return weigh(situation);
+  if (refusal !== undefined) return judgeRefusal(situation);
   const pause = tries === 0 ? 0 : pauseBefore(tries, error);
   if (isUnanswered && reads === undefined)
     return waitUntil(atMs + (pause ?? 0), now, { do: 'read', attempt });
@@ -237,7 +237,7 @@ function look(situation: Situation<Submitting>): Step {
  * earlier copy of the confirmation may have taken effect and caused the refusal. Until the refusal
  * is final, the attempt stays `submitting`.
  */
-function weigh(situation: Situation<Submitting>): Step {
+function judgeRefusal(situation: Situation<Submitting>): Step {
   const { memory, attempt, now } = situation;
   const { reads, confirmation } = memory;
   if (reads === undefined) return { do: 'read', attempt };
@@ -261,7 +261,7 @@ function inFlight(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, now } = situation;
   const { reads, txn, sinceMs } = memory;
   if (txn === undefined && reads === undefined) return { do: 'read', attempt };
-  if (reads?.error !== undefined && isLastWord(situation, reads))
+  if (reads?.error !== undefined && endsWait(situation, reads))
     return stopWatching(situation, outcomes.unread, reads.error);
   if (goal.until !== 'settled' && txn !== undefined) return accepted(situation);
   const waited = now.ms - sinceMs;
@@ -291,10 +291,7 @@ function accepted(situation: Situation<Settling>): Step {
  * Otherwise a missing response never ends it, and `not-found` ends it only after 8 s. The third
  * unreadable response in a row or a refused sign-in also ends the wait.
  */
-function isLastWord(
-  { memory, now }: Situation<Settling>,
-  { result, count, error }: Reads,
-): boolean {
+function endsWait({ memory, now }: Situation<Settling>, { result, count, error }: Reads): boolean {
   if (memory.txn === undefined) return true;
   if (result === 'not-found') return now.ms - memory.sinceMs >= staleForMs;
   return result === 'unreadable' && (count >= 3 || error?.kind === 'authentication');
@@ -323,7 +320,7 @@ function unknown(situation: Situation<Settling>): Step {
   if (reads === undefined) return { do: 'read', attempt };
   if (reads.result === 'moving') return inFlight(situation);
   if (reads.error !== undefined)
-    return isLastWord(situation, reads) || hasHeld(reads)
+    return endsWait(situation, reads) || hasHeld(reads)
       ? fail(situation, outcomes.unreadable(payment, reads.error))
       : readAgain(situation, reads);
   if (reads.result === 'lapsed' && memory.submittedHere !== true && mayOpenAttempt(payment, goal))

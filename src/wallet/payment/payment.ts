@@ -202,7 +202,7 @@ async function run(
     try {
       if (given.leaveOpen === 'if-passing' && status(claim.payment) === 'abandoned')
         throw isAbandoned(claim.payment);
-      const end = await drive(claim, wishOf(claim.payment, given, options, followed), own);
+      const end = await drive(claim, goalOf(claim.payment, given, options, followed), own);
       if ('txn' in end) return end.txn;
       known = end.lost;
       if (end.declined !== undefined) await leaveDeclined(known, end.declined, deps);
@@ -231,7 +231,7 @@ async function leaveDeclined(
  * @param followed whether another process worked on the payment until now, so that its result is
  * reported, not repeated
  */
-function wishOf(
+function goalOf(
   payment: Payment,
   given: Given,
   { wait, retry, until }: PaymentOptions,

@@ -31,10 +31,10 @@ import {
 
 export interface BatchCheck {
   readonly rows: number;
-  /** The rows that an earlier run paid or submitted. */
+  /** The number of rows that an earlier run paid or submitted. */
   readonly settled: number;
   readonly earlier: readonly SettledRow[];
-  /** The latest run with rows of this file. This run continues the latest run. */
+  /** The latest run with rows of this file, which this run continues. */
   readonly run: string | undefined;
   readonly payees: readonly PayeeRow[];
   /** The columns that the rows have. */
@@ -50,7 +50,7 @@ export interface BatchCheck {
 export interface SettledRow {
   readonly line: number;
   /**
-   * Whether svcpay derived the reference from the payment. An equal row next month then has the
+   * Whether svcpay derived the reference from the payment. If so, an equal row next month has the
    * same reference.
    */
   readonly isDerived: boolean;
@@ -59,8 +59,8 @@ export interface SettledRow {
 }
 
 /**
- * The age after which a paid row without a reference may be meant as a new payment. Equal rows
- * without references are otherwise paid once per batch name.
+ * The age in ms after which a paid row without a reference may be meant as a new payment. svcpay
+ * pays equal rows without references only once per batch name.
  */
 const sameRunMs = 7 * 86_400_000;
 
@@ -75,7 +75,9 @@ export interface CheckDeps {
    * Called for unpaid rows.
    */
   readonly vet: (row: PlannedRow) => Promise<void>;
-  /** The payments whose reference differs from this reference at most in letter case and blanks. */
+  /**
+   * Finds the payments whose reference equals this reference, apart from letter case and blanks.
+   */
   readonly alike: (ref: string) => Promise<readonly Payment[]>;
   /** The spending that counts towards daily limits. */
   readonly spent: () => Promise<readonly Spend[]>;
@@ -116,7 +118,7 @@ export async function checkBatch(
       problems.push(planned);
       continue;
     }
-    // A failure to read the journal is thrown, because it is not a problem of the row.
+    // A failure to read the journal ends the check, because it is not a problem of the row.
     const known = await deps.alike(planned.ref);
     const payment = known.find(({ ref }) => ref === planned.ref);
     const state = await orProblem(row.line, () => stateOf(planned, payment, known, deps));
@@ -162,7 +164,7 @@ const paidAt = ({ attempts, openedAt }: Payment): number =>
   Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? openedAt));
 
 interface Seen {
-  /** The lines, by their reference in lower case and without blanks. */
+  /** The earlier rows, by their reference in lower case and without blanks. */
   readonly lineOfRef: Map<string, Pick<PlannedRow, 'line' | 'ref'>>;
   readonly lineOfInvoice: Map<string, number>;
 }
@@ -228,7 +230,7 @@ function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
 }
 
 /**
- * Whether a row pays the same invoice as a payment. After the invoice of a bitcoin: URI has
+ * Whether a row pays the same invoice as a payment. After the invoice of a `bitcoin:` URI has
  * expired, svcpay plans the URI on-chain, although the invoice was paid.
  */
 const paysSameInvoice = ({ idempotencyKey }: PlannedRow['order'], payment: Payment): boolean =>

@@ -23,7 +23,7 @@ export type RemarkKind =
 
 export interface BatchRemark {
   readonly kind: RemarkKind;
-  /** The line of the payee, or null for a payee that has no line. */
+  /** The line of the payee, or null for a payee that the file lacks. */
   readonly line: number | null;
   readonly payee: string;
   readonly before: string | null;
@@ -45,7 +45,7 @@ export interface Comparison {
 /**
  * Compares the rows with earlier runs.
  * @param runs newest first
- * @param factor a larger ratio of two amounts causes a remark
+ * @param factor the ratio of two amounts above which a row gets a remark
  */
 export function compareRuns(
   rows: readonly PayeeRow[],
@@ -75,7 +75,10 @@ function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
   });
 }
 
-/** The keys of a row. If only one of payee and account is equal, the other has changed. */
+/**
+ * The payee key and the account key of a row. If only one key equals that of an earlier row, the
+ * other has changed.
+ */
 const keysOf = (row: PaidRow): string[] =>
   [payeeKey(row), accountKey(row)].flatMap((key) => key ?? []);
 
@@ -176,7 +179,10 @@ const bank = ({ institution, institutionName }: PaidRow): string =>
 const place = (row: PaidRow): string =>
   [row.account ?? '', bank(row)].filter((part) => part !== '').join(' · ');
 
-/** Compares with the closest earlier amount to the payee, if possible to the same account. */
+/**
+ * Compares the amount with the closest earlier amount to the payee, if possible to the same
+ * account.
+ */
 function amountChange(row: PayeeRow, earlier: readonly PaidRow[], factor: Big): BatchRemark[] {
   const same = earlier.filter((each) => accountKey(each) === accountKey(row));
   const among = same.length > 0 ? same : earlier;

@@ -29,7 +29,7 @@ export interface Cost {
   readonly ccy: string;
   /** The total of the wallet. Includes fees, unless `isEstimate`. */
   readonly total: Big;
-  /** The fees of the wallet. Null if they are not known yet. */
+  /** The fees of the wallet. Null in an estimate. */
   readonly fees: Big | null;
   /** Whether the cost comes from the rates instead of from quotes. */
   readonly isEstimate: boolean;
@@ -50,7 +50,7 @@ export interface Quoted {
   readonly refused: readonly { readonly row: PlannedRow; readonly failure: Failure }[];
 }
 
-/** Failures that are temporary or that concern the whole batch. */
+/** Kinds of failure that are temporary or that concern the whole batch. */
 const ending: ReadonlySet<FailureKind> = new Set([
   'temporary',
   'authentication',
@@ -98,7 +98,9 @@ function costsOf(rows: readonly RowCost[]): Cost[] {
   return [...sums].map(([ccy, sum]) => ({ ccy, ...sum, isEstimate: false }));
 }
 
-/** The amounts at these rates, without fees. A wallet without a rate is omitted. */
+/**
+ * Estimates the debit of each wallet at these rates, without fees. Omits a wallet without a rate.
+ */
 export function estimateCost(totals: readonly BatchTotal[], rates: Rates): Cost[] {
   const wallets = [...new Set(totals.map(({ from }) => from))];
   return wallets.flatMap((ccy) => {
@@ -122,7 +124,10 @@ function converted({ from, ccy, amount }: BatchTotal, rates: Rates): Big | undef
   }
 }
 
-/** Throws Failure `limit` if the quoted total exceeds a wallet or a limit. */
+/**
+ * Throws Failure `limit` if a row exceeds a limit, or if the quoted total exceeds the balance of a
+ * wallet.
+ */
 export function refuseUnpayable(
   { costs, refused }: Quoted,
   available: (ccy: string) => Money | undefined,

@@ -83,8 +83,8 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * The column that a misspelled or foreign name means. svcpay never ignores a column with a
- * misspelled or foreign name.
+ * The column that a misspelled name, or a name from another program, means. svcpay never ignores a
+ * column with a misspelled name.
  */
 function meant(name: string, { names }: Columns): string | undefined {
   const plain = name.replaceAll(/[\s-]+/g, '_');

@@ -3,10 +3,10 @@ import type { Journal } from '../../store/journal/journal.js';
 import type { PastRun } from './compare.js';
 import { readPaidRow } from './payee.js';
 
-/** The number of earlier runs that are compared, which is a year of monthly runs. */
+/** The number of earlier runs that svcpay compares with a batch: a year of monthly runs. */
 const runsCompared = 12;
 
-/** The number of runs that are searched for a name. */
+/** The number of runs in which svcpay searches for a name. */
 export const runsKept = 1_000;
 
 /** The name of a run: its start, by which runs are sorted, and the name of the batch. */

@@ -79,7 +79,7 @@ export const markOf = (run: string, row: PlannedRow): BatchMark => {
 
 const writtenSchema = v.pipe(v.string(), v.parseJson(), paidSchema);
 
-/** Reads the journal's row. Undefined for a row of a different version. */
+/** Reads a row from the journal. Undefined for a row of a different version. */
 export function readPaidRow(text: string): PaidRow | undefined {
   const read = v.safeParse(writtenSchema, text);
   return read.success ? read.output : undefined;

@@ -10,8 +10,7 @@ export interface PlannedRow {
   readonly line: number;
   readonly ref: string;
   /**
-   * Whether the file contains the reference. Otherwise svcpay derived the reference from the
-   * payment.
+   * Whether the file contains the reference. If not, svcpay derived the reference from the payment.
    */
   readonly named: boolean;
   readonly order: Order;
@@ -19,7 +18,7 @@ export interface PlannedRow {
   readonly name?: string | undefined;
   /** The cells of the line, for the result file. */
   readonly cells?: Readonly<Record<string, string>> | undefined;
-  /** The value as in the file. */
+  /** The destination, as the file states it. */
   readonly to: string;
   readonly amount: string;
   /**
@@ -32,8 +31,8 @@ export interface PlannedRow {
  * The reference of a row whose reference cell is empty. svcpay derives the reference from
  * destination, amount and the name of the batch. The file, its path and the order of its rows do
  * not matter, so a file that was moved, sorted, fixed or piped in again pays no row twice. The
- * note, the paying wallet and the spelling of the amount do not matter either. A destination that
- * can be paid only once has its usual reference.
+ * note, the paying wallet and the spelling of the amount do not change the reference either. An
+ * invoice, which can be paid only once, has its usual reference.
  */
 export function derivedRef(order: Order, name: string): string {
   if (order.idempotencyKey !== null) return invoiceReference(order.idempotencyKey);

@@ -127,7 +127,7 @@ function readRow(
     return { line, kind: 'usage', message: `${names[broken] ?? ''} is not UTF-8 text.` };
   const cells = names.flatMap((name, index): [string, string][] => {
     const cell = isResult ? fromPlainCell(record[index] ?? '') : (record[index] ?? '');
-    // A reference is not trimmed, because references are compared exactly.
+    // Does not trim a reference, because references are compared exactly.
     return name === undefined || cell.trim() === ''
       ? []
       : [[name, name === 'ref' ? cell : cell.trim()]];
@@ -191,7 +191,7 @@ export function inColumn<T>(column: string, read: () => T): T {
 }
 
 interface Separated {
-  /** Returns the file without its `sep=` line. */
+  /** The file without its `sep=` line. */
   readonly bytes: AsyncIterable<Buffer>;
   readonly separator: string;
   /** The number of the line with which `bytes` begins. */

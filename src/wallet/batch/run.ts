@@ -39,7 +39,7 @@ export interface RowOutcome {
 
 export interface BatchOptions {
   readonly concurrency: number;
-  /** Whether to stop starting rows after a failure. */
+  /** Whether a failure keeps further rows from starting. */
   readonly stopOnError: boolean;
   /**
    * Whether to wait for the settlement of rows. If undefined, svcpay waits only for methods that
@@ -74,9 +74,8 @@ export interface BatchDeps {
 const rowsPerRequest = 2;
 
 /**
- * Pays the rows. Resolves once all rows in flight have ended, with whether the end of the file was
- * reached. Rejects at that time if the rows cannot be read, or after an error that is not a row's
- * failure.
+ * Pays the rows. Once all rows in flight have ended, resolves with whether the end of the file was
+ * reached, or rejects with an error that does not concern a single row, such as an unreadable file.
  */
 export async function runBatch(
   rows: AsyncIterable<PlannedRow>,
@@ -254,9 +253,7 @@ function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): P
   return { wait: waits ? waitTimeout : false, retry };
 }
 
-/**
- * The outcome of a row that the journal records as paid. svcpay sends no request for this outcome.
- */
+/** The outcome of a row that the journal records as paid, without a request. */
 async function paidBefore(
   row: PlannedRow,
   { payment }: BatchDeps,
@@ -282,7 +279,7 @@ async function paidBefore(
   };
 }
 
-/** The approved total of an attempt of a different run that this run follows. */
+/** The approved total of an attempt that a different run submitted and this run follows. */
 async function approvedTotal(
   row: PlannedRow,
   { payment: { journal, scope } }: BatchDeps,

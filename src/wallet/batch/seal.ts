@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
 import type { PayeeRow } from './payee.js';
 
-/** The sealed content, from which svcpay names the row that differs. */
+/** The sealed content, with which svcpay names the rows that differ. */
 export const sealedSchema = v.object({
   /** The paying account, and the highest fee and loss per row, as text. */
   terms: v.optional(v.record(v.string(), v.string()), {}),

@@ -7,9 +7,8 @@ import type { PaymentService } from '../payment/contract.js';
 const freshMs = 2_000;
 
 /**
- * Shares a recent balance. A balance that is some seconds old suffices, because the balance only
- * avoids requests that must fail, and the service itself decides about the funds. Only the first
- * caller waits for the response.
+ * Shares a recent balance. A balance that is a few seconds old suffices, because svcpay uses the
+ * balance only to avoid requests that must fail. Only the first caller waits for the response.
  * @param concurrency the most create requests and confirmations in flight
  */
 export function sharedService(

@@ -40,8 +40,8 @@ export function rowState(
   if (known === 'open' || known === 'abandoned') return 'not-started';
   if (known === 'error' || txn?.txnState === 'error') return 'ended';
   if (known === 'failed') return 'failed';
-  // The service may know a later state than the journal. After submission, an expired transaction
-  // proves nothing.
+  // The service may report a later state than the journal has. After submission, an expired
+  // transaction proves nothing.
   if (txn?.txnState === 'completed') return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
   return known === 'in-flight' && txn !== undefined && isFinal(txn.txnState)
     ? endedState(txn.txnState)

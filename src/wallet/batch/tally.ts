@@ -11,7 +11,7 @@ export interface BatchTally {
   readonly before: number;
   /** The debits of this run by currency, including fees. */
   readonly spent: ReadonlyMap<string, Big>;
-  /** The failure reasons of the rows. */
+  /** The kinds of the rows' failures. */
   readonly kinds: ReadonlySet<FailureKind>;
 }
 
@@ -49,10 +49,10 @@ export const hasMoved = ({ results, before }: BatchTally): boolean =>
 const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
 
 /**
- * The failure of an incomplete batch. `pending` if an outcome is unknown, or if the batch was
- * interrupted halfway. `interrupted` if no money had moved. Otherwise the reason that all failed
- * rows share, or `payment-failed`. After money was sent, reasons that promise the opposite are
- * replaced.
+ * The failure of an incomplete batch. Its kind is `pending` if an outcome is unknown. After an
+ * interruption, its kind is `pending` if this run submitted a payment, otherwise `interrupted`. In
+ * other cases, its kind is that of all failed rows, or `payment-failed` if their kinds differ.
+ * After a submission, `partly` replaces a kind that promises that no money moved.
  * @param complete whether the end of the file was reached
  */
 export function failureOf(
@@ -92,7 +92,7 @@ export function failureOf(
   );
 }
 
-/** Reasons that promise that no money was sent, with their replacements. */
+/** Kinds of failure that promise that no money moved, with their replacements. */
 const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
   usage: 'payment-failed',
   interrupted: 'payment-failed',

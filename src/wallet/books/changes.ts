@@ -25,8 +25,8 @@ export const keyOf = ({ wallet, txnId, reference, kind }: Cells): string =>
   `${wallet} ${txnId || (kind === 'opening' || kind === 'closing' ? kind : reference)}`;
 
 /**
- * The cells that are compared. Except at the ends, the balance after a row is omitted, because it
- * follows from the rows before.
+ * The compared cells of a row, as text. Omits the balance, except in an opening or closing row,
+ * because the balance follows from the earlier rows.
  */
 const factsOf = (cells: Cells): string =>
   JSON.stringify({

@@ -39,7 +39,10 @@ export interface Sources {
 export interface CompareDeps {
   readonly rows: SortedRows;
   readonly read: (txnId: string) => Promise<Transaction>;
-  /** The start of the comparison in epoch ms. Earlier transactions are only looked up. */
+  /**
+   * The start of the comparison in epoch ms. Of earlier transactions, only those that a source
+   * names are compared.
+   */
   readonly since: number;
 }
 
@@ -58,7 +61,7 @@ export function putListed(page: readonly ListedTransaction[], rows: SortedRows):
   rows.replace([], kept);
 }
 
-/** Yields the differences. Called after every page of the list was stored. */
+/** Yields the differences, after every page of the list was stored. */
 export async function* differences({ journal, inbox, files }: Sources, deps: CompareDeps): Found {
   const { rows, since } = deps;
   for await (const local of journal) {
@@ -147,7 +150,7 @@ function* differing(
     ccy: null,
     there: null,
   };
-  // An imported payment that had no reference has its id as reference.
+  // An imported payment without a reference has the transaction id as its reference.
   const isNamed = local.reference !== null && local.reference !== there.txnId;
   if (isNamed && local.reference !== there.reference)
     yield {
@@ -198,8 +201,8 @@ function* amounts(
 }
 
 /**
- * Finds the differences within a transaction of the service, and whether the journal has the
- * transaction.
+ * Finds the contradictions within a transaction of the service, and a transaction that the journal
+ * lacks.
  */
 function* ownDifferences(
   row: ServiceRow,
@@ -236,8 +239,8 @@ function* ownDifferences(
 }
 
 /**
- * Finds the differences of a file. Only the last row about a payment counts. A payment that the
- * file contains twice is a duplicate.
+ * Finds the differences of a batch result file. Only the last row of a payment counts. A row that
+ * repeats a payment with the same state, or under a different reference, is a difference.
  */
 async function* fileDifferences(
   { name, rows: fileRows }: Sources['files'][number],

@@ -54,7 +54,7 @@ const localPaymentText = v.object({
   txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),
   outcome,
-  /** The state in the source's own word. */
+  /** The state, as the source names it. */
   state: v.string(),
   ccy: v.nullable(v.string()),
   /** The debit, including fees. */
@@ -115,7 +115,9 @@ export function serviceText(txn: ListedTransaction): string {
 const feesOf = ({ serviceFee, networkFee }: MovedAmounts): Big =>
   serviceFee.value.plus(networkFee.value);
 
-/** The requested amount, if a different amount arrived. A difference may be the fees. */
+/**
+ * The requested amount, if a different amount arrived and the fees do not explain the difference.
+ */
 function requestedOtherwise({ destReq }: ListedTransaction, moved: MovedAmounts): Big | null {
   if (destReq.amtRequested == null) return null;
   const requested = fromWire(destReq.amtRequested);
@@ -124,8 +126,8 @@ function requestedOtherwise({ destReq }: ListedTransaction, moved: MovedAmounts)
 }
 
 /**
- * Compares amounts within one currency. The source's own amount must equal the amount that arrives,
- * with or without the fees.
+ * Describes a contradiction between the settled amounts of both sides within one currency. The
+ * amount of the source must equal the amount that arrives, with or without the fees.
  */
 function contradictionIn(
   { sourceReq, destReq }: ListedTransaction,
@@ -153,10 +155,10 @@ export const isSameOutcome = (
   there: LocalPayment['outcome'],
 ): boolean => here === there || (here === 'unknown' && there !== 'paid');
 
-/** Whether the service must have the transaction. */
+/** Whether the payment may have moved money, so that the service must have its transaction. */
 export const mayHaveMoved = ({ outcome: of }: LocalPayment): boolean => of !== 'nothing moved';
 
-/** A difference of a whole payment of a source, or of a whole transaction of the service. */
+/** A difference that concerns a payment or a transaction as a whole. */
 export const ofWhole = (
   side: 'here' | 'there',
   difference: FoundDifference['difference'],

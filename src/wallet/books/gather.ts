@@ -1,5 +1,5 @@
-// Reads all transactions of an account once, and sorts their movements on disk. Then reads new
-// transactions until the sums match the wallets, or until the data stops changing.
+// Reads all transactions of an account once, and sorts their movements on disk. If the sums differ
+// from the wallets, re-reads recent transactions while the list may lag.
 import type Big from 'big.js';
 import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/types.js';
 import { interrupted } from '../../api/request/retry.js';
@@ -31,15 +31,17 @@ export interface GatherDeps {
   readonly signal: AbortSignal;
   /** The openings and adjustments of the account. */
   readonly recorded: readonly Movement[];
-  /** The time when each wallet last tied, epoch ms. */
+  /** The time when each wallet last tied, in epoch ms, by currency. */
   readonly ties: ReadonlyMap<string, number>;
   /**
-   * Transactions of this home that the list may lack. svcpay reads them if a wallet does not tie.
+   * Reads the transactions of this home that the list may lack. Called only if a wallet does not
+   * tie.
    */
   readonly submitted: () => Promise<readonly Candidate[]>;
   readonly ledger?: LedgerText | undefined;
   /**
-   * The start and end times of periods, in epoch ms. A row counts on the side on which it settled.
+   * The start and end times of periods, in epoch ms. A transaction belongs to the period in which
+   * it settled.
    */
   readonly edges: readonly number[];
   /** The time at which a transaction settled, if this home knows it. */
@@ -60,7 +62,7 @@ export interface LedgerText {
 export interface Opening {
   readonly entry: Omit<BookEntry, 'recordedAt'>;
   readonly value: Big;
-  /** The time in epoch ms. */
+  /** The time of the opening, in epoch ms. */
   readonly at: number;
 }
 
@@ -69,10 +71,10 @@ export interface Books {
   readonly at: number;
   /** Every currency with a wallet or a movement, sorted. */
   readonly currencies: readonly string[];
-  /** The movements, oldest first. They can be read repeatedly. */
+  /** The movements of a currency, oldest first. Each call starts from the first movement. */
   movements(ccy: string): Iterable<Movement>;
   candidates(ccy: string): readonly Candidate[];
-  /** The text of `LedgerText` for a period, oldest first. */
+  /** The entries of a period as text from `LedgerText`, oldest first. */
   entries(period: Span): Iterable<string>;
   /** Whether the list contains the transaction. */
   has(txnId: string): boolean;
@@ -88,8 +90,8 @@ export interface Books {
 }
 
 /**
- * The overlap of a round with the round before, in ms. Transactions created shortly before a round
- * may change during the round.
+ * A further round also reads transactions created up to this many ms before the previous round,
+ * because such transactions may have changed during that round.
  */
 const overlapMs = 3_600_000;
 
@@ -131,8 +133,7 @@ export async function gather(deps: GatherDeps): Promise<Books> {
 }
 
 /**
- * Reads the list. Then re-reads the latest part of the list while the list may lag behind the
- * wallets.
+ * Reads the list. Then re-reads the latest transactions while the list may lag behind the wallets.
  */
 async function readUntilTied({
   service,
@@ -186,8 +187,8 @@ function addRecorded(movement: Movement, rows: SortedRows, ledger?: LedgerText):
 }
 
 /**
- * Whether a difference is money from before the first statement. A difference that a transaction
- * explains exactly is not.
+ * Whether a difference is the opening of a wallet: money from before the first statement. A
+ * difference that a transaction explains exactly is not an opening.
  */
 const isOpening = (
   { ccy, difference, lastTied }: Difference,
@@ -261,7 +262,10 @@ const isSame = (a: Totals, b: Totals): boolean =>
     total === undefined ? b.get(ccy) === undefined : b.get(ccy)?.eq(total) === true,
   );
 
-/** Whether the list includes the latest change of a wallet. */
+/**
+ * Whether every wallet last changed at least 10 s before `now`, so that the list must include the
+ * change.
+ */
 const isSettled = (wallets: readonly Wallet[], now: number): boolean =>
   wallets.every(({ updatedAt }) => !(Date.parse(updatedAt ?? '') > now - longestLagMs));
 

@@ -82,7 +82,8 @@ export interface BookedMovements {
 const quoteMs = 3_600_000;
 
 /**
- * Finds the possible effects of a transaction.
+ * Returns the movements of a completed transaction, or the possible effects of a transaction that
+ * may still hold money.
  * @param now the service's clock, epoch ms
  */
 export function booked(txn: ListedTransaction, now: number): BookedMovements {

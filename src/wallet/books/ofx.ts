@@ -61,8 +61,8 @@ const amount = (value: Big, ccy: string): string => value.toFixed(decimalsOf(ccy
 const longestAccount = 22;
 
 /**
- * The account name, which begins with the currency. A long id becomes a hash, so that each wallet
- * has its own name.
+ * Names the account of a wallet by currency and account id. Replaces a long id by a hash, so that
+ * each wallet has its own name.
  */
 function accountName(accountId: string, ccy: string): string {
   const name = `${ccy}-${accountId}`;

@@ -72,7 +72,7 @@ export interface Difference {
   readonly ccy: string;
   readonly added: Big;
   readonly reported: Big;
-  /** The service's balance minus the sum. */
+  /** The service's balance minus the sum of the movements. */
   readonly difference: Big;
   /** The time at which the wallet last tied, in epoch ms. Undefined if the wallet never tied. */
   readonly lastTied: number | undefined;

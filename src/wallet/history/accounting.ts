@@ -1,6 +1,6 @@
-// Writes rows for tax and accounting programs in their documented columns. Koinly has one row per
-// transaction, including swaps. Xero and QuickBooks have the movements of one account in one fiat
-// currency.
+// Writes rows for tax and accounting programs in their documented columns. A file for Koinly has
+// one row per transaction, including swaps. A file for Xero or QuickBooks has the movements of one
+// account in one fiat currency.
 import { decimalsOf, fixed } from '../../formats/amount.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
@@ -36,7 +36,7 @@ export interface AccountingFormat {
 const movementsOf = (txn: ListedTransaction): readonly TransactionMovement[] =>
   booked(txn, 0).movements;
 
-/** Writes a time in UTC, because Koinly reads times as UTC. */
+/** The format of Koinly. Times are in UTC, because Koinly reads times as UTC. */
 const koinly: AccountingFormat = {
   head: [
     'Date',
@@ -83,7 +83,7 @@ const koinly: AccountingFormat = {
   },
 };
 
-/** The value in the fiat currency of the amount that left or arrived. */
+/** The fiat value of the amount that left or arrived. */
 function netWorth(moved: TransactionMovement, kept: LocalData['kept']): string[] {
   const rate = kept?.rates[moved.ccy];
   if (kept === undefined || rate === undefined) return ['', ''];
@@ -104,7 +104,7 @@ const xero = (ccy: string): AccountingFormat => ({
   ]),
 });
 
-/** The three-column layout, with US dates. */
+/** The three-column layout of QuickBooks, with US dates. */
 const quickbooks = (ccy: string): AccountingFormat => ({
   head: ['Date', 'Description', 'Amount'],
   atMost: 1_000,

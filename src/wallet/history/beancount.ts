@@ -1,4 +1,4 @@
-// Writes entries in beancount's format. Accounts are opened before use, and texts are quoted.
+// Writes entries in beancount's format. Opens accounts before their use, and quotes texts.
 import { decimalsOf, type Money } from '../../formats/amount.js';
 import { nextDay } from '../../formats/calendar.js';
 import {

@@ -18,7 +18,10 @@ export interface KnownDestination<T> {
   readonly lastAmount?: Money | undefined;
 }
 
-/** The order of a payment that can be repeated. Undefined for a payment of an invoice. */
+/**
+ * The order of a payment that can be repeated. Undefined for a payment of an invoice, and for an
+ * imported payment.
+ */
 export function repeatable(payment: Payment): Order | undefined {
   const order = decodeOrder(payment.request);
   return order.idempotencyKey === null && order.isImported !== true ? order : undefined;
@@ -27,7 +30,7 @@ export function repeatable(payment: Payment): Order | undefined {
 /**
  * Lists the last payment to each destination, newest first, followed by the entries of the address
  * book that were never paid.
- * @param describe the recipient of an order, or undefined for a payment of a different kind
+ * @param describe returns the recipient of an order, or undefined for an order of a different kind
  */
 export function knownDestinations<T>(
   book: readonly KnownDestination<T>[],
@@ -50,9 +53,9 @@ export function knownDestinations<T>(
 const leastKnown = 3;
 
 /**
- * Estimates the usual time of a method. Undefined if there are too few payments. The journal
- * records a payment as paid when a command sees that, which can be long after the settlement. The
- * quicker quarter is therefore the best estimate.
+ * Estimates how long payments by a method usually take, in ms. Undefined if there are too few
+ * payments. A command may read a settlement long after it happened, so the first quartile of the
+ * recorded times is the best estimate.
  */
 export function usualMs(payments: readonly Payment[], method: string): number | undefined {
   const took = payments

@@ -1,5 +1,5 @@
-// Exports the history: CSV and JSONL with every transaction, ledger journals with the transactions
-// that moved money.
+// Exports the history. CSV and JSONL contain every transaction. A ledger journal contains only the
+// transactions that moved money.
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { dayWriter } from '../../formats/calendar.js';
@@ -30,7 +30,7 @@ interface Writer {
   readonly write: (page: readonly ListedTransaction[], local: LocalDataOf) => string;
 }
 
-/** The data that this home has about a transaction of the page. */
+/** Returns this home's data about a transaction of the page. */
 type LocalDataOf = (txnId: string) => LocalData;
 
 export interface ExportOptions {
@@ -39,7 +39,7 @@ export interface ExportOptions {
   readonly jsonLines: (values: readonly object[]) => string;
   /** Sanitizes external text to one line. */
   readonly clean: (text: string) => string;
-  /** Whether to leave cells unchanged that a spreadsheet would run as formulas. */
+  /** Whether to write a cell unchanged even if a spreadsheet would run it as a formula. */
   readonly rawCells: boolean;
   /** The time zone of the calendar days. */
   readonly zone: string;
@@ -50,7 +50,7 @@ export interface ExportOptions {
   readonly local: (page: readonly ListedTransaction[]) => Promise<LocalDataOf>;
 }
 
-/** Yields text in large pieces, with the first piece after the first page. */
+/** Yields the export as text in large pieces. */
 export async function* exportLines(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   options: ExportOptions,
@@ -65,7 +65,7 @@ export async function* exportLines(
       gathered = '';
     }
   } catch (error) {
-    // After a failed read, the rows read so far are written, unless the program would refuse the
+    // If a read fails, yields the rows read so far, unless the accounting program would refuse the
     // file.
     if (!(error instanceof Failure && error.kind === 'usage')) yield gathered;
     throw error;
@@ -73,7 +73,10 @@ export async function* exportLines(
   yield gathered;
 }
 
-/** The size of a piece. Large pieces are twice as fast as one piece per transaction. */
+/**
+ * The least number of characters in a piece. Large pieces are twice as fast as one piece per
+ * transaction.
+ */
 const pieceLength = 524_288;
 
 function writerOf({
@@ -171,8 +174,8 @@ const csvHead =
   'fiat,sourceFiatRate,destFiatRate\n';
 
 /**
- * Writes a CSV row. Both fees are in the source currency. The row is built as one text, because an
- * export writes a million rows.
+ * Writes a CSV row. Both fees are in the source currency. Builds the row as one text, because an
+ * export may have a million rows.
  */
 function csvRow(
   utc: (at: number) => string,
@@ -200,16 +203,13 @@ function csvRow(
 const number = (value: WireNumber | null | undefined): string =>
   value == null ? '' : plainNumber(value);
 
-/**
- * Matches text that can be written without quotes and sanitizing. This fast test accepts most
- * texts.
- */
+/** Matches text that needs neither quotes nor sanitizing. Most texts pass this fast test. */
 const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;
 
 const needsQuotes = /[",\r\n]/;
 
 /**
- * Writes a quoted cell by RFC 4180, except for the line break, which is that of the other formats.
+ * Quotes a cell by RFC 4180. Unlike the RFC, rows end with a line feed, as in the other formats.
  */
 const quoted = (cell: string): string =>
   needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

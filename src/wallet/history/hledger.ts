@@ -41,9 +41,9 @@ const style: EntryStyle = {
 const closing = (day: string, { ccy, value }: Money): string =>
   `\n${day} * Closing balance\n    ${walletAccount(ccy)}  0 ${ccy} = ${fixed(value)} ${ccy}\n`;
 
-/** Removes semicolons from a text, because a semicolon begins a comment. */
+/** Replaces the semicolons of a text, because a semicolon begins a comment. */
 const withoutComment = (text: string): string =>
   text.includes(';') ? text.replaceAll(';', ',') : text;
 
-/** Writes the value of a tag, in which a comma would begin a new tag. */
+/** Replaces the commas in the value of a tag, because a comma begins a new tag. */
 const tagValue = (text: string): string => (text.includes(',') ? text.replaceAll(',', ' ') : text);

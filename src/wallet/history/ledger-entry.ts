@@ -9,7 +9,7 @@ import { figure, movedAmounts, type ReportedAmount, type MovedAmounts } from './
 import { settledAt } from './settled-at.js';
 
 export interface Posting {
-  /** The account in the format of hledger and beancount: `Assets:Svcpay:BTC`. */
+  /** The account in the format of hledger and beancount, such as `Assets:Svcpay:BTC`. */
   readonly account: string;
   readonly amount: ReportedAmount;
   /** The total cost, if the amount was exchanged for a different currency. */
@@ -37,7 +37,7 @@ export interface Entry {
 
 export interface Price {
   readonly ccy: string;
-  /** The value in the fiat currency. */
+  /** The price of one unit, in the fiat currency. */
   readonly price: Money;
 }
 
@@ -71,7 +71,7 @@ export function declarations(line: (name: string) => string): LedgerWriter['decl
   };
 }
 
-/** The parts of an entry in a format. */
+/** How a format writes the parts of an entry. */
 export interface EntryStyle {
   readonly indent: string;
   readonly head: (title: string, note: string | undefined) => string;
@@ -105,8 +105,8 @@ export const namesIn = ({ postings, prices }: Entry): string[] => [
 
 /**
  * Converts a transaction to an entry. Undefined if the transaction moved no money, or if the
- * service reports no amounts or an invalid currency. Texts are on one line without control
- * characters.
+ * service reports no amounts or an invalid currency. Each text of the entry is one line without
+ * control characters.
  */
 export function ledgerEntryOf(
   txn: ListedTransaction,
@@ -120,7 +120,7 @@ export function ledgerEntryOf(
   if (txnState !== 'completed' || at == null) return undefined;
   const figures = movedAmounts(txn);
   if (figures === undefined) return undefined;
-  // This test accepts most texts.
+  // Most texts pass this fast test.
   const line = (text: string): string => (isPlain.test(text) ? text : clean(plainLine(text)));
   const rate = exchangeRate(txn);
   return {
@@ -202,10 +202,10 @@ const plainLine = (text: string): string =>
 /** Matches control characters and line breaks. */
 const controls = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
 
-/** Writes an amount such as `-0.00002507 BTC`, as both programs do. */
+/** Writes an amount such as `-0.00002507 BTC`, as hledger and beancount do. */
 const amountText = ({ ccy, text }: ReportedAmount): string => `${text} ${ccy}`;
 
-/** Writes the amount, with its cost if the amount was exchanged: `0.00025 BTC @@ 25 USDT`. */
+/** Writes the amount and, if the amount was exchanged, its cost, as in `0.00025 BTC @@ 25 USDT`. */
 const costText = ({ amount, cost }: Posting): string =>
   cost === undefined ? amountText(amount) : `${amountText(amount)} @@ ${amountText(cost)}`;
 

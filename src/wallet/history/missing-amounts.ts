@@ -1,5 +1,5 @@
-// Completes listed transactions that lack amounts, fees, currencies, methods or a time. Each is
-// read by its id.
+// Completes listed transactions that lack amounts, fees, currencies, methods or a time. Reads each
+// such transaction by its id.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { withEarlierFields } from '../transaction/read.js';
@@ -35,7 +35,10 @@ async function completed(
   return whole;
 }
 
-/** If a listed transaction cannot be read, the listed form stays, so that the export continues. */
+/**
+ * Reads a listed transaction. If the read fails, keeps the listed form, so that the export
+ * continues.
+ */
 async function wholeOf(
   txn: ListedTransaction,
   read: (txnId: string) => Promise<ListedTransaction>,

@@ -72,7 +72,8 @@ const arrivesLess = ({ amtRequested, amtSettled }: RequestSide): boolean =>
   fromWire(amtSettled).lt(fromWire(amtRequested));
 
 /**
- * The amount of a side. Within one currency, the service may report the amount on the other side.
+ * The amount of a side. Within one currency, the service may report the amount only on the other
+ * side.
  */
 function reportedAmount(side: RequestSide, other: RequestSide): Reported | undefined {
   const own = side.amtSettled ?? side.amtRequested;

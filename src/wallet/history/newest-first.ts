@@ -1,9 +1,9 @@
-// Reads a list from a given time on. Services may ignore the requested time.
+// Omits list rows from before a given time, because services may ignore the requested time.
 import type { ListedTransaction } from '../../api/types.js';
 
 /**
- * Omits rows created before `since`. In a list with the newest row first, it stops at the first
- * page that contains only such rows, so it does not read a long history.
+ * Omits rows created before `since`. If the newest row comes first, stops at the first page with
+ * only older rows, instead of reading a long history.
  */
 export async function* createdSince(
   pages: AsyncIterable<readonly ListedTransaction[]>,

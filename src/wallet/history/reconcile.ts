@@ -41,16 +41,16 @@ export interface ReconcileDeps {
 export interface Reconciled {
   /** The number of listed transactions. */
   readonly read: number;
-  /** The payments that the journal lacked, or did not have as submitted. */
+  /** The number of payments that the journal lacked, or did not record as submitted. */
   readonly entered: number;
-  /** The ids of imported transactions without a reported cost. Limits do not count them. */
+  /** The ids of imported transactions without a reported cost, which the limits do not count. */
   readonly uncounted: readonly string[];
   /** The ids of transactions that may be submitted payments, but lack data for an import. */
   readonly unclear: readonly string[];
 }
 
 /**
- * The longest lifetime of a quote, an hour. A quote from before the backup may therefore have been
+ * The longest lifetime of a quote, in ms. A quote from the hour before the backup may have been
  * submitted after the backup.
  */
 const overlapMs = 3_600_000;
@@ -82,7 +82,7 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
 }
 
 /**
- * Whether a transaction may be svcpay's own. Payments of svcpay always have a reference. Quotes
+ * Whether a listed transaction may be a payment of svcpay, which always has a reference. Quotes
  * count too, because a list may lag behind submissions. svcpay reads an abbreviated row by its id.
  */
 function mayBeOurs(row: ListedTransaction, account: string): boolean {
@@ -129,7 +129,7 @@ async function account(
   const imported = importedAttempt(txn, number, deps);
   const draft = draftOf(
     order,
-    there === undefined || isPlaceOf(there, txn, deps.account) ? (there?.ref ?? ref) : txnId,
+    there === undefined || isPaymentOf(there, txn, deps.account) ? (there?.ref ?? ref) : txnId,
     deps,
   );
   const isNew = await journal.enter(draft, imported, deps.service.datedNow());
@@ -153,8 +153,8 @@ async function listedTransaction(
   }
 }
 
-/** Whether the journal's payment with the reference has this transaction. */
-function isPlaceOf(there: Payment, txn: Transaction, account: string): boolean {
+/** Whether the payment has this transaction, or is unsubmitted and has the same order. */
+function isPaymentOf(there: Payment, txn: Transaction, account: string): boolean {
   if (there.attempts.some(({ txnId }) => txnId === txn.txnId)) return true;
   return !mayHavePaid(there) && echoes(decodeOrder(there.request), txn, account);
 }
@@ -174,7 +174,7 @@ const draftOf = (
 
 /**
  * The order of an imported transaction. An invoice contains the whole order. Undefined if the
- * transaction lacks a currency.
+ * transaction lacks a currency or a method.
  */
 function importedOrder(txn: Transaction): Order | undefined {
   try {
@@ -197,7 +197,7 @@ function importedAttempt(
 ): ImportedAttempt {
   const { txnId, txnState } = txn;
   const moved = movedAmounts(txn);
-  // Negative amounts are ignored, because they would raise the remaining limit.
+  // Ignores negative amounts, because they would raise the remaining limit.
   const figures =
     moved === undefined || moved.left.value.lt(0) || moved.arrived.value.lt(0) ? undefined : moved;
   return {

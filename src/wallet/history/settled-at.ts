@@ -1,4 +1,4 @@
-// Determines when a transaction settled, and on which side of a period's edge.
+// Determines when a transaction settled, and whether it settled in the period of its creation.
 import type { ListedTransaction } from '../../api/types.js';
 import { methodProperties } from '../../formats/rails.js';
 
@@ -13,8 +13,8 @@ export function settledAt({ txnState, sourceReq, destReq }: ListedTransaction): 
 }
 
 /**
- * Whether the time of settlement is missing and could matter. It matters if an edge (epoch ms) lies
- * between the creation and the latest time at which this kind of transaction settles.
+ * Whether the settlement time is missing although an edge of a period (epoch ms) lies between the
+ * creation and the latest possible settlement.
  */
 export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[]): boolean => {
   const { txnState, createdAt } = txn;
@@ -26,8 +26,8 @@ export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[])
 const hourMs = 3_600_000;
 
 /**
- * The longest time until a settlement, in ms. A quote lasts an hour and an invoice a day. Transfers
- * on chains and to banks take days: at most three business days between holidays.
+ * The longest time from creation to settlement, in ms. A quote lasts an hour and an invoice a day.
+ * Transfers on chains and to banks take days: at most three business days between holidays.
  */
 function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   const isQuick = [sourceReq, destReq].every(
@@ -37,7 +37,9 @@ function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   return sourceReq.method === 'servicepay' ? 2 * hourMs : 25 * hourMs;
 }
 
-/** Adds the settlement times that this home knows, if the times matter. */
+/**
+ * Adds the settlement times that this home has, if the period of a transaction depends on its time.
+ */
 export async function* withKnownTimes(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   edges: readonly number[],

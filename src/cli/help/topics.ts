@@ -140,18 +140,18 @@ export function topicText({ parts }: Topic, columns: number): string {
 
 const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   done: 'done',
-  unexpected: 'unexpected',
-  usage: 'usage or invalid input, nothing was sent',
-  refused: 'the service refused (4xx)',
-  authentication: 'authentication or permission',
-  'not-found': 'not found',
+  unexpected: 'an unexpected error occurred',
+  usage: 'the arguments or the input are invalid; nothing was sent',
+  refused: 'the service refused the request (4xx)',
+  authentication: 'authentication failed, or a permission is missing',
+  'not-found': 'the requested object does not exist',
   'payment-failed': 'the payment ended in failed, rejected, expired, error or usercanceled',
   'books-differ': 'the statement does not tie, or reconcile found a difference; nothing was sent',
-  limit: 'not enough funds, a limit or --max-fee stopped it',
-  pending: 'outcome not known yet; the message names the command that resumes the payment',
-  declined: 'declined at the prompt, or a question was needed and could not be asked',
-  temporary: 'temporary (network, 5xx, 429), nothing moved, safe to run again',
-  interrupted: 'interrupted before anything moved',
+  limit: 'funds are insufficient, or a limit or --max-fee stopped the payment',
+  pending: 'the outcome is not known yet; the message names the command that resumes the payment',
+  declined: 'you declined at the prompt, or svcpay could not ask a question',
+  temporary: 'a temporary failure (network, 5xx, 429); nothing moved, so you can run it again',
+  interrupted: 'svcpay was interrupted before anything moved',
 };
 
 export const exitCodeRows: readonly {

@@ -1,4 +1,4 @@
-// Types of the files of undici 7.30.2 that are imported in place of its index, which takes 50 to
+// Types of the files of undici 7.30.2 that svcpay imports instead of the index, which takes 50 to
 // 100 ms to load.
 declare module 'undici/lib/core/connect.js' {
   import type { Socket } from 'node:net';

@@ -30,8 +30,7 @@ const amountPattern = new RegExp(`^(${number}) ?([a-z]*)$`, 'i');
 const unitlessPattern = new RegExp(`^${number}$`);
 
 /**
- * The longest text that svcpay accepts as an amount. Every amount within the size limits is
- * shorter.
+ * The length of the longest text that svcpay accepts as an amount. Every valid amount is shorter.
  */
 const maxLength = 32;
 const satsPerBtc = '1e8';
@@ -78,7 +77,7 @@ export function parseCurrency(text: string): string {
 /** The tokens that are worth a dollar or a euro. */
 const tokens: ReadonlySet<string> = new Set(['USDT', 'USDC', 'EURT', 'EURC']);
 
-/** Whether the code is exactly a currency code. `btc` and `XBT` are not. */
+/** Whether the text is exactly a currency code, unlike `btc` and `XBT`. */
 export const isCurrency = (ccy: string): boolean =>
   ccy === 'BTC' || tokens.has(ccy) || Intl.supportedValuesOf('currency').includes(ccy);
 
@@ -120,8 +119,8 @@ export function parseAmount(text: string, ccy?: string): Money {
     );
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
-  // Only an amount that ends in zero is checked, because a person typed that zero. Programs omit a
-  // final zero.
+  // Checks only a number that ends in zero, because a program would not have written a final zero,
+  // so a person wrote it.
   if (digits.endsWith('0')) checkGrouping(text);
   if (unit === '' && (expected === undefined || expected === 'BTC'))
     throw bareNumber(digits, expected);
@@ -156,9 +155,7 @@ export function checkGrouping(text: string): void {
   );
 }
 
-/**
- * The currency that the text of an amount names. Undefined for a bare number and for other texts.
- */
+/** The currency in the text of an amount. Undefined for a bare number and for other texts. */
 export function currencyOf(text: string): string | undefined {
   const unit = amountPattern.exec(text)?.[2] ?? '';
   if (/^sats?$/i.test(unit)) return 'BTC';
@@ -182,8 +179,8 @@ export function readDecimal(text: string): WireNumber | undefined {
 }
 
 /**
- * The exact decimal of a number from the service. Throws `Failure` usage for values such as `NaN`.
- * JSON cannot contain such values, so only a caller can pass them.
+ * The exact decimal of a number from the service. Throws `Failure` usage for values such as `NaN`,
+ * which a caller can pass although JSON cannot contain them.
  */
 export const fromWire = (n: WireNumber): Big => decimalOf(n);
 
@@ -202,8 +199,8 @@ export const givenFromWire = (n: WireNumber | null | undefined): Big | undefined
   n === null || n === undefined ? undefined : fromWire(n);
 
 /**
- * The amount from a number and a currency of the service. Undefined if the number or the currency
- * is missing.
+ * Makes an amount from a number and a currency of the service. Undefined if the number or the
+ * currency is missing.
  */
 export const moneyFromWire = (
   ccy: string | null | undefined,
@@ -212,8 +209,8 @@ export const moneyFromWire = (
   n === null || n === undefined || !ccy ? undefined : money(ccy, fromWire(n));
 
 /**
- * Writes a finite number as exact text in fixed notation. The function creates a decimal only for
- * unusual numbers, because an export writes a million numbers.
+ * Writes a finite number as exact text in fixed notation. Creates a `Big` only for unusual numbers,
+ * because an export may write a million numbers.
  */
 export function plainNumber(n: WireNumber): string {
   if (typeof n === 'string') return fixed(new Big(n));
@@ -222,8 +219,7 @@ export function plainNumber(n: WireNumber): string {
 }
 
 /**
- * Rewrites a number in fixed notation. JavaScript wrote the number with an exponent, for example
- * `1.5e-7`.
+ * Rewrites a number in fixed notation if JavaScript wrote it with an exponent, such as `1.5e-7`.
  */
 export function withoutExponent(text: string): string {
   const at = text.indexOf('e-');
@@ -238,8 +234,8 @@ export function withoutExponent(text: string): string {
 export const formatAmount = (amount: Money): string => `${formatNumber(amount)} ${amount.ccy}`;
 
 /**
- * Writes the number of an amount, for a column that has the currency next to it. The number is
- * never rounded, and additional decimals are shown.
+ * Writes the number of an amount, for a column that has the currency next to it. Never rounds the
+ * number, and writes all its decimals.
  */
 export function formatNumber({ ccy, value }: Money): string {
   const usual = ccy === 'USDT' ? 2 : decimalsOf(ccy);

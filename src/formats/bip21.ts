@@ -15,7 +15,7 @@ export interface Bip21 {
   readonly lightning?: string | undefined;
   /** The segwit addresses in the parameters `bc`, `tb` and `bcrt`. */
   readonly segwitAddresses: readonly string[];
-  /** The names of the URI's additional payment methods: `lno`, `sp` or `pay`. */
+  /** The names of the other payment methods in the URI, such as `lno`, `sp` or `pay`. */
   readonly otherMethods: readonly string[];
 }
 
@@ -85,10 +85,7 @@ function decode(text: string): string {
   }
 }
 
-/**
- * Reads an amount in BTC. BIP21 allows `.5` and `5.`, but svcpay's own grammar for amounts does
- * not.
- */
+/** Reads an amount in BTC. BIP21 allows `.5` and `5.`, unlike svcpay's own grammar for amounts. */
 function readAmount(text: string): Big {
   const [, integer = '', fraction = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
   if (integer + fraction === '') throw broken(`its amount "${text}" is not a number of bitcoin`);

@@ -67,8 +67,9 @@ export function spanOf({ year, month, day }: CalendarDate, zone: string): Span {
 
 /**
  * The first instant of a day. A clock change at midnight skips the first hour of the day, or
- * repeats the last hour of the previous day. Therefore the function tries the offsets before and
- * after the change, and uses the earlier instant within the day.
+ * repeats the last hour of the previous day. Because of such changes, the function tries the zone's
+ * offset a day before and a day after midnight, and uses the earlier instant that is within the
+ * day.
  */
 function startOf(midnightUtc: number, zone: string): number {
   const dayOf = dayWriter(zone);
@@ -83,7 +84,7 @@ function offsetAt(at: number, zone: string): number {
   return Date.parse(`${clockIn(zone).format(whole).replace(' ', 'T')}Z`) - whole;
 }
 
-/** A formatter for dates and times. The Swedish locale writes them in ISO format. */
+/** A formatter for dates and times in ISO format, which the Swedish locale uses. */
 const clockIn = (timeZone: string): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
 

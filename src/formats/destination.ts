@@ -33,7 +33,9 @@ export type Destination =
   | { readonly kind: 'bip21'; readonly text: string; readonly value: Bip21Destination };
 
 const maxLength = 8192;
-/** The longest pasted text, including the indents that an e-mail adds to each line. */
+/**
+ * The length of the longest pasted text, including the indents that an e-mail adds to each line.
+ */
 const longestPaste = 8 * maxLength;
 
 /**
@@ -64,8 +66,8 @@ export function detectDestination(
 const blanks = /[\s\u200B-\u200D\u2060\uFEFF]+/g;
 
 /**
- * Removes blanks from a pasted text. Blanks stay in the label and the message of a URI. In a
- * Lightning Address, only blanks around each line are removed.
+ * Removes blanks from a pasted text. Keeps blanks in the label and the message of a URI. In a text
+ * with an `@`, removes only blanks around each line.
  */
 function unbroken(input: string): string {
   const joined = input
@@ -81,8 +83,8 @@ function unbroken(input: string): string {
 }
 
 /**
- * Reads an LNURL in web form: `lnurlp://domain/path` (LUD-17), or the fallback
- * `https://...?lightning=LNURL1...` (LUD-01).
+ * Reads an LNURL in the form of a web address, as in `lnurlp://domain/path` (LUD-17), or the
+ * fallback `https://...?lightning=LNURL1...` (LUD-01).
  */
 function lnurlInWeb(text: string): string | undefined {
   const [, rest] = /^lnurlp:\/\/(.+)$/is.exec(text) ?? [];
@@ -113,8 +115,8 @@ function detectAddress(text: string): Destination | undefined {
     const value = parseEvmAddress(text);
     return { kind: 'evm-address', text: value.address, value };
   }
-  // The pattern excludes testnet addresses in upper case, because they start with T too. QR codes
-  // contain addresses in upper case.
+  // The pattern excludes testnet addresses in upper case, which QR codes contain, because these
+  // addresses start with T too.
   if (/^T(?!B1[0-9A-Z]+$)\w{24,}$/.test(text)) {
     const value = parseTronAddress(text);
     return { kind: 'tron-address', text: value.address, value };
@@ -159,7 +161,8 @@ function checkBip21(uri: Bip21): Bip21Destination {
 }
 
 /**
- * The network that an invoice's address must have, because signet invoices have testnet addresses.
+ * The network of the addresses that belong to an invoice. Signet addresses look like testnet
+ * addresses.
  */
 const addressNetwork = ({ network }: Invoice): BitcoinAddress['network'] =>
   network === 'signet' ? 'testnet' : network;

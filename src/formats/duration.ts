@@ -14,8 +14,8 @@ const maxDuration = 36_500 * 86_400_000;
 
 /**
  * Reads a duration into milliseconds, such as `500ms`, `90s`, `10m`, `2h`, `1d` or `1h30m`. The
- * largest unit comes first. Throws `Failure` usage, including for a bare number and for more than a
- * hundred years.
+ * largest unit must come first. Throws `Failure` usage, including for a bare number and for more
+ * than a hundred years.
  */
 export function parseDuration(text: string): number {
   const pattern =
@@ -36,10 +36,7 @@ export function parseDuration(text: string): number {
   return total;
 }
 
-/**
- * Limits a delay to the longest delay of a timer, 24 days, because a timer with a longer delay
- * would fire immediately.
- */
+/** Limits a delay to 24 days, because a timer with a longer delay would fire immediately. */
 export const timerMs = (ms: number): number => Math.min(ms, 0x7fff_ffff);
 
 /**

@@ -28,7 +28,10 @@ export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | un
   return isInverse(given, sourceReq, destReq) ? new Big(1).div(given) : given;
 }
 
-/** Whether the service's rate is inverted. The two amounts decide if both are present. */
+/**
+ * Whether the service's rate is inverted. If both amounts are present, the function compares the
+ * rate with them.
+ */
 function isInverse(given: Big, source: RatedSide, dest: RatedSide): boolean {
   const [sent, gets] = [amountMoved(source), amountMoved(dest)];
   if (sent.gt(0) && gets.gt(0))

@@ -13,7 +13,7 @@ export const exitCodes = {
   'payment-failed': 6,
   /** A statement or a reconciliation found a difference, and nothing was sent. */
   'books-differ': 6,
-  /** The funds are not sufficient, or a limit or `--max-fee` stopped the payment. */
+  /** The balance is too low, or a limit or `--max-fee` stopped the payment. */
   limit: 7,
   /** The payment is in flight, and its outcome is unknown. */
   pending: 8,
@@ -124,8 +124,8 @@ export class Failure extends Error {
 }
 
 /**
- * The result of an optional lookup. A Failure gives undefined, unless the failure is an
- * interruption, which is thrown again.
+ * Resolves with the result of an optional lookup, or with undefined after a Failure. Rejects for an
+ * interruption and for errors that are not Failures.
  */
 export async function ifAvailable<T>(
   lookUp: Promise<T>,

@@ -1,4 +1,5 @@
-// Reads LNURLs (LUD-01) and Lightning Addresses (LUD-16). Both lead to a URL that returns invoices.
+// Reads LNURLs (LUD-01) and Lightning Addresses (LUD-16). An LNURL or Lightning Address leads to a
+// URL that returns invoices.
 import { bech32 } from '@scure/base';
 import { changed, normaliseBech32 } from './address/encodings.js';
 import { Failure } from './failure.js';
@@ -7,7 +8,7 @@ import { Failure } from './failure.js';
 export interface LightningAddress {
   readonly user: string;
   readonly domain: string;
-  /** The whole address `user@domain` in lower case. */
+  /** The complete address `user@domain` in lower case. */
   readonly address: string;
 }
 
@@ -62,7 +63,7 @@ export const payUrl = ({ user, domain }: LightningAddress): string =>
 
 /**
  * The URL of a Lightning Address or an LNURL. All spellings of a destination have the same URL.
- * Other texts stay unchanged.
+ * Returns other texts unchanged.
  */
 export function lnurlTarget(text: string): string {
   const name = text.replace(/^lightning:/i, '');

@@ -17,8 +17,8 @@ export const policies = {
   /** Repeats a confirmation once if the service refused its token. */
   tokenOfConfirmation: { pauses: { fromMs: 800, factor: 1, upToMs: 800, spread: 1 }, turns: 2 },
   /**
-   * Repeats a create request without a response. The pauses are exact, because the payment core
-   * must not use randomness.
+   * Repeats a create request without a response. The pauses are not random, because the payment
+   * core must be deterministic.
    */
   createRequest: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 4 },
   /** Repeats a confirmation without a response. */
@@ -106,12 +106,14 @@ export const longestDatabaseWaitMs = 12_000;
 /** The longest time for which a read may be stale. */
 export const staleForMs = 8_000;
 
-/** The next pause of a repeated read. After the end of the list, the pause is 4 s. */
+/**
+ * The next pause of a repeated read in ms. After the end of the `staleRead` list, the pause is 4 s.
+ */
 export const stalePause = (count: number): number =>
   policies.staleRead.pauses.list[count - 1] ?? 4_000;
 
 /**
- * The longest pause that svcpay accepts from the service. For a longer pause, svcpay ends the
- * payment, and the person decides.
+ * The longest pause that svcpay accepts from the service. If the service requests a longer pause,
+ * svcpay ends the run, and the person decides.
  */
 export const longestPauseAskedForMs = 30_000;

@@ -15,8 +15,8 @@ export type Pauses =
       readonly spread: number;
     }
   /**
-   * Fixed pauses until the loop has waited `untilMs`. Each later pause is the waited time divided
-   * by `dividedBy`.
+   * Fixed pauses until the loop has waited `untilMs`. After that, each pause is the time since the
+   * loop began, divided by `dividedBy`.
    */
   | {
       readonly first: readonly { readonly untilMs: number; readonly pauseMs: number }[];
@@ -31,9 +31,11 @@ export interface Policy {
 }
 
 export interface PollDeps {
-  /** Returns the machine's time in ms. */
+  /** Returns the time in ms. */
   readonly now: () => number;
-  /** Waits for this time. When the signal is aborted, the promise resolves early or rejects. */
+  /**
+   * Waits for this number of ms. When the signal is aborted, the promise resolves early or rejects.
+   */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
   /** Returns a random number from 0 to 1. The default is 1, which gives the longest pauses. */
@@ -56,9 +58,9 @@ export type PollNext<T> = { readonly done: T } | { readonly afterMs?: number | u
 export type PollEnd<T> = { readonly done: T } | { readonly over: 'exhausted' | 'interrupted' };
 
 /**
- * Repeats the step until the step is done, the policy has no further pause, `atMostMs` have passed,
+ * Repeats the step until the step is done, the policy has no more pauses, `atMostMs` have passed,
  * or the signal is aborted. The first step always runs. When `atMostMs` have passed, the loop runs
- * the last step.
+ * the step for the last time.
  */
 export async function poll<T>(
   policy: Policy,
@@ -97,15 +99,15 @@ export function pauseAfter(
 }
 
 /**
- * The longest time that a step can take. A longer time on the machine's clock means that someone
- * set the clock.
+ * The longest plausible time between two readings of the machine's clock, in ms. After a longer
+ * time, someone must have set the clock.
  */
 const longestStepMs = 60_000;
 
 export interface ElapsedClock {
   /** Milliseconds since this clock was created. */
   readonly now: () => number;
-  /** Waits for this time. Resolves early when the signal is aborted. */
+  /** Waits for this number of ms. Resolves early when the signal is aborted. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 

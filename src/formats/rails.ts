@@ -15,7 +15,7 @@ interface MethodProperties {
   /** The name of the method on a receipt. */
   readonly route: string;
   readonly pace: Pace;
-  /** How long a payment by this method usually takes. */
+  /** The usual duration of a payment by this method, in ms. */
   readonly usualMs: number;
   /** The name of payments by this method in a sentence, such as `on-chain usually takes 30 min`. */
   readonly named: string;
@@ -24,7 +24,7 @@ interface MethodProperties {
 }
 
 /**
- * The methods from the specification (Payment methods). The list of payout methods is open, because
+ * The methods from the specification (Payment methods). The list omits payout methods, because
  * services add countries.
  */
 const methods = {
@@ -92,11 +92,13 @@ export const methodProperties = (method: string | null | undefined): MethodPrope
 interface RailProperties {
   readonly method: RailMethod;
   readonly paysTo: readonly Destination['kind'][];
-  /** The name of the rail's destination in a sentence. `argument` is its name in help. */
+  /**
+   * The name of the rail's destination in a sentence. `argument` is the destination's name in help.
+   */
   readonly destination: string;
   readonly argument: string;
   /**
-   * The place of the amount in a create request: in the invoice, on the source side, or on the
+   * Where a create request states the amount: in the invoice, on the source side, or on the
    * destination side (specification, endpoint 6, rules 2, 3 and 5).
    */
   readonly amount: 'in invoice' | 'on source' | 'on destination';
@@ -104,7 +106,8 @@ interface RailProperties {
   /** A note next to the destination, if the text of the destination does not show the rail. */
   readonly note?: string;
   /**
-   * Whether the rail settles within minutes or hours. svcpay waits for a slow rail only on request.
+   * Whether the rail settles within minutes or hours. svcpay waits for the settlement of a slow
+   * rail only on request.
    */
   readonly isSlow: boolean;
 }

@@ -1,4 +1,4 @@
-// The states of a transaction (specification: States and transitions).
+// The states of a transaction (see "States and transitions" in the specification).
 
 /** All states from the specification, in the specification's order. */
 export const transactionStates = [
@@ -24,10 +24,10 @@ const seenStates = [
   'canceled',
 ] as const;
 
-/** All known names of states. */
+/** All states that svcpay recognizes. */
 export const knownStates: readonly string[] = [...transactionStates, ...seenStates];
 
-/** The final states. Every other state counts as in flight, including an unknown state. */
+/** The final states. Every other state counts as in flight, including an unrecognized state. */
 export const finalStates: readonly string[] = [
   'completed',
   'failed',
@@ -52,14 +52,14 @@ export const hasLapsed = (txnState: string): boolean => lapsedStates.has(txnStat
 export const isRetriable = (txnState: string): boolean => retriableStates.has(txnState);
 
 /**
- * Whether a state is final and, according to the service, no money moved. After a confirmation, an
- * expired or cancelled state may come from a stale read.
+ * Whether a state is final and, according to the service, no money moved. After a confirmation, a
+ * read of an expired or cancelled state may be stale.
  */
 export const movedNothing = (txnState: string): boolean =>
   hasLapsed(txnState) || isRetriable(txnState);
 
 /**
- * Whether the transaction waits for a confirmation. The service has not sent an unconfirmed payment
- * to the network.
+ * Whether the transaction waits for a confirmation. Until the confirmation, the service sends no
+ * payment to the network.
  */
 export const isQuoted = (txnState: string): boolean => txnState === 'quoted';

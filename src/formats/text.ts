@@ -4,7 +4,7 @@
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Clips a text to the length that a message quotes. */
+/** Clips a text to the longest length that a message should quote. */
 export const clip = (text: string, longest = 40): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}…`;
 
@@ -39,8 +39,8 @@ export const fieldOf = (column: string): string =>
 const opensFormula = /^'*[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
 /**
- * Writes a text as a cell. An apostrophe precedes a text that a spreadsheet would run as a formula,
- * and a text that looks like an escaped cell.
+ * Writes a text as a cell. Puts an apostrophe before a text that a spreadsheet would run as a
+ * formula, and before a text that looks like an escaped cell.
  */
 export const asPlainCell = (text: string): string => (opensFormula.test(text) ? `'${text}` : text);
 

@@ -1,6 +1,6 @@
-// Delivers events from the backlog to one consumer, each at least once. Events of one transaction
-// are delivered in order, and many transactions are served at once. A worker takes an event and
-// delivers it. Then the event is done, or a worker tries it again later.
+// Delivers events from the backlog to one consumer, each at least once. svcpay delivers the events
+// of one transaction in order, and serves many transactions at once. After its delivery, an event
+// leaves the backlog, or a worker tries the event again later.
 import { setMaxListeners } from 'node:events';
 import { policies } from '../formats/policies.js';
 import { pauseAfter, type Policy } from '../formats/poll.js';
@@ -12,8 +12,8 @@ export type Verdict =
   /** The verdict that the event is undeliverable. The event leaves the backlog. */
   | { readonly kind: 'failed'; readonly reason: string }
   /**
-   * The verdict that the event must be tried again. Either the consumer is down, or the consumer
-   * refuses only this event.
+   * The verdict that a worker must try the event again, because the consumer is down (`consumer`)
+   * or refuses only this event (`transaction`).
    */
   | { readonly kind: 'retry'; readonly scope: 'consumer' | 'transaction'; readonly reason: string };
 
@@ -34,11 +34,11 @@ export interface DispatchOptions extends LeaseOptions {
 
 export type Dispatcher = ReturnType<typeof startDispatcher>;
 
-/** The largest number of event ids in memory. All further ids stay on disk. */
+/** The largest number of event ids in memory. The ids of other events stay on disk. */
 const mostHeld = 20_000;
 /**
- * The size of the groups in which delivered events leave the backlog. A smaller group leaves after
- * `settleMs`.
+ * The number of delivered events that svcpay removes from the backlog together. After `settleMs`,
+ * svcpay also removes a smaller number.
  */
 const settledAtOnce = 200;
 const settleMs = 50;
@@ -46,8 +46,8 @@ const settleMs = 50;
 const lookMs = 1_000;
 const extendEveryMs = eventLeaseMs / 4;
 /**
- * The longest time that a consumer may take to answer. A stop waits for deliveries in flight for
- * the same time.
+ * The longest time that a consumer may take to answer. A dispatcher that stops waits equally long
+ * for deliveries in flight.
  */
 export const longestAnswerMs = 15_000;
 
@@ -56,11 +56,12 @@ export function startDispatcher(options: DispatchOptions) {
   const queues = createQueues();
   const lease = createLease(options, queues);
   const changes = createBell();
-  /** The signal that no new delivery may start. */
+  /** Aborted when the dispatcher stops, so that no new delivery starts. */
   const stopping = new AbortController();
-  /** The signal that ends deliveries in flight. */
+  /** Aborted to end the deliveries in flight. */
   const cutOff = new AbortController();
-  // Every pause listens to one of these signals, and every delivery listens to the other.
+  // Allows any number of listeners, because every pause and every delivery listens to one of the
+  // signals.
   setMaxListeners(0, stopping.signal, cutOff.signal);
   const shared = { ...options, queues, lease, changes, stopping: stopping.signal };
   const supply = createSupply(shared);
@@ -78,7 +79,7 @@ export function startDispatcher(options: DispatchOptions) {
     }
   }
 
-  /** The next queue with a deliverable event, or undefined at the stop. */
+  /** The next queue with a deliverable event, or undefined once the dispatcher stops. */
   async function take(): Promise<Queue | undefined> {
     while (!stopping.signal.aborted) {
       // While the consumer is down, the dispatcher makes only one delivery at a time to probe the
@@ -115,8 +116,8 @@ export function startDispatcher(options: DispatchOptions) {
     /** Checks for new events. */
     look,
     /**
-     * Stops the dispatcher. It starts no further delivery, waits for deliveries in flight as long
-     * as an answer may take, and records their outcome. All other events stay in the backlog.
+     * Stops the dispatcher: starts no new delivery, waits up to `longestAnswerMs` for deliveries in
+     * flight, and records their outcome. All other events stay in the backlog.
      */
     async stop(): Promise<void> {
       stopping.abort();
@@ -194,11 +195,14 @@ interface OutcomeOptions extends Pick<DispatchOptions, 'random' | 'sleep' | 'onF
   readonly stopping: AbortSignal;
 }
 
-/** Records the outcome of a delivery. The event is then done, or a worker tries it again later. */
+/**
+ * Records the outcome of a delivery: the event leaves the backlog, or a worker tries the event
+ * again later.
+ */
 function createOutcomes(options: OutcomeOptions) {
   const { queues, trouble, settler, changes } = options;
   const counts = { delivered: 0, failed: 0, retried: 0 };
-  /** Runs the action after a pause, or immediately at the stop. */
+  /** Runs the action after a pause, or immediately when the dispatcher stops. */
   const after = (ms: number, action: () => void): void =>
     void options
       .sleep(ms, options.stopping)
@@ -278,7 +282,7 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
     exists: (): boolean => failures > 0,
     isPausing: (): boolean => elapsed() < pausedUntil,
     /**
-     * Records a failure, and returns the pause from now. Returns undefined if a failure was
+     * Records a failure, and returns the pause from now. Returns undefined if another failure was
      * recorded after this delivery started.
      */
     note(reason: string, startedAt: number): number | undefined {
@@ -316,8 +320,8 @@ function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () 
     try {
       if (await store.leases.settle(consumer, worker, settled)) onMore();
     } catch {
-      // The next group includes these events. If the removal never succeeds, svcpay delivers the
-      // events again.
+      // Adds the events to the next group. If svcpay cannot remove them before it stops, svcpay
+      // delivers the events again.
       ids = [...settled, ...ids];
     }
   }

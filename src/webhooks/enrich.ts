@@ -73,7 +73,7 @@ async function* ahead<T, R>(
       }
     }
   } finally {
-    // The call is not awaited, because the source may wait for an event forever.
+    // Does not await the call, because the source may wait for an event forever.
     void source.return?.();
   }
 }

@@ -1,4 +1,5 @@
-// Reads the payload of a webhook delivery leniently (specification: Events). Keeps unknown fields.
+// Reads the payload of a webhook delivery leniently (see "Events" in the specification). Keeps
+// unknown fields.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { isFields, jsonIn } from '../formats/unknown.js';
@@ -15,14 +16,17 @@ import {
 } from '../api/reading/readers.js';
 
 /**
- * The payload of a webhook delivery (specification: Events). The payload may have fields outside
- * the specification.
+ * The payload of a webhook delivery (see "Events" in the specification). The payload may have
+ * fields that the specification does not contain.
  */
 export interface WebhookEvent {
   txnId: string;
   /** The caller's reference for the payment, if the caller set a reference. */
   extRefId?: string | null | undefined;
-  /** The state of the transaction, such as `completed` (specification: States and transitions). */
+  /**
+   * The state of the transaction, such as `completed` (see "States and transitions" in the
+   * specification).
+   */
   txnState: TxnState;
   /** A message about the state, which may be empty. */
   msg?: string | null | undefined;
@@ -48,8 +52,9 @@ export const payloadFields = {
 } satisfies FieldsOf<WebhookEvent>;
 
 /**
- * The id of an event, which is equal only for equal bodies. The number of an event in the inbox is
- * not suitable, because another event can have this number after a restore or in another home.
+ * The id of an event, which only events with equal bodies share. The number of an event in the
+ * inbox is not suitable as an id, because another event can have this number after a restore or in
+ * another home.
  */
 export const eventIdOf = (body: Uint8Array): string =>
   createHash('sha256').update(body).digest('hex').slice(0, 32);

@@ -8,7 +8,10 @@ import { readPayload } from './events.js';
 export interface ExecOptions {
   readonly command: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The signal that svcpay stops. A terminal then interrupts the running commands as well. */
+  /**
+   * Aborted when svcpay stops. If a person stops svcpay at a terminal, the terminal also interrupts
+   * the running commands.
+   */
   readonly stopping: AbortSignal;
   /**
    * Receives the output of the command. svcpay writes the output to stderr, because stdout is for
@@ -20,7 +23,7 @@ export interface ExecOptions {
 }
 
 /**
- * The exit code with which a command requests that svcpay tries the event again (EX_TEMPFAIL of
+ * The exit code with which a command requests another delivery of the event (EX_TEMPFAIL of
  * sysexits).
  */
 const retryCode = 75;
@@ -66,7 +69,7 @@ export function runFor({ command, env, stopping, onOutput, onExit }: ExecOptions
       if (child.pid === undefined) return;
       child.stdout.on('data', onOutput);
       child.stderr.on('data', onOutput);
-      // A command may exit without reading its stdin, so errors on stdin are ignored.
+      // Ignores errors on stdin, because a command may exit without reading it.
       child.stdin.on('error', () => undefined).end(event.body);
       child.on('exit', (code, killer) => {
         onExit(killer ?? String(code));
@@ -95,7 +98,7 @@ function verdictOf(
 
 /**
  * The longest text in an environment variable. Systems refuse longer variables, and stdin contains
- * the whole body.
+ * the complete body.
  */
 const longestText = 30_000;
 

@@ -144,7 +144,7 @@ const asciiOnly = (json: string): string =>
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Writes JSON as Python does, with spaces: `{"a": 1, "b": 2}`. */
+/** Writes JSON with spaces as Python does, such as `{"a": 1, "b": 2}`. */
 function spaced(value: object): string {
   const lines = JSON.stringify(value, null, 1);
   return lines

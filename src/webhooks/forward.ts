@@ -18,8 +18,8 @@ export interface ForwardOptions {
 }
 
 /**
- * The name of a header with the event's id. Each repetition of a delivery has the same id, so that
- * an application can drop repetitions.
+ * The name of the header that carries the event's id. Each repetition of a delivery has the same
+ * id, so that an application can drop repetitions.
  */
 const eventIdHeader = 'Svcpay-Event-Id';
 
@@ -68,8 +68,8 @@ export function openForwarder({ target, signatureHeader }: ForwardOptions) {
 }
 
 /**
- * Whether a status concerns only the event. Otherwise the status concerns the target, and all
- * events wait.
+ * Whether a status concerns only the event. Any other failure concerns the target, so all events
+ * wait.
  */
 const aboutEvent = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;

@@ -1,5 +1,5 @@
-// Accepts or refuses a delivery. The decision depends on its size, the bytes in memory, and the
-// number of recent wrong signatures.
+// Accepts or refuses a delivery by its size, the number of bytes in memory, and the number of
+// recent wrong signatures.
 
 /** The resources that unauthenticated senders may use. */
 export interface ReceiverLimits {
@@ -24,9 +24,9 @@ export interface ReceiverLimits {
 type Refusal = 413 | 429 | 503 | undefined;
 
 /**
- * The size of a small body. Events from the specification have a few hundred bytes. While many
- * signatures are wrong, the receiver refuses larger bodies unread, so that unknown senders cannot
- * lock out the service.
+ * The largest size of a small body, in bytes. Events from the specification have a few hundred
+ * bytes. While many signatures are wrong, the receiver refuses larger bodies unread, so that
+ * unknown senders cannot lock out the service.
  */
 const smallBytes = 16 * 1024;
 

@@ -44,8 +44,8 @@ export interface ListenOptions
   readonly store: EventStore;
   readonly forwardTo: readonly URL[];
   /**
-   * The names of the consumers: first of each target, then of the command. By default, a target has
-   * its address as its name.
+   * The names of the consumers: first of each target, then of the command. The default name of a
+   * target is its address.
    */
   readonly consumer: readonly string[];
   /** The command line that svcpay runs for each event. */
@@ -61,8 +61,8 @@ export type Listener = Awaited<ReturnType<typeof startListener>>;
 const forwardsAtOnce = 32;
 const commandsAtOnce = 4;
 /**
- * The largest number of transactions that svcpay checks for gaps at the end. The number is limited
- * because some services never report certain states.
+ * The largest number of transactions that svcpay checks for gaps when the listener stops. The
+ * number is limited because some services never report certain states.
  */
 const mostGaps = 100;
 
@@ -180,7 +180,7 @@ const totalsOf = (
 
 async function summaryOf(totals: Totals, store: EventStore, { gapped }: Tally) {
   const backlog = new Map((await store.backlog()).map(({ consumer, count }) => [consumer, count]));
-  // The check reads the events again, because a late event may have closed the gap.
+  // Reads the events again, because a late event may have closed the gap.
   const gaps = await Promise.all(
     [...gapped].map(async (txnId) => ({
       txnId,
@@ -189,7 +189,7 @@ async function summaryOf(totals: Totals, store: EventStore, { gapped }: Tally) {
   );
   return {
     ...totals,
-    /** The transactions of which states are missing. */
+    /** The transactions whose events skip states. */
     gaps: gaps.filter(({ missing }) => missing.length > 0),
     consumers: totals.consumers.map((each) => ({ ...each, waiting: backlog.get(each.name) ?? 0 })),
   };
@@ -204,8 +204,8 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
 }
 
 /**
- * The largest number of events that the stream keeps in memory. For all further events, the stream
- * keeps only their ids, and reads the events from the store.
+ * The largest number of events that the stream keeps in memory. For later events, the stream keeps
+ * only the ids, and reads the events from the store.
  */
 const mostHeld = 1_000;
 

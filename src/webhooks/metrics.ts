@@ -18,7 +18,7 @@ export interface MetricSources extends StoredSources {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The longest time in which svcpay reads the figures, because Prometheus waits for only 10 s. */
+/** The timeout for reading the figures, in ms, because Prometheus waits for only 10 s. */
 const collectMs = 5_000;
 const seconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
@@ -190,8 +190,8 @@ function setCounts(
 }
 
 /**
- * The label of a consumer, without possible secrets. The label omits the path of an address and the
- * arguments of a command.
+ * The label of a consumer. The label omits the path of an address and the arguments of a command,
+ * because they may contain secrets.
  */
 const labelOf = (consumer: string): string =>
   consumer.startsWith('exec ')

@@ -1,11 +1,11 @@
-// Determines the place of an event among the events of its transaction: a duplicate, out of order,
-// or after a gap.
+// Compares an event with the other events of its transaction, to detect duplicates, events out of
+// order, and gaps.
 import { isFinal } from '../formats/states.js';
 import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/events/event-store.js';
 
 /**
- * The direct transitions between states, earliest first (specification: States and transitions).
- * Every state can also change to a failure.
+ * The direct transitions between states, earliest first (see "States and transitions" in the
+ * specification). Every state can also change to a failure.
  */
 const next: Readonly<Record<string, readonly string[]>> = {
   quoted: ['srcintent', 'srccreated', 'completed', 'expired', 'usercanceled'],
@@ -43,8 +43,8 @@ export function placeOf(
 type Moment = Pick<EarlierEvent, 'txnState' | 'updatedAt'>;
 
 /**
- * Whether event `a` comes after event `b`. The order of their states decides. Their times decide
- * only if the states have no order.
+ * Whether event `a` comes after event `b`. Compares the states, and compares the times only if the
+ * states have no order.
  */
 function isAfter(a: Moment, b: Moment): boolean {
   const [rankA, rankB] = [rankOf(a.txnState), rankOf(b.txnState)];

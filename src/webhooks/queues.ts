@@ -11,7 +11,7 @@ export interface Queue {
   readonly txnId: string;
   readonly ids: number[];
   failures: number;
-  /** Whether the worker lost the lease. Another worker then delivers these events. */
+  /** Whether the worker lost the lease, so that another worker delivers the events of the queue. */
   isForgotten: boolean;
 }
 
@@ -68,7 +68,7 @@ export interface LeaseOptions {
   readonly elapsed: () => number;
 }
 
-/** The leases of this worker, and the time until which they are certainly valid. */
+/** Takes, extends and releases the leases of this worker, and tracks how long they are valid. */
 export function createLease(
   { consumer, worker, store, elapsed }: LeaseOptions,
   queues: ReturnType<typeof createQueues>,
@@ -86,7 +86,7 @@ export function createLease(
     async take(): Promise<boolean> {
       const startedAt = elapsed();
       const taken = await store.leases.take(consumer, worker, takenAtOnce).catch(() => []);
-      // If the worker held no events before, the lease covers only the events that it took now.
+      // If the worker held no events before, all its leases begin now.
       if (queues.held() === 0) leaseUntil = startedAt + eventLeaseMs;
       for (const { txnId, eventId } of taken) queues.add(txnId, eventId);
       return taken.length === takenAtOnce;

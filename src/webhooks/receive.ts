@@ -32,7 +32,10 @@ export interface ReceiverOptions {
   readonly host: string;
   /** The port of the receiver. 0 chooses any free port. */
   readonly port: number;
-  /** The accepted secrets. There are two secrets while the secret is being changed. */
+  /**
+   * The accepted secrets. Both the old and the new secret are accepted during a change of the
+   * secret.
+   */
   readonly secrets: readonly string[];
   /** The name of the header that carries the signature. */
   readonly signatureHeader: string;
@@ -46,15 +49,18 @@ export interface ReceiverOptions {
   /** Reports stored and acknowledged events, in the order of their ids. */
   readonly onStored: (events: readonly ReadEvent[]) => void;
   readonly onWrongSignature: (remote: string) => void;
-  /** Reports that events could not be stored. The receiver answers such deliveries with 503. */
+  /**
+   * Reports that the receiver could not store events. The receiver answers the deliveries of these
+   * events with 503.
+   */
   readonly onUnwritten: (error: unknown) => void;
 }
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /**
- * The number of groups that the receiver writes at once. The next group collects events during
- * these writes.
+ * The number of event groups that the receiver writes at the same time. Events that arrive during
+ * the writes form the next group.
  */
 const writesAtOnce = 2;
 
@@ -62,7 +68,7 @@ const writesAtOnce = 2;
 const checkMs = 500;
 /** The time for which a sender may continue to send its body after a refusal. */
 const lingerMs = 500;
-/** The time after which a stop disconnects slow senders. */
+/** The time for which a receiver that stops waits for slow senders. */
 const lastAnswersMs = 2_000;
 
 /** Starts the receiver. Rejects with the system's error if the port is taken. */
@@ -126,8 +132,8 @@ function createHandler(
     response.writeHead(status, { 'content-length': 0, connection: 'close', ...headers });
     if (request.complete || request.headers['content-length'] === undefined)
       return void response.end();
-    // The connection stays open for a moment. If it closed while the sender is still sending, the
-    // sender would lose the response.
+    // Keeps the connection open for a moment, because a sender that is still sending would
+    // otherwise lose the response.
     response.flushHeaders();
     const timer = setTimeout(() => response.end(), lingerMs);
     request

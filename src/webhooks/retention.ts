@@ -14,8 +14,8 @@ export interface RetentionOptions {
   /** Reports a failed deletion. svcpay tries again an hour later. */
   readonly onUnpruned: (error: unknown) => void;
   /**
-   * Reports a consumer whose backlog was dropped. The reason is that no receiver has served the
-   * consumer for as long as events are kept.
+   * Reports a consumer whose backlog svcpay dropped, because no receiver has served the consumer
+   * for the retention time of events.
    */
   readonly onForgotten: (consumer: string, events: number) => void;
 }

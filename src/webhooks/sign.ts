@@ -1,5 +1,5 @@
-// Signs and verifies webhook deliveries with lowercase hex HMAC-SHA256 over the raw body
-// (specification: Authentication).
+// Signs and verifies webhook deliveries with lowercase hex HMAC-SHA256 over the raw body (see
+// "Authentication" in the specification).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The lowercase hex signature of a body. The secret is UTF-8 text. */

@@ -1,5 +1,5 @@
 // Reads and writes Bitcoin addresses: base58check (P2PKH, P2SH), and segwit in bech32 (BIP173) and
-// bech32m (BIP350). The checksum is always verified.
+// bech32m (BIP350). Reading an address always verifies its checksum.
 import { bech32, bech32m, hex } from '@scure/base';
 import { changed, decodeBase58check, encodeBase58check, normaliseBech32 } from './encodings.js';
 import { Failure } from '../failure.js';
@@ -18,8 +18,8 @@ export interface BitcoinAddress {
    */
   readonly network: Exclude<BitcoinNetwork, 'signet'>;
   /**
-   * The type of the script. `witness` is an undefined segwit program, and anyone can spend money
-   * that is sent to its address.
+   * The type of the script. `witness` is a segwit program that is not defined yet, so anyone can
+   * spend money that is sent to its address.
    */
   readonly type: BitcoinAddressType;
   /** The version of the segwit program. `null` for base58 addresses. */

@@ -7,7 +7,8 @@ export const sha256 = (data: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(data).digest());
 
 /**
- * Decodes base58check and verifies the checksum. Error messages use `noun`. Throws `Failure` usage.
+ * Decodes base58check and verifies the checksum. Error messages name the text by `noun`. Throws
+ * `Failure` usage.
  */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
   const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];
@@ -40,7 +41,7 @@ export function normaliseBech32(text: string, noun: string): string {
   return lower;
 }
 
-/** The failure for a text of a recognized kind that was damaged. */
+/** The failure for a text of a recognized kind that someone changed or cut off. */
 export function changed(noun: string, what: string, cause?: unknown): Failure {
   const advice = 'Copy it again whole, or ask for a new one.';
   return new Failure('usage', `This ${noun} was changed or cut off: ${what}. ${advice}`, { cause });

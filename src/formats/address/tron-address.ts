@@ -13,7 +13,9 @@ export interface TronAddress {
   readonly hex: string;
 }
 
-/** The contract of USDT on TRON. Tokens that are sent to the contract itself are lost. */
+/**
+ * The contract of USDT on TRON. Tokens that someone sends to the address of the contract are lost.
+ */
 export const tronUsdtContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 
 const noun = 'TRON address';

@@ -25,7 +25,7 @@ import { findNetwork, type BitcoinNetwork } from '../address/network.js';
 
 /** A BOLT11 invoice that has passed every check. */
 export interface Invoice {
-  /** The whole invoice in lower case. */
+  /** The complete invoice in lower case. */
   readonly invoice: string;
   readonly network: BitcoinNetwork;
   /** The amount in millisatoshis. `null` if the payer chooses the amount. */
@@ -37,7 +37,7 @@ export interface Invoice {
   readonly payee: string;
   /**
    * The description of the payment, which the payee wrote. Sanitize the description before a screen
-   * shows it. `null` if the invoice has a description hash instead.
+   * shows it. `null` if the invoice has a description hash instead of a description.
    */
   readonly description: string | null;
   readonly descriptionHash: string | null;
@@ -64,8 +64,8 @@ const defaultExpiry = 3600;
 export const defaultCltvExpiry = 18;
 
 /**
- * The longest invoice accepted, which is the capacity of the largest QR code. The longest real
- * invoices have about a thousand characters.
+ * The length of the longest accepted invoice, which is the capacity of the largest QR code. The
+ * longest real invoices have about a thousand characters.
  */
 const maxLength = 7089;
 const timestampWords = 7;

@@ -126,8 +126,8 @@ export function wordsOfNumber(value: number, minimum = 1): number[] {
 }
 
 /**
- * Returns the feature bits that are set, in ascending order. Throws if payment in parts (feature
- * 16) is set without feature 14.
+ * Returns the feature bits that are set, in ascending order. Throws if feature 16 (payment in
+ * parts) is set without feature 14 (payment secret).
  */
 export function readFeatures(words: readonly number[]): number[] {
   const bits = words
@@ -212,8 +212,8 @@ function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uin
 }
 
 /**
- * The sum of two multiples of points. One chain of doublings serves both multiples. The inputs are
- * public, so the function need not run in constant time.
+ * The sum of two multiples of points. Uses one chain of doublings for both multiples. The inputs
+ * are public, so the function need not run in constant time.
  */
 function sumOfMultiples(a: Point, ofA: bigint, b: Point, ofB: bigint): Point {
   const both = a.add(b);
@@ -240,7 +240,7 @@ export function hasHighS(signature: Uint8Array): boolean {
 }
 
 /**
- * Signs an invoice with the key (RFC 6979, low S), and returns the whole invoice in lower-case
+ * Signs an invoice with the key (RFC 6979, low S), and returns the complete invoice in lower-case
  * bech32.
  */
 export function sealInvoice(
@@ -248,8 +248,8 @@ export function sealInvoice(
   words: readonly number[],
   privateKey: Uint8Array,
 ): string {
-  // The library reads its HMAC function from `hashes`. The assignment happens here instead of at
-  // the import, so that importing this module has no side effect.
+  // The library reads its HMAC function from `hashes`. The function assigns it here, so that
+  // importing this module has no side effect.
   hashes.hmacSha256 ??= (key, message) =>
     new Uint8Array(createHmac('sha256', key).update(message).digest());
   const digest = sha256(signedBytes(prefix, words));

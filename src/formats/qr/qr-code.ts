@@ -2,8 +2,7 @@
 import QRCode, { type Segment } from 'qrcode-terminal/vendor/QRCode/index.js';
 
 /**
- * The modules of a QR code with a light border around them. `isDark` returns true for a dark
- * module.
+ * The modules of a QR code, surrounded by a light border. `isDark` returns true for a dark module.
  */
 export interface Bitmap {
   readonly size: number;
@@ -56,17 +55,17 @@ export function svgOf({ size, isDark }: Bitmap): string {
 const alphanumeric = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:';
 
 /**
- * The places in which letter case has no meaning: bech32 as the whole text, at the start of a BIP21
- * URI, or in its `lightning` parameter. Base58, EIP-55, names and labels must keep their letter
- * case.
+ * The places in which letter case has no meaning: bech32 as the complete text, at the start of a
+ * BIP21 URI, or in the URI's `lightning` parameter. Base58, EIP-55, names and labels must keep
+ * their letter case.
  */
 const place = '(?:^(?:lightning:|bitcoin:)?|(?<=[?&]lightning=))';
 const prefix = '(?:ln(?:bc|tbs?|bcrt|url)(?:\\d+[munp]?)?|bc|tb|bcrt)';
 const bech32 = new RegExp(`${place}${prefix}1[02-9ac-hj-np-z]{6,}(?=$|[?&])`, 'gi');
 
 /**
- * Splits a text into the segments of a QR code. Bech32 becomes upper case in alphanumeric mode,
- * which makes its segment a third smaller.
+ * Splits a text into the segments of a QR code. Writes bech32 in upper case in alphanumeric mode,
+ * because its segment is then a third smaller.
  */
 function segmentsOf(text: string): Segment[] {
   const segments: Segment[] = [];
@@ -80,8 +79,8 @@ function segmentsOf(text: string): Segment[] {
 }
 
 /**
- * Whether a text has a single letter case. Bech32 in mixed case is not valid, so it stays
- * unchanged.
+ * Whether a text has a single letter case. A text that looks like bech32 in mixed case is not valid
+ * bech32, so svcpay does not change it.
  */
 function isOneCase(found: string): boolean {
   const data = found.slice(found.indexOf(':') + 1);

@@ -3,7 +3,7 @@
 import type { Big } from 'big.js';
 import * as v from 'valibot';
 
-/** The contents and the pending work of the sandbox. */
+/** The contents and the scheduled actions of the sandbox. */
 export interface SandboxStatus {
   readonly baseUrl: string;
   readonly accountId: string;
@@ -131,7 +131,7 @@ export const invoiceAnswer = v.object({
 }) satisfies Answer<OutsideInvoice>;
 
 /**
- * A payment from outside. The payment goes to a transaction, or becomes a deposit to a permanent
+ * A payment from outside. The payment completes a transaction, or becomes a deposit to a permanent
  * address.
  */
 export type Paid =
@@ -166,8 +166,8 @@ export interface LoggedRequest {
   readonly requestBody: string;
   readonly responseBody: string;
   /**
-   * The kind of the applied fault, because the caller may not have received this response. Without
-   * a fault, a note such as `repeated signature`.
+   * The kind of the fault that changed the response, so that the caller may not have received it.
+   * Without a fault, a note such as `repeated signature`.
    */
   readonly fault: string | null;
 }
@@ -313,8 +313,8 @@ export const listOf = <T>(item: v.GenericSchema<unknown, T>) => v.object({ data:
 type Answer<T> = v.GenericSchema<unknown, T>;
 
 /**
- * The type of a response before the response is written as JSON. A number may still be an exact
- * decimal.
+ * The type of a response before the service writes it as JSON. In this type, a number may still be
+ * an exact decimal.
  */
 export type Unserialized<T> = T extends number
   ? number | Big
@@ -330,7 +330,7 @@ const hasEntries = (schema: unknown): schema is WithEntries =>
   typeof schema === 'object' && schema !== null && 'entries' in schema;
 
 /**
- * Lists the names of a response's fields. The name of an inner field contains a point, such as
+ * Lists the names of a response's fields. The name of a nested field contains a dot, such as
  * `clock.now`.
  */
 export const fieldNames = ({ entries }: WithEntries): string[] =>

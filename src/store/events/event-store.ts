@@ -1,7 +1,7 @@
 // The interface of the inbox: the log of webhook events, and each consumer's backlog of undelivered
 // events.
 
-/** A delivery as received, with the fields of its payload (specification: Events). */
+/** A delivery as received, with the fields of its payload (see "Events" in the specification). */
 export interface ReceivedEvent {
   /** The time of receipt in epoch ms, by this machine's clock. */
   readonly receivedAt: number;

@@ -43,7 +43,7 @@ const mostHeld = 20_000;
 const settledAtOnce = 200;
 const settleMs = 50;
 /** The interval at which the dispatcher checks for events from other receivers or dead workers. */
-const lookMs = 1_000;
+const checkEveryMs = 1_000;
 const extendEveryMs = eventLeaseMs / 4;
 /**
  * The longest time that a consumer may take to answer. A dispatcher that stops waits equally long
@@ -65,9 +65,9 @@ export function startDispatcher(options: DispatchOptions) {
   setMaxListeners(0, stopping.signal, cutOff.signal);
   const shared = { ...options, queues, lease, changes, stopping: stopping.signal };
   const supply = createSupply(shared);
-  const { look } = supply;
+  const { checkForEvents } = supply;
   const trouble = createTrouble(options);
-  const settler = createSettler(options, look);
+  const settler = createSettler(options, checkForEvents);
   const outcome = createOutcomes({ ...shared, trouble, settler });
   let running = 0;
 
@@ -107,21 +107,20 @@ export function startDispatcher(options: DispatchOptions) {
     else outcome.done(queue, id, event, verdict);
   }
 
-  const stopLooking = every(lookMs, look);
-  const stopExtending = every(extendEveryMs, () => void lease.extend().then(look));
+  const stopChecking = every(checkEveryMs, checkForEvents);
+  const stopExtending = every(extendEveryMs, () => void lease.extend().then(checkForEvents));
   const workers = Array.from({ length: options.workers }, work);
   return {
     consumer,
     counts: outcome.counts,
-    /** Checks for new events. */
-    look,
+    checkForEvents,
     /**
      * Stops the dispatcher: starts no new delivery, waits up to `longestAnswerMs` for deliveries in
      * flight, and records their outcome. All other events stay in the backlog.
      */
     async stop(): Promise<void> {
       stopping.abort();
-      stopLooking();
+      stopChecking();
       changes.ring();
       // The lease outlasts deliveries in flight, so that no other worker takes their events.
       await endWithin(longestAnswerMs, [...workers, supply.leasing()], cutOff, options);
@@ -180,7 +179,7 @@ function createSupply({ workers, queues, lease, changes, stopping }: SupplyOptio
   return {
     refill,
     leasing: () => leasing,
-    look(): void {
+    checkForEvents(): void {
       mayHaveMore = true;
       refill();
     },

@@ -82,7 +82,7 @@ export interface MissedTransaction extends EarlierTransaction {
   readonly transaction: Transaction;
 }
 
-const askedMost = 100;
+const mostChecked = 100;
 const lookBackMs = 7 * 86_400_000;
 
 /**
@@ -95,7 +95,7 @@ export async function missedSince(
   onFailed: OnFailed,
 ): Promise<MissedTransaction[]> {
   const missed: MissedTransaction[] = [];
-  for (const earlier of await store.unfinished(now - lookBackMs, finalStates, askedMost)) {
+  for (const earlier of await store.unfinished(now - lookBackMs, finalStates, mostChecked)) {
     const transaction = await answered(earlier.txnId, lookUp, onFailed);
     if (transaction !== undefined && transaction.txnState !== earlier.txnState)
       missed.push({ ...earlier, transaction });

@@ -39,7 +39,7 @@ const killAfterMs = 1_000;
  * The time for which svcpay reads output after a command exits. The time is limited because
  * remaining processes may keep the stream open.
  */
-const lastWordsMs = 500;
+const lastOutputMs = 500;
 
 export function runFor({ command, env, stopping, onOutput, onExit }: ExecOptions): Deliver {
   return (event, signal) =>
@@ -75,7 +75,7 @@ export function runFor({ command, env, stopping, onOutput, onExit }: ExecOptions
         onExit(killer ?? String(code));
         const ended = (): void => end(verdictOf(code, killer, isInterrupted(code, killer)));
         clearTimeout(timer);
-        timer = setTimeout(ended, lastWordsMs);
+        timer = setTimeout(ended, lastOutputMs);
         child.on('close', ended);
       });
     });

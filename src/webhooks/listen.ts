@@ -81,7 +81,7 @@ export async function startListener(options: ListenOptions) {
     onStored: (events) => {
       count(events, tally);
       tail.push(events);
-      for (const each of dispatchers) each.look();
+      for (const each of dispatchers) each.checkForEvents();
     },
   });
   for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));

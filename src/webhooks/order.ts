@@ -55,11 +55,11 @@ function isAfter(a: Moment, b: Moment): boolean {
 /** The states on the shortest path between two states. Empty if no path is known. */
 export function statesBetween(from: string, to: string): string[] {
   if (failures.includes(to)) return [];
-  const ways: string[][] = [[from]];
-  for (const way of ways) {
-    const state = way.at(-1) ?? '';
-    if (state === to) return way.slice(1, -1);
-    for (const following of next[state] ?? []) ways.push([...way, following]);
+  const paths: string[][] = [[from]];
+  for (const path of paths) {
+    const state = path.at(-1) ?? '';
+    if (state === to) return path.slice(1, -1);
+    for (const following of next[state] ?? []) paths.push([...path, following]);
   }
   return [];
 }

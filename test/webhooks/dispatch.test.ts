@@ -196,7 +196,7 @@ describe('webhook dispatcher', () => {
       return Promise.resolve({ kind: 'delivered' });
     });
     await append(store, ['a', 'b']);
-    dispatcher.look();
+    dispatcher.checkForEvents();
     await expect.poll(() => dispatcher.counts.delivered).toBe(2);
     await dispatcher.stop();
     expect(arrived).toEqual([1, 2]);

@@ -58,13 +58,13 @@ export const withPassword = (url: string, password: string | undefined): string 
 
 /** Adds PGSSLROOTCERT to the address, because the client library ignores this variable. */
 export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string {
-  const { PGSSLROOTCERT: file, PGSSLMODE: mode = 'disable' } = env;
-  const asked = /[?&]sslmode=([^&]*)/.exec(url)?.[1] ?? mode;
+  const { PGSSLROOTCERT: file, PGSSLMODE: variable = 'disable' } = env;
+  const mode = /[?&]sslmode=([^&]*)/.exec(url)?.[1] ?? variable;
   if (
     file === undefined ||
     file === '' ||
     url.includes('sslrootcert=') ||
-    !/^(prefer|require|verify-)/.test(asked)
+    !/^(prefer|require|verify-)/.test(mode)
   )
     return url;
   return `${url}${url.includes('?') ? '&' : '?'}sslrootcert=${encodeURIComponent(file)}`;

@@ -236,11 +236,11 @@ export class ServiceClient {
       );
       return { rows: data, total: pagination?.total };
     };
-    let agreed = limit;
+    let acceptedSize = limit;
     const fetch = async (at: number): Promise<Page<types.ListedTransaction>> => {
-      if (agreed !== undefined) return get(at, agreed);
+      if (acceptedSize !== undefined) return get(at, acceptedSize);
       const [first, size] = await this.#largestPage((asked) => get(at, asked));
-      agreed = size;
+      acceptedSize = size;
       return first;
     };
     return {
@@ -254,8 +254,8 @@ export class ServiceClient {
   /** The first page, as large as the service allows, and the page size for further requests. */
   async #largestPage<T>(get: (size: number) => Promise<Page<T>>): Promise<[Page<T>, number]> {
     const { pageSizes } = this.#options;
-    const known = await pageSizes?.load();
-    if (known !== undefined) return [await get(known), known];
+    const savedSize = await pageSizes?.load();
+    if (savedSize !== undefined) return [await get(savedSize), savedSize];
     const large = await get(largePageSize).catch((error: unknown) => {
       if (error instanceof ServiceError && error.kind === 'refused') return undefined;
       throw error;

@@ -91,9 +91,9 @@ export function createRedactor(apiSecret: string) {
   const spellingsOf = (from: typeof secrets, least: number): string[] =>
     [...from].flatMap(([{ length }, spelled]) => (length < least ? [] : [...spelled]));
   const hideIn = (text: string): string => {
-    const known = [...spellingsOf(secrets, shortest), ...spellingsOf(tokens, shortest)];
+    const spellings = [...spellingsOf(secrets, shortest), ...spellingsOf(tokens, shortest)];
     return withoutTokens(
-      known.reduce(
+      spellings.reduce(
         (rest, each) => rest.replace(new RegExp(each.replace(/\W/g, '\\$&'), 'gi'), redacted),
         text,
       ),
@@ -114,11 +114,11 @@ export function createRedactor(apiSecret: string) {
      * may equal the previous token.
      */
     data(response: HttpResponse, isToken: boolean): HttpResponse {
-      const known = [
+      const spellings = [
         ...spellingsOf(secrets, shortestInData),
         ...(isToken ? [] : spellingsOf(tokens, shortestInData)),
       ];
-      const body = known.reduce((rest, each) => rest.replaceAll(each, redacted), response.body);
+      const body = spellings.reduce((rest, each) => rest.replaceAll(each, redacted), response.body);
       return { ...response, body };
     },
     error(response: HttpResponse): HttpResponse {

@@ -1,15 +1,14 @@
-// Combines the spending limits of the account (in the database), the profile and the environment,
-// and changes the stored limits.
+// Spending limits of the account (in the database), of the profile, and of the environment.
 import { changeProfile, type Limits } from '../store/profile/profiles.js';
 import { limitsFrom, narrower, noLimits } from '../wallet/limits/limits.js';
 import type { Context } from './context.js';
 
-/** Combines the limits of all sources. For each limit, the strictest value applies. */
+/** Combines all limits. For each limit, the strictest value applies. */
 export async function limitsInForce(context: Context): Promise<Limits> {
   return narrower(await storedLimits(context), limitsFrom(context.env));
 }
 
-/** Returns the limits of the profile and, with a database, the limits of the account. */
+/** The limits of the profile and, with a database, the limits of the account. */
 export async function storedLimits(context: Context): Promise<Limits> {
   const { config, settings } = context;
   const ofProfile = config.read().profiles[settings.profileName]?.limits ?? noLimits;

@@ -1,6 +1,6 @@
 // Stores the exchange rates at settlement, if the profile names a fiat currency. svcpay reads the
 // rates while the payment is in flight, so that a person does not wait for the rates. If no command
-// waits for the settlement, svcpay stores the rates at the submission.
+// waits for the settlement, the stored rates are those at the submission.
 import type { ServiceClient } from '../api/client.js';
 import type { Rates, Transaction } from '../api/types.js';
 import { fixed } from '../formats/amount.js';
@@ -17,14 +17,13 @@ export interface RateKeeperDeps {
   readonly onClose: (close: () => Promise<void>) => void;
 }
 
-/** The largest difference between a settlement and rates that count as current, in ms. */
+/** The largest time between a settlement and rates that count as current. */
 const validMs = 60_000;
 /**
- * The largest difference in ms between a settlement and rates that svcpay stores if current rates
- * are missing.
+ * The largest time between a settlement and rates that svcpay stores if current rates are missing.
  */
 const lateMs = 3_600_000;
-/** The largest number of transactions that a long-running process remembers. */
+/** The most transactions that a long-running process remembers. */
 const mostKnown = 1_000;
 
 interface Read {
@@ -39,7 +38,7 @@ export interface RateKeeper {
   readonly kept: () => Promise<unknown>;
 }
 
-/** Creates the rate keeper. If a read of the rates fails, the payment has no stored rate. */
+/** Creates the keeper. If a read of the rates fails, the payment has no stored rate. */
 export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): RateKeeper {
   const inFlight = new Set<string>();
   const settled = new Set<string>();
@@ -72,11 +71,11 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
     const isNear = !isDone || inFlight.has(txn.txnId) || updatedAt >= now - validMs;
     if (!isNear && updatedAt < now - lateMs) return;
     const before = await latest?.catch(() => undefined);
-    const known = before !== undefined && before.at >= now - validMs ? before : await read();
-    const found = ratesOf(txn, fiat, known.rates);
+    const snapshot = before !== undefined && before.at >= now - validMs ? before : await read();
+    const found = ratesOf(txn, fiat, snapshot.rates);
     if (Object.keys(found).length === 0) return;
     const settled = isDone ? updatedAt || now : null;
-    const rate = { keptAt: known.at, settledAt: settled, fiat, rates: found };
+    const rate = { keptAt: snapshot.at, settledAt: settled, fiat, rates: found };
     await (await store())[isNear ? 'keep' : 'keepLate'](scope, txn.txnId, rate);
   };
 
@@ -91,7 +90,7 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
     if (!isFinal(txn.txnState)) {
       if (inFlight.has(txn.txnId)) return;
       note(inFlight, txn.txnId);
-      // A payment request has no time of submission, so svcpay only reads the rates.
+      // A payment request has no payment time yet.
       if (txn.sourceReq.method === 'servicepay') keepNext(txn);
       else if (latest === undefined) void read();
     } else if (txn.txnState === 'completed' && !settled.has(txn.txnId)) {
@@ -102,13 +101,13 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
   return { see, kept: () => work };
 }
 
-function note(known: Set<string>, txnId: string): void {
-  known.add(txnId);
-  const [oldest] = known;
-  if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+function note(txnIds: Set<string>, txnId: string): void {
+  txnIds.add(txnId);
+  const [oldest] = txnIds;
+  if (txnIds.size > mostKnown && oldest !== undefined) txnIds.delete(oldest);
 }
 
-/** Returns the rates of both currencies of a transaction, if the service reports them. */
+/** The rates of both currencies that the service reports. */
 function ratesOf(
   { sourceReq, destReq }: Transaction,
   fiat: string,

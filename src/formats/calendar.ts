@@ -100,11 +100,11 @@ export function dayWriter(zone: string): (at: number) => string {
   // Every time zone offset is a multiple of a quarter of an hour, so a quarter never spans two
   // days.
   const quarter = 900_000;
-  let known = NaN;
+  let formattedQuarter = NaN;
   let day = '';
   return (at) => {
-    if (Math.floor(at / quarter) === known) return day;
-    known = Math.floor(at / quarter);
+    if (Math.floor(at / quarter) === formattedQuarter) return day;
+    formattedQuarter = Math.floor(at / quarter);
     day = format.format(at);
     return day;
   };

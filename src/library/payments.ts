@@ -122,8 +122,8 @@ export function openPayments(options: PaymentsOptions): Payments {
     },
     async status(ref, given = {}) {
       const account = await accountNamed(checked('status', { ...given, ref }));
-      const known = await journal.find(account, ref);
-      return known?.ref === ref ? reportOf(known) : undefined;
+      const payment = await journal.find(account, ref);
+      return payment?.ref === ref ? reportOf(payment) : undefined;
     },
   };
 }
@@ -275,8 +275,8 @@ async function resume(
   wait: CallOptions['wait'] = usualWaitMs,
   deps: PaymentDeps,
 ): Promise<Resumed[]> {
-  const agreed = open.filter(mayHavePaid);
-  const resumed = await resumeAll(agreed, wait, deps.now, async () => deps);
+  const toResume = open.filter(mayHavePaid);
+  const resumed = await resumeAll(toResume, wait, deps.now, async () => deps);
   const results = resumed.map(({ payment: { ref }, txn: transaction, failure }) => ({
     ref,
     transaction,

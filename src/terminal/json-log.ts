@@ -11,7 +11,7 @@ import { isLog, type LogStream, type OutputStream } from './terminal.js';
  */
 export function jsonLog(stderr: OutputStream, now: () => number, run: string): LogStream {
   if (isLog(stderr)) return stderr;
-  let known: LogFacts = {};
+  let runFacts: LogFacts = {};
   let isOne = true;
   let unfinished = '';
 
@@ -20,7 +20,7 @@ export function jsonLog(stderr: OutputStream, now: () => number, run: string): L
       reference = null,
       txnId = null,
       requestId = null,
-    } = { ...(isOne ? known : {}), ...facts };
+    } = { ...(isOne ? runFacts : {}), ...facts };
     const time = new Date(now()).toISOString();
     const entry = { time, level, run, reference, txnId, requestId, message, error };
     stderr.write(`${toJson(entry)}\n`);
@@ -38,8 +38,8 @@ export function jsonLog(stderr: OutputStream, now: () => number, run: string): L
     entry,
     note(facts: LogFacts): void {
       // The lines of a command with several concurrent payments have no payment in common.
-      isOne &&= isSame(known, facts);
-      known = { ...known, ...facts };
+      isOne &&= isSame(runFacts, facts);
+      runFacts = { ...runFacts, ...facts };
     },
   });
 }

@@ -1,14 +1,14 @@
-// A proxy to the database that drops the answers to COMMITs, or forwards no bytes.
+// A way to the database that breaks: cut at the answer to a COMMIT, or silent.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface DatabaseProxy {
   readonly through: (url: string) => string;
   /**
-   * Drops the answers to the next `count` COMMITs and closes their connections, after `passing`
-   * COMMITs have passed.
+   * From now on the answers to so many COMMITs are lost, and the connections with them; the first
+   * few may pass.
    */
   cutCommits(count: number, passing?: number): void;
-  /** Forwards no more bytes, and keeps the connections open. */
+  /** From now on nothing gets through, and nobody is told. */
   silence(): void;
   readonly cuts: () => number;
   stop(): Promise<void>;

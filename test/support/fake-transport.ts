@@ -2,20 +2,21 @@
 import { onTestFinished } from 'vitest';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/api/transport.js';
 
-/** A complete response, or the error with which the transport rejects. */
+/** A whole answer, or an error that the transport rejects with. */
 export type FakeAnswer = HttpResponse | Error;
 
 export interface FakeService {
   transport: Transport;
   /**
-   * Answers the next requests to `method path` (including the query) with these answers, in order.
+   * Answers requests to `method path` (the path with its query), one after the other, with these
+   * answers.
    */
   on(method: string, path: string, ...answers: FakeAnswer[]): void;
-  /** Returns all requests in order, or only those with this method and path. */
+  /** What was asked, in order; with arguments, only requests of that method and path. */
   requests(method?: string, path?: string): HttpRequest[];
 }
 
-/** Returns a response with a JSON body, or with a text as it is. */
+/** An answer with JSON, or with the unchanged text. */
 export function answer(
   status: number,
   body: unknown = '',

@@ -1,58 +1,54 @@
-// A proxy between svcpay and the sandbox that injects faults on demand, before or after the service
-// has acted.
+// A proxy between the program and the sandbox that breaks exchanges on demand, before or after the
+// service has acted.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Sandbox } from '../../src/sandbox/index.js';
 
-/** The requests of a payment, in their order. */
+/** Which exchange: the endpoints that a payment passes, in the order in which it does. */
 export type Exchange = 'sign-in' | 'list' | 'wallets' | 'create request' | 'confirmation' | 'read';
 
 export type Fault =
-  /** The proxy closes the connection before the request reaches the service. */
+  /** The connection breaks off before the request reaches the service. */
   | 'dropped before'
-  /** The proxy closes the connection after the service has acted, without a response. */
+  /** … after the service has acted, before its answer. */
   | 'dropped after'
   | '500 before'
   | '500 after'
-  /**
-   * The proxy answers 429 with a Retry-After of one second, and the service never gets the request.
-   */
+  /** Too many requests: try again in a second. */
   | '429'
-  /** The proxy replaces the response by a gateway's page. */
+  /** A page of some gateway instead of the answer. */
   | 'html after'
   | 'truncated after'
-  /** The proxy never answers; the service has acted only in the case of `silence after`. */
+  /** Nothing ever comes; the service has not, or has, acted. */
   | 'silence before'
   | 'silence after'
-  /** The token is no longer valid when the request arrives. */
+  /** The token is not valid any more when the request arrives. */
   | 'token expired'
-  /** The response reports an expired token, although the service has acted. */
+  /** … as the answer says, although the service has acted. */
   | '401 after'
-  /** The response is valid JSON without any field. */
+  /** JSON, and not the answer. */
   | 'empty object after'
-  /** A field of the response is nested more deeply than the call stack allows. */
+  /** A field of it is nested deeper than functions can call each other. */
   | 'deep after'
-  /** The response has the id of another transaction. */
+  /** Another answer than the service's: about something else. */
   | 'another transaction';
 
 export interface FaultyProxy extends Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'> {
-  /** Injects a fault into the next `times` requests of this kind. */
+  /** Breaks the next exchanges of this kind, so many times. */
   break(exchange: Exchange, fault: Fault, times?: number): void;
   /**
-   * Holds the next request of this kind before or after the service has acted, and resolves when
-   * the request is held.
+   * Stops the next exchange of this kind before or after the service has acted; resolves when it is
+   * there.
    */
   hold(exchange: Exchange, when: 'before' | 'after'): Promise<Held>;
-  /**
-   * Runs an action between the service's response and its return, for the next `times` requests.
-   */
+  /** Does something between the answer of the service and its way back, so many times. */
   afterwards(exchange: Exchange, action: () => Promise<void>, times?: number): void;
-  /** Removes all faults that are left, and all holds that have not caught a request. */
+  /** No more faults, and nothing is held any more. */
   mend(): void;
   stop(): Promise<void>;
 }
 
 export interface Held {
-  /** Forwards the held request or response, even if its sender has disconnected. */
+  /** Lets it go on; a request whose sender is gone still reaches the service. */
   release(): Promise<void>;
 }
 
@@ -192,9 +188,7 @@ async function forward(
 
 type Broken = Answer | 'drop' | 'none';
 
-/**
- * Returns the response of a fault that hides the request from the service, or undefined otherwise.
- */
+/** What the program gets without the service having seen the request; undefined when it passes. */
 function answerBefore(fault: Fault): Broken | undefined {
   if (fault === 'dropped before') return 'drop';
   if (fault === 'silence before') return 'none';

@@ -1,14 +1,12 @@
-// Moves temporary folders into memory before all tests, if the system has a folder for that, so
-// that no test waits for a disk.
+// Before all tests: temporary folders lie in memory where there is a folder for that, so that
+// nothing waits for a disk.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const memory = '/dev/shm';
 
-/**
- * The free space that the folder must have; containers often have only a small folder in memory.
- */
+/** Containers have a small one. */
 const leastBytes = 2 ** 30;
 
 export function setup(): (() => void) | undefined {
@@ -17,14 +15,14 @@ export function setup(): (() => void) | undefined {
   if (bavail * bsize < leastBytes) return undefined;
   const folder = mkdtempSync(join(memory, 'svcpay-tests-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  // The PostgreSQL server may run as another user, who must be able to enter the folder.
+  // A database server runs as somebody else.
   chmodSync(folder, 0o755);
   if (!runsPrograms(folder)) return void remove();
   process.env['TMPDIR'] = folder;
   return remove;
 }
 
-/** Some tests write programs, and not every system runs programs from a folder in memory. */
+/** Some tests write programs, which not every system runs from there. */
 function runsPrograms(folder: string): boolean {
   const file = join(folder, 'program');
   writeFileSync(file, '#!/bin/sh\n', { mode: 0o755 });

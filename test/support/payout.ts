@@ -1,4 +1,4 @@
-// The payout command with the answers to all its questions.
+// The command of a payout with all its answers.
 
 export const payoutAnswers = {
   '--country': 'VN',
@@ -19,7 +19,7 @@ export const payoutAnswers = {
   '--sender-address': '1 High St',
 };
 
-/** @param changes answers that replace the defaults, and additional flags */
+/** @param changes other answers, and further flags */
 export const payoutWords = (changes: Readonly<Record<string, string>> = {}): string[] => [
   'payout',
   ...Object.entries({ ...payoutAnswers, ...changes }).flat(),

@@ -1,4 +1,4 @@
-// Starts PostgreSQL servers in temporary folders.
+// A PostgreSQL server in a temporary folder.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ function program(name: string): string {
   return found;
 }
 
-/** The user id for the server, because PostgreSQL refuses to run as root. */
+/** A server does not run as root. */
 const user = process.getuid?.() === 0 ? idOf('postgres') : undefined;
 
 function idOf(name: string): number {
@@ -44,26 +44,26 @@ function run(
   return stdout;
 }
 
-/** A PostgreSQL server and the operations that only need a connection to it. */
+/** A server, and what is done with it over the network. */
 export interface Databases {
   readonly port: number;
   readonly folder: string;
-  /** Creates an empty database and returns its address. */
+  /** Address of a new empty database. */
   database(): string;
-  /** Runs SQL as the superuser. */
+  /** Runs SQL as the owner of everything. */
   sql(text: string, database?: string): string;
-  /** Starts a PgBouncer in transaction mode in front of the server. */
+  /** A pooler in transaction mode before it. */
   pooler(): Promise<Pooler>;
   stop(): Promise<void>;
 }
 
 export interface PostgresServer extends Databases {
-  /** Stops the server as a crash does, and starts the server again. */
+  /** Ends it as a crash would, and starts it again. */
   crash(): Promise<void>;
 }
 
 export interface Pooler {
-  /** Returns the address at which the pooler serves the database of this address. */
+  /** The address of a database, by way of the pooler. */
   readonly through: (url: string) => string;
 }
 
@@ -76,15 +76,13 @@ export async function freePort(): Promise<number> {
 }
 
 export interface PostgresOptions {
-  /** Whether commits wait for the disk, as in production. */
+  /** Commits wait for the disk, as where money is real. */
   readonly durable?: boolean;
-  /**
-   * The password of the owner. If set, the server also uses TLS with a certificate for `localhost`.
-   */
+  /** It asks the owner for this password, and encrypts with a certificate for `localhost`. */
   readonly password?: string;
 }
 
-/** The longest time that a server may take to start, even on a busy machine. */
+/** Longer than it takes on a busy machine. */
 const startMs = 45_000;
 
 export async function startPostgres({
@@ -164,7 +162,10 @@ interface ServerAddress extends Pick<Databases, 'port' | 'folder'> {
   readonly password?: string | undefined;
 }
 
-/** Returns the operations of a running server. `stop` stops only the poolers, not the server. */
+/**
+ * The databases of a server that is up; `stop` ends the poolers before it and leaves the server
+ * alone.
+ */
 export function databasesAt({ port, folder, password = '' }: ServerAddress): Databases {
   const poolers: ChildProcess[] = [];
   const psql = (text: string, database = 'postgres'): string =>
@@ -199,8 +200,7 @@ export function databasesAt({ port, folder, password = '' }: ServerAddress): Dat
     async pooler() {
       const listen = await freePort();
       const settings = join(folder, `pooler-${listen}.ini`);
-      // With the setting `auth_type = any`, every client of the pooler connects to the server as
-      // the owner.
+      // With `any`, every client is this user at the server.
       const lines = [
         '[databases]',
         `* = host=127.0.0.1 port=${port} user=owner`,
@@ -226,13 +226,13 @@ export function databasesAt({ port, folder, password = '' }: ServerAddress): Dat
 }
 
 /**
- * Creates databases by copying files, because the default since version 15, copying through the
- * log, takes four times as long.
+ * A new database is copied as files: through the log, as is usual since version 15, it costs four
+ * times as much.
  */
 const copying = (folder: string): string =>
   Number(readFileSync(join(folder, 'data/PG_VERSION'), 'utf8')) < 15 ? '' : ' STRATEGY file_copy';
 
-/** Waits until the server accepts connections. */
+/** Waits until it takes connections. */
 async function ready(child: ChildProcess, port: number): Promise<ChildProcess> {
   const started = performance.now();
   while (spawnSync(program('pg_isready'), ['-h', '127.0.0.1', '-p', String(port)]).status !== 0) {

@@ -1,4 +1,4 @@
-// Creates a database with svcpay's tables, as `svcpay db upgrade` does.
+// A database with the tables of this program, as `svcpay db upgrade` leaves it.
 import { postgresDatabase } from '../../src/store/database/postgres.js';
 import type { Postgres } from '../../src/store/database/postgres.js';
 import { upgradeTables, type TableGroup } from '../../src/store/database/postgres-schema.js';
@@ -9,7 +9,7 @@ import type { Databases } from './postgres.js';
 export const prepareTables = (database: Postgres, part: TableGroup): Promise<void> =>
   upgradeTables(database, part, { isNew: true });
 
-/** Creates a prepared database and returns its address. */
+/** Returns its address. */
 export async function preparedDatabase(server: Databases): Promise<string> {
   const url = server.database();
   const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });

@@ -6,7 +6,7 @@ import { createServer as createSecureServer } from 'node:https';
 export interface Received {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** The body as received, as text. */
+  /** As it came. */
   readonly raw: string;
   readonly event: {
     txnId: string;
@@ -20,12 +20,9 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** Returns the states of all received events, in order of arrival. */
+  /** States in the order in which they arrived. */
   states(): string[];
-  /**
-   * Sets the statuses of the next answers; later answers are 200. For null, the receiver never
-   * answers.
-   */
+  /** Statuses of the next answers; after them it is 200. A null is never answered. */
   answer(...statuses: (number | null)[]): void;
   close(): Promise<void>;
 }
@@ -33,7 +30,7 @@ export interface Receiver {
 export const hmac = (secret: string, raw: string): string =>
   createHmac('sha256', secret).update(raw).digest('hex');
 
-/** Starts a receiver with plain http, or with https if a certificate is given. */
+/** Listens with plain http, or with https if a certificate is given. */
 export async function startReceiver(tls?: { key: string; cert: string }): Promise<Receiver> {
   const received: Received[] = [];
   const statuses: (number | null)[] = [];

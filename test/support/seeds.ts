@@ -1,5 +1,4 @@
-// Sets the seed of property tests before each file, so that each run draws the same values. A
-// failure prints the seed.
+// Before each file: properties draw the same values in each run, and a failure prints the seed.
 import fc from 'fast-check';
 import { firstSeed } from './part.js';
 

@@ -1,18 +1,19 @@
-// The live shapes that `npm run test:shapes` selects for the services of all tests.
+// The live shapes in which the services of these tests answer, where `npm run test:shapes` has
+// chosen some.
 import { expect } from 'vitest';
 
 export const testedShapes = process.env['SVCPAY_TEST_SHAPES'];
 
-/** Whether responses have exactly the form of the specification. */
+/** Whether answers carry everything that the specification says. */
 export const asSpecified = testedShapes === undefined;
 
 const chosen = testedShapes?.split(',') ?? [];
 
-/** Returns whether responses have one of these live shapes. */
+/** Whether answers come in one of these shapes. */
 export const comesIn = (...names: readonly string[]): boolean =>
   ['all', ...names].some((name) => chosen.includes(name));
 
-/** Returns the content of a response, which a live shape may wrap in `data`. */
+/** What an answer on the wire holds: these services may put all of it inside `data`. */
 export const inside = (answer: unknown): unknown =>
   chosen.includes('data-around') &&
   typeof answer === 'object' &&
@@ -27,7 +28,7 @@ const otherWords: Readonly<Record<string, readonly string[]>> = {
   usercanceled: ['canceled'],
 };
 
-/** Returns a matcher for a state of the specification and its names in live shapes. */
+/** A state of the specification, or what these services call it. */
 export const called = (state: string): unknown =>
   asSpecified
     ? state

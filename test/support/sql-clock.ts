@@ -1,4 +1,4 @@
-// Wraps a database so that it uses the clock of a test instead of the database's clock.
+// SQL as usual, with the clock of a test in place of the database's own.
 import {
   TimeFromNow,
   type Sql,

@@ -1,4 +1,5 @@
-// Runs commands against the strict service in any dialect, from any number of homes.
+// The command line against the strict service in whatever temper, from as many homes as a test
+// wants.
 import { join } from 'node:path';
 import {
   startStrictService,
@@ -10,9 +11,9 @@ import { test as base, type Run } from './svcpay.js';
 
 export interface Strict {
   readonly service: StrictService;
-  /** Runs a command in the home of this name, with short pauses. */
+  /** Runs a command line, at a home of this name; its pauses are short. */
   run(args: string, at?: string, around?: Partial<Here>): Promise<Run>;
-  /** Returns the path of the home of this name. */
+  /** Where a home of this name is. */
   home(name: string): string;
 }
 
@@ -33,9 +34,9 @@ export const test = base.extend<Fixtures>({
   },
 });
 
-/** Returns the command that pays a Lightning Address of the strict service. */
+/** The command that pays a Lightning Address of the strict service. */
 export const lnurl = (name: string): string =>
   `send lnurl ${name}@example.com 1000sat --yes --json`;
 
-/** A command with a reference, so that every run means the same payment. */
+/** The same payment whenever it is run. */
 export const shop = `${lnurl('shop')} --ref order-1`;

@@ -109,8 +109,8 @@ function unknownInput(tool: string, takes: Inputs, word: string): string {
   const names = Object.keys(takes);
   const meant = nearest(word, names);
   if (meant !== undefined) return `${clip(word)} is not an input of ${tool}: ${meant} is`;
-  const known = names.length === 0 ? 'it has none' : `it takes ${names.join(', ')}`;
-  return `${clip(word)} is not an input of ${tool}: ${known}`;
+  const accepted = names.length === 0 ? 'it has none' : `it takes ${names.join(', ')}`;
+  return `${clip(word)} is not an input of ${tool}: ${accepted}`;
 }
 
 function problemOf(name: string, input: Input, value: unknown): string | undefined {

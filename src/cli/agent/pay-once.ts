@@ -26,11 +26,11 @@ export async function refuseRepeat(
   if (target === undefined) return;
   const account = await context.account();
   const journal = await account.journal();
-  const known = [
+  const payments = [
     ...(await journal.open(account.scope)),
     ...(await journal.latest(account.id, mostLooked)),
   ];
-  refuseAmong(known, target, ref, differentFrom, context.now());
+  refuseAmong(payments, target, ref, differentFrom, context.now());
 }
 
 /**
@@ -49,15 +49,15 @@ export const refuseRepeatAtSubmission =
     );
   };
 
-/** @param known the payments of the journal, in any order */
+/** @param payments the payments of the journal, in any order */
 export function refuseAmong(
-  known: readonly Payment[],
+  payments: readonly Payment[],
   target: Target,
   ref: string,
   differentFrom: string,
   now: number,
 ): void {
-  const earlier = sameAgain(target, known, { ref, now, paidWithinMs })?.payment;
+  const earlier = sameAgain(target, payments, { ref, now, paidWithinMs })?.payment;
   if (
     earlier === undefined ||
     [earlier.ref, ...earlier.attempts.map(({ txnId }) => txnId)].includes(differentFrom)

@@ -268,7 +268,7 @@ function summaryOf(
   { check: { rows, settled, earlier, totals }, run }: CheckedFile,
   { dryRun }: BatchFlags,
   { remarks, last }: Comparison,
-  known: Pick<BatchSummary, 'cost' | 'seal'>,
+  planned: Pick<BatchSummary, 'cost' | 'seal'>,
   available: (ccy: string) => Money | undefined,
 ): BatchSummary {
   return {
@@ -283,7 +283,7 @@ function summaryOf(
     failed: 0,
     notBegun: rows - settled,
     spent: [],
-    ...known,
+    ...planned,
     totals: totals.map((total) => ({ ...total, available: available(total.from)?.value ?? null })),
     lastRun:
       last === undefined

@@ -271,10 +271,10 @@ function openWorth({ account, rates, ratesKept, settings }: Context) {
     const hasWorth = outcome === 'paid' && txnId !== null && paid !== null && paidCcy !== null;
     if (settings.profile.fiat === undefined || !hasWorth) return noWorth;
     await ratesKept();
-    const known = await opened()
+    const stored = await opened()
       .then((store) => store.rates.of(store.scope, [txnId]))
       .catch(() => undefined);
-    const kept = known?.get(txnId);
+    const kept = stored?.get(txnId);
     const rate = kept?.rates[paidCcy];
     if (kept === undefined || rate === undefined) return noWorth;
     const fiatValue = paid.times(rate).round(decimalsOf(kept.fiat));

@@ -54,8 +54,8 @@ async function rowsOfFile(file: string, flags: RowFlags, context: Context): Prom
     const planned = await plan(row).catch((error: unknown) => {
       throw unreadable(file, problemOf(row.line, error));
     });
-    const known = await alike(scope, planned.ref);
-    const payment = known.find(({ ref }) => ref === planned.ref);
+    const payments = await alike(scope, planned.ref);
+    const payment = payments.find(({ ref }) => ref === planned.ref);
     rows.push({ ref: planned.ref, paid: payeeRow(planned, false), payment });
   }
   return rows;

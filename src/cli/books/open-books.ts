@@ -125,9 +125,9 @@ export function showProgress(what: string, { live, terminal }: Context): (more: 
  */
 async function knownHere(context: Context): Promise<readonly Candidate[]> {
   const submitted = await submittedHere(context);
-  const known = new Set(submitted.map(({ txnId }) => txnId));
+  const submittedIds = new Set(submitted.map(({ txnId }) => txnId));
   const closed = await closedHere(context);
-  return [...submitted, ...closed.filter(({ txnId }) => !known.has(txnId))];
+  return [...submitted, ...closed.filter(({ txnId }) => !submittedIds.has(txnId))];
 }
 
 /**

@@ -18,10 +18,10 @@ export async function offlineList(atMost: number, context: Context): Promise<rea
     const { id, scope, ...account } = await context.account();
     const journal = await account.journal();
     const submitted = await journal.latest(id, atMost);
-    const known = new Map(
+    const payments = new Map(
       [...submitted, ...(await journal.open(scope))].map((payment) => [payment.id, payment]),
     );
-    return [...known.values()]
+    return [...payments.values()]
       .filter((payment) => payment.scope === scope && latest(payment).txnId !== null)
       .toSorted((a, b) => b.openedAt - a.openedAt)
       .slice(0, atMost);

@@ -28,8 +28,8 @@ export async function rememberIds(
  * beginning that several ids share, and `not-found` for an unknown name.
  */
 export async function resolveId(name: string, context: Context): Promise<string> {
-  const known = await resolveLocally(name, context);
-  if (known !== undefined) return known;
+  const local = await resolveLocally(name, context);
+  if (local !== undefined) return local;
   const { client: service } = await context.account();
   if (await service.transaction(name).then(isThere, notThere)) return name;
   const onRead = (count: number): void => showSearching(count, context);

@@ -77,8 +77,8 @@ async function lastSeen(
   context.out.card((canvas) =>
     receipt(asTransaction(payment), { now: context.now(), seen }, canvas),
   );
-  const known = `It was last seen as ${sendWord(attempt.txnState)} (${seen}).`;
-  const message = `${failure.message} ${known}`;
+  const lastState = `It was last seen as ${sendWord(attempt.txnState)} (${seen}).`;
+  const message = `${failure.message} ${lastState}`;
   if (submitted === 'temporary' || !mayHaveMoved(attempt))
     return new Failure('temporary', message, { ...failure, txnId, cause: failure });
   return new Failure('pending', `Outcome unknown: ${message}`, {
@@ -119,17 +119,17 @@ export async function receiptDetails(
   );
   const payment = await paymentOf(txnId, context).catch(() => undefined);
   const attempt = payment?.attempts.find((each) => each.txnId === txnId);
-  const agreed = (ccy: string | null | undefined, amount: string | null | undefined): Money[] =>
+  const amountOf = (ccy: string | null | undefined, amount: string | null | undefined): Money[] =>
     ccy == null || amount == null ? [] : [money(ccy, amount)];
-  const known = [
-    ...agreed(attempt?.spendCcy, attempt?.approvedTotal),
-    ...agreed(destReq.ccy, attempt?.approvedReceives),
+  const approved = [
+    ...amountOf(attempt?.spendCcy, attempt?.approvedTotal),
+    ...amountOf(destReq.ccy, attempt?.approvedReceives),
   ];
   const amount = sourceReq.method === 'servicepay' ? moved?.left : moved?.arrived;
   const kept = (await lookUpsOf(context).rates([txnId])).get(txnId);
   const rate = kept?.rates[amount?.ccy ?? ''];
   return {
-    agreed: known.length === 0 ? requested : known,
+    agreed: approved.length === 0 ? requested : approved,
     arrived: moved?.arrived,
     worth:
       amount === undefined || kept === undefined || rate === undefined

@@ -97,11 +97,11 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
     const { journal } = await context.account();
     const { read } = await journal();
     // Re-reads the payments, because they may have changed since svcpay listed them.
-    const known = await Promise.all(
+    const latestRead = await Promise.all(
       resumed.map(({ payment }) => read(payment.id).catch(() => undefined)),
     );
     const rows = resumed.map((each, n) =>
-      resumedPayment({ ...each, payment: known[n] ?? each.payment }),
+      resumedPayment({ ...each, payment: latestRead[n] ?? each.payment }),
     );
     if (out.format !== 'jsonl' || rows.length === 0) await out.list(rows, resumedList);
     const failure = mostUrgent(resumed);

@@ -17,8 +17,8 @@ export const rates = defineCommand({
   ],
   async run({ pair }, context) {
     const client = await context.client();
-    const known = await client.rates().catch(explain);
-    const rows = pair === undefined ? allRates(known) : [findRate(known, pair)];
+    const rates = await client.rates().catch(explain);
+    const rows = pair === undefined ? allRates(rates) : [findRate(rates, pair)];
     const [{ from } = {}] = rows;
     if (from !== undefined) context.out.say(`Computed from ${from}.`);
     await context.out.list(

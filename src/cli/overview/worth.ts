@@ -1,4 +1,4 @@
-// Looks up the approximate value of bitcoin in USD from the service's rates.
+// The approximate value of bitcoin in USD: an optional lookup of the service's rates.
 import type { Rates } from '../../api/types.js';
 import { money, type Money } from '../../formats/amount.js';
 import { findRate } from '../../wallet/quote/rates.js';
@@ -6,8 +6,8 @@ import type { Context } from '../context.js';
 import { within } from '../within.js';
 
 /**
- * Returns the value of an amount in USD. Returns undefined for currencies other than bitcoin, and
- * without an exchange rate.
+ * Returns the value in USD. Undefined for currencies other than bitcoin, and without an exchange
+ * rate.
  */
 export type WorthOf = (amount: Money) => Money | undefined;
 
@@ -17,8 +17,8 @@ const ratesTimeoutMs = 1_500;
 /** Reads the exchange rates. If the rates do not arrive soon, every value is undefined. */
 export async function readWorth({ client, sleep }: Context): Promise<WorthOf> {
   const rates = client().then((service) => service.rates());
-  const known = await within(ratesTimeoutMs, rates, { sleep }).catch(() => undefined);
-  return known === undefined ? () => undefined : (amount) => worthOf(amount, known);
+  const answered = await within(ratesTimeoutMs, rates, { sleep }).catch(() => undefined);
+  return answered === undefined ? () => undefined : (amount) => worthOf(amount, answered);
 }
 
 function worthOf({ ccy, value }: Money, rates: Rates): Money | undefined {

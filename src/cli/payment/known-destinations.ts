@@ -14,14 +14,14 @@ export async function latestPayments({ account }: Context): Promise<readonly Pay
   return (await journal()).latest(id, mostRead);
 }
 
-/** Builds the choices of the menu, each with name, destination, last amount and time. */
+/** The choices of the menu. Each line shows name, destination, last amount and time. */
 export async function knownChoices<T>(
-  known: readonly KnownDestination<T>[],
+  destinations: readonly KnownDestination<T>[],
   { now, terminal }: Pick<Context, 'now' | 'terminal'>,
 ): Promise<Choice<T>[]> {
   const { menuLines } = await import('../../terminal/rows/table.js');
-  const lines = menuLines(columns<T>(now()), known, terminal.stderrCanvas);
-  return known.map(({ value, name, destination }, i) => ({
+  const lines = menuLines(columns<T>(now()), destinations, terminal.stderrCanvas);
+  return destinations.map(({ value, name, destination }, i) => ({
     value,
     name: lines[i] ?? name,
     // The description contains the columns that a narrow window omits, so that a search finds them.

@@ -1,4 +1,4 @@
-// Shows a payment on the screen: quote card, question with countdown, live line, result.
+// A payment on the screen: quote card, question with countdown, live line, result.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
@@ -44,7 +44,7 @@ export function showSearching(
     live.start(() => `Searching the service's list for the reference: ${count} transactions`);
 }
 
-/** Returns the hint to mine a block, shown while the embedded sandbox waits for confirmations. */
+/** The hint to mine a block, shown while the embedded sandbox waits for confirmations. */
 export function miningHint(txn: Transaction, { settings, terminal }: Context): string {
   if (!settings.embedded || confirmationsText(txn) === undefined) return '';
   return terminal.canAnimate
@@ -65,9 +65,7 @@ export function paymentScreen(
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const { columns } = transactionList(context.now());
   let model = nothingShown;
-  /**
-   * Draws the pending quote card, which waits until the rates arrive or another drawing follows.
-   */
+  /** Draws the quote card, which waits until the rates arrive or another drawing follows. */
   let card: (() => void) | undefined;
   let worth: WorthOf | undefined;
   const decoration =
@@ -137,7 +135,7 @@ export function paymentScreen(
   };
 }
 
-/** The longest time that the quote card waits for the rates. */
+/** The longest time that the card waits for the rates. */
 const decorationMs = 1_500;
 
 function warnOf({ quote, unusual }: Approval, { out }: Context): void {
@@ -159,7 +157,7 @@ async function askFor(
   return left() <= 0 ? ask.confirm(question) : ask.confirmWithin(question, { left, every });
 }
 
-/** Starts the live line of a payment. */
+/** Starts the live line. */
 function startWaiting(model: () => PaymentModel, context: Context): void {
   const { live, terminal } = context;
   const canvas = terminal.stderrCanvas;
@@ -169,7 +167,7 @@ function startWaiting(model: () => PaymentModel, context: Context): void {
     if (txn === undefined) return 'Waiting';
     const steps = stepsLine(txn, canvas, reached);
     if (!terminal.canAnimate) return steps;
-    // If an earlier run submitted the payment, the wait began at the creation of the transaction.
+    // A payment that an earlier run submitted has waited since its creation.
     const waitedMs = approval === undefined ? ageOf(txn, context.now()) : elapsedMs;
     const time = waitingText(txn, waitedMs, usual(txn));
     return `${besideSteps(steps, time, canvas)}${miningHint(txn, context)}`;

@@ -1,5 +1,4 @@
-// Reads a swap from words: paying wallet, receiving wallet, and whether the amount is paid or
-// received.
+// Reads a swap: paying wallet, receiving wallet, and the side of the amount.
 import { isUnitless, parseAmount, parseCurrency, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { deducting, swapOrder, type Order } from '../../wallet/order/orders.js';
@@ -12,7 +11,7 @@ export interface Swap {
   readonly amount: Money;
   /** Whether the amount is the received amount instead of the paid amount. */
   readonly receive: boolean;
-  /** Whether the swap debits the whole balance, including fees. */
+  /** Whether the swap debits the whole balance, fees included. */
   readonly all?: boolean;
 }
 
@@ -30,8 +29,8 @@ const pattern = new RegExp(`^${amountAndUnit}${wallets}`, 'i');
 const isSats = (name: string): boolean => /^sats?$/i.test(name);
 
 /**
- * Reads the words of a swap, `AMOUNT FROM TO` or, with the wallet as the unit, `AMOUNTfrom TO`. A
- * missing word is undefined in the result.
+ * Reads the words of a swap: `AMOUNT FROM TO`, or `AMOUNTfrom TO` with the wallet as the unit. Any
+ * part may be missing.
  */
 export function readSwapWords(given: string, receive: boolean): SwapWords {
   const text = given.trim().replaceAll(/ +/g, ' ');
@@ -88,24 +87,22 @@ export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held
   return { ...swap, amount: held, all: true };
 }
 
-/** Returns the names of the missing arguments as help shows them. */
+/** The names of the missing parts as help shows them. */
 export const missingOf = ({ amount, from, to }: SwapWords): string[] =>
   Object.entries({ AMOUNT: amount, FROM: from, TO: to }).flatMap(([name, word]) =>
     word === undefined ? [name] : [],
   );
 
-/** Returns a complete example command that contains the given arguments. */
+/** Returns a complete example command that contains the given parts. */
 export function swapExample({ amount = '25', from, to }: SwapWords, receive: boolean): string {
-  const known = (receive ? to : from) ?? from ?? to ?? 'USDT';
-  const other = known === 'BTC' ? 'USDT' : 'BTC';
-  const unit = isUnitless(amount) && known === 'BTC' ? 'btc' : '';
-  return (
-    `svcpay swap ${amount}${unit} ` +
-    `${receive ? `${other} ${known} --receive` : `${known} ${other}`}`
-  );
+  const ccy = (receive ? to : from) ?? from ?? to ?? 'USDT';
+  const other = ccy === 'BTC' ? 'USDT' : 'BTC';
+  const unit = isUnitless(amount) && ccy === 'BTC' ? 'btc' : '';
+  const wallets = receive ? `${other} ${ccy} --receive` : `${ccy} ${other}`;
+  return `svcpay swap ${amount}${unit} ${wallets}`;
 }
 
-/** Refuses a paid amount in the received currency, and a received amount in the paid currency. */
+/** Refuses an amount in the currency of the other side. */
 function refuseOtherSide(amount: string, other: string | undefined, receive: boolean): void {
   const unit = /(?<![a-z])[a-z]+$/i.exec(amount)?.[0].toUpperCase();
   if (isAll(amount) || unit === undefined || other === undefined) return;

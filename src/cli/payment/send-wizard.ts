@@ -1,4 +1,4 @@
-// Asks for the missing answers of a send at a terminal: destination, method and amount.
+// Asks for the missing parts of a send at a terminal: destination, method and amount.
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { railProperties, type Rail } from '../../formats/rails.js';
@@ -22,7 +22,7 @@ interface GuidedSend {
 }
 
 /**
- * Asks for the missing answers, and pays. The person can change answers until the payment is
+ * Asks for the missing parts, and pays. The person can change answers until the payment is
  * submitted.
  */
 export async function guideSend(
@@ -55,7 +55,7 @@ const withoutDestination = (words: SendWords): SendWords => ({
   via: undefined,
 });
 
-/** Asks for the missing answers. Each question refuses an invalid answer at once. */
+/** Asks for the missing parts. Each question refuses an invalid answer at once. */
 async function askSend(
   start: SendWords,
   plan: Plan,
@@ -63,12 +63,12 @@ async function askSend(
   before: SendWords | undefined,
 ): Promise<SendWords | Back> {
   const { ask } = context;
-  let known = start;
+  let answers = start;
   const steps = askingUnder(
     () =>
       answersForm('Send', [
-        known.to && `to ${shortened(known.to)}`,
-        known.via && wayNames[known.via],
+        answers.to && `to ${shortened(answers.to)}`,
+        answers.via && wayNames[answers.via],
       ]),
     ask.steps,
   );
@@ -80,7 +80,7 @@ async function askSend(
   const asking =
     (missing: Missing, question: Question): Step<SendWords> =>
     (soFar, before) => {
-      known = soFar;
+      answers = soFar;
       const planned = plan(soFar);
       return planned.missing === missing
         ? question(soFar, before, 'ccy' in planned ? planned.ccy : undefined)
@@ -113,8 +113,8 @@ async function askSend(
 }
 
 /**
- * Asks for the destination, with a search among known destinations. Without known destinations,
- * asks a plain text question.
+ * Asks for the destination, with a search among known destinations. In a new home, the question is
+ * plain.
  */
 async function askDestination(
   soFar: SendWords,
@@ -130,14 +130,14 @@ async function askDestination(
   };
   const question = { message: 'Pay to', flag: 'DESTINATION' };
   const isPayable = ({ value }: KnownDestination<string>): boolean => readable(() => parse(value));
-  const known = (await readKnown(context)).filter(isPayable);
-  if (known.length === 0) {
+  const destinations = (await readKnown(context)).filter(isPayable);
+  if (destinations.length === 0) {
     const example = exampleOf(soFar.rail);
     return steps.parsed({ ...question, example, default: before?.to, parse });
   }
   const to = await steps.search({
     ...question,
-    choices: await knownChoices(known, context),
+    choices: await knownChoices(destinations, context),
     default: before?.to,
     typed: (text) => {
       parse(text);
@@ -178,8 +178,8 @@ const exampleOf = (rail: Rail | undefined): string =>
     : railProperties(rail).destination;
 
 /**
- * Returns the question for the amount, with the balance of the paying wallet, or with two balances
- * if any wallet may pay.
+ * The question for the amount. Shows the balance of the paying wallet, or two balances if any
+ * wallet may pay.
  */
 function amountQuestion(ccy: string | undefined, from: string | undefined, balances: Money[]) {
   const payer = from ?? ccy;

@@ -117,14 +117,18 @@ function askSwap(
   steps: Ask['steps'],
   before: SwapWords | undefined,
 ): Promise<SwapWords | Back> {
-  let known = start;
+  let answers = start;
   const ask = askingUnder(
-    () => answersForm('Swap', [known.from && `from ${known.from}`, known.to && `to ${known.to}`]),
+    () =>
+      answersForm('Swap', [
+        answers.from && `from ${answers.from}`,
+        answers.to && `to ${answers.to}`,
+      ]),
     steps,
   );
   const step: typeof ownStep = (name, question) =>
     ownStep(name, (soFar, before) => {
-      known = soFar;
+      answers = soFar;
       return question(soFar, before);
     });
   return walk(

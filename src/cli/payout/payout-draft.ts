@@ -1,5 +1,5 @@
-// Collects the known answers of a payout from flags, address book and profile. The wizard asks for
-// the missing answers.
+// The known parts of a payout, from flags, address book and profile. The wizard asks for the
+// missing parts.
 import type { CreateTransaction } from '../../api/types.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
@@ -35,12 +35,12 @@ import { clip } from '../../formats/text.js';
 export interface Draft
   extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
   readonly amount?: Money | undefined;
-  /** The wallet that pays, by default BTC. */
+  /** The wallet that pays. The default is BTC. */
   readonly from?: string | undefined;
-  /** The recipient's name in the address book, or an empty text for a new recipient. */
+  /** The recipient's name in the address book. Empty for a new recipient. */
   readonly chosen?: string | undefined;
   readonly keepSender?: boolean | undefined;
-  /** The name under which svcpay saves the recipient, or an empty text to save no recipient. */
+  /** The name under which svcpay saves the recipient. Empty to save no recipient. */
   readonly keepAs?: string | undefined;
 }
 
@@ -48,9 +48,9 @@ export interface Draft
 export function readDestination({ method: methodOf, ...flags }: DestinationFlags): Destination {
   const country = flags.country ?? methodOf?.(undefined)?.country;
   const method = methodOf?.(country);
-  const known = { ...flags, methodOf };
+  const given = { ...flags, methodOf };
   if (methodOf === undefined || country === undefined || method?.country === country)
-    return withCountry(known, country);
+    return withCountry(given, country);
   const { name, code } = country;
   const methods = methodsIn(country)
     .map((each) => `${each.code} (${each.institutionType})`)
@@ -62,7 +62,7 @@ export function readDestination({ method: methodOf, ...flags }: DestinationFlags
   throw new Failure('usage', `${what}: use ${methods}.`, { hint: `svcpay payout methods ${code}` });
 }
 
-/** Sets the country and, if the country has only one method, the method. */
+/** Sets the country. If the country has only one method, sets the method. */
 export function withCountry<D extends Destination>(
   draft: D,
   country: PayoutCountry | undefined,
@@ -85,7 +85,8 @@ export function withMethod<D extends Destination>(draft: D, method: PayoutMethod
 }
 
 /**
- * Combines flags, address book and profile. Throws Failure `usage` if they contradict each other.
+ * Combines flags, address book and profile. Throws Failure `usage` if the sources contradict each
+ * other.
  */
 export function readDraft(
   flags: PayoutAnswers & { readonly from?: string | undefined },
@@ -94,8 +95,10 @@ export function readDraft(
 ): Draft {
   const chosen =
     flags.recipient === undefined ? undefined : knownRecipient(flags.recipient, recipients);
-  const known = chosen === undefined ? readDestination(flags) : fromBook(flags, recipients[chosen]);
-  const amount = flags.amount === undefined ? undefined : readAmount(flags.amount, known.country);
+  const destination =
+    chosen === undefined ? readDestination(flags) : fromBook(flags, recipients[chosen]);
+  const amount =
+    flags.amount === undefined ? undefined : readAmount(flags.amount, destination.country);
   const { method: _read, ...others } = flags;
   // The address book stores the code numbers of a recipient's last payout.
   const codes = recipients[chosen ?? '']?.codes;
@@ -103,7 +106,7 @@ export function readDraft(
   const { relationship = codes?.relationship } = flags;
   return {
     ...others,
-    ...known,
+    ...destination,
     ...readSender(flags, keptSender),
     purpose,
     source,
@@ -114,8 +117,7 @@ export function readDraft(
 }
 
 /**
- * Reads the amount. The country decides the currency. Without a country, the amount must name its
- * currency.
+ * Reads the amount. The currency is that of the country or, without a country, that of the amount.
  */
 function readAmount(text: string, country: PayoutCountry | undefined): Money {
   if (country !== undefined) return parseAmount(text, country.ccy);
@@ -172,36 +174,36 @@ export interface Payee {
   readonly kept?: Recipient;
 }
 
-/** Returns the recipients in the address book, and the recipients of the latest payouts. */
+/** The recipients in the address book, and the recipients of the latest payouts. */
 export function knownPayees(
   recipients: Readonly<Record<string, Recipient>>,
   payments: readonly Payment[],
 ): KnownDestination<Payee>[] {
-  const known = (chosen: string, kept: Recipient): KnownDestination<Payee> => ({
+  const asDestination = (chosen: string, kept: Recipient): KnownDestination<Payee> => ({
     key: `${kept.method}:${kept.institutionCode}:${kept.acctNum}`,
     name: chosen || (kept.acctName ?? kept.party.legalFullName),
     destination: `${kept.institutionName ?? kept.institutionCode} · ${kept.acctNum}`,
     value: { chosen, kept },
   });
-  const book = Object.entries(recipients).map(([name, kept]) => known(name, kept));
+  const book = Object.entries(recipients).map(([name, kept]) => asDestination(name, kept));
   return knownDestinations(book, payments, ({ kind, body }) => {
     const kept = kind === 'payout' ? recipientOf(body) : undefined;
-    return kept && known('', kept);
+    return kept && asDestination('', kept);
   });
 }
 
 /**
- * Returns the recipient of a payout in the form that the address book stores, or undefined for a
- * payment that is not a payout.
+ * The recipient of a payout, in the form that the address book stores. Undefined for another kind
+ * of payment.
  */
 function recipientOf(body: CreateTransaction): Recipient | undefined {
   const { method, kyc } = body.destReq;
-  const known = methodsIn().find(({ code }) => code === method);
-  if (known === undefined || kyc === undefined) return undefined;
+  const payoutMethod = methodsIn().find(({ code }) => code === method);
+  if (payoutMethod === undefined || kyc === undefined) return undefined;
   const { name, account, institutionCode, institutionName } = payeeOf(body);
   return {
-    method: known.code,
-    country: known.country.code,
+    method: payoutMethod.code,
+    country: payoutMethod.country.code,
     institutionCode,
     ...(institutionName !== undefined && { institutionName }),
     acctNum: account,
@@ -224,7 +226,7 @@ function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
   };
 }
 
-/** Reads a party of the payout. Returns undefined if a required answer is missing. */
+/** Reads a party of the payout. Undefined if a required answer is missing. */
 export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | undefined {
   const [type, legalFullName, countryCode] = [
     draft[`${who}Type`],

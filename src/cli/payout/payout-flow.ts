@@ -41,7 +41,7 @@ export async function institutionsOf(
 export async function openLookUp(context: Context): Promise<LookUp> {
   const { live, out } = context;
   await context.client();
-  const known = new Map<string, Promise<readonly Institution[]>>();
+  const byCountry = new Map<string, Promise<readonly Institution[]>>();
   const ask = async (countryCode: string): Promise<readonly Institution[]> => {
     const reportFailed = (why: string): void => out.say(`The institution was not checked. ${why}`);
     return (
@@ -55,15 +55,15 @@ export async function openLookUp(context: Context): Promise<LookUp> {
     );
   };
   return (countryCode) => {
-    const answer = known.get(countryCode) ?? ask(countryCode);
-    known.set(countryCode, answer);
+    const answer = byCountry.get(countryCode) ?? ask(countryCode);
+    byCountry.set(countryCode, answer);
     return answer;
   };
 }
 
 /**
- * Checks the institution and the currency of a payout. Throws Failure `usage` for answers that the
- * service would refuse.
+ * Checks the institution and the currency. Throws Failure `usage` for answers that the service
+ * would refuse.
  */
 export async function completePayout(draft: Draft, lookUp: LookUp): Promise<Payout> {
   const { amount, from = 'BTC', purpose, source, relationship } = draft;
@@ -143,8 +143,7 @@ export async function runPayout(
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
     await runPayoutOrder(payoutOrder(payout), payout.method, flags, context, onSubmitted);
-    // Saves the answers if an earlier run submitted the payment, because this run then submits
-    // nothing.
+    // An earlier run has submitted the payment.
     onSubmitted();
   } finally {
     await saved;
@@ -153,7 +152,7 @@ export async function runPayout(
   }
 }
 
-/** Saves the recipient and the code numbers. If svcpay cannot save them, it only warns. */
+/** Saves the recipient and the code numbers. svcpay only reports a failure to save. */
 async function saveAnswers(
   payout: Payout,
   { keepAs, chosen }: Draft,
@@ -182,7 +181,7 @@ async function saveAnswers(
   }
 }
 
-/** Runs the payment of a payout. By default, svcpay does not wait for a method that takes days. */
+/** Runs the payment. By default, svcpay does not wait for a method that takes days. */
 export async function runPayoutOrder(
   order: Order,
   method: PayoutMethod,

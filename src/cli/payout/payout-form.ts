@@ -1,4 +1,4 @@
-// Builds the form of a payout, which shows one line for each known part above the questions.
+// The form of a payout: one line for each known part, above the questions.
 import { formatAmount } from '../../formats/amount.js';
 import { countryName } from '../../formats/country.js';
 import type { Form } from '../../terminal/cards/form.js';
@@ -11,7 +11,7 @@ export type FormPart = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes'
 type PartText = readonly [part: FormPart, tell: (draft: Draft) => string];
 
 /**
- * Returns the form while svcpay asks for a part, or the form with all answers if no part is given.
+ * Returns the form while svcpay asks for a part. Without a part, returns the form with all answers.
  */
 export type FormOf = (draft: Draft, part?: FormPart) => Form;
 
@@ -66,13 +66,13 @@ export const recipientForm: FormOf = form('Recipient', destination);
 function form(name: string, parts: readonly PartText[]): FormOf {
   return (draft, asked) => {
     const index = parts.findIndex(([part]) => part === asked);
-    const known = parts
+    const lines = parts
       .map(([part, tell]) => ({ text: tell(draft), isDone: part !== asked }))
       .filter(({ text }) => text !== '');
     return {
       title:
         asked === undefined ? name : `${name} · step ${index + 1} of ${parts.length} · ${asked}`,
-      known,
+      known: lines,
     };
   };
 }

@@ -115,12 +115,12 @@ async function askInstitution(
   { ask, institutions }: PayoutPrompts,
 ): Promise<Draft | Back> {
   const { method } = soFar;
-  const known =
+  const listed =
     method === undefined ? [] : institutionsFor(method, await institutions(method.country.code));
   const message = method?.institutionType === 'mobile' ? 'Mobile wallet of' : 'Bank';
   const flag = '--institution CODE';
   const earlier = before?.institution;
-  if (known.length === 0) {
+  if (listed.length === 0) {
     const institution = await ask.text({
       message: `${message}: its code (the service lists none here)`,
       flag,
@@ -138,14 +138,14 @@ async function askInstitution(
       ? askInstitution(soFar, { ...soFar, institution }, { ask, institutions })
       : { ...soFar, institution, institutionName: name };
   }
-  const choices = known
+  const choices = listed
     .map(({ institutionCode, institutionName }) => ({
       value: institutionCode,
       name: `${institutionName} (${institutionCode})`,
     }))
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   const nameOf = (code: string) =>
-    known.find(({ institutionCode }) => institutionCode === code)?.institutionName ?? undefined;
+    listed.find(({ institutionCode }) => institutionCode === code)?.institutionName ?? undefined;
   const question = { message, flag, choices, default: earlier };
   return taking(ask.search(question), (institution) => ({
     ...soFar,

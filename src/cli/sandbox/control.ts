@@ -48,7 +48,9 @@ export async function controlAt<T>(
   return read.output;
 }
 
-/** Returns the chosen sandbox on this machine, or the embedded sandbox if no sandbox is chosen. */
+/**
+ * Finds the chosen sandbox on this machine. Without a chosen sandbox, returns the embedded sandbox.
+ */
 async function findTarget(context: Context): Promise<SandboxTarget> {
   const { baseUrl } = context.settings;
   if (meansEmbedded(context.settings) || baseUrl === undefined) {
@@ -62,17 +64,16 @@ const meansEmbedded = ({ embedded, baseUrl }: Settings): boolean =>
   embedded || baseUrl === undefined || isRealService({ baseUrl });
 
 /**
- * Whether the address belongs to a real service. svcpay accepts http only for a sandbox on this
- * machine.
+ * Whether the address belongs to a real service. Only a sandbox on this machine works without TLS.
  */
 export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =>
   baseUrl !== undefined && parseBaseUrl(baseUrl).startsWith('https:');
 
-/** Returns the chosen account, or undefined if the account belongs to a real service. */
+/** The chosen account. Undefined if the account belongs to a real service. */
 export const accountOf = ({ settings }: Context): string | undefined =>
   isRealService(settings) ? undefined : settings.accountId;
 
-/** Builds a query that starts with `?`, without undefined fields. */
+/** Builds a query that starts with `?`. Omits undefined fields. */
 export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields))

@@ -6,8 +6,7 @@ import type { Output } from '../../terminal/output.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Prints the list of shapes for `--live-shapes help`. Resolves with true if svcpay printed the
- * list.
+ * Prints the list of shapes for `--live-shapes help`. Resolves with whether the list was printed.
  */
 export async function listedLiveShapes(
   names: readonly string[] | undefined,
@@ -35,8 +34,8 @@ export async function listedLiveShapes(
 }
 
 /**
- * Returns the names of the shapes, from the flag or from `SVCPAY_LIVE_SHAPES`. Throws Failure
- * `usage` for an unknown name.
+ * The names of the shapes, from the flag or from `SVCPAY_LIVE_SHAPES`. Throws Failure `usage` for
+ * an unknown name.
  */
 export function chosenShapes(env: Environment, flag?: readonly string[]): readonly string[] {
   const names = flag ?? env['SVCPAY_LIVE_SHAPES']?.split(',') ?? [];

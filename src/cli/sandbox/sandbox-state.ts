@@ -1,4 +1,4 @@
-// Shows, resets, saves and restores the state of the sandbox.
+// The state of the sandbox: contents, snapshots and reset.
 import * as v from 'valibot';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import {

@@ -1,4 +1,4 @@
-// Shows and changes the local spending limits. Each command prints the limits and the amounts used.
+// Shows and changes the local spending limits. Each command shows the limits with the used amounts.
 import { Big } from 'big.js';
 import {
   fixed,
@@ -180,7 +180,7 @@ async function agreeToRaise(
     if (former === undefined || value.lte(former)) continue;
     const [from, to] = [money(ccy, former), { ccy, value }].map(formatAmount);
     const change = `${rule} from ${from} to ${to}`;
-    const agreed = await ask.steps.parsed({
+    const answer = await ask.steps.parsed({
       message: `This raises the limit ${change}. Type the new amount to confirm:`,
       flag: '--yes',
       parse: (typed) => {
@@ -188,7 +188,7 @@ async function agreeToRaise(
           throw new Failure('usage', `That is not ${to}. Esc leaves the limit as it is.`);
       },
     });
-    if (agreed === back) throw new Failure('declined', unchanged);
+    if (answer === back) throw new Failure('declined', unchanged);
   }
 }
 
@@ -223,8 +223,8 @@ async function showLimits(context: Context): Promise<void> {
 }
 
 /**
- * Returns the amounts spent in the last 24 hours. Returns undefined if the account is unknown,
- * because svcpay is not logged in or the service did not answer.
+ * The amounts spent in the last 24 hours. Undefined if the account is unknown, because svcpay is
+ * not logged in or the service did not answer.
  */
 async function spentInWindow(context: Context): Promise<readonly Spend[] | undefined> {
   try {
@@ -264,7 +264,7 @@ function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[]
   ];
 }
 
-/** Returns the footer, which names the payments that the limits do not cover. */
+/** The footer, which names the payments that the limits do not cover. */
 function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Context): string {
   const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
   const amounts =

@@ -1,5 +1,5 @@
-// Logs in, logs out, and shows the login. `login` reads or asks for the credentials, signs in, and
-// then saves them.
+// Logs in: reads or asks for the credentials, signs in, then saves the credentials. Also contains
+// logout and whoami.
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -110,9 +110,9 @@ async function loginToService(answers: Answers, context: Context): Promise<Login
   const { settings } = context;
   // When a profile changes from the embedded sandbox to a service, the profile loses the sandbox's
   // address.
-  const known = settings.embedded ? undefined : settings.baseUrl;
+  const before = settings.embedded ? undefined : settings.baseUrl;
   const start: Access = {
-    baseUrl: known === undefined ? undefined : parseBaseUrl(known),
+    baseUrl: before === undefined ? undefined : parseBaseUrl(before),
     apiKey: answers.apiKey ?? fromEnvironment(context.env, 'SVCPAY_API_KEY'),
     apiSecret: await knownSecret(answers, context),
   };
@@ -140,9 +140,7 @@ const flags: Readonly<Record<keyof Access, string>> = {
 
 const step = stepFor<Access>();
 
-/**
- * Signs in. svcpay asks for missing credentials, and asks again if the service refuses a typed key.
- */
+/** Signs in. Asks for missing answers, and asks again if the service refuses a typed key. */
 async function signIn(start: Access, context: Context) {
   const isTyped = start.apiKey === undefined || start.apiSecret === undefined;
   for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ;) {
@@ -185,8 +183,8 @@ async function askAddress(before: string | undefined, context: Context): Promise
 }
 
 /**
- * Sends invalid credentials to the address. Returns the problem with the address, or undefined if a
- * service refuses the credentials.
+ * Sends an invalid sign-in to the address, which a service refuses. Returns the problem with the
+ * address.
  */
 async function addressProblem(
   baseUrl: string,

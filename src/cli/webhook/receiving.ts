@@ -10,8 +10,7 @@ export const defaultListenPort = 4712;
 export const defaultListenUrl = `http://127.0.0.1:${defaultListenPort}`;
 
 /**
- * Returns the name of the signature header: the configured name, or a name that contains the
- * service name.
+ * The name of the signature header: the configured name, or a name that contains the service name.
  */
 export const headerOf = (settings: Pick<Settings, 'signatureHeader' | 'maker'>): string =>
   settings.signatureHeader ?? signatureHeader(settings.maker);
@@ -20,7 +19,7 @@ export function eventRow(
   event: StoredEvent,
   payload: WebhookEvent | undefined = readPayload(event.body),
 ): EventRow {
-  const known = {
+  const received = {
     eventId: event.id,
     receivedAt: event.receivedAt,
     duplicateOf: event.duplicateOf,
@@ -28,7 +27,7 @@ export function eventRow(
     missing: event.missing,
   };
   // Object.assign is much faster than spreading, which matters at thousands of events per second.
-  return Object.assign({}, payload ?? { body: Buffer.from(event.body).toString('utf8') }, known);
+  return Object.assign({}, payload ?? { body: Buffer.from(event.body).toString('utf8') }, received);
 }
 
 export const withTransaction = (row: EventRow, transaction: Transaction | undefined): EventRow =>

@@ -108,10 +108,7 @@ export const webhookListen = defineCommand({
   },
 });
 
-/**
- * Throws Failure `usage` if only some of the targets and the command have a consumer name, or if
- * two share a name.
- */
+/** Throws unless all targets and the command have a name, or none of them has a name. */
 function checkNames({ consumer: names, forwardTo, exec }: Flags): void {
   const targets = forwardTo.length + (exec === undefined ? 0 : 1);
   if (names.length === 0) return;
@@ -157,7 +154,7 @@ async function listen(
   });
   let stopping: ReturnType<Listener['stop']> | undefined;
   const stop = (): ReturnType<Listener['stop']> => (stopping ??= listener.stop());
-  // This handler ignores errors, because the code that awaits the end of `listen` reports them.
+  // The code that awaits the end of `listen` reports errors.
   const begin = (): void => void stop().catch(() => undefined);
   signal.addEventListener('abort', begin);
   if (signal.aborted) begin();
@@ -229,7 +226,7 @@ async function* rows(
 ): AsyncGenerator<EventRow> {
   for await (const { event, payload, transaction } of events) {
     if (transaction === undefined) onSettled(event);
-    // svcpay prints a duplicate event here, because no target receives a duplicate.
+    // svcpay does not forward a duplicate event.
     if (isAnswered && event.duplicateOf === null) continue;
     yield withTransaction(eventRow(event, payload), transaction ?? (await describe(event)));
   }
@@ -257,14 +254,13 @@ function settlementReader({ settings, account }: Context): (event: StoredEvent) 
 }
 
 /**
- * Returns the transaction of an event for its description, or undefined if the transaction is
- * unknown.
+ * Returns the transaction of an event for its description. Undefined if the transaction is unknown.
  */
 type Describe = (event: StoredEvent) => Promise<Transaction | undefined>;
 
 /**
- * Returns a function that reads transactions for descriptions. svcpay reads transactions only for
- * people: with a sandbox, where reads cost no time, or with --enrich.
+ * Returns a function that reads transactions for descriptions. svcpay reads them for a person with
+ * a sandbox, where reads cost no time, and with --enrich.
  */
 async function describer({ enrich }: Flags, context: Context): Promise<Describe> {
   const { settings, out } = context;
@@ -274,7 +270,7 @@ async function describer({ enrich }: Flags, context: Context): Promise<Describe>
   return async ({ txnId, duplicateOf }) =>
     txnId === null || duplicateOf !== null
       ? undefined
-      : // svcpay shows the event even if Ctrl-C aborted the read.
+      : // After Ctrl-C too, the event is shown.
         account?.client.transaction(txnId).catch(() => undefined);
 }
 

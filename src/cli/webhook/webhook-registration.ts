@@ -19,7 +19,7 @@ import {
 
 const id = text('ID').describe('id of the webhook, as listed');
 
-/** A value for a callback URL, whose scheme {@link checkScheme} checks. */
+/** A callback URL, whose scheme {@link checkScheme} checks. */
 const callbackUrl = () => word('URL', parseCallback);
 
 function parseCallback(given: string): URL {
@@ -155,8 +155,8 @@ export function checkCallback(given: string, baseUrl: string | undefined): URL {
 }
 
 /**
- * Throws Failure `usage` for a URL without https. Allows http if a sandbox on this machine calls
- * this machine.
+ * Throws Failure `usage` for a URL without https. A sandbox on this machine may call this machine
+ * over http.
  */
 function checkScheme({ protocol, hostname }: URL, baseUrl: string | undefined): void {
   if (protocol === 'https:') return;
@@ -172,18 +172,19 @@ const isTaken = (error: unknown): error is Failure =>
 
 /**
  * Updates the existing webhook.
- * @param agreed the webhook whose replacement the person approved
+ * @param approved the webhook whose replacement the person approved
  */
 async function updateExisting(
   client: ServiceClient,
   wanted: { readonly callback: string; readonly secret: string },
-  agreed: Webhook | undefined,
+  approved: Webhook | undefined,
   refusal: Failure,
   context: Context,
 ): Promise<Webhook> {
   const [existing] = await client.webhooks();
   if (existing === undefined) throw refusal;
-  if (existing.id !== agreed?.id) await agreeToReplace(existing, new URL(wanted.callback), context);
+  if (existing.id !== approved?.id)
+    await agreeToReplace(existing, new URL(wanted.callback), context);
   await client.updateWebhook(existing.id, wanted);
   return (
     (await client.webhooks()).find(({ id }) => id === existing.id) ?? {
@@ -194,8 +195,8 @@ async function updateExisting(
 }
 
 /**
- * Asks before svcpay replaces the webhook, because an account has only one webhook, and the
- * previous callback URL receives no further events.
+ * Asks before a replacement, because an account has only one webhook, and the previous callback URL
+ * receives no further events.
  */
 async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
   out.say(`The account's webhook will get no more events: ${before.callback} (${before.id}).`);

@@ -18,7 +18,7 @@ export const newSecret = {
 
 const variable = 'SVCPAY_WEBHOOK_SECRET';
 
-/** Returns the webhook secret of the chosen account. */
+/** The webhook secret of the chosen account. */
 export const findWebhookSecret = async (secretStdin: boolean, context: Context): Promise<string> =>
   (await knownSecret(secretStdin, context)) ??
   context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
@@ -28,16 +28,15 @@ export const registerAdvice =
   'Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
 
 /**
- * Returns the secret for `webhook listen`. At a terminal, and with a sandbox, svcpay generates and
- * saves a missing secret. If `listen` cannot register the webhook itself, svcpay shows the new
- * secret.
+ * The secret for `webhook listen`. At a terminal, and with a sandbox, svcpay generates and saves a
+ * missing secret. svcpay shows the new secret unless `listen` itself can register the webhook.
  */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const { settings, terminal, out } = context;
-  const known = await knownSecret(secretStdin, context);
+  const saved = await knownSecret(secretStdin, context);
   const isSandbox = settings.baseUrl !== undefined && !isRealService(settings);
-  if (known !== undefined || (!terminal.canPrompt && !isSandbox))
-    return known ?? findWebhookSecret(secretStdin, context);
+  if (saved !== undefined || (!terminal.canPrompt && !isSandbox))
+    return saved ?? findWebhookSecret(secretStdin, context);
   const secret = makeSecret();
   const place = await keepWebhookSecret(secret, context);
   out.say(`Made a webhook secret and saved it in ${place}.`);
@@ -77,15 +76,15 @@ async function givenSecret(secretStdin: boolean, context: Context): Promise<stri
 }
 
 /**
- * Returns the secrets in the environment, newest first. During a change of the secret, the variable
- * contains the two secrets as `new,old`.
+ * The secrets in the environment, newest first. During a change of the secret, the variable
+ * contains two secrets: `new,old`.
  */
 const secretsInEnvironment = ({ env }: Context): string[] =>
   withoutLineEnd(env[variable] ?? '')
     .split(',')
     .filter((secret) => secret.trim() !== '');
 
-/** Returns the older secrets with which the service may still sign deliveries. */
+/** The older secrets with which the service may still sign deliveries. */
 export const olderSecrets = (secretStdin: boolean, context: Context): readonly string[] =>
   secretStdin ? [] : secretsInEnvironment(context).slice(1);
 
@@ -100,9 +99,7 @@ export const keepWebhookSecret = async (secret: string, context: Context): Promi
 export const forgetWebhookSecret = (context: Context): Promise<void> =>
   context.secrets.remove(secretName(context));
 
-/**
- * Returns the name of the secret in the secret store. Each account has one webhook and one secret.
- */
+/** The name of the secret in the secret store. Each account has one webhook and one secret. */
 function secretName({ settings }: Context): string {
   const { baseUrl = '', apiKey = '', accountId = '', embedded } = settings;
   return ['webhook', baseUrl, embedded ? '' : apiKey, accountId]

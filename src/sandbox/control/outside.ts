@@ -52,10 +52,10 @@ function payTransaction(
 }
 
 function receiveOf({ store }: Context, { invoice, paymentHash }: Invoice): Transaction {
-  const known = findInvoice(store, paymentHash);
-  if (known?.txnId == null || known.invoice !== invoice)
+  const stored = findInvoice(store, paymentHash);
+  if (stored?.txnId == null || stored.invoice !== invoice)
     throw badRequest('the invoice is not one of this service');
-  return requireTransaction(store, known.txnId);
+  return requireTransaction(store, stored.txnId);
 }
 
 function payOwnAddress(

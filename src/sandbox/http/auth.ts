@@ -24,14 +24,14 @@ export function issueToken(
   body: Uint8Array,
   allowReuse: boolean,
 ) {
-  const known =
+  const keyRecord =
     apiKey === undefined
       ? undefined
       : ctx.store.one(keyRow, 'SELECT secret, account_id FROM api_key WHERE key = ?', apiKey);
-  if (apiKey === undefined || signature === undefined || known === undefined) {
+  if (apiKey === undefined || signature === undefined || keyRecord === undefined) {
     throw unauthorized('invalid API key or signature');
   }
-  const expected = createHmac('sha256', known.secret)
+  const expected = createHmac('sha256', keyRecord.secret)
     .update(`${apiKey}&payload=`)
     .update(body)
     .digest('hex');
@@ -41,7 +41,7 @@ export function issueToken(
     signature,
   );
   if (fresh === 0 && !allowReuse) throw new Refusal(401, reusedSignature, 'repeated signature');
-  return newToken(ctx, known.accountId);
+  return newToken(ctx, keyRecord.accountId);
 }
 
 /** Returns the account that a Bearer token authenticates. */

@@ -75,31 +75,31 @@ function readInvoice(text: string, now: number) {
 
 function findObstacle({ store, now }: Context, txn: Transaction): string | undefined {
   const { paymentHash, payee, invoice, invoiceExpiresAt } = v.parse(payment, txn.extra);
-  const known = findInvoice(store, paymentHash);
+  const external = findInvoice(store, paymentHash);
   // The function compares the whole invoice, because anyone can copy a payment hash.
-  if (known === undefined ? isLocalNode(store, payee) : known.invoice !== invoice)
+  if (external === undefined ? isLocalNode(store, payee) : external.invoice !== invoice)
     return 'invoice unknown to its node';
-  if (known?.paidAt != null) {
+  if (external?.paidAt != null) {
     const isAllowed =
-      known.txnId === null &&
+      external.txnId === null &&
       takeDoublePayment(store, invoice, { onlyAsk: txn.state === 'srccreated' });
     return isAllowed ? undefined : 'invoice already paid';
   }
   if (txn.state === 'srccreated' && Number(invoiceExpiresAt) <= now) return 'invoice expired';
-  if (known?.txnId == null) return undefined;
-  return findTransaction(store, known.txnId)?.state === 'srccreated'
+  if (external?.txnId == null) return undefined;
+  return findTransaction(store, external.txnId)?.state === 'srccreated'
     ? undefined
     : 'invoice expired';
 }
 
 function deliver(ctx: Context, txn: Transaction): void {
   const { paymentHash, invoice, amountMsat, invoiceExpiresAt } = v.parse(payment, txn.extra);
-  const known = findInvoice(ctx.store, paymentHash);
-  if (known === undefined)
+  const stored = findInvoice(ctx.store, paymentHash);
+  if (stored === undefined)
     rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
   // The invoice is already paid and a fault allows a second payment, so the invoice does not
   // change.
-  else if (known.paidAt !== null) return;
-  else if (known.txnId === null) markPaid(ctx, paymentHash);
-  else payReceive(ctx, requireTransaction(ctx.store, known.txnId));
+  else if (stored.paidAt !== null) return;
+  else if (stored.txnId === null) markPaid(ctx, paymentHash);
+  else payReceive(ctx, requireTransaction(ctx.store, stored.txnId));
 }

@@ -149,8 +149,8 @@ export function openStore(options: StoreOptions): Store {
 function statementsOf(db: Database.Database): (sql: string) => Database.Statement {
   const prepared = new Map<string, Database.Statement>();
   return (sql) => {
-    const known = prepared.get(sql);
-    if (known !== undefined) return known;
+    const cached = prepared.get(sql);
+    if (cached !== undefined) return cached;
     const fresh = db.prepare(sql);
     prepared.set(sql, fresh);
     return fresh;

@@ -265,8 +265,8 @@ export function addFault(store: Store, rule: FaultRule): Fault {
 
 /** Adds a fault that applies to every match, unless this fault exists already. */
 export function alwaysFault(store: Store, kind: 'reference-reuse' | 'double-payment'): void {
-  const known = listFaults(store).some((fault) => fault.kind === kind && fault.times === 'always');
-  if (!known) addFault(store, v.parse(faultRule, { kind, times: 'always' }));
+  const exists = listFaults(store).some((fault) => fault.kind === kind && fault.times === 'always');
+  if (!exists) addFault(store, v.parse(faultRule, { kind, times: 'always' }));
 }
 
 export function listFaults(store: Store): Fault[] {

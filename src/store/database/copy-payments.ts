@@ -18,9 +18,9 @@ export type StoredRow = v.InferOutput<typeof rowsSchema>[number];
 
 /**
  * Copies missing payments with their attempts. Updates a payment if the source has a later version
- * of the payment.
- * @param clocks the present time of each account's limit clock at the source, from which svcpay
- * converts attempts to the clock of this database
+ * of it.
+ * @param clocks the present time of each account's limit clock at the source, which the clock of
+ * this database continues
  */
 export async function copyPayments(
   sql: Sql,
@@ -30,9 +30,9 @@ export async function copyPayments(
 ): Promise<void> {
   const own = await withoutOthers(sql, payments, attempts);
   const before = await lockedRows(sql, own);
-  const known = new Map(before.map(({ payment }) => [payment.id, payment.updatedAt]));
+  const updatedAt = new Map(before.map(({ payment }) => [payment.id, payment.updatedAt]));
   const later = own.filter(
-    (row) => Number(row['updated_at']) > (known.get(String(row['id'])) ?? 0),
+    (row) => Number(row['updated_at']) > (updatedAt.get(String(row['id'])) ?? 0),
   );
   if (later.length === 0) return;
   const ids = new Set(later.map(({ id }) => String(id)));
@@ -50,13 +50,13 @@ export async function copyPayments(
   const conflict = `(${key.join(', ')}) DO UPDATE SET ${overwritten(theirs, key)}`;
   await sql.run(...inserted('attempts', theirs, conflict));
   await addAll(sql, await rowsWith(sql, [...ids]), 1);
-  const fresh = [...ids].filter((id) => !known.has(id));
+  const fresh = [...ids].filter((id) => !updatedAt.has(id));
   if (fresh.length > 0) await sql.run(countSubmissions(fresh.length), ...fresh);
 }
 
 /**
- * Counts the copied submissions, so that the database has a lower count if it is restored from a
- * backup made before the move. See `Identity.recorded`.
+ * Counts the copied submissions, so that a database restored to before the move has a lower count.
+ * See `Identity.recorded`.
  */
 const countSubmissions = (payments: number): string =>
   `INSERT INTO recorded (account, submissions)
@@ -102,7 +102,7 @@ async function addAll(sql: Sql, rows: readonly PaymentRow[], sign: 1 | -1): Prom
       })),
     ),
   );
-  // Locks the rows of a period in the same order as payments do, to prevent deadlocks.
+  // The rows of a period are locked in the order in which payments lock them.
   for (const { statement } of groups.toSorted((one, other) => (one.key < other.key ? -1 : 1)))
     await sql.run(...statement);
 }
@@ -113,7 +113,7 @@ const overwritten = (rows: readonly StoredRow[], key: readonly string[]): string
     .map((name) => `${name} = excluded.${name}`)
     .join(', ');
 
-/** The INSERT statement for these rows, which must all have the same columns. */
+/** An INSERT of these rows. All rows have the columns of the first row. */
 export function inserted(table: string, rows: readonly StoredRow[], conflict: string): Statement {
   const names = Object.keys(rows[0] ?? {});
   const all = placeholders(rows.length, `(${placeholders(names.length)})`);
@@ -141,9 +141,9 @@ async function withoutOthers(
   const text =
     'SELECT id, scope, ref, txn_id FROM payments JOIN attempts ON payment_id = id ' +
     `WHERE (scope, ref) IN (${placeholders(payments.length, '(?, ?)')})`;
-  const known = v.parse(knownSchema, await sql.all(text, ...values));
+  const stored = v.parse(knownSchema, await sql.all(text, ...values));
   const namesakes = (row: StoredRow) =>
-    known.filter(
+    stored.filter(
       ({ id, scope, ref }) => scope === row['scope'] && ref === row['ref'] && id !== row['id'],
     );
   for (const row of payments) {

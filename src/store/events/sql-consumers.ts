@@ -1,4 +1,4 @@
-// The consumers of the inbox in a database. The name of a consumer identifies its backlog.
+// The consumers of the inbox in a database. Events wait under the name of a consumer.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { placeholders, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
@@ -7,8 +7,8 @@ import type { Consumers } from './event-store.js';
 export type LeaseTable = 'leases' | 'workers';
 
 /**
- * The largest number of rows in one DELETE, which takes a third of a second in PostgreSQL, well
- * below the statement timeout.
+ * The most rows in one DELETE. Such a DELETE takes a third of a second in PostgreSQL, well below
+ * the statement timeout.
  */
 const droppedAtOnce = 5_000;
 
@@ -85,9 +85,9 @@ export function sqlConsumers(database: SqlDatabase, leaseTable: LeaseTable): Con
     rename: (name, to) =>
       database.transaction(
         async (sql) => {
-          const known = `SELECT consumer FROM consumers WHERE consumer = ?
+          const stored = `SELECT consumer FROM consumers WHERE consumer = ?
             UNION SELECT consumer FROM backlog WHERE consumer = ?`;
-          if ((await sql.all(known, to, to)).length > 0) throw taken(to);
+          if ((await sql.all(stored, to, to)).length > 0) throw taken(to);
           await refuseIfServed(sql, name);
           for (const table of ['backlog', leaseTable, 'consumers'])
             await sql.run(`UPDATE ${table} SET consumer = ? WHERE consumer = ?`, to, name);

@@ -14,8 +14,7 @@ export function locked<T>(path: string, action: () => T): T {
     try {
       return action();
     } finally {
-      // This use of the database object also prevents the garbage collector from releasing the lock
-      // early.
+      // This use of the file keeps the garbage collector from releasing the lock.
       db.exec('ROLLBACK');
     }
   } finally {

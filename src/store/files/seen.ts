@@ -57,8 +57,8 @@ const wallets = v.object({ wallets: v.optional(v.array(v.string()), []) });
 export async function keepSeenWallets(home: Home, ccys: readonly string[]): Promise<void> {
   await keep(async () => {
     const document = openDocument(home.data, 'seen-wallets', wallets, { onUnreadable });
-    const known = new Set(document.read().wallets);
-    if (ccys.every((ccy) => known.has(ccy))) return;
+    const saved = new Set(document.read().wallets);
+    if (ccys.every((ccy) => saved.has(ccy))) return;
     await document.update(() => ({ wallets: [...ccys] }));
   });
 }
@@ -68,7 +68,7 @@ const pageSizes = v.object({ pageSizes: v.optional(v.record(v.string(), v.number
 const openPageSizes = (home: Home) =>
   openDocument(home.data, 'seen-page-sizes', pageSizes, { onUnreadable });
 
-/** The largest page size of a service that returned fewer rows than requested. */
+/** The page size of a service that returned fewer rows than requested. */
 export const seenPageSize = (home: Home, baseUrl: string): number | undefined =>
   openPageSizes(home).read().pageSizes[baseUrl];
 
@@ -112,7 +112,7 @@ export function seenDatabase(home: Home, id: string) {
 const names = v.record(v.string(), v.string());
 const institutions = v.object({ institutions: v.optional(v.record(v.string(), names), {}) });
 
-/** @param seen the names of institutions by their codes */
+/** @param seen names by their codes */
 export async function keepSeenInstitutions(
   home: Home,
   country: string,
@@ -120,8 +120,8 @@ export async function keepSeenInstitutions(
 ): Promise<void> {
   await keep(async () => {
     const document = openDocument(home.data, 'seen-institutions', institutions, { onUnreadable });
-    const known = document.read().institutions[country] ?? {};
-    if (Object.entries(seen).every(([code, name]) => known[code] === name)) return;
+    const saved = document.read().institutions[country] ?? {};
+    if (Object.entries(seen).every(([code, name]) => saved[code] === name)) return;
     await document.update((before) => ({
       institutions: { ...before.institutions, [country]: { ...seen } },
     }));

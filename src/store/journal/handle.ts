@@ -1,5 +1,4 @@
-// Journals that other programs open and close. Only svcpay reads and writes the contents of a
-// journal.
+// Journals that other programs open and close. Only svcpay reads and writes their contents.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
@@ -9,7 +8,7 @@ import { isAlive, ownerOf } from './owner.js';
 export const ownName = (): string => ownerOf(process.pid, String(performance.timeOrigin));
 const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
 
-/** Opens a journal in memory, for tests. The journal disappears with the process. */
+/** Opens a journal in memory, for tests. The journal ends with the process. */
 export const openMemoryJournal = (): Promise<Journal> => openSqliteJournal(':memory:');
 
 /**
@@ -32,8 +31,8 @@ export interface PostgresJournalOptions {
 
 /**
  * Opens a journal in PostgreSQL, `postgres://…`. Machines may share the journal, including the
- * command line. `svcpay db upgrade --new` creates the journal's tables. Rejects with Failure
- * `usage` if the database has a different id.
+ * command line. `svcpay db upgrade --new` creates its tables. Rejects with Failure `usage` if the
+ * database has a different id.
  */
 export async function openPostgresJournal(
   url: string,
@@ -57,7 +56,7 @@ export async function openPostgresJournal(
   }
 }
 
-/** The options, checked at run time because a JavaScript program may omit the id. */
+/** Requires the id, because a JavaScript program may omit it. */
 const optionsSchema = v.object({ id: v.string() });
 
 const notExpected = (id: string): Failure =>
@@ -69,11 +68,11 @@ const notExpected = (id: string): Failure =>
     },
   );
 
-/** An open journal of payments, whose contents only svcpay reads and writes. */
+/** An open journal of payments. Only svcpay reads and writes its contents. */
 export interface Journal {
   /**
-   * Closes the journal, and interrupts payments that are under way. A call that waits for a
-   * submitted payment rejects with Failure `pending`.
+   * Closes the journal, and interrupts payments that are under way. The call of a submitted payment
+   * rejects with `pending`.
    */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 // The journal in a database that others share and restore. The journal refuses new payments if the
-// database may lack earlier payments. svcpay still follows and records submitted payments.
+// database may lack earlier payments. Submitted payments are still followed and recorded.
 import type { Failure } from '../../formats/failure.js';
 import type { Postgres } from '../database/postgres.js';
 import { checkTables, markRestored, type Identity } from '../database/postgres-schema.js';
@@ -8,13 +8,10 @@ import type { Journal } from './journal.js';
 import { journalPart } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 
-/**
- * The last known state of the database: its generation, and the number of submissions that it must
- * at least contain.
- */
+/** The last known state of the database: its generation, and the least number of submissions. */
 export type SeenDatabase = Pick<Identity, 'generation' | 'recorded'>;
 
-/** Whether the database lacks payments that it had recorded earlier. */
+/** Whether recorded payments are missing now. */
 export const wentBack = (is: Identity, seen: SeenDatabase | undefined): boolean =>
   is.restored ||
   (seen !== undefined &&
@@ -24,11 +21,11 @@ export const wentBack = (is: Identity, seen: SeenDatabase | undefined): boolean 
 export interface SharedJournalOptions {
   readonly database: Postgres;
   readonly isAlive: (owner: string) => boolean;
-  /** The identity of the database when the journal was opened. */
+  /** Reads the identity of the database now. */
   readonly identity: Identity;
   /** The state of the database that this home remembers from earlier commands. */
   readonly seen?: SeenDatabase | undefined;
-  /** Another reason to refuse payments. */
+  /** A further reason to refuse payments. */
   readonly refusal?: Failure | undefined;
   /** Called after each submission, and after a read of the figures. */
   readonly onSeen?: (seen: SeenDatabase) => void;
@@ -43,27 +40,23 @@ export async function openSharedJournal({
   onSeen,
 }: SharedJournalOptions): Promise<Journal> {
   const journal = openSqlJournal(database, isAlive);
-  let known: SeenDatabase = identity;
+  let seenDatabase: SeenDatabase = identity;
   let [losses, restored] = [database.losses(), false];
 
   const compare = async (is: Identity, before: SeenDatabase | undefined): Promise<void> => {
     restored = wentBack(is, before);
     // Marks the database for all homes, including homes that cannot notice a restore. If the role
-    // may not write, only this process refuses payments.
+    // may not write, only its own payments are refused.
     if (restored && !is.restored) await markRestored(database).catch(() => undefined);
-    known = { generation: is.generation, recorded: is.recorded };
+    seenDatabase = { generation: is.generation, recorded: is.recorded };
   };
   await compare(identity, seen);
 
-  /**
-   * Compares the database with its last known state. Throws Failure `usage` if the connection leads
-   * to a different database.
-   */
+  /** Throws Failure `usage` if the home expects a different database. */
   const look = async (): Promise<void> => {
     losses = database.losses();
-    // The state before the read, because a submission of this process may increase `known.recorded`
-    // during the read.
-    const before = known;
+    // A submission of this process may be counted before its response arrives.
+    const before = seenDatabase;
     const is = await checkTables(database, journalPart);
     if (is.id !== identity.id) throw anotherDatabase(database.source, is.id, identity.id);
     await compare(is, before);
@@ -72,7 +65,7 @@ export async function openSharedJournal({
   /** Throws Failure `usage` if the database refuses payments. */
   const check = async (): Promise<void> => {
     if (database.losses() !== losses) await look();
-    if (restored) throw restoredDatabase(database.source, known.generation);
+    if (restored) throw restoredDatabase(database.source, seenDatabase.generation);
     if (refusal !== undefined) throw refusal;
   };
 
@@ -85,15 +78,15 @@ export async function openSharedJournal({
     submit: async (...submission) => {
       await check();
       const claim = await journal.submit(...submission);
-      known = { ...known, recorded: known.recorded + 1 };
-      onSeen?.(known);
+      seenDatabase = { ...seenDatabase, recorded: seenDatabase.recorded + 1 };
+      onSeen?.(seenDatabase);
       return claim;
     },
     // Receivers and timers read the figures every minute, so they notice a restore for payers that
     // store no state.
     unfinished: async () => {
       await look();
-      onSeen?.(known);
+      onSeen?.(seenDatabase);
       return journal.unfinished();
     },
   };

@@ -82,7 +82,7 @@ export function openSqlJournal(
  */
 const optional = { isOptional: true } as const;
 
-/** Returns the row in the result of the last statement. */
+/** Reads the row after the statements that wrote it. */
 function writtenRow(results: readonly (readonly unknown[])[]): PaymentRow {
   const [row] = readRows(results.at(-1) ?? []);
   if (row === undefined)
@@ -131,14 +131,13 @@ async function takeReference(
 
 const take = 'UPDATE payments SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
 
-/** Claims a payment unless another process claims it. Resolves with undefined in that case. */
+/** Claims a payment if it is not claimed by another process. Otherwise resolves with undefined. */
 async function claimFree(
   database: SqlDatabase,
   id: string,
   owner: string,
 ): Promise<Claim | undefined> {
-  // If the first statement waits for another process, the second statement sees the writes of that
-  // process.
+  // The second statement sees the writes of a process for which the first statement waited.
   const [, rows = []] = await database.transaction((sql) =>
     sql.last(
       [`${take} AND (owner IS NULL OR owner = ?)`, owner, new TimeFromNow(leaseMs), id, owner],
@@ -187,9 +186,9 @@ async function write(database: SqlDatabase, claim: Claim, change: PaymentChange)
 }
 
 /**
- * Whether a change must survive a power loss. Only a submission and a person's decision must
- * survive it, because svcpay can restore every other change from the service. The other changes
- * survive the end of the process, and reach the disk with the next durable change.
+ * Whether a change must survive a power loss. Only a possible submission and a person's decision
+ * must, because the service can restore every other change. The other changes survive the end of
+ * the process, and reach the disk with the next durable change.
  */
 const mustLast = ({ attempt, abandoned }: PaymentChange): boolean =>
   attempt?.state === 'submitting' || abandoned === true || (attempt?.resolution ?? null) !== null;
@@ -286,13 +285,13 @@ async function enterIn(
   service: ServiceTime,
 ): Promise<boolean> {
   const row = await lockedRow(sql, database, 'scope = ? AND ref = ?', draft.scope, draft.ref);
-  const known = row?.payment.attempts ?? [];
-  if (known.some(({ number, submittedAt }) => number === found.number && submittedAt !== null))
+  const stored = row?.payment.attempts ?? [];
+  if (stored.some(({ number, submittedAt }) => number === found.number && submittedAt !== null))
     return false;
   const at = await sql.now();
   const time = await limitTime(sql, database, draft.account, service);
   const attempt: Attempt = { ...found, submittedAt: at - ago, resolution: null };
-  const attempts = [...known.filter(({ number }) => number !== attempt.number), attempt].toSorted(
+  const attempts = [...stored.filter(({ number }) => number !== attempt.number), attempt].toSorted(
     (a, b) => a.number - b.number,
   );
   const before = row?.payment ?? opened(draft, at);

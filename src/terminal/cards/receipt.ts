@@ -116,15 +116,15 @@ export function receiptView(
  */
 function timeline(
   transaction: Transaction,
-  known: readonly StateTime[],
+  reached: readonly StateTime[],
   now: number,
   { style, columns }: Canvas,
 ): string[] {
-  const start = known[0]?.at;
+  const start = reached[0]?.at;
   const steps = stepsOf(transaction);
   const longest = Math.max(9, ...steps.map(({ word }) => widthOf(word)));
   const lines = steps.map((step) => {
-    const at = known.find(({ state }) => state === step.state)?.at;
+    const at = reached.find(({ state }) => state === step.state)?.at;
     const clock = style.dim(padRight(at === undefined ? '' : clockTime(at), timeWidth));
     const word = paintStep({ ...step, word: padRight(step.word, longest) }, style);
     return { at, start: `${clock}   ${word}   `, since: sinceText(at, start, now) };

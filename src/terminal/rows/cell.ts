@@ -63,13 +63,13 @@ export function pathsOf(object: object, parent = '', level = 1): string[] {
 }
 
 /** Throws Failure `usage` for the first unknown name, and lists the known names. */
-export function checkNames(asked: readonly string[], known: readonly string[]): void {
-  const wrong = asked.find((name) => !known.includes(name));
+export function checkNames(asked: readonly string[], names: readonly string[]): void {
+  const wrong = asked.find((name) => !names.includes(name));
   if (wrong === undefined) return;
-  if (known.length === 0)
+  if (names.length === 0)
     throw new Failure('usage', `"${wrong}" is not a field of this command: it has no fields.`);
   const shown =
-    known.length <= mostNamed ? known.join(', ') : `${known.slice(0, mostNamed).join(', ')}, …`;
+    names.length <= mostNamed ? names.join(', ') : `${names.slice(0, mostNamed).join(', ')}, …`;
   throw new Failure('usage', `"${wrong}" is not a field of this command. It has: ${shown}.`, {
     hint: 'List all: --fields help',
   });

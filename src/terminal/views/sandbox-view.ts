@@ -77,8 +77,10 @@ function inWords(states: Readonly<Record<string, number>>): Record<string, numbe
 }
 
 function countsText(counts: Readonly<Record<string, number>>): string {
-  const known = Object.entries(counts).filter(([, count]) => count > 0);
-  return known.length === 0 ? 'none' : known.map(([name, count]) => `${count} ${name}`).join(', ');
+  const present = Object.entries(counts).filter(([, count]) => count > 0);
+  return present.length === 0
+    ? 'none'
+    : present.map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
 const clockText = ({ now, frozen }: ClockState): string =>

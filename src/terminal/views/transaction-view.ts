@@ -56,8 +56,8 @@ export function movedText({ sourceReq, destReq }: Sides): string {
   const to = sideAmount(destReq);
   if (from !== undefined && to !== undefined && from.ccy !== to.ccy)
     return `${formatAmount(from)} → ${formatAmount(to)}`;
-  const known = to ?? from;
-  return known === undefined ? '–' : formatAmount(known);
+  const amount = to ?? from;
+  return amount === undefined ? '–' : formatAmount(amount);
 }
 
 /**
@@ -90,9 +90,9 @@ export function lineAmount(txn: Sides): string {
   const from = sideAmount(txn.sourceReq);
   const to = sideAmount(txn.destReq);
   if (kindOf(txn) === 'swap') return from === undefined ? '–' : shortAmount(from);
-  const known = to ?? from;
-  if (known === undefined) return '–';
-  return `${txn.sourceReq.method === 'servicepay' ? minus : ''}${shortAmount(known)}`;
+  const amount = to ?? from;
+  if (amount === undefined) return '–';
+  return `${txn.sourceReq.method === 'servicepay' ? minus : ''}${shortAmount(amount)}`;
 }
 
 /** The kind with its direction: `↓ Lightning` for incoming, `↑ Lightning` for outgoing. */

@@ -119,9 +119,9 @@ export async function checkBatch(
       continue;
     }
     // A failure to read the journal ends the check, because it is not a problem of the row.
-    const known = await deps.alike(planned.ref);
-    const payment = known.find(({ ref }) => ref === planned.ref);
-    const state = await orProblem(row.line, () => stateOf(planned, payment, known, deps));
+    const payments = await deps.alike(planned.ref);
+    const payment = payments.find(({ ref }) => ref === planned.ref);
+    const state = await orProblem(row.line, () => stateOf(planned, payment, payments, deps));
     if (isProblem(state)) {
       problems.push(state);
       continue;
@@ -205,10 +205,10 @@ const usage = (column: string, message: string): Failure =>
 async function stateOf(
   row: PlannedRow,
   payment: Payment | undefined,
-  known: readonly Payment[],
+  payments: readonly Payment[],
   deps: CheckDeps,
 ): Promise<{ settled: boolean }> {
-  const other = payment === undefined ? known.find(mayHavePaid) : undefined;
+  const other = payment === undefined ? payments.find(mayHavePaid) : undefined;
   if (other !== undefined)
     throw usage(
       'ref',

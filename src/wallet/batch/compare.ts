@@ -53,9 +53,9 @@ export function compareRuns(
   factor: Big,
 ): Comparison {
   const last = lastRun(rows, runs);
-  const known = knownPayees(runs);
+  const payees = knownPayees(runs);
   const toPay = rows.filter(({ settled }) => !settled);
-  const changes = toPay.flatMap((row) => changesOf(row, known, factor, last !== undefined));
+  const changes = toPay.flatMap((row) => changesOf(row, payees, factor, last !== undefined));
   return {
     last,
     remarks: [...within(rows), ...onceNew(changes)]

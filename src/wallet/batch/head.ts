@@ -47,7 +47,7 @@ function headerError(
   head: readonly string[],
   columns: Columns,
 ): string | undefined {
-  const known = [...columns.names].join(', ');
+  const allNames = [...columns.names].join(', ');
   if (head.length === 1 && head[0]?.includes('|') === true)
     return 'The columns are separated by "|": separate them by commas, semicolons or tabs.';
   const twice = used.find((name, index) => used.indexOf(name) !== index);
@@ -60,11 +60,11 @@ function headerError(
       close === undefined
         ? 'Begin its name with # to ignore it, or use --ignore-columns.'
         : `Did you mean "${close}"?`;
-    return `There is no column "${clip(unknown)}". ${advice} There are: ${known}.`;
+    return `There is no column "${clip(unknown)}". ${advice} There are: ${allNames}.`;
   }
   return ['to', 'recipient', 'acct_num'].some((name) => used.includes(name))
     ? undefined
-    : `The column "to" is missing. There are: ${known}.`;
+    : `The column "to" is missing. There are: ${allNames}.`;
 }
 
 /** The names that other programs give to these columns. */

@@ -258,15 +258,15 @@ async function paidBefore(
   row: PlannedRow,
   { payment }: BatchDeps,
 ): Promise<RowOutcome | undefined> {
-  const known = await payment.journal.find(payment.scope, row.ref);
-  const paid = known?.attempts.find(({ state }) => state === 'paid');
-  if (known === undefined || known.ref !== row.ref || paid === undefined) return undefined;
+  const stored = await payment.journal.find(payment.scope, row.ref);
+  const paid = stored?.attempts.find(({ state }) => state === 'paid');
+  if (stored === undefined || stored.ref !== row.ref || paid === undefined) return undefined;
   const isSame =
-    row.order.idempotencyKey !== null && known.idempotencyKey === row.order.idempotencyKey;
-  if (!isSame && !isForOrder(known, row.order)) return undefined;
+    row.order.idempotencyKey !== null && stored.idempotencyKey === row.order.idempotencyKey;
+  if (!isSame && !isForOrder(stored, row.order)) return undefined;
   const { txnId, txnState } = paid;
   const total = totalOf(paid);
-  const settledAt = known.updatedAt;
+  const settledAt = stored.updatedAt;
   return {
     row,
     result: 'paid',
@@ -284,9 +284,9 @@ async function approvedTotal(
   row: PlannedRow,
   { payment: { journal, scope } }: BatchDeps,
 ): Promise<Money | undefined> {
-  const known = await journal.find(scope, row.ref);
-  const moving = known?.attempts.findLast(mayHaveMoved);
-  return known?.ref === row.ref && moving !== undefined ? totalOf(moving) : undefined;
+  const stored = await journal.find(scope, row.ref);
+  const moving = stored?.attempts.findLast(mayHaveMoved);
+  return stored?.ref === row.ref && moving !== undefined ? totalOf(moving) : undefined;
 }
 
 const totalOf = ({ approvedTotal: total, spendCcy }: Attempt): Money | undefined =>

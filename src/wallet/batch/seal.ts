@@ -58,9 +58,11 @@ export function unsealed(now: Sealed, sealed: Sealed | undefined): string[] {
   const present = new Set(now.rows.map(({ ref }) => ref));
   return [
     ...now.rows.flatMap(({ line, ref, content }) => {
-      const known = before.get(ref);
-      if (known === undefined) return [`line ${line} (${ref}) was not sealed`];
-      return known.content === content ? [] : [`line ${line} (${ref}) differs from the sealed one`];
+      const sealedRow = before.get(ref);
+      if (sealedRow === undefined) return [`line ${line} (${ref}) was not sealed`];
+      return sealedRow.content === content
+        ? []
+        : [`line ${line} (${ref}) differs from the sealed one`];
     }),
     ...sealed.rows
       .filter(({ ref }) => !present.has(ref))

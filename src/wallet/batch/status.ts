@@ -32,20 +32,20 @@ export function rowState(
   txn: Pick<ListedTransaction, 'txnState' | 'destReq'> | undefined,
 ): RowState {
   if (payment === undefined) return 'not-started';
-  const known = status(payment);
-  if (known === 'paid') {
+  const paymentStatus = status(payment);
+  if (paymentStatus === 'paid') {
     if (txn !== undefined && movedNothing(txn.txnState)) return 'returned';
     return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
   }
-  if (known === 'open' || known === 'abandoned') return 'not-started';
-  if (known === 'error' || txn?.txnState === 'error') return 'ended';
-  if (known === 'failed') return 'failed';
+  if (paymentStatus === 'open' || paymentStatus === 'abandoned') return 'not-started';
+  if (paymentStatus === 'error' || txn?.txnState === 'error') return 'ended';
+  if (paymentStatus === 'failed') return 'failed';
   // The service may report a later state than the journal has. After submission, an expired
   // transaction proves nothing.
   if (txn?.txnState === 'completed') return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
-  return known === 'in-flight' && txn !== undefined && isFinal(txn.txnState)
+  return paymentStatus === 'in-flight' && txn !== undefined && isFinal(txn.txnState)
     ? endedState(txn.txnState)
-    : known;
+    : paymentStatus;
 }
 
 const endedState = (txnState: string): RowState =>

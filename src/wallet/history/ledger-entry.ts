@@ -59,12 +59,12 @@ export interface LedgerWriter {
 
 /** Declares each name once. */
 export function declarations(line: (name: string) => string): LedgerWriter['declare'] {
-  const known = new Set<string>();
+  const declared = new Set<string>();
   return (names) => {
     let text = '';
     for (const name of names) {
-      if (known.has(name)) continue;
-      known.add(name);
+      if (declared.has(name)) continue;
+      declared.add(name);
       text += line(name);
     }
     return text === '' ? '' : `\n${text}`;

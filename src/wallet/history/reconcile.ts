@@ -112,8 +112,8 @@ async function account(
   deps: ReconcileDeps,
 ): Promise<'known' | 'entered' | 'uncounted' | 'unclear'> {
   const { journal, scope } = deps;
-  const known = await journal.find(scope, txnId);
-  const attempt = known?.attempts.find((each) => each.txnId === txnId);
+  const payment = await journal.find(scope, txnId);
+  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
   if (attempt !== undefined && mayHaveMoved(attempt) && attempt.submittedAt !== null)
     return 'known';
   const txn = await listedTransaction(deps.service, txnId);
@@ -125,7 +125,7 @@ async function account(
   const order = direction === undefined ? undefined : importedOrder(txn);
   if (order === undefined) return 'unclear';
   const [ref, number] = attemptNamed(txn.extRefId ?? txnId);
-  const there = attempt !== undefined ? known : await journal.find(scope, ref);
+  const there = attempt !== undefined ? payment : await journal.find(scope, ref);
   const imported = importedAttempt(txn, number, deps);
   const draft = draftOf(
     order,

@@ -43,12 +43,12 @@ function longestMs({ sourceReq, destReq }: ListedTransaction): number {
 export async function* withKnownTimes(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   edges: readonly number[],
-  known: (txnId: string) => Promise<number | undefined>,
+  settledAt: (txnId: string) => Promise<number | undefined>,
 ): AsyncGenerator<readonly ListedTransaction[], void, void> {
   for await (const page of pages) {
     const timed: ListedTransaction[] = [];
     for (const txn of page) {
-      const updatedAt = mayHaveCrossed(txn, edges) ? await known(txn.txnId) : undefined;
+      const updatedAt = mayHaveCrossed(txn, edges) ? await settledAt(txn.txnId) : undefined;
       timed.push(
         updatedAt === undefined ? txn : { ...txn, destReq: { ...txn.destReq, updatedAt } },
       );

@@ -18,8 +18,8 @@ import { alreadyPaid, differentPayment } from './outcomes.js';
 import { payThisQuote } from './payment.js';
 
 /**
- * Confirms only this quote, and follows the payment to its end. Throws Failure like `pay`, and
- * `payment-failed` for an expired quote.
+ * Confirms only this quote, and follows the payment to its end. Throws Failure like `pay`. An
+ * expired quote is `payment-failed`.
  */
 export async function confirmQuote(
   txn: Transaction,
@@ -27,21 +27,21 @@ export async function confirmQuote(
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  const known = await deps.journal.find(deps.scope, txn.txnId);
-  const isLatest = known !== undefined && latest(known).txnId === txn.txnId;
-  const payment = isLatest ? known : await adopt(txn, given.terms, deps);
+  const stored = await deps.journal.find(deps.scope, txn.txnId);
+  const isLatest = stored !== undefined && latest(stored).txnId === txn.txnId;
+  const payment = isLatest ? stored : await adopt(txn, given.terms, deps);
   return payThisQuote(txn.txnId, payment, given, options, deps);
 }
 
 /**
  * Enters a quote of unknown origin into the journal, as an attempt of the payment that its
- * reference names, if that payment exists. The journal does not store the approval, which covers
- * only this quote.
+ * reference names, if that payment exists. The approval covers only this quote, so it is not stored
+ * with the payment.
  */
 async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): Promise<Payment> {
   const { journal, scope, owner } = deps;
   const [ref, number] = attemptNamed(txn.extRefId ?? deps.newId());
-  const order = (await storedOrder(ref, txn, deps)) ?? orderOf(txn);
+  const order = (await orderAsked(ref, txn, deps)) ?? orderOf(txn);
   const { payment, found } = await journal.begin({
     id: deps.newId(),
     scope,
@@ -61,19 +61,19 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
 }
 
 /**
- * Returns the order in the journal that has the quote's reference, because the service reports only
- * a part of an order. Undefined if the quote differs from the order. Throws like `asAttempt`.
+ * The order of the quote. The journal's order has precedence, because the service reports only a
+ * part of a requested payment. Throws like `asAttempt`.
  */
-async function storedOrder(
+async function orderAsked(
   ref: string,
   txn: Transaction,
   { journal, scope, account }: PaymentDeps,
 ): Promise<Order | undefined> {
-  const known = await journal.find(scope, ref);
-  if (known?.ref !== ref) return undefined;
-  if (mayHavePaid(known) && !known.attempts.some(({ txnId }) => txnId === txn.txnId))
-    throw differentPayment(ref, latest(known).txnId);
-  const order = decodeOrder(known.request);
+  const payment = await journal.find(scope, ref);
+  if (payment?.ref !== ref) return undefined;
+  if (mayHavePaid(payment) && !payment.attempts.some(({ txnId }) => txnId === txn.txnId))
+    throw differentPayment(ref, latest(payment).txnId);
+  const order = decodeOrder(payment.request);
   return echoes(order, txn, account) ? order : undefined;
 }
 

@@ -13,9 +13,7 @@ export type FindPayments = (
   journal: Pick<Journal, 'named' | 'openSince'>,
 ) => Promise<readonly Payment[]>;
 
-/**
- * Finds the payment with this reference or transaction id. Undefined if the run names no payment.
- */
+/** Finds the payment with this reference or transaction id. Undefined if the run names neither. */
 export const named = (name: string | undefined): FindPayments | undefined =>
   name === undefined ? undefined : (journal) => journal.named(name);
 
@@ -32,15 +30,15 @@ export const unfinished =
 export const concernedBy =
   (name: string): FindPayments =>
   async (journal) => {
-    const known = await journal.named(name);
+    const named = await journal.named(name);
     const begins = ({ attempts }: Payment): boolean =>
       attempts.some(({ txnId }) => txnId?.startsWith(name.toLowerCase()));
-    return known.length > 0 ? known : unfinished(begins)(journal);
+    return named.length > 0 ? named : unfinished(begins)(journal);
   };
 
 /**
- * Kinds of failure that claim that no money moved although the run has not read the payment, such
- * as a failed sign-in.
+ * The failures that claim that no money moved although the run has not read the payment, such as a
+ * failed sign-in.
  */
 const endsEarly: ReadonlySet<FailureKind> = new Set([
   'unexpected',

@@ -1,7 +1,7 @@
-// Contains the entry points of the payment core. Each entry point opens a payment in the journal,
-// claims the payment and drives it. If another process works on the payment, the run follows that
-// process until the payment can be claimed. A resume after a crash takes the same path, from the
-// stored attempts.
+// Contains the entry points of the payment core. Each opens a payment in the journal, claims the
+// payment and drives it. If another process works on the payment, the run follows that process
+// until the payment can be claimed. A resume after a crash takes the same path, from the stored
+// attempts.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { leaseMs, type Claim } from '../../store/journal/journal.js';
@@ -74,7 +74,7 @@ export async function pay(
   return run(payment, goal, options, deps);
 }
 
-/** The number of recent payments that svcpay compares with a new payment. */
+/** The number of latest payments that svcpay compares. */
 const mostCompared = 200;
 
 /**
@@ -92,8 +92,8 @@ async function earlierPayment(
     changedWithinMs: paidWithinMs,
     mentioning: target.amount.replace(/ .*/, ''),
   });
-  const known = [...(await journal.open(scope)), ...paid];
-  const earlier = sameAgain(target, known, { ref, now: now(), paidWithinMs });
+  const earlierPayments = [...(await journal.open(scope)), ...paid];
+  const earlier = sameAgain(target, earlierPayments, { ref, now: now(), paidWithinMs });
   if (earlier === undefined) return undefined;
   return (await again(earlier)) === 'follow' ? earlier.payment : undefined;
 }
@@ -104,8 +104,8 @@ function referenceKind({ ref, order }: PaymentRequest): RunGoal['reference'] {
 }
 
 /**
- * Requests a quote and shows its full cost. Leaves an earlier open payment open, and abandons a new
- * payment.
+ * Requests a quote and shows its full cost. An earlier open payment stays open. A new payment is
+ * abandoned.
  */
 export const quote = (
   request: PaymentRequest,
@@ -121,7 +121,7 @@ async function checkSame(
   deps: PaymentDeps,
 ): Promise<void> {
   const { idempotencyKey } = order;
-  // svcpay plans a `bitcoin:` URI differently after its invoice has expired.
+  // svcpay plans a bitcoin: URI differently after its invoice has expired.
   const isOtherWay =
     idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
   const isSame =
@@ -135,9 +135,7 @@ async function checkSame(
   if (ref === undefined && isOver) throw alreadyPaid(payment);
 }
 
-/**
- * Whether the payment is imported, and the service's report of its transaction matches the order.
- */
+/** Compares an imported payment with the service's report of it. */
 async function isImportedAlike(
   payment: Payment,
   order: Order,
@@ -154,7 +152,7 @@ async function isImportedAlike(
 export interface ResumeOptions extends TakeOverOptions {
   /** Whether a person requests another attempt after an attempt that failed or is unknown. */
   readonly retry?: boolean;
-  /** `standing` approves this payment. By default, svcpay asks for an approval. */
+  /** `standing` approves this payment. By default svcpay asks. */
   readonly consent?: RunGoal['consent'];
 }
 
@@ -193,19 +191,19 @@ async function run(
 ): Promise<Transaction> {
   // Two runs in one process need different owner names.
   const own = { ...deps, owner: `${deps.owner} ${deps.newId()}` };
-  let known = opened;
+  let payment = opened;
   for (;;) {
-    const taken = await takeOver(known, options, own);
+    const taken = await takeOver(payment, options, own);
     if ('txn' in taken) return taken.txn;
     const { claim, followed } = taken;
     const endLease = keepLease(claim, deps);
     try {
       if (given.leaveOpen === 'if-passing' && status(claim.payment) === 'abandoned')
         throw isAbandoned(claim.payment);
-      const end = await drive(claim, goalOf(claim.payment, given, options, followed), own);
+      const end = await drive(claim, wishOf(claim.payment, given, options, followed), own);
       if ('txn' in end) return end.txn;
-      known = end.lost;
-      if (end.declined !== undefined) await leaveDeclined(known, end.declined, deps);
+      payment = end.lost;
+      if (end.declined !== undefined) await leaveDeclined(payment, end.declined, deps);
     } finally {
       endLease();
       await deps.journal.release(claim).catch(() => undefined);
@@ -214,8 +212,8 @@ async function run(
 }
 
 /**
- * Reports that the person declined, even if another process took over the payment during the
- * question. Throws Failure `pending` if the other process submitted the payment.
+ * Reports that the person declined. The answer counts even if another process took over the payment
+ * during the question. Throws Failure `pending` if that process submitted the payment.
  */
 async function leaveDeclined(
   payment: Payment,
@@ -227,11 +225,11 @@ async function leaveDeclined(
 }
 
 /**
- * Returns the goal of a run.
+ * Drives the payment.
  * @param followed whether another process worked on the payment until now, so that its result is
  * reported, not repeated
  */
-function goalOf(
+function wishOf(
   payment: Payment,
   given: Given,
   { wait, retry, until }: PaymentOptions,
@@ -265,7 +263,7 @@ export interface TakeOverOptions extends Pick<PaymentOptions, 'wait'> {
   readonly leaveHeld?: boolean;
 }
 
-/** The error for `leaveHeld` while another process works on the payment. */
+/** The failure while another process works on the payment. */
 export class HeldElsewhere extends Error {
   override readonly name = 'HeldElsewhere';
 }
@@ -273,8 +271,8 @@ export class HeldElsewhere extends Error {
 type TakenOver = TakenClaim | { readonly txn: Transaction };
 
 /**
- * Claims the payment, after waiting for another process that works on the payment. With `wait:
- * false`, resolves with the transaction of a payment under way instead of waiting.
+ * Claims the payment. While another process works on it, waits for that process and then reports
+ * the result of that process.
  */
 export async function takeOver(
   opened: Payment,
@@ -296,8 +294,8 @@ export async function takeOver(
       const txn = await readTransaction(deps.service, txnId).catch((error: unknown) =>
         leaveTo(payment, 'temporary', 'the service does not answer.', error),
       );
-      // A final state is reported only after the other process has written it. A stale `quoted` is
-      // read again.
+      // The end is reported once the other process has written it. A stale `quoted` does not count
+      // as an end.
       if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { done: { txn } };
     }
     return {};
@@ -310,8 +308,8 @@ export async function takeOver(
 }
 
 /**
- * @param isFollowing whether another process worked on the payment a moment ago, and may have
- * submitted it since
+ * @param isFollowing another process worked on the payment a moment ago, and may submit it
+ * unnoticed
  */
 async function orUnknown<T>(
   payment: Payment,
@@ -328,10 +326,7 @@ async function orUnknown<T>(
   }
 }
 
-/**
- * Throws Failure `usage` if a different order has taken the reference since this run opened the
- * payment.
- */
+/** A different order may have taken the reference since this run opened the payment. */
 async function sameOrder(claim: Claim, opened: Payment, deps: PaymentDeps): Promise<Claim> {
   if (claim.payment.fingerprint === opened.fingerprint) return claim;
   await deps.journal.release(claim);

@@ -1,6 +1,5 @@
-// Payout countries and methods as data (specification, section Supported fiat payout destinations).
-// A new method is one line in the table of methods. A new country is one line in the table of
-// countries.
+// Payout countries and methods as data (specification: Supported fiat payout destinations). A new
+// method is one line in the table of methods. A new country is one line in the table of countries.
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
 
@@ -40,7 +39,7 @@ type Account = 'bank' | 'mobile' | 'interac';
 interface AccountFormat {
   readonly pattern: RegExp;
   readonly words: string;
-  /** The number of digits, if all account numbers of the method have the same length. */
+  /** The number of digits of every account number. */
   readonly length?: number;
 }
 
@@ -50,7 +49,7 @@ const digits = (least: number, most: number): AccountFormat => ({
   ...(least === most && { length: least }),
 });
 
-/** The format of a phone number with country code. */
+/** The format of a phone number with country code, from the specification. */
 const phone: AccountFormat = {
   pattern: /^\+?\d{7,15}$/,
   words: 'a mobile number with country code',
@@ -60,7 +59,7 @@ const interac: AccountFormat = {
   words: 'an e-mail address or a number',
 };
 
-/** The arrival times. For `unspecified` methods, the specification states no time. */
+/** The arrival times. The specification names none for the other methods. */
 const arrivals = {
   instant: 'within minutes',
   standard: '1 to 3 business days',
@@ -114,7 +113,7 @@ export interface PayoutMethod {
   /** The type of institution that the method requires. */
   readonly institutionType: 'bank' | 'mobile';
   readonly takesDays: boolean;
-  /** The arrival time. Undefined if the specification states no time. */
+  /** The arrival time. Undefined if the specification names none. */
   readonly arrives: string | undefined;
 }
 

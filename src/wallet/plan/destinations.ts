@@ -28,7 +28,7 @@ function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): vo
   );
 }
 
-/** The minimum on-chain send, in BTC (specification, section Limits). */
+/** The minimum on-chain send, in BTC (specification: Limits). */
 const smallestOnchain = new Big('0.00001');
 
 /** Throws Failure `usage` for an invoice that is of a different network or has no amount. */
@@ -87,24 +87,24 @@ export const mayBeOwn = ({ body }: Pick<Order, 'body'>): boolean =>
   body.destReq.method === 'on-chain' || body.destReq.method === 'tron';
 
 /**
- * Refuses orders that pay to the account's own permanent addresses. Calls `say` if the service's
- * addresses cannot be read.
+ * Refuses orders that pay to the account's own permanent addresses. `say` reports if those
+ * addresses are unknown.
  */
 export function ownAddressGuard(
   open: () => Promise<{ readonly client: OwnAddresses }>,
   say: (line: string) => void,
 ): (order: Order) => Promise<void> {
-  const known = new Map<string, Promise<{ readonly staticOnchainAddress: string }>>();
+  const accounts = new Map<string, Promise<{ readonly staticOnchainAddress: string }>>();
   return async (order) => {
     if (!mayBeOwn(order)) return;
     const { method } = order.body.destReq;
     const { client } = await open();
-    const isFirst = !known.has(method);
+    const isFirst = !accounts.has(method);
     const own =
-      known.get(method) ??
+      accounts.get(method) ??
       (method === 'tron' ? client.usdtAddress('TRON') : client.bitcoinAddress());
-    known.set(method, own);
-    own.catch(() => known.delete(method));
+    accounts.set(method, own);
+    own.catch(() => accounts.delete(method));
     await refuseOwnAddress(order.destination, () => own, isFirst ? say : () => undefined);
   };
 }

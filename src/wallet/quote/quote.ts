@@ -27,7 +27,7 @@ export interface Quote {
    * zero.
    */
   readonly namesFees: boolean;
-  /** The amount that arrives. Undefined if neither the order nor the service states it. */
+  /** The received amount. Undefined if neither order nor service states the amount. */
   readonly receives: Money | undefined;
   /**
    * Units of the destination currency for one unit of the source. Undefined within one currency.
@@ -46,7 +46,7 @@ export interface Quote {
  * (endpoint 6). Throws Failure `refused` if the amounts are impossible or inconsistent.
  */
 export function readQuote(order: Order, txn: Transaction): Quote {
-  // `checkEcho` has already compared the response with the order.
+  // The response has already been compared with the order.
   const { ccy } = order.body.sourceReq;
   const toCcy = order.body.destReq.ccy;
   const { sourceReq } = txn;
@@ -97,7 +97,7 @@ function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
 /** The rounding tolerance of a rate, relative to the amounts. */
 const rateTolerance = new Big('0.01');
 
-/** Checks that amounts and rate agree. Within one currency, the rate must be 1, 0 or missing. */
+/** Checks that amounts and rate agree. Within one currency, no money is exchanged. */
 function checkRate(
   { body }: Order,
   { txnId, fxRate, sourceReq, destReq }: Transaction,
@@ -116,8 +116,8 @@ function checkRate(
   if (rate === undefined || sent === undefined || gets === undefined) return;
   const rounding = unitOf(toCcy).plus(unitOf(ccy).times(rate));
   const tolerance = gets.times(rateTolerance).plus(rounding);
-  // Accepts an amount with or without fees, because the specification does not define whether the
-  // debited amount includes the fees.
+  // Both readings are accepted, because the specification does not define whether the debited
+  // amount includes the fees.
   const agrees = [sent, sent.minus(fees), sent.plus(fees)].some((each) =>
     each.times(rate).minus(gets).abs().lte(tolerance),
   );
@@ -181,8 +181,9 @@ const roundDown = (value: Big, ccy: string): Big => value.round(decimalsOf(ccy),
 /** Whether a new quote costs more, or credits less, than the approved quote. */
 export function isWorse(
   quote: Quote,
-  agreed: { readonly total: Big; readonly receives: Big | undefined },
+  approved: { readonly total: Big; readonly receives: Big | undefined },
 ): boolean {
-  const less = agreed.receives !== undefined && (quote.receives?.value.lt(agreed.receives) ?? true);
-  return quote.total.value.gt(agreed.total) || less;
+  const less =
+    approved.receives !== undefined && (quote.receives?.value.lt(approved.receives) ?? true);
+  return quote.total.value.gt(approved.total) || less;
 }

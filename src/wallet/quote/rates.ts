@@ -10,7 +10,7 @@ export interface PairRate {
   readonly quote: string | null;
   /** The price of one unit of `base`, in `quote`. */
   readonly rate: Big;
-  /** The service's pair, if svcpay inverted the service's rate. */
+  /** The pair of the service from which svcpay computed the rate. */
   readonly from?: string;
 }
 
@@ -33,10 +33,10 @@ export function findRate(rates: Rates, given: string): PairRate {
       `"${given}" is not a pair of currencies. Write it like BTCUSD or BTC/USD.`,
     );
   }
-  const known = allRates(rates);
-  const direct = known.find((each) => each.pair === pair && each.rate.gt(0));
+  const all = allRates(rates);
+  const direct = all.find((each) => each.pair === pair && each.rate.gt(0));
   if (direct !== undefined) return direct;
-  const inverse = known.find((each) => each.pair === quote + base && each.rate.gt(0));
+  const inverse = all.find((each) => each.pair === quote + base && each.rate.gt(0));
   if (inverse === undefined) {
     throw new Failure('not-found', `The service has no rate for ${base} and ${quote}.`, {
       next: { do: 'see-rates' },
@@ -52,8 +52,8 @@ export function findRate(rates: Rates, given: string): PairRate {
 }
 
 /**
- * Splits a pair into its two currencies. The only first currencies with four letters are USDC,
- * USDT, EURC and EURT. The second currency may have three or four letters.
+ * Splits a pair into its two currencies. Four-letter first currencies are dollar and euro tokens
+ * such as USDT and USDC. The second currency may be any currency.
  */
 function sidesOf(pair: string): { readonly base: string | null; readonly quote: string | null } {
   const [, base = null, quote = null] = /^((?:USD|EUR)[CT]|[A-Z]{3})([A-Z]{3,4})$/.exec(pair) ?? [];

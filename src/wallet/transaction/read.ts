@@ -1,5 +1,5 @@
 // Reads a transaction once, repeatedly while a read may be stale, or until its final state. The
-// intervals grow with the time waited. Refuses a response about a different transaction.
+// intervals grow with the time waited. A response about a different transaction is refused.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { longestPauseAskedForMs, policies, staleForMs } from '../../formats/policies.js';
@@ -19,11 +19,11 @@ export interface ReadService {
 }
 
 /** Keeps the known value of each field that a later, abbreviated response omits. */
-export function withEarlierFields(known: Transaction, txn: Transaction): Transaction {
+export function withEarlierFields(earlier: Transaction, txn: Transaction): Transaction {
   const isWhole = txn.sourceReq.method != null && txn.destReq.method != null;
-  if (isWhole || known.txnId !== txn.txnId) return txn;
-  const side = (which: 'sourceReq' | 'destReq') => ({ ...known[which], ...txn[which] });
-  return { ...known, ...txn, sourceReq: side('sourceReq'), destReq: side('destReq') };
+  if (isWhole || earlier.txnId !== txn.txnId) return txn;
+  const side = (which: 'sourceReq' | 'destReq') => ({ ...earlier[which], ...txn[which] });
+  return { ...earlier, ...txn, sourceReq: side('sourceReq'), destReq: side('destReq') };
 }
 
 /** Throws Failure `refused` if the service responds with a different transaction. */
@@ -40,7 +40,7 @@ export async function readTransaction(service: ReadService, txnId: string): Prom
 /**
  * Repeats a read over 8 s while the result may be stale, and resolves with the last result.
  * Resolves early on interruption.
- * @param latest the caller's latest result; the first repetition comes after a pause
+ * @param latest the caller's latest result. The first repetition comes after a pause
  */
 export async function rereadWhileStale<T>(
   latest: T,
@@ -118,15 +118,13 @@ export async function waitUntilFinal(
 
 const mostUnread = 3;
 
-/**
- * The result of a read. `txn` is undefined after a missing response. `unread` is the failure of any
- * other unsuccessful read.
- */
+/** The result of the read. Undefined after a temporary failure. */
 type Read = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
 
 /**
  * Reads a transaction once.
- * @param isNew whether the wait began less than 8 s ago, so that `not-found` may be a stale read
+ * @param isNew whether the transaction is new. Reads may lag, so a missing new transaction is not
+ * final
  */
 async function readAgain(
   latest: Transaction,
@@ -140,8 +138,8 @@ async function readAgain(
   } catch (error) {
     if (deps.signal.aborted || !(error instanceof Failure) || gotNoAnswer(error))
       return { txn: undefined };
-    if (isPermanent(error) && isNew && error.kind === 'not-found') return { txn: undefined };
-    if (isPermanent(error)) throw stillGoing(latest, options, error);
+    if (isLastWord(error) && isNew && error.kind === 'not-found') return { txn: undefined };
+    if (isLastWord(error)) throw stillGoing(latest, options, error);
     return { unread: error };
   }
   options.onRead?.(next);
@@ -155,7 +153,7 @@ const gotNoAnswer = (error: Failure): boolean =>
 /**
  * Whether a failure is permanent: the service refuses the key, or the transaction does not exist.
  */
-const isPermanent = (error: Failure): boolean =>
+const isLastWord = (error: Failure): boolean =>
   (error.kind === 'authentication' || error.kind === 'not-found') &&
   !(error instanceof ServiceError && !error.isOwnRefusal);
 
@@ -169,7 +167,7 @@ function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: F
   });
 }
 
-/** Describes an unfinished transaction to a person, without the service's word for the state. */
+/** The state that an unfinished wait reports, independent of the service's word for the state. */
 function standing({ txnState, sourceReq }: Transaction): string {
   if (isQuoted(txnState)) return 'Not confirmed yet: it is a quote.';
   if (sourceReq.method == null) return 'Not settled yet.';
@@ -178,7 +176,7 @@ function standing({ txnState, sourceReq }: Transaction): string {
     : 'Not paid yet. The request stays open.';
 }
 
-/** Returns a `sleep` that keeps at least `apartMs` between the reads of parallel waits. */
+/** Returns a sleep that keeps this interval between the reads of parallel waits. */
 export function takingTurns(
   { sleep, now }: Pick<WaitDeps, 'sleep' | 'now'>,
   apartMs: number,

@@ -8,7 +8,7 @@ import type { Canvas } from './terminal.js';
 import { widthOf, wrap } from './layout.js';
 
 /**
- * The state of the money for each kind of failure. For a kind that is not listed, the state is
+ * The state of the money for each kind of failure. For kinds that are missing here, the state is
  * uncertain.
  */
 const outcomes: Partial<Record<FailureKind, string>> = {
@@ -24,11 +24,11 @@ const outcomes: Partial<Record<FailureKind, string>> = {
 };
 
 export interface FailureViewOptions {
-  /** Whether the command moves money. If not, svcpay does not mention the state of the money. */
+  /** Whether the command moves money, so that a failure mentions the state of the money. */
   readonly money: boolean;
   /**
-   * The window to which svcpay wraps the text. Without a window, as in a pipe, each paragraph stays
-   * on one line.
+   * The window to which svcpay wraps the text. In a pipe there is no window, so each paragraph
+   * stays on one line.
    */
   readonly canvas?: Canvas | undefined;
 }
@@ -36,13 +36,16 @@ export interface FailureViewOptions {
 export function failureLines(failure: Failure, { money, canvas }: FailureViewOptions): string[] {
   const paragraph = sanitize(money ? withOutcome(failure) : failure.message);
   const lines = canvas === undefined ? [paragraph] : marked(paragraph, failure.kind, canvas);
-  // svcpay does not wrap a command or an id, so that people can copy it.
+  // svcpay does not wrap the request id, so that people can copy it.
   if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
   const advice = adviceOf(failure);
   return advice === undefined ? lines : [...lines, ...adviceLines(sanitize(advice), canvas)];
 }
 
-/** The advice on separate lines. The terminal wraps a command that does not fit into the window. */
+/**
+ * Draws the advice with commands on separate lines. The terminal wraps a command that does not fit
+ * into the window.
+ */
 function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
   if (canvas === undefined || widthOf(advice) + 2 <= canvas.columns) return [`  ${advice}`];
   const parts = advice.split(/ (?=svcpay )/);
@@ -52,8 +55,8 @@ function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
 }
 
 /**
- * A paragraph with the mark `✗`. A payment that is still under way has a yellow `●` instead,
- * because the payment has not failed.
+ * Draws a paragraph with the mark `✗`, or with a yellow `●` for a payment under way, because that
+ * payment has not failed.
  */
 function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas): string[] {
   const [first = '', ...rest] = wrap(paragraph, columns - mark.length);
@@ -79,14 +82,11 @@ function withOutcome({ kind, message }: Failure): string {
   return `${outcome}: ${message.replace(firstWords, (word) => word.toLowerCase())}`;
 }
 
-/** The text for a service that gave no response or an error response. */
+/** Describes a service that gave no response or an error response. */
 export const unreachedText = ({ status }: Failure): string =>
   status === undefined ? 'service not reached' : `service error (${status})`;
 
-/**
- * The failure as JSON: the last line of stderr with `--json`, and the field `error` with
- * `--log-format json`.
- */
+/** Converts a failure to JSON, which is the last line of stderr with `--json`. */
 export const failureJson = (failure: Failure): string => toJson({ error: failureFields(failure) });
 
 export function failureFields(failure: Failure) {

@@ -1,4 +1,4 @@
-// Raw keyboard input and the alternate screen. svcpay restores the terminal afterwards.
+// Opens raw keyboard input and the alternate screen, and restores the terminal afterwards.
 import { emitKeypressEvents, type Key } from 'node:readline';
 import { asciiGlyphs } from './glyphs.js';
 import type { Terminal } from './terminal.js';

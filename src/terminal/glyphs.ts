@@ -1,4 +1,4 @@
-// ASCII replacements for svcpay's symbols, for terminals without unicode.
+// Defines ASCII replacements for svcpay's symbols, for terminals without unicode.
 
 const ascii: Readonly<Record<string, string>> = {
   '─': '-',
@@ -21,6 +21,6 @@ const ascii: Readonly<Record<string, string>> = {
 
 const ours = new RegExp(`[${Object.keys(ascii).join('')}]`, 'g');
 
-/** Replaces svcpay's symbols by ASCII text of equal width, so that columns stay aligned. */
+/** Replaces svcpay's symbols with ASCII text of equal width, so that columns stay aligned. */
 export const asciiGlyphs = (line: string): string =>
   line.replace(ours, (glyph) => ascii[glyph] ?? glyph);

@@ -1,4 +1,5 @@
-// `--log-format json`: every line on stderr as one JSON object, for programs that collect logs.
+// Writes every line on stderr as one JSON object with `--log-format json`, for programs that
+// collect logs.
 import { Writable } from 'node:stream';
 import type { LogFacts } from '../api/options.js';
 import { toJson } from './rows/json.js';
@@ -37,7 +38,7 @@ export function jsonLog(stderr: OutputStream, now: () => number, run: string): L
   return Object.assign(stream, {
     entry,
     note(facts: LogFacts): void {
-      // The lines of a command with several concurrent payments have no payment in common.
+      // With several concurrent payments, svcpay cannot assign a line to one payment.
       isOne &&= isSame(runFacts, facts);
       runFacts = { ...runFacts, ...facts };
     },

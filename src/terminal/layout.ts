@@ -1,6 +1,7 @@
 // Measures and arranges text in screen cells: width, padding, truncation and wrapping. Escape
-// sequences have no width. Decides which columns of tables, cards, screens and live lines fit into
-// a window, and how wide each column is. The least important column is omitted first.
+// sequences count as zero cells. Decides which columns of tables, cards, screens and live lines fit
+// into a window, and how wide each column is. A narrow window omits the least important column
+// first.
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import { sanitize } from './sanitize.js';
@@ -18,8 +19,8 @@ export const padLeft = (text: string, width: number): string =>
 
 /**
  * Shortens a line of svcpay's own text, including colours, with an ellipsis. The cut follows a word
- * and is outside parentheses. If only the first word remains, the cut is within that word. The cut
- * of a path or an address follows the last separator. An id keeps its beginning and its end.
+ * and is outside parentheses, unless the line is too narrow for the first word. The cut of a path
+ * or an address follows its last separator. An id keeps its beginning and its end.
  */
 export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
@@ -38,8 +39,7 @@ export function truncate(line: string, width: number): string {
 }
 
 /**
- * Whether a text is an address, an account number or an id. People compare the beginning and the
- * end of an id.
+ * Whether a text is an address, an account number or an id, whose beginning and end people compare.
  */
 const isId = (text: string): boolean => /^(?=.*\d)[\w-]{16,}$/.test(text);
 
@@ -58,15 +58,15 @@ function middleOut(text: string, width: number): string {
 export const oneLine = (text: string, width: number): string =>
   truncate(sanitize(text.trim().replace(/\s+/g, ' ')), width);
 
-/** Matches the blank within an amount such as `50 000 sat` or `5 %`. */
+/** Matches a blank within an amount such as `50 000 sat` or `5 %`. */
 const inAmount = / (?<=\d )(?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))/;
 /** Matches the blank between a flag and its value. */
 const afterFlag = / (?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z]))/;
 const tied = new RegExp(`${inAmount.source}|${afterFlag.source}`, 'g');
 
 /**
- * Wraps text between words. Splits a word only if the word is wider than the line. Never splits a
- * number.
+ * Wraps text between words. Splits a word only if the word is wider than the line, but never splits
+ * a number.
  */
 export function wrap(text: string, width: number): string[] {
   const kept = text.replace(tied, '\u00A0');
@@ -83,11 +83,11 @@ function* piecesOf(text: string): Generator<string> {
   }
 }
 
-/** How a narrow window treats a column. */
+/** Defines how a narrow window treats a column. */
 export interface GivesWay {
   /**
    * The priority of the column. A narrow window first omits the columns with the highest number.
-   * Columns with 0 (the default) always stay: amounts, fees, units and the recipient.
+   * Columns with 0, the default, always stay, such as amounts, fees, units and the recipient.
    */
   readonly priority?: number;
   /** Whether a narrow window moves the column below its row instead of omitting the column. */
@@ -106,8 +106,8 @@ export interface ColumnWidths extends GivesWay {
 const priorityOf = ({ priority = 0 }: GivesWay): number => priority;
 
 /**
- * Returns the width of each column. The width is undefined for a column that is omitted or moves
- * below its row. Returns undefined if the columns that always stay do not fit.
+ * Returns the width of each column. The width of a column that the window omits, or moves below its
+ * row, is undefined. Returns undefined if the columns that always stay do not fit.
  */
 export function fit(
   columns: readonly ColumnWidths[],
@@ -138,8 +138,8 @@ export interface LayoutPart extends GivesWay {
 }
 
 /**
- * Puts the texts that fit on one line. A text that moves below has its own line. If the texts that
- * always stay do not fit on one line, each text has its own line.
+ * Puts the texts that fit on one line, and other texts with `below` on their own lines. If the
+ * texts that always stay do not fit on one line, each text has its own line.
  */
 export function sideBySide(parts: readonly LayoutPart[], available: number, gap: string): string[] {
   const shown = parts.filter(({ text }) => text !== '');

@@ -1,5 +1,5 @@
-// The live line: one line on stderr that svcpay redraws in place during a wait. The final text
-// stays on the screen.
+// Draws the live line, one line on stderr that svcpay redraws in place during a wait. The final
+// text stays on the screen.
 import type { Ora } from 'ora';
 import { asciiGlyphs } from './glyphs.js';
 import { spinnerFrames } from './ask/theme.js';
@@ -8,7 +8,7 @@ import { truncate } from './layout.js';
 
 export interface LiveOptions {
   readonly quiet: boolean;
-  /** The signal of Ctrl-C. After Ctrl-C, svcpay sends no notification. */
+  /** The signal that Ctrl-C aborts, after which svcpay sends no notification. */
   readonly signal?: AbortSignal;
   /** Returns the milliseconds since a fixed instant. */
   readonly now: () => number;
@@ -16,7 +16,7 @@ export interface LiveOptions {
   readonly every: (ms: number, action: () => void) => () => void;
 }
 
-/** The live line. Callers sanitize text that comes from outside. */
+/** The live line, for which callers sanitize text from outside. */
 export interface Live {
   /**
    * Shows the lines of `render`, and updates the lines every second. `render` receives the
@@ -24,13 +24,13 @@ export interface Live {
    */
   start(render: (elapsedMs: number) => string): void;
   /**
-   * Shows a line if the live line shows no other text. Returns a function that removes the line, or
-   * undefined if another text is shown.
+   * Shows a text if the live line is free. Returns a function that removes the text, or undefined
+   * if the live line shows another text.
    */
   fill(text: string): (() => void) | undefined;
   /** Shows a line while `work` runs, if svcpay can redraw the line. */
   during<T>(line: () => string, work: () => Promise<T>): Promise<T>;
-  /** Hides the live line during a question, while requests may continue. */
+  /** Hides the live line during a question, while requests continue. */
   silent<T>(question: () => Promise<T>): Promise<T>;
   /** Hides the live line until the caller runs the returned function. */
   aside(): () => void;
@@ -40,7 +40,7 @@ export interface Live {
   progress(done: number, total: number): void;
   /** Ends the live line with a tick and this text. */
   succeed(text: string): void;
-  /** Removes the live line. Has no effect on a line that has ended. */
+  /** Removes the live line, unless the line has already ended. */
   stop(): void;
 }
 
@@ -54,8 +54,8 @@ const tickMs = 1000;
 const frameMs = 80;
 const margin = '  ';
 /**
- * The width besides the text: margin, spinner frame, one space, and the last cell, at which some
- * terminals wrap.
+ * The width of the live line besides its text: margin, spinner frame, one space, and the last cell,
+ * at which some terminals wrap.
  */
 const overhead = margin.length + 3;
 
@@ -143,8 +143,8 @@ interface Display {
 }
 
 /**
- * Prints a line for each change if svcpay cannot redraw. A tick of a countdown does not count as a
- * change.
+ * Prints a line for each change if svcpay cannot redraw the live line. A tick of a countdown does
+ * not count as a change.
  */
 function printChanges(print: (line: string) => void, line: () => string): Display {
   let shown: readonly string[] = [];
@@ -179,16 +179,16 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
   };
   const stopTicking = every(tickMs, update);
   stderr.on('resize', update);
-  // Echoed keys would appear within the line. The next question, or the end of the line, switches
-  // the echo on again.
+  // Switches the echo off, because echoed keys would appear within the live line. The next question
+  // or the end of the program switches the echo on again.
   terminal.stdin.echo?.(false);
 
   const spin = async (): Promise<void> => {
     const { default: ora } = await import('ora');
     if (!isOpen) return;
     const { cyan } = terminal.stderrCanvas.style;
-    // ora's colours depend on the environment of the process. ora's handling of stdin would
-    // suppress Ctrl-C.
+    // Switches off ora's colours, which depend on the environment of the process, and ora's
+    // handling of stdin, which would suppress Ctrl-C.
     spinner = ora({
       stream: steadied(stderr),
       isEnabled: true,
@@ -220,17 +220,17 @@ const eraseBelow = '\u001B[J';
 const eraseLine = '\u001B[K';
 
 /**
- * The stream for ora, which stays correct if the window narrows before a redraw. The terminal
- * truncates long lines, and the cursor waits at the start of the line. If the terminal wraps the
- * old line, the cursor is on the first part of the line, so that erasing from the cursor removes
- * the whole line.
+ * Returns a stream for ora whose redraw stays correct in a window that has become narrower. The
+ * terminal truncates long lines, and the cursor waits at the start of the line. If the terminal
+ * wraps the old line, the cursor is on the first part of the line, so that erasing from the cursor
+ * removes the whole line.
  */
 function steadied(stream: OutputStream): OutputStream {
   const itself: OutputStream = Object.create(stream);
   return Object.assign(itself, {
     write: (text: string) => stream.write(`${wrapOff}${text}${wrapOn}\r`),
     // tmux keeps erased lines in its history if they start at the first cell of the window. Without
-    // the blank, the history would contain every frame of the spinner.
+    // the leading blank, tmux would add every frame of the spinner to its history.
     clearLine: () => stream.write(` ${eraseBelow}\r${eraseLine}`),
   });
 }

@@ -42,7 +42,7 @@ export function commandFor(step: NextStep): string {
   );
 }
 
-/** The advice for a failure: a text, a command, or both. */
+/** Returns the advice for a failure: a text, a command, or both. */
 export function adviceOf({ hint, next }: Pick<Failure, 'hint' | 'next'>): string | undefined {
   if (next === undefined) return hint;
   return hint === undefined ? commandFor(next) : `${hint}: ${commandFor(next)}`;
@@ -51,7 +51,7 @@ export function adviceOf({ hint, next }: Pick<Failure, 'hint' | 'next'>): string
 /** Quotes a word for bash or zsh, because the shell must not execute names from outside. */
 export function shellWord(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./~-]*$/.test(text)) return text;
-  // Invisible characters are written as escape codes.
+  // svcpay writes invisible characters as escape codes.
   return sanitize(text) === text
     ? `'${text.replaceAll("'", "'\\''")}'`
     : `$'${[...text].map(escaped).join('')}'`;
@@ -63,6 +63,6 @@ function escaped(character: string): string {
   return shown.replace(/^\\u\{(.*)\}$/, (_all, hex: string) => `\\U${hex.padStart(8, '0')}`);
 }
 
-/** Quotes an argument. An argument that looks like an option follows `--`. */
+/** Quotes an argument, and puts `--` before an argument that looks like an option. */
 export const shellArgument = (text: string): string =>
   text.startsWith('-') ? `-- ${shellWord(text)}` : shellWord(text);

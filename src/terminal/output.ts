@@ -29,13 +29,12 @@ import type {
 } from './rows/view.js';
 
 export interface OutputOptions {
-  /** The format that `-o` names. The default is a table on a terminal and tsv in a pipe. */
+  /** The format that `-o` names, by default a table on a terminal and tsv in a pipe. */
   readonly format?: Format | undefined;
   /** The names in `--fields a,b.c`, which are paths into the service's own object. */
   readonly fields?: readonly string[] | undefined;
   /**
-   * Whether `--raw-cells` is given. csv cells then stay unchanged, even if a spreadsheet would
-   * execute a cell.
+   * Whether csv cells stay unchanged (`--raw-cells`), even if a spreadsheet would execute a cell.
    */
   readonly rawCells?: boolean | undefined;
   readonly quiet?: boolean | undefined;
@@ -51,10 +50,10 @@ export interface Output {
   readonly forPeople: boolean;
   /**
    * Checks `--fields` before the command acts. Returns false if the command should only list its
-   * fields (`--fields help`). Throws Failure `usage` for an unknown name.
+   * fields, as `--fields help` requests. Throws Failure `usage` for an unknown name.
    */
   offers(names: readonly string[]): boolean;
-  /** Accepts these names for any result. The result may have further names. */
+  /** Accepts these names in `--fields` for any result, which may have further names. */
   knows(names: readonly string[]): void;
   /**
    * Prints rows when they arrive. Resolves after the last row, or when the reader closes stdout.
@@ -68,13 +67,13 @@ export interface Output {
   /** Prints the single result of a command. */
   record<T extends object>(record: T, view: RecordView<T>): Promise<void>;
   /**
-   * Reports to programs what a command without a result has done: one document with json and jsonl,
-   * no output otherwise.
+   * Reports to programs what a command without a result has done, as one document with json and
+   * jsonl. Other formats print nothing.
    */
   did(result: object): void;
   /**
-   * Reports a state change at once: a line with jsonl, no output otherwise. The line has the
-   * columns of the result, if the result has columns.
+   * Reports a state change at once as a line of jsonl, with the columns of the result if it has
+   * columns. Other formats print nothing.
    */
   change<T extends object>(object: T, columns?: readonly Column<T>[]): void;
   /** Prints svcpay's own plain text on stdout in any format, without sanitizing the text. */
@@ -88,7 +87,7 @@ export interface Output {
   screen(draw: Draw): void;
   /**
    * Prints the lines of a question, such as a quote or a warning card, on stderr. Prints only on a
-   * terminal or with `-o table`, and never with -q. Returns whether the lines were printed.
+   * terminal or with `-o table`, and never with -q. Returns whether svcpay printed the lines.
    */
   card(draw: (canvas: Canvas) => readonly string[]): boolean;
   /** Prints a remark on stderr, except with -q. */
@@ -98,8 +97,8 @@ export interface Output {
 }
 
 /**
- * Creates the output of a command. Throws Failure `usage` for flags that contradict each other:
- * `--json` with a different `-o`, or `-q` with a format or fields.
+ * Creates the output of a command. Throws Failure `usage` for contradictory flags, such as `--json`
+ * with a different `-o`, or `-q` with a format or fields.
  */
 export function createOutput(terminal: Terminal, options: OutputOptions): Output {
   const { fields } = options;
@@ -203,7 +202,7 @@ function openResults({
   const { terminal, format, fields } = row;
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
-  /** svcpay does not refuse a name after the action that svcpay accepted before the action. */
+  /** Adds the names accepted before the action, so that svcpay does not refuse them later. */
   const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
     view: V,
   ): V => ({
@@ -275,8 +274,8 @@ function openResults({
 }
 
 /**
- * A remark, wrapped to the window. A command stays whole, on a separate line if it does not fit on
- * the current line.
+ * Wraps a remark to the window. A command stays whole, on a separate line if it does not fit on the
+ * current line.
  */
 function remark(line: string, { columns }: Canvas): string[] {
   if (widthOf(line) <= columns) return [line];

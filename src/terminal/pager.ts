@@ -5,7 +5,7 @@ import type { OutputStream, Terminal } from './terminal.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The pager for a terminal. Undefined if no pager is configured. */
+/** Returns the command of the pager for a terminal, or undefined if no pager is configured. */
 export function pagerOf(
   env: Env,
   { stdoutIsTty, isDumb }: Pick<Terminal, 'stdoutIsTty' | 'isDumb'>,
@@ -25,8 +25,8 @@ export interface Pager {
 }
 
 /**
- * @param env the environment of the pager. less keeps colours, and ends at once if the text fits on
- * one screen
+ * @param env the environment of the pager, in which the defaults let `less` keep colours and end at
+ * once if the text fits on one screen
  */
 export function openPager(command: string, stdout: OutputStream, env: Env): Pager {
   const { columns = 0, rows = 0 } = stdout;
@@ -38,7 +38,7 @@ export function openPager(command: string, stdout: OutputStream, env: Env): Page
       env: { LESS: 'FRX', LV: '-c', ...env },
       stdio: ['pipe', 'inherit', 'inherit'],
     });
-    // Each write reports this error too.
+    // Ignores this error, because each write reports it too.
     started.stdin?.on('error', () => undefined);
     ended = new Promise((resolve) => started.on('close', resolve).on('error', resolve));
     return started;

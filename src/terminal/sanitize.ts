@@ -9,15 +9,15 @@ const harmful =
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Whether a text is printable ASCII, as most text is. This check is much faster than the classes
- * above.
+ * Whether a text is printable ASCII, which is common and much faster to check than the character
+ * classes above.
  */
 const isPlain = (text: string): boolean => !/[^ -~]/.test(text);
 
 /**
  * Shows every control, escape, bidirectional and zero-width character, and every line break, as a
- * visible escape (`
- * `, `\x1b`, `\u202e`). The text then stays on its line and has no effect on the terminal.
+ * visible escape (`\n`, `\x1b`, `\u202e`). The sanitized text stays on its line and has no effect
+ * on the terminal.
  */
 export const sanitize = (text: string): string =>
   isPlain(text) ? text : text.replace(harmful, visible);
@@ -32,11 +32,11 @@ function visible(character: string): string {
 }
 
 /**
- * Writes the harmful characters of JSON as JSON escapes. The result is equivalent, and safe on a
- * terminal.
+ * Writes the harmful characters of JSON as JSON escapes. The resulting JSON is equivalent, and safe
+ * on a terminal.
  */
 export function sanitizeJson(json: string): string {
-  // JSON has already escaped all other ASCII control characters.
+  // JSON has already escaped all ASCII control characters except DEL.
   if (Buffer.byteLength(json) === json.length && !json.includes('\x7f')) return json;
   return json.replace(harmful, (character) => {
     // A line feed separates the lines of indented JSON. Within a string, JSON has already escaped

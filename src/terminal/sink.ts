@@ -1,5 +1,5 @@
-// Writes to a stream in few large pieces: all rows of one event-loop turn together, at the pace of
-// the reader.
+// Writes to a stream in few large pieces, with all rows of one event-loop turn together, at the
+// pace of the reader.
 import type { OutputStream } from './terminal.js';
 
 const fullAt = 65_536;
@@ -21,8 +21,8 @@ export function createSink(stream: OutputStream): Sink {
     scheduled = undefined;
     const text = waiting;
     waiting = '';
-    // The callback also reports a failed write. If the reader closed the stream, the wait ends, and
-    // the terminal handles the error.
+    // The callback runs after a failed write too. If the reader closed the stream, the wait ends,
+    // and the terminal handles the error.
     if (text !== '') written = new Promise((resolve) => stream.write(text, () => resolve()));
     return written;
   };

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { LogFacts } from '../api/options.js';
 import { Chalk, type ChalkInstance } from 'chalk';
 
-/** An input stream. `setRawMode(true)` hides typed input. Only a terminal has `setRawMode`. */
+/** An input stream. Only a terminal has `setRawMode`, which hides typed input. */
 export type InputStream = Readable & {
   readonly isTTY?: boolean;
   setRawMode?(isRaw: boolean): unknown;
@@ -21,23 +21,26 @@ export interface Input {
    * line.
    */
   typed?(): string;
-  /** Sets whether the terminal echoes typed keys. The next read receives the keys in both cases. */
+  /**
+   * Sets whether the terminal echoes typed keys. The next read receives the keys even without the
+   * echo.
+   */
   echo?(isOn: boolean): void;
   /**
-   * Returns whether this is a foreground process. The system stops a background process that reads
-   * keys.
+   * Returns whether svcpay runs in the foreground, because the system stops a background process
+   * that reads keys.
    */
   isForeground?(): boolean;
 }
 
-/** A stream of log lines with data. The stream splits plain text into lines. */
+/** A stream of log lines with data, which splits plain text into lines. */
 export type LogStream = OutputStream & {
   entry(
     level: 'debug' | 'info' | 'warning' | 'error',
     message: string,
     facts?: LogFacts & { readonly error?: object },
   ): void;
-  /** Sets the payment and the request that later lines name. */
+  /** Sets the payment and the request that later log lines name. */
   note(facts: LogFacts): void;
 };
 
@@ -58,22 +61,22 @@ export type OutputStream = Writable & {
 export interface Canvas {
   /** The colours of the stream. A style without colours writes no escape sequences. */
   readonly style: ChalkInstance;
-  /** The width of the window in cells. 80 if the width is unknown. */
+  /** The width of the window in cells, or 80 if the width is unknown. */
   readonly columns: number;
   readonly rows: number;
   /**
-   * The smallest coloured blocks with which the terminal can draw a QR code. False without a real
-   * terminal, and with `--no-color`.
+   * The smallest coloured blocks with which the terminal can draw a QR code, or false if it cannot
+   * draw coloured blocks.
    */
   readonly blocks: false | 'half' | 'sextants';
   /**
-   * The block explorer to which addresses link (OSC 8). Undefined without an explorer or without a
-   * terminal.
+   * The block explorer to which addresses link (OSC 8), or undefined without an explorer or without
+   * a terminal.
    */
   readonly explorer?: string | undefined;
 }
 
-/** The terminal. Used as a canvas, it stands for stdout. */
+/** The terminal, whose own canvas is that of stdout. */
 export interface Terminal extends Canvas {
   readonly stdin: Input;
   readonly stdout: OutputStream;
@@ -82,28 +85,31 @@ export interface Terminal extends Canvas {
   readonly stderrIsTty: boolean;
   /** The canvas of stderr, for questions, their cards, and errors. */
   readonly stderrCanvas: Canvas;
-  /** Whether the terminal shows unicode. If not, `glyphs` replaces svcpay's symbols by ASCII. */
+  /**
+   * Whether the terminal shows unicode. For other terminals, `glyphs.ts` replaces svcpay's symbols
+   * with ASCII.
+   */
   readonly unicode: boolean;
   readonly canPrompt: boolean;
   /** Whether the terminal supports no escape sequences, so that questions are plain lines. */
   readonly isDumb: boolean;
   /**
-   * The reason why svcpay cannot ask questions, in words that fit after "no question can be asked:
-   * ". Undefined if svcpay can ask.
+   * The reason why svcpay cannot ask questions, such as `stdin is not a terminal`, or undefined if
+   * svcpay can ask.
    */
   readonly whyNoPrompt: string | undefined;
-  /** Whether svcpay may redraw a line on stderr in place. */
+  /** Whether svcpay can redraw a line on stderr in place. */
   readonly canAnimate: boolean;
   /**
-   * Whether the terminal shows progress in the task bar (OSC 9;4). A terminal without this feature
-   * would show a notification.
+   * Whether the terminal shows progress in the task bar (OSC 9;4). Other terminals could show a
+   * notification instead.
    */
   readonly hasTaskbar: boolean;
   /** Reads the size of the window, because the resize signal may arrive after the next key. */
   measure(): void;
   /**
-   * Returns whether stdout accepts no more output: the reader closed it (`| head`), or a write
-   * failed.
+   * Returns whether stdout accepts no more output, because the reader closed it (`| head`) or a
+   * write failed.
    */
   readonly stdoutClosed: () => boolean;
 }
@@ -144,7 +150,7 @@ export function openTerminal({
       unicode &&
       env['TERM'] !== 'dumb' &&
       flags.noColor !== true &&
-      // The terminal of macOS has no sextants.
+      // The Terminal app of macOS cannot draw sextants.
       (env['TERM_PROGRAM'] === 'Apple_Terminal' ? 'half' : 'sextants'),
     get explorer() {
       return isTty(stream) && env['TERM'] !== 'dumb' ? explorerOf?.() : undefined;
@@ -195,7 +201,7 @@ function colorLevel(isTty: boolean, env: Env, noColor: boolean): 0 | 1 | 2 | 3 {
     if (forced === '0' || forced === 'false') return 0;
     return forced === '2' ? 2 : forced === '3' ? 3 : 1;
   }
-  // Screens use only sixteen colours, so that the theme of the terminal applies.
+  // svcpay uses only the sixteen basic colours, so that the theme of the terminal applies.
   return isTty && env['TERM'] !== 'dumb' ? 1 : 0;
 }
 
@@ -217,8 +223,8 @@ function reasonAgainstPrompt(
 }
 
 /**
- * Whether the locale uses UTF-8. The first locale variable that is set decides. If none is set, the
- * process probably runs in a container, whose terminal supports UTF-8.
+ * Whether the locale uses UTF-8, according to the first locale variable that is set. Without a
+ * locale variable, the process probably runs in a container, whose terminal supports UTF-8.
  */
 function speaksUnicode(env: Env): boolean {
   if (env['TERM'] === 'linux' || env['TERM'] === 'dumb') return false;
@@ -226,7 +232,9 @@ function speaksUnicode(env: Env): boolean {
   return locale === undefined || /utf-?8/i.test(locale);
 }
 
-/** Watches for a closed pipe (`| head`) or a full disk. Both end the output but not the command. */
+/**
+ * Watches for a closed pipe (`| head`) or a full disk, which end the output but not the command.
+ */
 function watchForClosedReader(stream: OutputStream): () => boolean {
   let closed = false;
   stream.on('error', () => (closed = true));

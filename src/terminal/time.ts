@@ -1,12 +1,12 @@
-// Formats instants for people: "4 minutes ago" for a recent instant, otherwise date and time. The
-// current time is a parameter.
+// Formats instants for people, such as "4 minutes ago" for a recent instant, otherwise date and
+// time. The caller passes the current time.
 import { describeDuration } from '../formats/duration.js';
 
 const day = 86_400_000;
 
 /**
- * Formats a relative time: `just now`, `4 minutes ago`, `in 48 minutes`. An instant more than a
- * week away becomes a date.
+ * Formats a relative time such as `just now`, `4 minutes ago` or `in 48 minutes`. An instant more
+ * than a week away becomes a date.
  */
 export function relativeTime(at: number, now: number): string {
   const distance = Math.abs(at - now);
@@ -16,8 +16,8 @@ export function relativeTime(at: number, now: number): string {
 }
 
 /**
- * Formats a short time for a column: `now`, `2 min`, `3 h ago`, `5 d ago`. An instant more than a
- * week away becomes a date.
+ * Formats a short time for a column, such as `now`, `2 min`, `3 h ago` or `5 d ago`. An instant
+ * more than a week away becomes a date.
  */
 export function shortTime(at: number, now: number): string {
   const ago = now - at;
@@ -37,12 +37,12 @@ export function dateTime(at: number): string {
 /** Formats a time such as `14:02:31`, for a timeline with a date above. */
 export const clockTime = (at: number): string => dateTime(at).slice(11);
 
-/** Formats a time of today such as `11:30`. Another day becomes a date. */
+/** Formats a time of today such as `11:30`, or the date of another day. */
 export function dayTime(at: number, now: number): string {
   const [day, time] = dateTime(at).split(' ');
   return (day === dateTime(now).slice(0, 10) ? time?.slice(0, 5) : day) ?? '';
 }
 
-/** Formats a time less than a day away such as `11:30`. Any other time includes its date. */
+/** Formats a time less than a day away such as `11:30`, and any other time with its date. */
 export const nearTime = (at: number, now: number): string =>
   Math.abs(at - now) < day ? clockTime(at).slice(0, 5) : dateTime(at).slice(0, 16);

@@ -18,12 +18,12 @@ export { back, type Back } from './wizard.js';
 export type { Choice, LinesAbove } from './questions.js';
 
 /**
- * Questions that accept the answer `back`, given by Esc, by `<` for a text, or by the last choice
- * of a list.
+ * Questions that accept the answer `back`, which a person gives with Esc, with `<` for a text, or
+ * with the last choice of a list.
  */
 interface Steps {
   text(question: TextQuestion): Promise<string | Back>;
-  /** Asks for a text, such as an amount, and parses the answer. */
+  /** Asks for a text, such as an amount, and parses the typed answer. */
   parsed<T>(question: ParsedQuestion<T>): Promise<T | Back>;
   select<T>(question: SelectQuestion<T>): Promise<T | Back>;
   search<T>(question: ChoiceQuestion<T>): Promise<T | Back>;
@@ -36,22 +36,25 @@ interface Steps {
  * ended, and `interrupted` for Ctrl-C.
  */
 export interface Ask {
-  /** Throws Failure `declined` with all these flags if svcpay cannot ask a question. */
+  /** Throws Failure `declined` that names all these flags if svcpay cannot ask a question. */
   demand(flags: readonly string[], hint?: string): void;
   /**
-   * Asks for yes or no. The default answer, and the answer for Esc, is no. With `--yes` the answer
-   * is yes at once. `note` is a dim remark after the question.
+   * Asks for yes or no. Enter and Esc answer no. With `--yes`, svcpay answers yes without a
+   * question. `note` is a dim remark after the question.
    */
   confirm(message: string, note?: string): Promise<boolean>;
   /**
-   * Like `confirm`, but throws Failure `declined` with the message `otherwise` if the answer is no.
+   * Asks like `confirm`, but throws Failure `declined` with the message `otherwise` if the answer
+   * is no.
    */
   agree(message: string, otherwise: string): Promise<void>;
-  /** Like `confirm`, with a time limit. The answer is `lapsed` if the time limit passes first. */
+  /**
+   * Asks like `confirm`, with a time limit. The answer is `lapsed` if the time limit passes first.
+   */
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
   /**
-   * Asks for a secret text. The terminal shows a mask instead of the text. The person cannot answer
-   * `back`.
+   * Asks for a secret text. The terminal shows a mask instead of the text. The question does not
+   * accept the answer `back`.
    */
   secret(question: TextQuestion): Promise<string>;
   readonly steps: Steps;
@@ -59,11 +62,11 @@ export interface Ask {
 
 interface AskOptions {
   readonly yes: boolean;
-  /** The signal of Ctrl-C outside of prompts. */
+  /** The signal that Ctrl-C aborts outside of prompts. */
   readonly signal?: AbortSignal;
   /** A wrapper that runs each question. */
   readonly around?: <T>(question: () => Promise<T>) => Promise<T>;
-  /** Called at the first key of each prompt. Not called for questions that are plain lines. */
+  /** Called at the first key of each prompt, but not for questions that are plain lines. */
   readonly onKey?: () => void;
 }
 
@@ -123,7 +126,7 @@ export function createAsk(
   };
 }
 
-/** Loads the code of the questions at the first question. */
+/** Loads the code that asks questions at the first question. */
 async function openPrompter(
   terminal: Terminal,
   signal: AbortSignal | undefined,

@@ -39,7 +39,7 @@ interface Lines {
   say(text: string, indent?: string): void;
   /** Shows a prompt, which may be longer than a line, and resolves with the answer. */
   ask(prompt: string): Promise<string>;
-  /** Shows a prompt, and resolves with the answer. The terminal does not show the typed text. */
+  /** Shows a prompt, and resolves with the answer, which the terminal does not show. */
   askUnseen(prompt: string): Promise<string>;
   /** Shows the lines above a question, unless their first line is already on the screen. */
   showOver(over: LinesAbove | undefined): void;
@@ -133,7 +133,7 @@ async function select<T>(
 const named = <T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] =>
   choices.filter(({ name }) => words !== '' && name.toLowerCase().includes(words.toLowerCase()));
 
-/** Reads the typed text as a choice. Returns the reason if the text is not a choice. */
+/** Reads the typed text as a choice. Returns the reason if the text does not match a choice. */
 function readTyped<T>(typed: ((text: string) => Choice<T>) | undefined, text: string) {
   try {
     return typed === undefined || text === '' ? 'Not in the list.' : typed(text);

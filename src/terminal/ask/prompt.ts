@@ -6,7 +6,7 @@ import { inputEnded, interrupted } from './read-line.js';
 import { openKeyboard, openScreen } from './streams.js';
 import { back, type Back } from './wizard.js';
 
-/** The library's options for a prompt. */
+/** The options for a prompt of the inquirer library. */
 export interface PromptContext {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
@@ -14,28 +14,28 @@ export interface PromptContext {
   clearPromptOnDone: boolean;
 }
 
-/** How a question behaves. */
+/** The behaviour of a question. */
 export interface PromptBehaviour {
   readonly canGoBack: boolean;
-  /** Whether the present answer was refused. If so, a paste replaces that answer. */
+  /** Returns whether the present answer was refused, so that a paste replaces the answer. */
   readonly isRefused?: () => boolean;
   /** Whether svcpay erases the question after the answer, because the answer is shown elsewhere. */
   readonly isWiped?: boolean;
   /** Whether svcpay discards keys that were typed before the question. */
   readonly isFresh?: boolean;
   /**
-   * The lines above the question. After a change of the window size, svcpay redraws these lines and
-   * the question. The cursor is on the last line of the question.
+   * The lines above the question, which svcpay redraws together with the question after a change of
+   * the window size. The cursor is on the last line of the question.
    */
   readonly above?: () => readonly string[];
   /**
-   * Called for Ctrl-Z. The inquirer library would read Ctrl-Z as a letter, which moves the cursor
-   * of a list.
+   * Called for Ctrl-Z, which the inquirer library would read as a letter that moves the cursor of a
+   * list.
    */
   readonly onSuspend?: () => void;
 }
 
-/** The abort reason for a redraw after a change of the window size. */
+/** The reason with which svcpay aborts a prompt to redraw it after a change of the window size. */
 const resized = Symbol('resized');
 
 /**
@@ -71,16 +71,16 @@ async function runOnce<T>(
   let lastKey: Key = {};
   const onKey = (_: unknown, key: Key): void => {
     lastKey = key;
-    // A question that Ctrl-C interrupted stays visible.
+    // A question that Ctrl-C interrupts stays visible.
     if (key.ctrl === true && key.name === 'c') context.clearPromptOnDone = false;
     if (key.ctrl === true && key.name === 'z') onSuspend?.();
     if (key.name !== 'escape' || !canGoBack) return;
-    // A question that ended without an answer is erased.
+    // Erases a question that ends without an answer.
     context.clearPromptOnDone = true;
     aborter.abort(back);
   };
-  // Readline pauses its input permanently after Ctrl-D, and also after a return from Ctrl-Z, while
-  // the question is still open.
+  // Readline pauses its input after Ctrl-D, and after a return from Ctrl-Z while the question is
+  // still open. The pause would not end by itself.
   const onPause = (): void => {
     if (lastKey.ctrl !== true) return;
     if (lastKey.name === 'd') aborter.abort();
@@ -124,7 +124,7 @@ async function runOnce<T>(
   }
 }
 
-/** Returns a function that converts a paste to one line. A paste replaces a refused answer. */
+/** Returns a function that converts a paste to one line, which replaces a refused answer. */
 function pastesIn(isRefused: () => boolean): (piece: string) => string {
   const read = pasteReader();
   return (piece) => {
@@ -137,8 +137,8 @@ const endOfLine = '\u0005';
 const killLine = '\u0015';
 
 /**
- * Discards input that was typed before the question. Throws Failure `interrupted` if that input
- * contains Ctrl-C.
+ * Discards input that was typed before the question. Throws Failure `interrupted` if the discarded
+ * input contains Ctrl-C.
  */
 function discardTyped({ open, typed }: Input): void {
   const stdin = open();
@@ -158,7 +158,7 @@ function failureOf(error: unknown, hasEnded: boolean): unknown {
 
 const pasteStart = '\u001B[200~';
 const pasteEnd = '\u001B[201~';
-/** Starts and stops the marking of pasted text by the terminal. */
+/** Escape sequences that switch the terminal's marking of pasted text on and off. */
 const markPastes = '\u001B[?2004h';
 const markNoPastes = '\u001B[?2004l';
 
@@ -167,8 +167,8 @@ const leastPasted = 8;
 
 /**
  * Returns a function that processes keyboard input in pieces, and converts line breaks within a
- * paste to blanks. A piece is a paste if the terminal marks it, or if text follows a line break. A
- * final line break is the Enter key.
+ * paste to blanks. A piece of input is a paste if the terminal marks it, or if text follows a line
+ * break. A final line break counts as the Enter key.
  */
 export function pasteReader(): (piece: string) => string {
   let isOpen = false;

@@ -1,4 +1,4 @@
-// Asks questions as prompts that are redrawn in place, on a terminal that supports escape
+// Asks questions as prompts that svcpay redraws in place, on a terminal that supports escape
 // sequences.
 import { confirm, input, password, search, select } from '@inquirer/prompts';
 import { Failure } from '../../formats/failure.js';
@@ -141,7 +141,7 @@ function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
   return {
     config: {
       message: sanitize(question.message),
-      // During a search, Esc means back, because a last choice "Back" could look like a match.
+      // During a search, Esc goes back, because a last choice "Back" could look like a match.
       source: (typed = '') =>
         typed === '' ? [...choices, ...always, backChoice(terminal)] : found(typed),
       ...startingAt(question.default),
@@ -152,7 +152,7 @@ function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
   };
 }
 
-/** Reads the typed text as a choice. Returns the reason if the text is not a choice. */
+/** Reads the typed text as a choice. Returns the reason if the text does not match a choice. */
 function readTyped<T>({ typed }: ChoiceQuestion<T>, text: string): readonly Choice<T>[] | string {
   try {
     return typed === undefined ? [] : [typed(text.trim())];
@@ -167,9 +167,7 @@ const startingAt = <T>(first: T | undefined): { default?: T } =>
 
 const escBack = 'esc back';
 
-/**
- * The number of choices that fit on the screen below the question and the lines above the question.
- */
+/** Returns the number of choices that fit on the screen below the question. */
 const pageSize = ({ stderrCanvas: { rows } }: Terminal, over?: readonly string[]): number =>
   Math.min(Math.max(rows - (over === undefined ? 10 : over.length + 7), 4), 12);
 
@@ -188,7 +186,7 @@ interface ListedChoice<T> {
 function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): ListedChoice<T>[] {
   return choices.map(({ value, name, description }) => ({
     value,
-    // Blanks within a name stay, so that the columns stay aligned.
+    // svcpay keeps the blanks within a name, so that the columns stay aligned.
     name: truncate(sanitize(name.trim().replace(/[\r\n\t]+/g, ' ')), stderrCanvas.columns - 3),
     description: oneLine(description ?? '', stderrCanvas.columns - 1),
   }));

@@ -1,31 +1,33 @@
-// The types of questions, and the interface of their two implementations: prompts and plain lines.
+// Defines the types of questions, and the interface of the two implementations: prompts and plain
+// lines.
 import type { Canvas } from '../terminal.js';
 import type { Deadline } from './timed-confirm.js';
 import type { Back } from './wizard.js';
 
 /**
- * Draws the lines above a question. svcpay erases the lines together with the question if possible.
+ * Draws the lines above a question. If possible, svcpay erases the lines together with the
+ * question.
  */
 export type LinesAbove = (canvas: Canvas) => readonly string[];
 
 export interface Question {
   readonly message: string;
   readonly over?: LinesAbove | undefined;
-  /** The flag that answers the question, as a person types the flag: `--institution CODE`. */
+  /** The flag that answers the question, as a person types it, such as `--institution CODE`. */
   readonly flag: string;
 }
 
-/** True for a valid answer, otherwise the problem with the answer. */
+/** The validation of an answer: true for a valid answer, otherwise the problem. */
 export type Validation = true | string;
 
 export interface TextQuestion extends Question {
-  /** An example answer, shown while the question is open: `as in 50000sat`. */
+  /** An example answer such as `as in 50000sat`, shown while the question is open. */
   readonly example?: string | undefined;
   readonly default?: string | undefined;
 }
 
 /**
- * A question whose answer `parse` reads. If `parse` throws a Failure, svcpay shows its message and
+ * A question whose answer `parse` reads. If `parse` throws a Failure, svcpay shows the message and
  * asks again.
  */
 export interface ParsedQuestion<T> extends TextQuestion {
@@ -53,15 +55,15 @@ export interface ChoiceQuestion<T> extends Question {
    * text.
    */
   readonly typed?: (text: string) => Choice<T>;
-  /** The number of visible choices. The default is as many choices as fit on the screen. */
+  /** The number of visible choices, by default as many as fit on the screen. */
   readonly pageSize?: number;
 }
 
 export interface SelectQuestion<T> extends ChoiceQuestion<T> {
-  /** The label of the choice that goes back. The default is "Back". */
+  /** The label of the choice that goes back, by default "Back". */
   readonly backName?: string;
   /**
-   * The lines above the question. svcpay draws them before the question, and again after a change
+   * The lines above the question, which svcpay draws before the question, and again after a change
    * of the window size.
    */
   readonly above?: LinesAbove | undefined;

@@ -1,5 +1,5 @@
-// Reads one line from the keyboard. Further input stays in the stream for the next question or
-// command.
+// Reads one line from the keyboard. Input after the line stays in the stream for the next question
+// or command.
 import { StringDecoder } from 'node:string_decoder';
 import { Failure } from '../../formats/failure.js';
 import type { InputStream } from '../terminal.js';

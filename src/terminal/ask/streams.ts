@@ -1,5 +1,5 @@
-// The streams of one prompt: a keyboard that delivers Enter as a separate piece, and a screen that
-// records its content.
+// Opens the streams of one prompt: a keyboard that delivers Enter as a separate piece, and a screen
+// that records its content.
 import { createInterface } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
@@ -14,18 +14,18 @@ const escapeMs = 60;
 
 export interface Keyboard {
   readonly input: PassThrough;
-  /** Stops reading. Keys after the answer stay in the stream for the next question. */
+  /** Stops reading the keyboard. Keys after the answer stay in the stream for the next question. */
   readonly release: () => void;
 }
 
 /**
- * Reads the terminal for one prompt.
+ * Reads the keyboard for one prompt.
  * @param change converts each piece of input before readline splits it into keys
  */
 export function openKeyboard(stdin: InputStream, change: (piece: string) => string): Keyboard {
   const input = Object.assign(new PassThrough(), {
-    // Prompts ignore the first event-loop turn of a terminal and the keys in that turn, including
-    // keys typed earlier.
+    // Because of `isTTY`, prompts ignore the keys of the first event-loop turn, including keys
+    // typed earlier.
     isTTY: true,
     setRawMode: (isRaw: boolean) => stdin.setRawMode?.(isRaw),
   });
@@ -34,8 +34,8 @@ export function openKeyboard(stdin: InputStream, change: (piece: string) => stri
   const decoder = new StringDecoder('utf8');
   let waiting = '';
   let next: NodeJS.Immediate | undefined;
-  // A search filters its list after it receives the text. An Enter must arrive after the filter to
-  // choose from the list.
+  // A search filters its list after it has received the text. Enter must arrive after the filter
+  // has run, to choose from the filtered list.
   const deliver = (): void => {
     const [piece = ''] = /^[^\r]+|^\r/.exec(waiting) ?? [];
     waiting = waiting.slice(piece.length);
@@ -58,17 +58,18 @@ export function openKeyboard(stdin: InputStream, change: (piece: string) => stri
   };
 }
 
-/** The escape sequence that ends the erasure before a prompt is redrawn. */
+/** The escape sequence that ends the erasure before the library redraws a prompt. */
 const erased = '\u001B[2K\u001B[G';
 
 export interface Screen {
   readonly output: Writable;
   /**
    * Erases the prompt and the lines above the prompt, as the terminal currently wraps them. The
-   * cursor is on the last line of the prompt. Ignores later writes of the prompt.
+   * cursor is on the last line of the prompt. After the erasure, the screen ignores writes of the
+   * prompt.
    */
   readonly erase: (above: readonly string[]) => void;
-  /** Ignores later writes of the prompt. The present content stays on the screen. */
+  /** Keeps the present content on the screen, and ignores later writes of the prompt. */
   readonly abandon: () => void;
 }
 

@@ -1,4 +1,5 @@
-// The style of prompts, with the colours of stderr. The library would use the colours of stdout.
+// Defines the style of prompts with the colours of stderr, because the library would use the
+// colours of stdout.
 import type { Terminal } from '../terminal.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { widthOf, wrap } from '../layout.js';
@@ -6,11 +7,11 @@ import { widthOf, wrap } from '../layout.js';
 const dots = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const dashes = ['-', '\\', '|', '/'];
 
-/** The frames of all spinners. */
+/** Returns the frames of all spinners. */
 export const spinnerFrames = (unicode: boolean): string[] => (unicode ? [...dots] : [...dashes]);
 
 interface PromptLook {
-  /** What Esc does in a list, such as `back`. */
+  /** The effect of Esc in a list, such as `back`. */
   readonly escape?: string | undefined;
   /** A dim word after the open question. */
   readonly hint?: string | undefined;

@@ -1,5 +1,5 @@
-// A confirmation with a time limit. The question shows the remaining time, and closes when the time
-// is over.
+// Asks for a confirmation with a time limit. The question shows the remaining time, and closes when
+// the time is over.
 import {
   createPrompt,
   isEnterKey,
@@ -15,7 +15,7 @@ import type { promptTheme } from './theme.js';
 
 /** The time limit of a question: the expiry of a quote. */
 export interface Deadline {
-  /** The remaining time in milliseconds. */
+  /** Returns the remaining time in milliseconds. */
   readonly left: () => number;
   readonly every: LiveOptions['every'];
 }

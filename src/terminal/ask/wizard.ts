@@ -6,9 +6,9 @@ export const back = Symbol('back');
 export type Back = typeof back;
 
 /**
- * A step of a wizard. Undefined if the step has no question to ask, because a flag has the answer
- * or the question does not apply. After a step back, `before` contains the withdrawn answers, which
- * the question then suggests.
+ * Asks the question of a wizard's step. Returns undefined if a flag has given the answer or the
+ * question does not apply. After a step back, `before` contains the withdrawn answers, which the
+ * question then suggests.
  */
 export type Step<Answers> = (
   soFar: Answers,
@@ -16,8 +16,8 @@ export type Step<Answers> = (
 ) => Promise<Answers | Back> | undefined;
 
 /**
- * Asks the steps in order. Going back withdraws the last answer and repeats its question. Going
- * back from the first step ends the wizard with `back`.
+ * Asks the steps in order. Each step back withdraws the last answer and repeats its question. A
+ * step back from the first question ends the wizard with `back`.
  * @param before the answers of an earlier run, which the questions suggest
  */
 export async function walk<Answers>(
@@ -66,7 +66,7 @@ export const stepFor =
         }))
       : undefined;
 
-/** Adds the result of an answer to the answers. The answer `back` adds no result. */
+/** Adds the result of an answer to the answers, or returns `back` unchanged. */
 export async function taking<T, Answers>(
   answer: Promise<T | Back>,
   take: (given: T) => Answers,

@@ -17,8 +17,7 @@ export interface BatchProgress {
   readonly failed: number;
   readonly elapsedMs: number;
   /**
-   * The number of rows that were finished before this run. These rows do not count for the speed of
-   * this run.
+   * The number of rows that earlier runs finished, which do not count for the speed of this run.
    */
   readonly skipped: number;
   readonly stopping: boolean;
@@ -27,8 +26,8 @@ export interface BatchProgress {
 const barWidth = 20;
 
 /**
- * The progress of a batch. Parts that do not fit into the window are omitted: `━━━━━━━━────────────
- * 16 of 40  1 failed  about 12 s left`.
+ * Draws the progress of a batch, such as `━━━━━━━━──────────── 16 of 40  1 failed  about 12 s
+ * left`. svcpay omits parts that do not fit into the window.
  */
 export function progressLine(progress: BatchProgress, { style, blocks, columns }: Canvas): string {
   const { done, rows, failed, stopping } = progress;
@@ -36,7 +35,7 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
   const bar =
     style.green((blocks ? '━' : '#').repeat(filled)) +
     style.dim((blocks ? '─' : '-').repeat(barWidth - filled));
-  // While a batch stops, the most important part is why svcpay still waits.
+  // While a batch stops, the reason why svcpay still waits is the most important part.
   const parts = [
     { text: bar, priority: stopping ? 3 : 1 },
     { text: `${done} of ${rows}`, priority: stopping ? 1 : 0 },
@@ -48,7 +47,7 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
   return sideBySide(parts, columns - besideLive, '  ').join('\n');
 }
 
-/** The width of the live line without the progress. */
+/** The width of the live line besides the progress. */
 const besideLive = 5;
 
 function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string {
@@ -57,7 +56,10 @@ function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string {
   return `about ${describeDuration((elapsedMs / paid) * (rows - done))} left`;
 }
 
-/** A finished row as a log line: `12/40  paid  order-118  0.00001003 BTC  c1d2e3f4-…`. */
+/**
+ * Describes a finished row as a log line, such as `12/40  paid  order-118  0.00001003 BTC
+ * c1d2e3f4-…`.
+ */
 export function rowLine(row: BatchLine, done: number, rows: number): string {
   const paid =
     row.paid === null || row.paidCcy === null ? '' : formatAmount(money(row.paidCcy, row.paid));
@@ -137,14 +139,14 @@ const summaryFields = {
   result: text,
 } satisfies FieldsOf<BatchSummary>;
 
-/** The fields of the summary. With jsonl, the fields of a row too. */
+/** The fields of the summary and, for jsonl, of a row, which `--fields` accepts. */
 export const batchFields: readonly string[] = Object.keys({ ...summaryFields, ...batchLineFields });
 
-/** The number of failed rows on the screen. The result file contains every failed row. */
+/** The maximum number of failed rows on the screen. The result file contains every failed row. */
 export const shownFailures = 10;
 
 /**
- * The result of a batch.
+ * Returns the view of a batch's result.
  * @param failures the first rows that failed
  */
 export function batchView(

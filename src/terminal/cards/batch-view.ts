@@ -18,7 +18,7 @@ export interface BatchSum {
   readonly rows: number;
   readonly amount: Big;
   /**
-   * The spendable balance of the wallet. Null if the balance is unknown or the wallet does not
+   * The spendable balance of the wallet, or null if the balance is unknown or the wallet does not
    * exist.
    */
   readonly available: Big | null;
@@ -44,17 +44,17 @@ export interface BatchSummary {
   /** The planned total at the start, without fees. */
   readonly totals: readonly BatchSum[];
   /**
-   * The quoted or estimated debit of each wallet. Null if svcpay neither asked a question nor made
-   * a dry run.
+   * The quoted or estimated debit of each wallet, or null if svcpay neither asked a question nor
+   * made a dry run.
    */
   readonly cost: readonly BatchCost[] | null;
   /** The earlier run with which svcpay compares this run. */
   readonly lastRun: { readonly at: number; readonly name: string; readonly rows: number } | null;
   /** Differences from earlier runs. */
   readonly remarks: readonly BatchRemark[];
-  /** The digest of everything that the batch pays, with --seal or --sealed. */
+  /** The digest of all payments of the batch, if --seal or --sealed is given. */
   readonly seal: string | null;
-  /** The rows that were paid or in flight before this run, and since when. */
+  /** The rows that were paid or in flight before this run, with the time of the earlier payment. */
   readonly earlier: readonly { readonly line: number; readonly at: number }[];
   /** The path of the file with the outcome of every row. */
   readonly result: string | null;
@@ -72,7 +72,7 @@ export interface BatchRemark {
 /** The total debited from a wallet. */
 export interface BatchCost {
   readonly ccy: string;
-  /** The debited total. Includes fees, unless the total is an estimate. */
+  /** The debited total, which includes fees if it is quoted and not estimated. */
   readonly total: Big;
   readonly fees: Big | null;
   readonly isEstimate: boolean;
@@ -109,7 +109,7 @@ const changeOf = ({ before, now, note }: BatchRemark): string =>
     .filter((part) => part !== '')
     .join(', ');
 
-/** The text of a remark: `Line 4: Bob Tran: account changed, 0123456789 -> 9876543210`. */
+/** Describes a remark, such as `Line 4: Bob Tran: account changed, 0123456789 -> 9876543210`. */
 export const remarkText = (remark: BatchRemark): string =>
   [
     remark.line === null ? '' : `Line ${remark.line}: `,
@@ -128,7 +128,7 @@ const remarkDetail = (remark: BatchRemark): CardDetail => ({
 
 const mostRemarks = 50;
 
-/** The remarks as one block of lines above the question. */
+/** Draws the remarks as one block of lines above the question. */
 function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] {
   if (remarks.length === 0) return [];
   const shown = remarks.slice(0, mostRemarks);
@@ -170,12 +170,12 @@ function sumDetail({ from, ccy, rows, amount, available }: BatchSum): CardDetail
 }
 
 export interface BatchPlan {
-  /** The rows of the batch. Undefined if the batch is too long to show. */
+  /** The rows of the batch, or undefined if the batch is too long to show. */
   readonly rows?: readonly BatchRowView[] | undefined;
   readonly quoted?: QuotedCost | undefined;
 }
 
-/** The plan of a batch, shown above the question for approval. */
+/** Draws the plan of a batch above the question for approval. */
 export function batchCard(
   summary: BatchSummary,
   { rows, quoted }: BatchPlan,
@@ -218,7 +218,7 @@ export function batchCard(
 
 const dayOf = (at: number): string => dateTime(at).slice(0, 10);
 
-/** The days on which earlier runs paid the rows. */
+/** Lists the days on which earlier runs paid the rows. */
 const daysOf = (rows: BatchSummary['earlier']): string =>
   [...new Set(rows.map(({ at }) => dayOf(at)))].toSorted().join(', ');
 
@@ -233,7 +233,7 @@ export interface BatchRowView {
   readonly from: string;
   readonly method: string;
   readonly ref: string;
-  /** The debit including fees, and the fees alone. Null if the row was not quoted. */
+  /** The debit including fees, or null if svcpay did not quote the row. */
   readonly cost: Big | null;
   readonly fees: Big | null;
 }
@@ -241,7 +241,10 @@ export interface BatchRowView {
 const costText = ({ cost, from }: BatchRowView): string =>
   cost === null ? '' : formatAmount(money(from, cost));
 
-/** Formats an amount: `50 000 sat` for `50000sat`. Returns a text such as `all` unchanged. */
+/**
+ * Formats an amount, for example `50000sat` as `50 000 sat`. Returns a text such as `all`
+ * unchanged.
+ */
 function amountText({ amount }: BatchRowView): string {
   if (!/^\d+(?:\.\d+)?[a-z]+$/i.test(amount)) return amount;
   const parsed = parseAmount(amount);

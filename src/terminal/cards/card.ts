@@ -1,5 +1,5 @@
-// The building blocks of cards: labelled lines, and lines of money with aligned numbers. Each block
-// sanitizes its values.
+// Draws the building blocks of cards: labelled lines, and lines of money with aligned numbers. Each
+// block sanitizes its values.
 import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
 import { fit, sideBySide, type LayoutPart, padLeft, padRight, widthOf, wrap } from '../layout.js';
@@ -8,7 +8,7 @@ import type { Canvas } from '../terminal.js';
 const margin = '  ';
 const gap = '   ';
 
-/** A labelled line: `Expires   in 48 minutes`. */
+/** A labelled line such as `Expires   in 48 minutes`. */
 export interface CardDetail {
   readonly label: string;
   readonly value: string;
@@ -21,7 +21,7 @@ export interface CardDetail {
   readonly whole?: boolean;
 }
 
-/** A labelled line, or no line if the value is missing. */
+/** Returns a labelled line, or no line if the value is missing. */
 export const optionalDetail = (
   label: string,
   value: string | null | undefined,
@@ -30,28 +30,28 @@ export const optionalDetail = (
 
 export interface MoneyLine {
   readonly label: string;
-  /** The amount. A text, such as a rate, stands between amounts. */
+  /** The amount, or a text between amounts, such as a rate. */
   readonly amount: Money | string;
   /** A dim text after the amount, such as a percentage or an arrival time. */
   readonly note?: string | undefined;
-  /** Whether this is the total of the lines above. Drawn in bold under a rule. */
+  /** Whether the line is the total of the lines above, which svcpay draws in bold under a rule. */
   readonly total?: boolean;
-  /** Whether the line is secondary. A secondary line shows no satoshis. */
+  /** Whether the line is secondary, so that it shows no satoshis. */
   readonly aside?: boolean;
   /** Whether the note is a warning. */
   readonly warns?: boolean;
 }
 
 /**
- * An amount such as `0.00050000 BTC (50 000 sat)`. Amounts of other currencies have no text in
- * parentheses.
+ * Formats an amount of bitcoin such as `0.00050000 BTC (50 000 sat)`. Amounts of other currencies
+ * have no text in parentheses.
  */
 export const amountWithSats = (amount: Money): string =>
   amount.ccy === 'BTC'
     ? `${formatAmount(amount)} (${formatSats(amount.value)})`
     : formatAmount(amount);
 
-/** An approximate value such as `≈ 74 260 USD`. Small values have cents, large values have none. */
+/** Formats an approximate value such as `≈ 74 260 USD`, with cents only for values below 100. */
 export function worthText(worth: Money | undefined): string {
   if (worth === undefined) return '';
   const { ccy, value } = worth;
@@ -64,10 +64,10 @@ export function worthText(worth: Money | undefined): string {
 export const heading = (text: string, { style, columns }: Canvas): string[] =>
   wrap(sanitize(text), columns - margin.length).map((line) => margin + style.bold(line));
 
-/** The window of a card. If an explorer is set, addresses are links. */
+/** The window of a card, in which addresses are links if an explorer is set. */
 type Pane = Pick<Canvas, 'style' | 'columns' | 'explorer'>;
 
-/** Labelled lines with aligned values. A long value wraps within its column. */
+/** Draws labelled lines with aligned values. A long value wraps within its column. */
 export function detailLines(given: readonly CardDetail[], canvas: Pane, labelWidth = 7): string[] {
   const { style, columns } = canvas;
   const details = given.map(harmless);
@@ -96,8 +96,8 @@ const partsOf = ({ value, note = '', whole }: CardDetail, canvas: Pane): LayoutP
 ];
 
 /**
- * A label with its value below. svcpay does not wrap a text to copy, because people can copy a text
- * that the terminal wraps.
+ * Draws a label with its value below. svcpay leaves the wrapping of a text to copy to the terminal,
+ * so that people can copy the text.
  */
 function stackedDetail({ label, value, note = '', whole }: CardDetail, canvas: Pane): string[] {
   const { columns, style } = canvas;
@@ -116,7 +116,7 @@ function stackedDetail({ label, value, note = '', whole }: CardDetail, canvas: P
 const bitcoinAddress = /^(?:(?:bc|tb|bcrt)1[02-9a-z]{8,87}|[123mn][1-9A-HJ-NP-Za-km-z]{25,34})$/i;
 
 /**
- * A Bitcoin address as a link to the block explorer, if an explorer is set. Other texts stay
+ * Returns a Bitcoin address as a link to the block explorer if an explorer is set. Other texts stay
  * unchanged.
  */
 export const linked = (text: string, { explorer }: Pick<Canvas, 'explorer'>): string =>
@@ -132,7 +132,7 @@ const harmless = ({ label, value, note, whole }: CardDetail): CardDetail => ({
 });
 
 /**
- * Lines of money. Numbers of one currency are right-aligned. Numbers of several currencies are
+ * Draws lines of money. Numbers are right-aligned if all have the same currency, otherwise
  * left-aligned. A narrow window first omits the satoshis, then moves the notes to separate lines.
  */
 export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWidth = 0): string[] {
@@ -171,7 +171,9 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
   });
 }
 
-/** A label with its amount below, so that svcpay does not wrap a number that fits on a line. */
+/**
+ * Draws a label with its amount below, so that svcpay does not wrap a number that fits on a line.
+ */
 function stackedMoney(
   { label, amount, note, total, warns }: Cells,
   { columns, style }: Canvas,
@@ -189,7 +191,7 @@ function stackedMoney(
 interface Cells {
   readonly label: string;
   readonly amount: string;
-  /** Whether the width of the column includes this amount. */
+  /** Whether the cell contains an amount, whose width counts for the column, instead of a text. */
   readonly isMoney: boolean;
   readonly sats: string;
   readonly note: string;

@@ -53,7 +53,7 @@ const fields = {
 export const decodedFields: readonly string[] = Object.keys(fields);
 
 /**
- * The view of a decoded destination.
+ * Returns the view of a decoded destination.
  * @param now epoch ms
  */
 export function decodedView<T extends object>(
@@ -131,7 +131,7 @@ function invoiceDetails(invoice: Invoice, now: number): CardDetail[] {
   ];
 }
 
-/** A labelled time, with the time ago if that is clearer than the date. */
+/** Returns a labelled time, with the relative time if that is clearer than the date. */
 function timeDetail(label: string, at: number, now: number): CardDetail {
   const value = dateTime(at);
   const relative = relativeTime(at, now);

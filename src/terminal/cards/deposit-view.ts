@@ -1,4 +1,4 @@
-// A permanent deposit address with its QR code and its accepted currency.
+// Shows a permanent deposit address with its QR code and its accepted currency.
 import { usdtAddressFields } from '../../api/reading/objects.js';
 import { invoiceCard } from './invoice-card.js';
 import type { RecordView } from '../rows/view.js';
@@ -21,7 +21,10 @@ export const depositFields: readonly string[] = [
   'lightningAddress',
 ];
 
-/** The time until a deposit arrives (specification: endpoints 4 and 5, and Confirm transaction). */
+/**
+ * The time until a deposit arrives, by blockchain (specification: endpoints 4 and 5, and Confirm
+ * transaction).
+ */
 const arrivals: Readonly<Record<string, string>> = {
   Lightning: 'in seconds',
   Bitcoin: 'after confirmations, 10 to 60 minutes',

@@ -1,5 +1,5 @@
-// A form above the question of a wizard: the current step, and the earlier answers on one line per
-// step.
+// Draws the form above a wizard's question: the current step, and the earlier answers on one line
+// per step.
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { padRight, widthOf, wrap } from '../layout.js';

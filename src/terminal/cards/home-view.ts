@@ -1,4 +1,4 @@
-// The overview above the menu of the home screen: account, balances, latest movements and
+// Draws the overview above the menu of the home screen: account, balances, latest movements and
 // unfinished payments.
 import type { ListedTransaction, Wallet } from '../../api/types.js';
 import { formatAmount, formatNumber, moneyFromWire, type Money } from '../../formats/amount.js';
@@ -35,21 +35,18 @@ export interface HomeMore {
   /** The number of payments in flight that `Home.pending` does not contain. */
   readonly morePending: number;
   /**
-   * The time of the last check of the open payments. Undefined if the service answered for all of
-   * them.
+   * The time of the last check of the open payments, or undefined if the service answered for all
+   * open payments.
    */
   readonly notAsked: string | undefined;
-  /** The failure to reach the service. If set, the screen shows only local data. */
+  /** The failure to reach the service, after which the screen shows only local data. */
   readonly notReached: Failure | undefined;
-  /** Returns the approximate value of an amount. Undefined without an exchange rate. */
+  /** Returns the approximate value of an amount, or undefined without an exchange rate. */
   readonly worth: (amount: Money) => Money | undefined;
   readonly known: RecipientOf;
 }
 
-/**
- * The maximum number of open payments on the screen. More open payments would push the menu off the
- * screen.
- */
+/** The maximum number of open payments above the menu, so that the menu stays on the screen. */
 const mostOpen = 4;
 export const mostRecent = 5;
 const margin = '  ';
@@ -90,13 +87,10 @@ export function homeLines(home: Home, more: HomeMore, canvas: Canvas): string[] 
   ];
 }
 
-/**
- * The maximum width of the head. In a wider window, the age of the data would be far from the
- * account.
- */
+/** The maximum width of the screen's head, which keeps the age of the data near the account. */
 const widestHead = 80;
 
-/** The spendable balances, without empty wallets and without wallets of unknown balance. */
+/** Returns the spendable balances, without empty wallets and without wallets of unknown balance. */
 export const balances = ({ wallets }: Pick<Home, 'wallets'>): Money[] =>
   wallets
     .map(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance))
@@ -113,7 +107,7 @@ function unknownLines(
   );
 }
 
-/** A row of the screen: a wallet, and a movement next to the wallet. */
+/** A row of the home screen: a wallet, and a movement next to the wallet. */
 interface Row {
   readonly held: Money | undefined;
   readonly txn: ListedTransaction | undefined;
@@ -121,8 +115,8 @@ interface Row {
 }
 
 /**
- * The balances, their values, and the latest movements. A narrow window first omits the movements,
- * then the values.
+ * Draws the balances, their values, and the latest movements. A narrow window first omits the
+ * movements, then the values.
  */
 function holdingsLines(
   home: Home,
@@ -162,13 +156,13 @@ function holdingsLines(
   return createTable(columns, { ...canvas, gap: blockGap })(rows).rows.flat();
 }
 
-/** The gap between the columns on home and in watch. */
+/** The gap between the columns on the home screen and in `watch`. */
 export const blockGap = 3;
 
 /** The priority of the movement columns, which a narrow window omits before the values. */
 const besideBalances = 2;
 
-/** The columns of a wallet on home and in watch. */
+/** Returns the columns of a wallet on the home screen and in `watch`. */
 export const balanceColumns = (worth: HomeMore['worth']): Column<Money>[] => [
   { name: 'ccy', title: '', value: ({ ccy }) => ccy },
   {

@@ -1,4 +1,4 @@
-// The card of a payment request: the title, the QR code if the code fits, and the whole invoice or
+// Draws the card of a payment request: the title, the QR code if it fits, and the whole invoice or
 // address to copy.
 import { detailLines, heading, linked, type CardDetail } from './card.js';
 import { qrLines } from '../qr/qr.js';
@@ -23,18 +23,18 @@ export interface InvoiceCard {
 
 const margin = '  ';
 
-/** The free rows below the card, which keep the QR code on the screen. */
+/** The number of free rows below the card, which keep the QR code on the screen. */
 const rowsBelow = 2;
 
-/** The number of rows that the lines fill after the terminal has wrapped them. */
+/** Returns the number of rows that the lines fill after the terminal has wrapped them. */
 const rowsOf = (lines: readonly string[], columns: number): number =>
   lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
 
 /**
  * Draws the title, the QR code, the text to copy, and further lines. In a low window, the further
- * lines are above the code, so that the code and the text stay visible. A hint replaces a code that
- * does not fit or that the terminal cannot draw. The text to copy is one line from the first
- * column. The terminal wraps that line, so people can copy the whole text.
+ * lines are above the QR code, so that the code and the text to copy stay visible. A hint replaces
+ * a QR code that does not fit or that the terminal cannot draw. The text to copy is one line from
+ * the first column, which the terminal wraps, so that people can copy the whole text.
  */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;

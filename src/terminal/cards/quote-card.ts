@@ -1,4 +1,4 @@
-// The quote of a payment: description, received amount, cost and remaining balance.
+// Draws the card of a quote: description, received amount, cost and remaining balance.
 import type { Big } from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
@@ -19,7 +19,7 @@ export interface QuoteCard {
   /** The description of the payment, such as payee, text and expiry. */
   readonly about: readonly CardDetail[];
   readonly gets: Money;
-  /** The label of the received amount. The default is "Recipient gets". */
+  /** The label of the received amount, by default "Recipient gets". */
   readonly getsLabel?: string | undefined;
   readonly serviceFee: Money;
   readonly networkFee: Money;
@@ -30,12 +30,12 @@ export interface QuoteCard {
   /** The available balance of the wallet after this payment. */
   readonly left?: Money | undefined;
   /**
-   * Whether the remaining balance is certain. False if the wallet may already reserve the cost of
-   * this payment. The remaining balance is then a minimum.
+   * Whether the remaining balance is certain. If the wallet may already reserve the cost of this
+   * payment, the remaining balance is only a minimum.
    */
   readonly isLeftCertain?: boolean;
   readonly validForMs?: number | undefined;
-  /** Returns the approximate value of an amount in fiat. Undefined without an exchange rate. */
+  /** Returns the approximate value of an amount in fiat, or undefined without an exchange rate. */
   readonly worth?: ((amount: Money) => Money | undefined) | undefined;
 }
 
@@ -81,7 +81,7 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
   ];
 }
 
-/** A note with the fiat value of the debit, if the value is known. */
+/** Returns a note with the fiat value of the debit, if the value is known. */
 const noteOf = (note: string, { worth, pays }: Pick<QuoteCard, 'worth' | 'pays'>): string =>
   [note, worthText(worth?.(pays))].filter((part) => part !== '').join('   ');
 
@@ -90,7 +90,10 @@ const expensiveFrom = 5;
 
 type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays'>;
 
-/** The sum of both fees, and their share of the amount. Undefined without an amount. */
+/**
+ * Returns the sum of both fees, and their share of the amount. The share is undefined if the debit
+ * consists only of fees.
+ */
 function feesOf({ serviceFee, networkFee, pays }: Fees): {
   readonly fees: Big;
   readonly percent: Big | undefined;
@@ -105,7 +108,7 @@ function isExpensive(quote: Fees): boolean {
   return fees.gt(0) && (percent === undefined || percent.gt(expensiveFrom));
 }
 
-/** The warning about expensive fees, shown above all amounts. */
+/** Draws the warning about expensive fees, which is above all amounts. */
 function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
   if (!isExpensive(quote)) return [];
   const { fees, percent } = feesOf(quote);
@@ -117,7 +120,7 @@ function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
   return [...wrap(text, columns - 2).map((line) => `  ${style.yellow(line)}`), ''];
 }
 
-/** The share of the fees as text, such as `fee 0.28 %`. */
+/** Returns the share of the fees as text, such as `fee 0.28 %`. */
 function feeShare(quote: Fees): string {
   const { fees, percent } = feesOf(quote);
   if (!quote.namesFees) return 'fee not reported';
@@ -126,11 +129,14 @@ function feeShare(quote: Fees): string {
   return percent.lt('0.01') ? 'fee below 0.01 %' : `fee ${percent.toFixed(2)} %`;
 }
 
-/** A rate such as `1 BTC = 70 796.85 USDT`. */
+/** Formats a rate such as `1 BTC = 70 796.85 USDT`. */
 export const rateText = ({ base, quote, value }: Rate): string =>
   `1 ${base} = ${formatAmount(money(quote, value))}`;
 
-/** The inverse of a rate, rounded and marked as approximate: `1 USDT ≈ 0.0000141250 BTC`. */
+/**
+ * Formats the inverse of a rate, rounded and marked as approximate, such as `1 USDT ≈ 0.0000141250
+ * BTC`.
+ */
 export const inverseText = ({ base, quote, value }: Rate): string =>
   value.lte(0)
     ? ''

@@ -1,4 +1,4 @@
-// A receipt as an HTML page to print or send: one self-contained file without scripts.
+// Builds a receipt as an HTML page to print or send, in one self-contained file without scripts.
 import * as v from 'valibot';
 import type { Transaction } from '../../api/types.js';
 import { decimalsOf, formatAmount, money, type Money } from '../../formats/amount.js';
@@ -30,7 +30,7 @@ const css = `
 
 export interface ReceiptPageOptions extends ReceiptOptions {
   /**
-   * The approved amounts of both sides. Without an approval, the amounts requested from the
+   * The approved amounts of both sides or, without an approval, the amounts requested from the
    * service.
    */
   readonly agreed?: readonly Money[];
@@ -61,7 +61,7 @@ export function receiptPage(transaction: Transaction, options: ReceiptPageOption
   return page(heading, [`<h1>${escaped(heading)}</h1>`, ...parts, footer]);
 }
 
-/** A remittance advice: the receipts of all payments to a payee, below their totals. */
+/** Builds a remittance advice: the receipts of all payments to a payee, below their totals. */
 export function remittancePage(
   payee: string,
   amounts: readonly Money[],
@@ -109,7 +109,10 @@ function sectionOf({ transaction, options }: ReceiptOf) {
   };
 }
 
-/** A row of the receipt. The legal name replaces the name of the recipient. */
+/**
+ * Returns a row of the receipt. The label `Account name` distinguishes the name on the account from
+ * the legal name.
+ */
 const detailRow = ({ label, value }: CardDetail): Row => [
   label === 'Recipient' ? 'Account name' : label,
   value,
@@ -136,8 +139,8 @@ function worthRows({ worth }: ReceiptPageOptions, zone: string): Row[] {
 const identity = v.object({ legalFullName: v.string(), countryCode: v.optional(v.string()) });
 
 /**
- * The legal names and countries of both parties, if known. The account's display name stands for
- * the account's owner.
+ * Returns the legal names and countries of both parties, if known. If the legal name of the
+ * account's owner is unknown, the display name of the account replaces it.
  */
 function partyRows({ sourceReq, destReq, accountDisplayName }: Transaction): Row[] {
   const party = (label: string, { kyc, method, reqDetails }: Transaction['sourceReq']): Row[] => {

@@ -38,20 +38,20 @@ export interface ReceiptOptions {
   /** The current time in epoch ms. */
   readonly now: number;
   /**
-   * The time of the data, if svcpay could not read the transaction now: `as of 2026-11-21
-   * 14:02:11`.
+   * The time of older data, such as `as of 2026-11-21 14:02:11`, if svcpay could not read the
+   * transaction now.
    */
   readonly seen?: string | undefined;
   /** The debited amount, including fees. */
   readonly total?: Money | undefined;
   /**
-   * The times in epoch ms when this home saw each state. The service reports only the first and the
-   * last time.
+   * The times of the states in epoch ms, from the journal and the webhook inbox, because the
+   * service reports only the first and the last time.
    */
   readonly times?: ReadonlyMap<string, number> | undefined;
   /**
-   * Texts that the receipt does not repeat, because the command shows them below: an invoice, an
-   * address.
+   * Texts that the receipt omits, because the command shows them below the receipt, such as an
+   * invoice or an address.
    */
   readonly shownBelow?: readonly string[] | undefined;
   /** The decoded Lightning invoice. */
@@ -68,7 +68,7 @@ interface InvoiceDetails {
 /** The width of the label column in every part of a receipt. */
 const labelWidth = 11;
 
-/** The content of a receipt for the screen or for a page. */
+/** Returns the content of a receipt for the screen or for a page. */
 export const receiptParts = (transaction: Transaction, options: ReceiptOptions) => ({
   title: transactionKind(transaction),
   state: stateWithReason(transaction),
@@ -101,7 +101,10 @@ export function receipt(
     .flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
 }
 
-/** The receipt as the result of a command. In a pipe, it is the row of the history. */
+/**
+ * Returns the view of a receipt as the result of a command. In a pipe, the view is the row of the
+ * history.
+ */
 export function receiptView(
   transaction: Transaction,
   options: ReceiptOptions,
@@ -111,8 +114,8 @@ export function receiptView(
 }
 
 /**
- * A line for each step, with the time of the step if known. Later steps are dim. A narrow window
- * omits the date.
+ * Draws a line for each step, with the time of the step if known. Future steps are dim. A narrow
+ * window omits the date.
  */
 function timeline(
   transaction: Transaction,
@@ -163,8 +166,8 @@ const timesOf = (transaction: Transaction, { times = new Map() }: ReceiptOptions
 ];
 
 /**
- * The times of the first and the last step. The service reports only the creation and the last
- * change.
+ * Returns the times of the first and the last step, because the service reports only the creation
+ * and the last change.
  */
 function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): StateTime[] {
   const created = createdAt ?? sourceReq.createAt;
@@ -216,7 +219,9 @@ function amounts(transaction: Transaction, total: Money | undefined): MoneyLine[
 const isPaying = ({ txnState }: Transaction): boolean =>
   !movedNothing(txnState) && txnState !== 'error';
 
-/** Where the money of a failed payment is. Undefined for any other transaction. */
+/**
+ * Describes where the money of a failed payment is. Returns undefined for any other transaction.
+ */
 function placeOfMoney(transaction: Transaction, total: Money | undefined): string | undefined {
   const { sourceReq, destReq, txnState } = transaction;
   if (sourceReq.method !== 'servicepay') return undefined;
@@ -246,7 +251,7 @@ const detailLabels: Readonly<Record<string, string>> = {
   institutionCode: 'Code',
 };
 
-/** Whether the receipt shows the field in words elsewhere. */
+/** Whether the receipt shows the content of the field in words elsewhere. */
 const isShownElsewhere = (key: string): boolean =>
   /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
 
@@ -266,7 +271,7 @@ function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[
   return [...side('From', sourceReq), ...side('To', destReq)];
 }
 
-/** Removes repeated values, because a service may report a value under two names. */
+/** Removes details with a repeated value, because a service may report a value under two names. */
 const once = (details: readonly CardDetail[]): CardDetail[] =>
   details.filter(({ value }, i) => details.findIndex((each) => each.value === value) === i);
 
@@ -282,7 +287,7 @@ function detail(key: string, value: unknown): CardDetail[] {
   ];
 }
 
-/** Quotes and unpaid requests expire. Payments in flight do not. */
+/** Whether a transaction can expire, as quotes and unpaid requests can. */
 const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
   ['quoted', 'srcintent', 'expired'].includes(txnState) ||
   (txnState === 'srccreated' && sourceReq.method === 'lightning');

@@ -1,5 +1,5 @@
-// The progress of a transaction in steps: ✓ quoted ── ✓ confirmed ── ● sent ── ○ settled. A final
-// line with the outcome follows.
+// Draws the progress of a transaction in steps, such as ✓ quoted ── ✓ confirmed ── ● sent ── ○
+// settled. A final line with the outcome follows.
 import type { ListedTransaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
@@ -12,7 +12,7 @@ import { sanitize } from '../sanitize.js';
 type Stepped = Pick<ListedTransaction, 'txnState' | 'sourceReq' | 'destReq'>;
 
 export interface Step {
-  /** The state as the service names it. */
+  /** The service's name of the state. */
   readonly state: string;
   /** The word for the state on the screen. */
   readonly word: string;
@@ -35,8 +35,8 @@ const words: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * The steps of a transaction. If the transaction ended in a state that is not a step (`failed`,
- * `expired`), that state follows the steps that were certainly reached.
+ * Returns the steps of a transaction. If the transaction ended in a state that is not a step
+ * (`failed`, `expired`), that state follows the steps that the transaction certainly reached.
  */
 export function stepsOf(transaction: Stepped, reached: readonly string[] = []): Step[] {
   const { txnState } = transaction;
@@ -59,7 +59,7 @@ export function stepsOf(transaction: Stepped, reached: readonly string[] = []): 
 const signs = { passed: '✓', present: '●', ahead: '○' } as const;
 
 /**
- * Draws a step such as `✓ quoted`, `● sent` or `○ settled`, readable without colour. The final step
+ * Draws a step such as `✓ quoted`, `● sent` or `○ settled`, readable without colour. A final state
  * has a tick or a cross.
  */
 export function paintStep({ state, word, at }: Step, style: Canvas['style']): string {
@@ -71,7 +71,7 @@ export function paintStep({ state, word, at }: Step, style: Canvas['style']): st
 
 /**
  * Draws the steps on one line. A narrow window first omits the passed steps, then the future steps.
- * `reached` contains the passed states.
+ * `reached` contains the states that the transaction has reached.
  */
 export function stepsLine(
   transaction: Stepped,
@@ -100,12 +100,12 @@ const besideDuration = 5;
 /** The width of a live line without the steps: the margin, the spinner and the last cell. */
 const beside = 5;
 
-/** The longest wait without an explanation. */
+/** The longest wait that the live line does not explain. */
 const shortMs = 3_000;
 
 /**
- * Describes the wait for an outgoing payment: `4 min · on-chain usually takes 30 min · Ctrl-C is
- * safe: the payment goes on`. Empty for other transactions.
+ * Describes the wait for an outgoing payment, such as `4 min · on-chain usually takes 30 min ·
+ * Ctrl-C is safe: the payment goes on`. Returns an empty text for other transactions.
  * @param usually the usual duration, in words
  */
 export function waitingText(
@@ -120,13 +120,12 @@ export function waitingText(
     .join(' · ');
 }
 
-/** The time since the service created a transaction. 0 if the time is unknown. */
+/** Returns the time since the service created a transaction, or 0 if the time is unknown. */
 export const ageOf = ({ createdAt }: Pick<ListedTransaction, 'createdAt'>, now: number): number =>
   typeof createdAt === 'number' ? Math.max(now - createdAt, 0) : 0;
 
 /**
- * Adds a text after the steps. If the text does not fit on the line, a shortened text is below the
- * steps.
+ * Adds a text after the steps or, if the text does not fit on the line, shortened below the steps.
  */
 export function besideSteps(
   steps: string,

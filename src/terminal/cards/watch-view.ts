@@ -1,4 +1,4 @@
-// The live screen of `svcpay watch`: balances with their last 30 days, open payments, and the
+// Draws the live screen of `svcpay watch`: balances with their last 30 days, open payments, and the
 // latest events.
 import type { Big } from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
@@ -38,8 +38,8 @@ export interface WatchModel {
 }
 
 /**
- * The transactions in the order of the rows on the screen. Null for a payment without a
- * transaction.
+ * Returns the transaction ids in the order of the rows on the screen, with null for a payment
+ * without a transaction.
  */
 export const openable = (model: WatchModel): (string | null)[] =>
   [...openRows(model), ...latestRows(model)].map(({ txnId }) => txnId);
@@ -85,7 +85,10 @@ const leastLatest = 5;
 
 type Rows = readonly (readonly string[])[];
 
-/** The rows that fit into `most` lines, at least one row. The marked, chosen row is among them. */
+/**
+ * Returns the rows that fit into `most` lines, at least one row, including the chosen row with its
+ * mark.
+ */
 function visible(rows: Rows, chosen: number, most: number, style: Canvas['style']): Rows {
   const marked = rows.map((lines, i) =>
     lines.map((line, n) =>
@@ -102,7 +105,7 @@ function visible(rows: Rows, chosen: number, most: number, style: Canvas['style'
   }
 }
 
-/** The age from which data counts as stale. The screen updates every ten seconds. */
+/** The age in ms from which data counts as stale, longer than the ten seconds between updates. */
 const staleMs = 15_000;
 
 function headLines({ home, problem, now }: WatchModel, canvas: Canvas): string[] {
@@ -116,8 +119,8 @@ function headLines({ home, problem, now }: WatchModel, canvas: Canvas): string[]
 }
 
 /**
- * The lines of the balances. A narrow window first omits the past balances, then the value. The
- * amount always stays.
+ * Draws the lines of the balances. A narrow window first omits the past balances, then the values,
+ * but never the amounts.
  */
 function balanceLines(
   { home, more, past }: WatchModel,
@@ -176,7 +179,9 @@ export function sparkline(values: readonly Big[]): string {
 const openRows = ({ home, more, now }: WatchModel): OpenLine[] =>
   openLines(home.pending, more.open, more.known, now);
 
-/** The latest movements, and events of transactions that are not among the movements. */
+/**
+ * Returns the latest movements, and the events of transactions that are not among the movements.
+ */
 function latestRows({ home, events }: WatchModel): ListedTransaction[] {
   const settled = new Set(home.recent.map(({ txnId }) => txnId));
   const reported = events

@@ -10,8 +10,8 @@ export function encodePng(
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // The picture has one bit per pixel in greyscale. Compression, filter and interlacing have their
-  // simplest value 0.
+  // The picture has one bit per pixel in greyscale. Compression, filter and interlacing have the
+  // simplest value, 0.
   header.writeUInt8(1, 8);
   const pixels = Buffer.concat(
     Array.from({ length: size }, (_, row) => scanline(size, (column) => isDark(row, column))),
@@ -25,8 +25,8 @@ export function encodePng(
 }
 
 /**
- * A line of pixels: a filter byte (no filter), then eight pixels per byte, the leftmost pixel in
- * the highest bit. The bit 1 means white.
+ * Encodes a line of pixels: a filter byte (no filter), then eight pixels per byte, with the
+ * leftmost pixel in the highest bit. The bit 1 means white.
  */
 function scanline(size: number, isDark: (column: number) => boolean): Buffer {
   const line = Buffer.alloc(1 + Math.ceil(size / 8));

@@ -5,19 +5,20 @@ import { encodeQr, svgOf, type Bitmap } from '../../formats/qr/qr-code.js';
 import { encodePng } from './png.js';
 
 /**
- * The width of the light border around the code, in modules. Two modules are enough on a screen,
+ * The width of the light border around the code, in modules. On a screen, two modules are enough,
  * although the standard requires four.
  */
 const screenBorder = 2;
 const fileBorder = 4;
 const pixelsPerModule = 8;
 
-// These colours belong to the fixed palette, so that a theme cannot invert or tint the code.
+// These colours belong to the terminal's fixed palette, so that a theme cannot invert or tint the
+// code.
 const darkGround = '\u001B[38;5;231;48;5;16m';
 const lightGround = '\u001B[38;5;16;48;5;231m';
 const reset = '\u001B[0m';
 
-/** How many columns and rows of modules a cell contains, and the sign for each bit mask. */
+/** The number of columns and rows of modules in a cell, and the sign for each bit mask. */
 interface Blocks {
   readonly across: number;
   readonly down: number;
@@ -26,14 +27,14 @@ interface Blocks {
 
 const shapes = {
   half: { across: 1, down: 2, sign: (mask) => (mask === 0 ? ' ' : '▀') },
-  // Sextants draw smaller codes. Their modules are a third higher than wide, which scanners accept.
-  // Some fonts do not contain these signs.
+  // Sextants draw smaller codes. The modules of sextants are a third higher than wide, which
+  // scanners accept. Some fonts do not contain sextants.
   sextants: { across: 2, down: 3, sign: sextant },
 } as const satisfies Readonly<Record<string, Blocks>>;
 
 /**
- * The sextant sign for a bit mask. Unicode has no sextants for signs that already existed: empty,
- * left half, right half.
+ * Returns the sextant sign for a bit mask. Unicode has no sextants for the signs that already
+ * existed, namely the blank, the left half and the right half.
  */
 function sextant(mask: number): string {
   if (mask === 0) return ' ';
@@ -42,8 +43,8 @@ function sextant(mask: number): string {
 }
 
 /**
- * Draws the code as coloured lines of blocks. Undefined if the code does not fit into the space, or
- * if the text is too long for a QR code.
+ * Draws the code as coloured lines of blocks. Returns undefined if the code does not fit into the
+ * space, or if the text is too long for a QR code.
  */
 export function qrLines(
   text: string,
@@ -65,7 +66,7 @@ export function qrLines(
 /**
  * Draws rows of modules as one line. The background of a cell has the colour of its last module.
  * The foreground covers the modules of the other colour. Many terminals fill the space between
- * lines with the background. Light stripes through dark modules would disturb scanners.
+ * lines with the background, and light stripes through dark modules would disturb scanners.
  */
 function lineOf(
   { isDark }: Bitmap,

@@ -1,6 +1,6 @@
-// The cells of a row: exact values in plain notation as text on one line, and fields by name. In
-// every format, a name in --fields is a path into the service's object, or the name of a computed
-// column.
+// Builds the cells of a row: exact values in plain notation as text on one line, and fields by
+// name. In every format, a name in --fields is a path into the service's object, or the name of a
+// computed column.
 import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { toJson } from './json.js';
@@ -47,7 +47,7 @@ export function pickFields<T extends object>(
 }
 
 /**
- * The deepest level of paths. No object in the specification is that deep. A response may be nested
+ * The deepest level of paths, deeper than any object in the specification. A response may be nested
  * deeper than the call stack allows.
  */
 const deepest = 10;
@@ -84,7 +84,10 @@ export function cellText(cell: Cell): string {
   return typeof cell === 'number' ? toJson(cell) : sanitize(String(cell));
 }
 
-/** Converts `--fields` to columns whose titles are the names. An object in a cell becomes JSON. */
+/**
+ * Converts the names in `--fields` to columns with these names as titles. An object in a cell
+ * becomes JSON.
+ */
 export const fieldColumns = <T extends object>(
   names: readonly string[],
   columns: readonly Column<T>[] = [],

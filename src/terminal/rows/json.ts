@@ -7,22 +7,22 @@ import { sanitizeJson } from '../sanitize.js';
 /**
  * Works like JSON.stringify, but writes decimals and bigints as plain numbers. A value that JSON
  * cannot represent becomes null.
- * @param indent the spaces per level. Without an indent, the JSON is one line
+ * @param indent the number of spaces per level, or 0 for JSON on one line
  */
 export const toJson = (value: unknown, { indent = 0 }: { readonly indent?: number } = {}): string =>
   sanitizeJson(write(value, indent) ?? 'null');
 
 /**
  * Writes received JSON objects, which contain no `Big`, as lines. JSON.stringify takes a fifth of
- * the time of `toJson`, and differs only in numbers with an exponent. One search finds the
- * exponents of many lines.
+ * the time of `toJson`, and differs only in numbers with an exponent. A single search finds the
+ * exponents of all lines.
  */
 export function parsedToLines(values: readonly object[]): string {
   try {
     const lines = withoutExponents(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
     if (lines !== undefined) return sanitizeJson(lines);
   } catch {
-    // The object is nested too deeply for JSON.stringify.
+    // An object is nested too deeply for JSON.stringify, so `toJson` writes the objects.
   }
   return values.map((value) => `${toJson(value)}\n`).join('');
 }
@@ -31,8 +31,8 @@ export function parsedToLines(values: readonly object[]): string {
 export const parsedToJson = (value: object): string => parsedToLines([value]).slice(0, -1);
 
 /**
- * Replaces numbers with an exponent. Undefined if a match may be part of a text instead of a
- * number.
+ * Writes numbers with an exponent in plain notation. Returns undefined if a match may be part of a
+ * text instead of a number.
  */
 function withoutExponents(json: string): string | undefined {
   const exponent = /e[-+]\d+(?=[,}\]])/g;
@@ -52,17 +52,14 @@ function withoutExponents(json: string): string | undefined {
 const isOfNumber = (code: number): boolean =>
   (code >= 48 && code <= 57) || code === 46 || code === 45;
 
-/**
- * Matches the characters before a number. A quote after a letter ends a name or a text. If a colon
- * follows the quote, the quote ends a name.
- */
+/** Matches the characters before a number: a letter, the quote that ends a name, and a colon. */
 const isAfterName = /^\w":$/;
 
 /** An object or array whose entries are partly written. */
 interface Open {
   readonly isArray: boolean;
   readonly entries: readonly (readonly [key: string, value: unknown])[];
-  /** The text before each entry: empty, or a line break with the indentation of the level. */
+  /** The text before each entry, either empty or a line break with the indentation of the level. */
   readonly before: string;
   next: number;
   text: string;
@@ -70,8 +67,8 @@ interface Open {
 
 /**
  * Writes JSON by appending to a text, which is fast enough for exports of a hundred thousand rows.
- * The stack is explicit, because responses may be nested deeper than the call stack allows.
- * Undefined for a value that JSON omits.
+ * Uses an explicit stack, because responses may be nested deeper than the call stack allows.
+ * Returns undefined for a value that JSON omits.
  */
 function write(root: unknown, indent: number): string | undefined {
   const whole = asData(root);

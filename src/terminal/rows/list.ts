@@ -1,5 +1,5 @@
-// Prints rows on stdout: a table in parts for people, or single rows for machines. A format for
-// machines defines the text before the rows, of each row, and after the rows.
+// Prints rows on stdout: a table in parts for people, or single rows for machines. Each format for
+// machines defines the text before, between and after the rows.
 import { sideBySide, widthOf, wrap } from '../layout.js';
 import { fieldColumns, checkNames, pathsOf, cellText, pickFields } from './cell.js';
 import { sanitize } from '../sanitize.js';
@@ -21,12 +21,12 @@ export interface RowOptions {
 }
 
 /**
- * The number of rows that svcpay draws together: enough to choose column widths, few enough to save
- * memory.
+ * The number of rows that svcpay draws together, enough to choose column widths and few enough to
+ * save memory.
  */
 const rowsAtOnce = 500;
 
-/** Yields the lines of a table when rows arrive. Returns whether a row arrived. */
+/** Prints the lines of a table when rows arrive. Returns false if no row arrived. */
 export async function listTable<T extends object>(
   { terminal, fields }: RowOptions,
   rows: Rows<T>,
@@ -60,7 +60,10 @@ export async function listTable<T extends object>(
   return !isEmpty;
 }
 
-/** Draws a dim line above or below a table. svcpay does not truncate commands in the line. */
+/**
+ * Draws a dim line above or below a table. A long line wraps, so that commands in the line stay
+ * complete.
+ */
 export function besideTable(
   text: string | readonly [left: string, right: string],
   { style, columns }: Canvas,
@@ -75,11 +78,12 @@ export function besideTable(
 }
 
 /**
- * The maximum width of a line. In a wider window, the right part would be far from the left part.
+ * The maximum width of a line above or below a table, which keeps its right part near its left
+ * part.
  */
 const widestLine = 78;
 
-/** Writes rows for machines when they arrive. Returns whether a row arrived. */
+/** Writes rows for machines when the rows arrive. Returns false if no row arrived. */
 export async function listRows<T extends object>(
   options: RowOptions,
   rows: Rows<T>,
@@ -113,7 +117,7 @@ export async function rowWriter<T extends object>(
   return csvRows(columns, fields, stringify, rawCells);
 }
 
-/** The names of a row's fields, starting with the names of the columns. */
+/** Returns the names of a row's fields, starting with the names of the columns. */
 export function namesOf<T extends object>(
   row: T | undefined,
   { columns, fields = [] }: Pick<RowView<T>, 'columns' | 'fields'>,
@@ -191,7 +195,7 @@ const indented = (row: object): string =>
 
 /**
  * Writes each row as one line of JSON.
- * @param json writes a whole row
+ * @param json converts a whole row to JSON
  */
 export function jsonLines<T extends object>(
   columns: readonly Column<T>[],

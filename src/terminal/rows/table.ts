@@ -22,8 +22,8 @@ const narrowGap = 2;
 const wideGap = 6;
 
 /**
- * Two widths of a text that may be shortened: before the window omits other columns, and before the
- * window omits the text.
+ * Two widths of a text that svcpay may shorten: before the window omits other columns, and before
+ * the window omits the text itself.
  */
 const usualText = 20;
 const leastText = 10;
@@ -40,14 +40,16 @@ interface Layout<T> {
 }
 
 interface Pane extends Pick<Canvas, 'style' | 'explorer'> {
-  /** The width of the window in cells. Infinite if the output has no window. */
+  /** The width of the window in cells, or Infinity if the output has no window. */
   readonly columns: number;
-  /** The maximum gap between columns, which a table has if the window has free space. */
+  /** The maximum gap between columns, which svcpay uses if the window has free space. */
   readonly gap?: number;
 }
 
 interface Drawn {
-  /** The titles, which only the first part of a table has. Empty if no column has a title. */
+  /**
+   * The line of titles, which only the first part of a table has, and only if a column has a title.
+   */
   readonly head: readonly string[];
   /** The lines of each row of the table. */
   readonly rows: readonly (readonly string[])[];
@@ -55,8 +57,8 @@ interface Drawn {
 
 /**
  * Draws a table in parts, so that a long table requires little memory. The first part decides which
- * columns the table has. Later parts can only widen the columns. In a window that is too narrow for
- * a table, each row becomes a card.
+ * columns the table has. Later parts can only make the columns wider. In a window that is too
+ * narrow for a table, each row becomes a card.
  */
 export function createTable<T>(
   columns: readonly Column<T>[],
@@ -72,7 +74,7 @@ export function createTable<T>(
   };
 }
 
-/** The width of the menu cursor and of the last cell. */
+/** The width of the menu cursor and of the last cell of the window. */
 const besideChoice = 4;
 
 /** Draws rows for a menu, without titles, margin and colours. */
@@ -93,8 +95,8 @@ const textOf = <T>(column: Column<T>, row: T): string =>
   cellText(column.text?.(row) ?? column.value(row));
 
 /**
- * Aligns amounts such as `50 000 sat` and `25.00 USDT` at the end of the whole units. Other texts
- * stay unchanged.
+ * Aligns amounts such as `50 000 sat` and `25.00 USDT` at the end of their integer parts. Other
+ * texts stay unchanged.
  */
 export function pointsAligned(texts: readonly string[]): string[] {
   const parts = texts.map(
@@ -109,15 +111,15 @@ const widestOf = (texts: readonly string[]): number =>
   texts.reduce((width, text) => Math.max(width, widthOf(text)), 0);
 
 /**
- * Whether a text is an amount. svcpay does not cut an amount, because the beginning of a number is
- * a different number.
+ * Whether a text is an amount, which svcpay never cuts, because the beginning of a number is a
+ * different number.
  */
 const isAmount = (text: string): boolean => /^\D{0,2}\d[\d .]* [A-Za-z]+$/u.test(text);
 
 /**
- * The widths of a column, which never shorten an amount. Amounts with units lose the alignment of
- * their points before the window omits a column. Numbers without units keep the alignment as long
- * as possible.
+ * Returns the widths of a column, which never shorten an amount. Amounts with units lose the
+ * alignment of their decimal points before the window omits a column. Numbers without units keep
+ * the alignment as long as possible.
  */
 function widthsOf<T>({ title, align, shrinks, ...way }: Column<T>, texts: string[]): ColumnWidths {
   const natural = Math.max(widestOf(texts), widthOf(title));
@@ -166,7 +168,7 @@ function grown<T>(layout: Layout<T> | 'cards', rows: readonly T[]): Layout<T> | 
   return { ...layout, widths };
 }
 
-/** The texts of a column. Points are aligned if the aligned texts fit. */
+/** Returns the texts of a column, with aligned decimal points if the aligned texts fit. */
 function cellsOf<T>(column: Column<T>, rows: readonly T[], width: number): string[] {
   const texts = rows.map((row) => textOf(column, row));
   if (column.align !== 'decimal') return texts.map((text) => truncate(text, width));

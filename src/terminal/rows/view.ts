@@ -1,4 +1,4 @@
-// How a command presents its result: the columns of its rows, for people and for scripts.
+// Defines how a command presents its result: the columns of its rows, for people and for scripts.
 import type { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
 import type { GivesWay } from '../layout.js';
@@ -7,7 +7,10 @@ import type { Canvas } from '../terminal.js';
 export const formats = ['table', 'json', 'jsonl', 'csv', 'tsv'] as const;
 export type Format = (typeof formats)[number];
 
-/** The value of a cell, written in plain notation. Null and undefined are empty. */
+/**
+ * The value of a cell, which svcpay writes in plain notation. Null and undefined give an empty
+ * cell.
+ */
 export type Cell = string | number | bigint | boolean | Big | null | undefined;
 
 export interface Column<T> extends GivesWay {
@@ -17,30 +20,30 @@ export interface Column<T> extends GivesWay {
    */
   readonly name: string;
   readonly title: string;
-  /** Returns the exact value for csv and tsv. Without `text`, the screen shows this value too. */
+  /** Returns the exact value for csv and tsv, which the screen shows too if `text` is missing. */
   readonly value: (row: T) => Cell;
   /** Returns the text for a screen, such as a grouped amount or a relative time. */
   readonly text?: (row: T) => string;
-  /** The alignment. `decimal` aligns the points and the units of numbers. */
+  /** The alignment of the column. `decimal` aligns the points and the units of numbers. */
   readonly align?: 'left' | 'right' | 'decimal';
-  /** Whether svcpay may shorten the text after a word. */
+  /** Whether svcpay may shorten the texts of the column. */
   readonly shrinks?: boolean;
-  /** The only readers that see the column: people (`screen`) or machines (`rows`). */
+  /** The only readers of the column, either people (`screen`) or machines (`rows`). */
   readonly only?: 'screen' | 'rows';
-  /** Colours a cell on a screen. The colour is never the only information. */
+  /** Colours a cell on a screen. The text alone must contain the same information. */
   readonly style?: (cell: string, style: ChalkInstance, row: T) => string;
 }
 
 export type Rows<T> = Iterable<T> | AsyncIterable<T>;
 
-/** How rows appear in scripts and tables. */
+/** Defines how rows appear in scripts and tables. */
 export interface RowView<T> {
   readonly columns: readonly Column<T>[];
-  /** Fields that a later row may have although the first row does not have them. */
+  /** Fields that later rows may have although the first row lacks them. */
   readonly fields?: readonly string[] | undefined;
   /** Returns the one value that `-q` prints. */
   readonly quiet: (row: T) => string;
-  /** Writes a whole row as JSON, faster than the general function. */
+  /** Converts a whole row to JSON, faster than the general function. */
   readonly json?: (row: T) => string;
 }
 
@@ -48,25 +51,27 @@ export interface ListView<T> extends RowView<T> {
   /** The text on stderr if the list has no rows. */
   readonly empty: string;
   /**
-   * A dim line above the table, only on a screen. If the heading has two parts, the second part is
-   * at the right end.
+   * A dim line above the table, only on a screen. A second part of the heading is at the right end.
    */
   readonly heading?: string | readonly [left: string, right: string] | undefined;
   /**
-   * Returns the text of a bold line above consecutive rows with an equal text. Only on a screen.
+   * Returns the text of a bold line that a screen shows above consecutive rows with an equal text.
    */
   readonly group?: (row: T) => string;
   /** A dim line below the table, only on a screen. */
   readonly footer?: string | undefined;
 }
 
-/** The view of an endless list. Each row is complete: with `--json`, each row is a line of JSON. */
+/** The view of an endless list. With `--json`, each row is a complete line of JSON. */
 export interface StreamView<T> extends RowView<T> {
   /** Draws the lines of a row on a screen. */
   readonly lines: (row: T, canvas: Canvas) => readonly string[];
 }
 
 export interface RecordView<T> extends RowView<T> {
-  /** Draws the lines on a screen. Empty if the live line has already shown the result. */
+  /**
+   * Draws the lines of the result on a screen, or no lines if the live line has already shown the
+   * result.
+   */
   readonly screen: (canvas: Canvas) => readonly string[];
 }

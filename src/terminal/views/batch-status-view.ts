@@ -1,4 +1,4 @@
-// Shows the rows of a batch after its run. Rows that need work are first.
+// Shows the rows of a batch after its run, starting with the rows that need work.
 import type { Big } from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
@@ -64,7 +64,7 @@ export const batchStatusList: ListView<StatusLine> = {
   empty: 'This batch has no rows.',
 };
 
-/** A heading such as `payroll.csv: 15 of 18 rows paid · 2 in flight · 1 failed`. */
+/** Returns a heading such as `payroll.csv: 15 of 18 rows paid · 2 in flight · 1 failed`. */
 export function statusHeading(
   file: string,
   lines: readonly StatusLine[],
@@ -80,7 +80,7 @@ export function statusHeading(
   return heading(parts.join(' · '), canvas);
 }
 
-/** A remittance advice: one page for each payee. */
+/** A remittance advice, which is one page for each payee. */
 export interface Remittance {
   readonly payee: string;
   readonly payments: number;

@@ -1,5 +1,5 @@
 // Shows the journal and the inbox as a table: where they are stored, whether they are usable, and
-// what they contain. The result of a move is a record.
+// what they contain. Shows the result of a move as a record.
 import type { ListView, RecordView } from '../rows/view.js';
 import { counted } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
@@ -9,10 +9,10 @@ import { fieldColumns } from '../rows/cell.js';
 export interface DatabaseRow {
   readonly part: string;
   readonly place: string;
-  /** The version of the tables. 0 if the tables do not exist yet. */
+  /** The version of the tables, or 0 if the tables do not exist yet. */
   readonly version: number;
   readonly needed: number;
-  /** The random id of the database. Files have no id. */
+  /** The random id of the database, which files do not have. */
   readonly id?: string | null;
   /** The number of times that `reconcile --import` has completed this database. */
   readonly generation?: number;
@@ -23,11 +23,11 @@ export interface DatabaseRow {
   readonly restored?: boolean;
   /** The number of payments or events. */
   readonly rows?: number;
-  /** Whether a trial write succeeded. Undefined if svcpay tried no write. */
+  /** Whether a trial write succeeded, or undefined if svcpay tried no write. */
   readonly writable?: boolean;
-  /** The number of unfinished payments by status and age. */
+  /** The numbers of unfinished payments by status and age. */
   readonly unfinished?: readonly UnfinishedPayments[];
-  /** The events that wait for delivery. */
+  /** The backlog of events that wait for delivery. */
   readonly backlog?: readonly Backlog[];
 }
 

@@ -1,4 +1,4 @@
-// The result of a reconciliation: a row per difference, and the imported payments.
+// Shows the result of a reconciliation: a row per difference, and the imported payments.
 import { fixed, formatNumber, money } from '../../formats/amount.js';
 import type { Big } from 'big.js';
 import { fieldColumns } from '../rows/cell.js';

@@ -17,7 +17,9 @@ import {
   transactionKind,
 } from './transaction-view.js';
 
-/** An event: the payload under the names in the specification, and the fields of the inbox. */
+/**
+ * An event with its payload under the names in the specification, and with the fields of the inbox.
+ */
 export interface EventRow extends Pick<
   StoredEvent,
   'receivedAt' | 'duplicateOf' | 'outOfOrder' | 'missing'
@@ -28,11 +30,11 @@ export interface EventRow extends Pick<
   readonly msg?: string | null | undefined;
   readonly updatedAt?: number | null | undefined;
   readonly eventId: number;
-  /** The body of the delivery, if the specification does not describe such a body. */
+  /** The body of a delivery that does not match the specification. */
   readonly body?: string;
   /** The current transaction as the service reports it. */
   readonly transaction?: Transaction;
-  /** The HTTP status of the answer to a replay. Null if the address sent no answer. */
+  /** The HTTP status of the answer to a replay, or null if the address sent no answer. */
   readonly status?: number | null;
   readonly error?: string;
   /** The address that answered, and the time until the answer. */
@@ -76,7 +78,7 @@ export const eventStream: StreamView<EventRow> = {
   ],
   fields: eventFields,
   quiet: ({ txnId }) => txnId ?? '',
-  // Received JSON contains no decimals, except in the transaction of the service.
+  // `parsedToJson` is faster, but cannot write the decimals of a transaction.
   json: (row) => (row.transaction === undefined ? parsedToJson(row) : toJson(row)),
 };
 
@@ -85,8 +87,8 @@ const gap = '  ';
 const stateWidth = 'usercanceled'.length;
 
 /**
- * The lines of an event. Parts that do not fit are on lines below the state. svcpay cuts an id only
- * if the line describes the transaction in words.
+ * Draws the lines of an event. Parts that do not fit are on lines below the state. svcpay cuts an
+ * id only if the line describes the transaction in words.
  */
 function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
   const state = row.txnState ?? 'unreadable';
@@ -165,7 +167,7 @@ export interface ListenTotals {
 
 const gapsShown = 5;
 
-/** The totals in words, one sentence per line. Zeros are omitted. */
+/** Describes the totals in words, one sentence per line, without totals of zero. */
 export function totalLines(totals: ListenTotals): string[] {
   const { received, duplicates, outOfOrder, wrongSignatures, refused, unwritten, gaps, consumers } =
     totals;

@@ -1,5 +1,5 @@
-// Shows an object with unknown fields: a labelled line for each field on a screen, a column for
-// each field in a row.
+// Shows an object with unknown fields, as a labelled line for each field on a screen or as a column
+// for each field in a row.
 import { cellText, fieldColumns, fieldAt } from '../rows/cell.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import type { RecordView } from '../rows/view.js';
@@ -7,7 +7,7 @@ import { oneLine } from '../layout.js';
 import { dateTime } from '../time.js';
 import { entryOf } from '../../formats/unknown.js';
 
-/** The view of an object. `quiet` is the one value that `-q` prints. */
+/** Returns the view of an object. `quiet` is the single value that `-q` prints. */
 export function objectView<T extends object>(object: T, quiet: string): RecordView<T> {
   return {
     columns: fieldColumns(Object.keys(object)),
@@ -18,7 +18,7 @@ export function objectView<T extends object>(object: T, quiet: string): RecordVi
 
 const longestLabel = 24;
 
-/** The labels for fields of services. */
+/** The labels for the fields of a service's objects. */
 const labels: Readonly<Record<string, string>> = {
   id: 'Account',
   accountId: 'Account',
@@ -34,8 +34,9 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /**
- * The labelled lines of an object: `accountDisplayName` has the label `Name`, and a field without a
- * label shows its name as words. Omits empty fields, and labels whose value is repeated.
+ * Returns the labelled lines of an object, for example with the label `Name` for
+ * `accountDisplayName`. A field without a label shows its name as words. Omits empty fields, and
+ * labels whose value is repeated.
  */
 function objectDetails(object: object): CardDetail[] {
   const details = fieldColumns<object>(Object.keys(object)).flatMap(
@@ -53,7 +54,7 @@ function objectDetails(object: object): CardDetail[] {
   );
 }
 
-/** A text, with instants in the local time zone. */
+/** Returns a text with instants in the local time zone. */
 const shownText = (text: string): string =>
   /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? dateTime(Date.parse(text)) : text;
 

@@ -1,4 +1,4 @@
-// Payout destinations as tables: methods, institutions and the address book.
+// Shows payout destinations as tables: methods, institutions and the address book.
 import { fields, text, type FieldsOf, type Readers } from '../../api/reading/readers.js';
 import type { Institution } from '../../api/types.js';
 import type { Party, Recipient } from '../../store/profile/profiles.js';
@@ -11,7 +11,7 @@ export interface ListedMethod {
   readonly ccy: string;
   readonly method: string;
   readonly institutionType: string;
-  /** The time until the money arrives, in words. Null if the specification gives no duration. */
+  /** The time until the money arrives, in words, or null if the specification gives no duration. */
   readonly arrives: string | null;
 }
 
@@ -75,7 +75,7 @@ export function institutionList(country: string, paysOut: boolean): ListView<Ins
 /** A recipient with its name in the address book. */
 export interface ListedRecipient extends Partial<Recipient> {
   readonly name: string;
-  /** The destination for `send`. Undefined for a recipient of payouts. */
+  /** The destination for `send`, or undefined for a recipient of payouts. */
   readonly destination?: string;
 }
 
@@ -101,7 +101,7 @@ export const recipientFields: readonly string[] = Object.keys(listedFields).flat
   within(name, Object.keys(inner[name] ?? {})),
 );
 
-/** A list of recipients. The name is the only personal data in the list. */
+/** The view of a list of recipients, with the name as the only personal data. */
 export const recipientList: ListView<ListedRecipient> = {
   columns: [
     { name: 'name', title: 'Name', value: ({ name }) => name },

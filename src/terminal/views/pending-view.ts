@@ -40,8 +40,8 @@ export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt
   /** The recipient in words. */
   readonly with: string;
   /**
-   * The currency of the requested amount. The requested amount is the received amount if the order
-   * defines that, otherwise the debited amount.
+   * The currency of the requested amount, which is the received amount if the order defines it,
+   * otherwise the debited amount.
    */
   readonly ccy: string | null;
   readonly amount: Big | null;
@@ -50,10 +50,11 @@ export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt
    */
   readonly agreed: boolean;
   /**
-   * The time when the service reported this state, or when this home recorded the state. Epoch ms.
+   * The time in epoch ms when the service reported this state, or when this home recorded the
+   * state.
    */
   readonly asOf: number;
-  /** The transaction that svcpay has just read. Undefined if the read failed. */
+  /** The transaction that svcpay has just read, or undefined if the read failed. */
   readonly transaction: Transaction | undefined;
 }
 
@@ -94,7 +95,10 @@ const isSubmitted = ({ step }: PendingPayment): boolean =>
 export const isUnchecked = (payment: PendingPayment): boolean =>
   payment.transaction === undefined && isSubmitted(payment);
 
-/** The progress in words. If the state may have changed since the last read, the text says so. */
+/**
+ * Describes the progress in words. `last seen` means that the state may have changed since the last
+ * read.
+ */
 function progressOf(payment: PendingPayment): string {
   const { step, agreed, transaction, txnState } = payment;
   if (isUnchecked(payment))
@@ -113,24 +117,26 @@ function progressOf(payment: PendingPayment): string {
   return agreed ? stepWords[step] : `${stepWords[step]}, not approved yet`;
 }
 
-/** An open payment or request on a screen: at home, in watch and in tx pending. */
+/** An open payment or request on the home screen, in `watch` and in `tx pending`. */
 export interface OpenLine {
   readonly txnId: string | null;
   readonly what: string;
   readonly amount: string;
   readonly with: string;
   readonly progress: string;
-  /** The state, which decides the colour. Empty if only the journal has the payment. */
+  /**
+   * The state, which decides the colour, or an empty text if only the journal contains the payment.
+   */
   readonly txnState: string;
   /** The start of the payment in epoch ms. */
   readonly since: number | null | undefined;
-  /** The number of confirmations, the remaining time, or how certain the progress is. */
+  /** The number of confirmations, the remaining time, or the certainty of the progress. */
   readonly detail: string;
 }
 
 /**
- * The lines of open payments: first payments that svcpay has just read, then other transactions of
- * the service, then payments that svcpay could not read.
+ * Returns the lines of open payments: first payments that svcpay has just read, then other
+ * transactions of the service, then payments that svcpay could not read.
  */
 export function openLines(
   listed: readonly ListedTransaction[],
@@ -179,8 +185,8 @@ function paymentLine(payment: PendingPayment, now: number): OpenLine {
 }
 
 /**
- * The kind of a payment in words: `↑ On-chain` for `send onchain`, the same text as for its
- * transaction.
+ * Describes the kind of a payment like the kind of its transaction, for example `↑ On-chain` for
+ * `send onchain`.
  */
 const kindText = (kind: string): string =>
   lineKind({
@@ -199,7 +205,7 @@ function detailOf(txn: ListedTransaction, now: number): string {
 
 const dim: NonNullable<Column<object>['style']> = (cell, style) => style.dim(cell);
 
-/** The columns of open payments on every screen. */
+/** Returns the columns of open payments on every screen. */
 export const openColumns = (now: number): Column<OpenLine>[] => [
   { name: 'what', title: 'What', value: ({ what }) => what, priority: 4, only: 'screen' },
   {
@@ -246,7 +252,7 @@ export const openColumns = (now: number): Column<OpenLine>[] => [
 ];
 
 /**
- * The list of unfinished payments.
+ * Returns the view of the unfinished payments.
  * @param footer the time of the data, and the next step
  */
 export function pendingList(now: number, footer: string): ListView<PendingPayment> {
@@ -284,7 +290,8 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
 
 export interface OverduePayment extends PendingPayment {
   /**
-   * The host of the last process that claimed the payment. Null if that process released the claim.
+   * The host of the last process that claimed the payment, or null if that process released the
+   * claim.
    */
   readonly host: string | null;
   readonly pid: number | null;

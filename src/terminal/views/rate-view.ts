@@ -1,4 +1,4 @@
-// Exchange rates: a pair, its price, and the inverse.
+// Shows exchange rates: a pair, its price, and the inverse.
 import type { Big } from 'big.js';
 import { decimal, text, type FieldsOf } from '../../api/reading/readers.js';
 import { fixed } from '../../formats/amount.js';
@@ -6,8 +6,8 @@ import type { ListView } from '../rows/view.js';
 import { inverseText, rateText } from '../cards/quote-card.js';
 
 /**
- * A rate: one unit of `base` costs `rate` units of `quote`. Both names are null if svcpay cannot
- * read the name of the pair.
+ * A rate, at which one unit of `base` costs `rate` units of `quote`. `base` and `quote` are null if
+ * svcpay cannot read the name of the pair.
  */
 export interface RateRow {
   readonly pair: string;

@@ -1,4 +1,4 @@
-// The traffic of the sandbox as tables: requests, webhook deliveries and faults.
+// Shows the traffic of the sandbox as tables: requests, webhook deliveries and faults.
 import {
   deliveryAnswer,
   faultAnswer,
@@ -22,7 +22,7 @@ const timeColumn = <T>(name: string, title: string, at: (row: T) => number): Col
   text: (row) => clockTime(at(row)),
 });
 
-/** Matches a whole id in a path, which a narrow column would cut. */
+/** Matches a complete id in a path, which a narrow column would cut. */
 const wholeIds = /([\da-f]{8})(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
 
 export const requestList: ListView<LoggedRequest> = {
@@ -169,7 +169,7 @@ const paymentKinds: ReadonlySet<string> = new Set([
   'returned',
 ]);
 
-/** A duration. Durations below one second are shown in ms. */
+/** Formats a duration, in ms if it is below one second. */
 const delayText = (ms: number): string => (ms < 1000 ? `${ms} ms` : formatDuration(ms));
 
 function whereText({ kind, method, path, destination, state }: Fault): string {

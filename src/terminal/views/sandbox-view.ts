@@ -1,4 +1,4 @@
-// The sandbox for people and for scripts: its state, its clock, and its snapshots.
+// Shows the sandbox for people and for scripts: its state, its clock, and its snapshots.
 import {
   clockAnswer,
   fieldNames,
@@ -66,7 +66,7 @@ function payerText(autoPay: number | 'off'): string {
   return `pays requests after ${formatDuration(autoPay)}`;
 }
 
-/** Adds up the counts of states that have the same word in lists. */
+/** Adds up the counts of states that lists show with an equal word. */
 function inWords(states: Readonly<Record<string, number>>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [txnState, count] of Object.entries(states)) {
@@ -124,7 +124,7 @@ export const snapshotList: ListView<Snapshot> = {
   empty: 'No state has been saved. Save one: svcpay sandbox snapshot save NAME',
 };
 
-/** The view of a snapshot. `what` names what svcpay did with the snapshot. */
+/** Returns the view of a snapshot. `what` describes what svcpay did with the snapshot. */
 export const snapshotView = (
   what: 'Saved as' | 'Back at',
   { name, clock }: Snapshot,

@@ -1,4 +1,4 @@
-// Settings, profiles, logins, limits and the findings of `doctor`, as tables and records.
+// Shows settings, profiles, logins, limits and the findings of `doctor` as tables and records.
 import type { Big } from 'big.js';
 import { decimal, text, type FieldsOf } from '../../api/reading/readers.js';
 import { formatAmount, money } from '../../formats/amount.js';
@@ -104,7 +104,7 @@ export interface Login {
   readonly accountId: string;
   /** The expiry of the token in epoch ms. */
   readonly tokenExpiresAt: number;
-  /** Where the secret is stored, in words: the system keyring, or a file. */
+  /** The storage of the secret in words: the system keyring, or a file. */
   readonly secretIn: string;
   readonly tokenIn: string;
 }
@@ -142,10 +142,10 @@ export const loginView = (login: Login): RecordView<Login> => ({
 /** A limit with its used amount, or a destination on the allow-list. */
 export interface LimitRow {
   readonly rule: 'per payment' | 'per day' | 'destination';
-  /** The currency of the limit. Null for a destination. */
+  /** The currency of the limit, or null for a destination. */
   readonly ccy: string | null;
   readonly amount: Big | null;
-  /** The amount spent in the last 24 hours, for a daily limit. Null if the amount is unknown. */
+  /** The amount spent in the last 24 hours for a daily limit, or null if the amount is unknown. */
   readonly used: Big | null;
   readonly left: Big | null;
   readonly destination: string | null;
@@ -169,8 +169,8 @@ const shown = (ccy: string | null, value: Big | null): string =>
   ccy === null || value === null ? '' : formatAmount(money(ccy, value));
 
 /**
- * The list of limits.
- * @param footer what has no limit, or how to read the rules
+ * Returns the view of the limits.
+ * @param footer describes the payments without a limit, or explains the rules
  */
 export const limitList = (footer: string): ListView<LimitRow> => ({
   columns: [
@@ -210,12 +210,12 @@ export const limitList = (footer: string): ListView<LimitRow> => ({
   footer,
 });
 
-/** The finding of a check. On a screen, advice is below a problem. */
+/** The finding of a check. On a screen, the advice is below the problem. */
 export interface Check {
   readonly check: string;
   readonly state: 'ok' | 'problem';
   readonly detail: string;
-  /** The advice for a problem. Null if the check found no problem. */
+  /** The advice for a problem, or null if the check found no problem. */
   readonly advice: string | null;
 }
 

@@ -51,28 +51,31 @@ const own: Readonly<Record<Kind, Words>> = {
 };
 
 /**
- * The word for a state: `invoice ready`, `sent`, `done`, `2 of 6`. An unknown state is shown
- * unchanged.
+ * Returns the word for a state, such as `invoice ready`, `sent`, `done` or `2 of 6`, and an unknown
+ * state unchanged.
  */
 export const stateWord = (txn: Stated): string => confirmationsText(txn) ?? uncountedWord(txn);
 
-/** The word for a state with the reason, if the service reports one: `failed · no route`. */
+/**
+ * Returns the word for a state, with the reason if the service reports a reason, such as `failed ·
+ * no route`.
+ */
 export function stateWithReason(txn: ListedTransaction): string {
   const reason = isFinal(txn.txnState) && txn.txnState !== 'completed' && failureReasonOf(txn);
   return reason ? `${stateWord(txn)} · ${sanitize(reason)}` : stateWord(txn);
 }
 
-/** The word for a state without the number of confirmations: `sent` during confirmations. */
+/** Returns the word for a state without the number of confirmations, such as `sent`. */
 export const uncountedWord = (txn: Stated): string =>
   entryOf(own[kindOf(txn)], txn.txnState) ??
   entryOf(common, txn.txnState) ??
   (sanitize(txn.txnState) || 'not recognized');
 
-/** The word for the state of a payment from this home, if svcpay knows only its state. */
+/** Returns the word for the state of an outgoing payment, if svcpay knows only the state. */
 export const sendWord = (txnState: string): string =>
   stateWord({ txnState, sourceReq: { method: 'servicepay' }, destReq: {} });
 
-/** The confirmations, such as `2 of 6`, if the service reports the number. */
+/** Returns the confirmations, such as `2 of 6`, if the service reports their number. */
 export function confirmationsText({ txnState, sourceReq, destReq }: Stated): string | undefined {
   if (
     !['srccreated', 'destsent', 'srcsent', 'srcpendconfirmfill', 'destpendsent'].includes(txnState)

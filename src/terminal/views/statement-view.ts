@@ -1,5 +1,5 @@
-// Shows a statement of the wallets as a table: opening balance, rows, closing balance. Differences
-// are in words.
+// Shows a statement of the wallets as a table of opening balance, rows and closing balance, and
+// describes differences in words.
 import type { Big } from 'big.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
 import { counted, isGenerated } from '../../formats/text.js';
@@ -16,18 +16,18 @@ import { shortened } from './transaction-view.js';
 /** A row of a statement for scripts. */
 export interface StatementLine {
   /**
-   * The calendar day in the statement's time zone. Null for an opening at the start of the whole
+   * The calendar day in the statement's time zone, or null for an opening at the start of the whole
    * history.
    */
   readonly date: string | null;
-  /** The settlement time in UTC. Null for an opening or closing balance. */
+  /** The settlement time in UTC, or null for an opening or closing balance. */
   readonly time: string | null;
-  /** The creation time in UTC. Null for a row without a transaction. */
+  /** The creation time in UTC, or null for a row without a transaction. */
   readonly created: string | null;
   readonly wallet: string;
   readonly kind: string;
   readonly counterparty: string | null;
-  /** The method of the other side. Null for a swap, and for a row without a transaction. */
+  /** The method of the other side, or null for a swap and for a row without a transaction. */
   readonly method: string | null;
   readonly reference: string | null;
   readonly note: string | null;
@@ -35,7 +35,9 @@ export interface StatementLine {
   readonly out: Big;
   readonly fee: Big;
   readonly balance: Big;
-  /** The fiat value of the row at the rate stored at the settlement. Null without a stored rate. */
+  /**
+   * The fiat value of the row at the rate stored at the settlement, or null without a stored rate.
+   */
   readonly fiatValue: Big | null;
   /** The price of one unit of the wallet's currency in units of `fiat`. */
   readonly fiatRate: Big | null;
@@ -65,15 +67,15 @@ const amountColumn = (name: Amount, title: string): Column<StatementLine> => ({
   align: 'right',
 });
 
-/** Whether a row has no transaction. A word then replaces the date. */
+/** Whether a row has no transaction, so that a word replaces the date. */
 const isMark = ({ kind }: StatementLine): boolean =>
   kind === 'opening' || kind === 'closing' || kind === 'difference';
 
 const kindText = ({ kind }: StatementLine): string => entryOf(kinds, kind) ?? kind;
 
 /**
- * The description of a row: `Lightning Ada`, `On-chain bc1q…f3t4`, `Swap from USDT`, `Payout Le Van
- * A`.
+ * Describes a row, such as `Lightning Ada`, `On-chain bc1q…f3t4`, `Swap from USDT` or `Payout Le
+ * Van A`.
  */
 function whatText(row: StatementLine): string {
   const { kind, method, counterparty, note } = row;
@@ -163,7 +165,7 @@ interface Held {
 }
 
 /**
- * The text about wallets that tie.
+ * Describes the wallets that tie.
  * @param isOver whether the period is over, so that the closing balance may differ from the current
  * balance
  */
@@ -174,8 +176,9 @@ export function tiedText(tied: readonly Held[], isOver: boolean): string {
 }
 
 /**
- * The period in words: `October 2026`, `2026`, `2026-10-01 to 2026-10-15`, `until 2026-10-15`.
- * @param from the first day, such as `2026-10-01`, or undefined without one
+ * Describes the period, such as `October 2026`, `2026`, `2026-10-01 to 2026-10-15` or `until
+ * 2026-10-15`.
+ * @param from the first day, such as `2026-10-01`, or undefined without a first day
  */
 export function periodText(from: string | undefined, to: string | undefined): string {
   if (from === undefined) return to === undefined ? 'all of history' : `until ${to}`;
@@ -211,8 +214,8 @@ interface Differing {
 }
 
 /**
- * The text of a difference: `BTC: 0.01 BTC more than the transactions explain, arose after
- * 2026-11-20 18:00, …`
+ * Describes a difference, such as `0.01 BTC more than the transactions explain, arose after
+ * 2026-11-20 18:00, when it last tied`.
  */
 export function differenceText({ ccy, difference, lastTied }: Differing): string {
   const side = difference.gt(0) ? 'more' : 'less';
@@ -250,7 +253,10 @@ const openingColumns: readonly Column<Opening>[] = [
 
 const remarkGap = 4;
 
-/** The lines of openings: `BTC    opening, not explained by a transaction    1.00000000` */
+/**
+ * Draws the lines of openings, such as `BTC    opening, not explained by a transaction
+ * 1.00000000`.
+ */
 export const openingLines = (openings: readonly Opening[], canvas: Canvas): string[] =>
   createTable(openingColumns, { ...canvas, gap: remarkGap })(openings).rows.flat();
 
@@ -291,7 +297,10 @@ interface Explaining {
   readonly isExact: boolean;
 }
 
-/** An explanation: `ad79a67a-… is in flight (destsent), -0.1 BTC: exactly the difference` */
+/**
+ * Describes an explanation, such as `ad79a67a-…: in flight (destsent), -0.1 BTC, explains the
+ * difference`.
+ */
 export function explanationText({
   ccy,
   txnId,
@@ -323,7 +332,7 @@ const draftColumns: readonly Column<DraftBalance>[] = [
   },
 ];
 
-/** The balances of a draft: `BTC    1.20000000 at the beginning, 1.19742700 now` */
+/** Draws the balances of a draft, such as `BTC    1.20000000 at the beginning, 1.19742700 now`. */
 export const draftLines = (balances: readonly DraftBalance[], canvas: Canvas): string[] =>
   createTable(draftColumns, { ...canvas, gap: remarkGap })(balances).rows.flat();
 

@@ -1,4 +1,4 @@
-// Transactions in words and as a table: kind, amounts, other party, progress.
+// Shows transactions in words and as a table: kind, amounts, other party, progress.
 import {
   formatAmount,
   formatSats,
@@ -24,8 +24,8 @@ import {
 type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
 
 /**
- * The kind of a transaction in words: `Lightning receive`, `Swap`, `Payout`. The two methods decide
- * the kind.
+ * Describes the kind of a transaction, such as `Lightning receive`, `Swap` or `Payout`. The methods
+ * of both sides decide the kind.
  */
 export function transactionKind({ sourceReq, destReq }: Sides): string {
   const source = sourceReq.method ?? '';
@@ -41,15 +41,15 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
 }
 
 /**
- * The amount of a side: the settled amount or, before the settlement, the requested amount.
- * Undefined if the side has neither amount.
+ * Returns the amount of a side: the settled amount or, before the settlement, the requested amount.
+ * Returns undefined if the side has neither amount.
  */
 export const sideAmount = (side: RequestSide): Money | undefined =>
   moneyFromWire(side.ccy, side.amtSettled ?? side.amtRequested);
 
 /**
- * The amounts of a transaction: `0.00100000 BTC → 70.79 USDT` if both sides are known. Otherwise
- * the received amount or, if that is unknown, the debited amount.
+ * Describes the amounts of a transaction, such as `0.00100000 BTC → 70.79 USDT` for two currencies.
+ * For one currency, returns the received amount or, if it is unknown, the debited amount.
  */
 export function movedText({ sourceReq, destReq }: Sides): string {
   const from = sideAmount(sourceReq);
@@ -61,7 +61,8 @@ export function movedText({ sourceReq, destReq }: Sides): string {
 }
 
 /**
- * The colour of a state: green for completed, red for ended without success, yellow for in flight.
+ * Returns the colour of a state: green for completed, red for failed, dim for expired or cancelled,
+ * yellow for in flight.
  */
 export function stateStyle(state: string, style: ChalkInstance): (text: string) => string {
   if (state === 'completed') return style.green;
@@ -79,13 +80,15 @@ const rowsOnly = (
   only: 'rows',
 });
 
-/** A short amount for a list, with bitcoin in satoshis. */
+/** Formats a short amount for a list, with bitcoin in satoshis. */
 export const shortAmount = (amount: Money): string =>
   amount.ccy === 'BTC' ? formatSats(amount.value) : formatAmount(amount);
 
 export const minus = '\u2212';
 
-/** The amount in a list, such as `−2 507 sat`. The amount of a swap is the debited amount. */
+/**
+ * Formats the amount in a list, such as `−2 507 sat`. The amount of a swap is the debited amount.
+ */
 export function lineAmount(txn: Sides): string {
   const from = sideAmount(txn.sourceReq);
   const to = sideAmount(txn.destReq);
@@ -95,7 +98,10 @@ export function lineAmount(txn: Sides): string {
   return `${txn.sourceReq.method === 'servicepay' ? minus : ''}${shortAmount(amount)}`;
 }
 
-/** The kind with its direction: `↓ Lightning` for incoming, `↑ Lightning` for outgoing. */
+/**
+ * Describes the kind of a transaction with its direction, such as `↓ Lightning` for incoming and `↑
+ * Lightning` for outgoing.
+ */
 export function lineKind(txn: Sides): string {
   if (kindOf(txn) === 'swap') return '⇄ Swap';
   const word = transactionKind(txn).replace(/ (send|receive)$/, '');
@@ -105,7 +111,7 @@ export function lineKind(txn: Sides): string {
 
 const longestWhole = 24;
 
-/** A shortened text such as `bc1q…f3t4`, which people can recognize but not copy. */
+/** Shortens a long text to a text such as `bc1q…f3t4`, which people can recognize but not copy. */
 export const shortened = (text: string): string =>
   text.length <= longestWhole || text.includes(' ') || text.includes('@')
     ? text
@@ -115,8 +121,8 @@ export const shortened = (text: string): string =>
 const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;
 
 /**
- * The other party of a transaction. For a swap, the received amount. If the party is unknown, the
- * note.
+ * Returns the other party of a transaction or, if it is unknown, the note. For a swap, returns the
+ * received amount.
  */
 export function partyOf(txn: ListedTransaction, recipientOf: RecipientOf): string {
   const { sourceReq, destReq } = txn;
@@ -134,8 +140,8 @@ export function partyOf(txn: ListedTransaction, recipientOf: RecipientOf): strin
 }
 
 /**
- * A transaction on one line, for completion: `↓ Lightning 50 000 sat, Invoice 118, 2026-11-23
- * 10:22`.
+ * Describes a transaction on one line for completion, such as `↓ Lightning 50 000 sat, Invoice 118,
+ * 2026-11-23 10:22`.
  */
 export const lineText = (txn: ListedTransaction, recipientOf: RecipientOf): string =>
   [
@@ -146,14 +152,17 @@ export const lineText = (txn: ListedTransaction, recipientOf: RecipientOf): stri
     .filter((part) => part !== '')
     .join(', ');
 
-/** The note of a transaction. Empty if the note already stands for the other party. */
+/**
+ * Returns the note of a transaction, or an empty text if the list already shows the note as the
+ * other party.
+ */
 const furtherNote = (txn: ListedTransaction, recipientOf: RecipientOf): string | null | undefined =>
   partyOf(txn, recipientOf) === shortened(txn.note ?? '') ? '' : txn.note;
 
-/** The recipient of a payment from this home. Undefined for other transactions. */
+/** Returns the recipient of a payment from this home, or undefined for other transactions. */
 export type RecipientOf = (txnId: string) => string | undefined;
 
-/** The number of characters that make each of these ids unique. */
+/** Returns the number of characters at which the beginnings of these ids are unique. */
 export function idLength(ids: readonly string[]): number {
   for (let length = 8; length < 36; length += 4) {
     if (new Set(ids.map((id) => id.slice(0, length))).size === new Set(ids).size) return length;
@@ -164,8 +173,8 @@ export function idLength(ids: readonly string[]): number {
 export interface TransactionListOptions {
   readonly recipientOf?: RecipientOf;
   /**
-   * The ids on one screen, which svcpay shortens as far as they stay unique. If undefined, svcpay
-   * shows whole ids.
+   * The ids on one screen, which svcpay shortens to unique beginnings. If `ids` is undefined,
+   * svcpay shows whole ids.
    */
   readonly ids?: readonly string[];
   readonly heading?: string | undefined;
@@ -173,8 +182,8 @@ export interface TransactionListOptions {
 }
 
 /**
- * A page of the history. `now` is the current time in epoch ms, from which a screen computes
- * relative times. Rows for scripts have exact times.
+ * Returns the view of a page of the history. `now` is the current time in epoch ms, from which a
+ * screen computes relative times. Rows for scripts have exact times.
  */
 export function transactionList(
   now: number,
@@ -256,7 +265,8 @@ export function transactionList(
 }
 
 /**
- * The columns of a movement on home and in watch: `1 h  ↓ received  50 000 sat  Coffee House`.
+ * Returns the columns of a movement on the home screen and in `watch`, such as `1 h  ↓ received  50
+ * 000 sat  Coffee House`.
  * @param time describes a time in words
  */
 export const movementColumns = (
@@ -278,7 +288,10 @@ export const movementColumns = (
     });
 };
 
-/** The direction in words: `↑ sent`, `↓ received`, `⇄ swap`. Empty if the direction is unknown. */
+/**
+ * Describes the direction as `↑ sent`, `↓ received` or `⇄ swap`. Returns an empty text if the
+ * direction is unknown.
+ */
 function directionWord(txn: Sides): string {
   if (kindOf(txn) === 'swap') return '⇄ swap';
   if ((txn.sourceReq.method ?? '') === '') return '';
@@ -292,7 +305,10 @@ const incoming: NonNullable<Column<ListedTransaction>['style']> = (
   { txnState, sourceReq },
 ) => (txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell);
 
-/** The sum of both fees. Empty without fees, or if the service does not report the fees. */
+/**
+ * Formats the sum of both fees. Returns an empty text without fees, or if the service does not
+ * report the fees.
+ */
 function feeText({ sourceReq }: ListedTransaction): string {
   const [service, network] = [
     givenFromWire(sourceReq.servicepayFees),
@@ -323,7 +339,7 @@ export const within = (parent: string, names: readonly string[]): string[] => [
   ...names.map((name) => `${parent}.${name}`),
 ];
 
-/** The fields of the objects that the specification does not describe further. */
+/** The fields of objects whose content the specification does not describe. */
 const inner: Readonly<Record<string, readonly string[]>> = {
   reqDetails: Object.keys(detailFields),
   kyc: ['type', ...within('details', Object.keys(kycFields))],
@@ -343,8 +359,8 @@ export const transactionFields: readonly string[] = namesOf(wireFields).flatMap(
 export const nestedTransactionFields: readonly string[] = within('transaction', transactionFields);
 
 /**
- * The fields of a command that moves money. svcpay checks requested names before the command
- * starts.
+ * The fields of a command that moves money. svcpay checks the names in `--fields` before the
+ * command starts.
  */
 export const paymentFields: readonly string[] = [
   ...transactionFields,

@@ -1,4 +1,4 @@
-// The wallets of an account as a table: available, reserved and total per currency.
+// Shows the wallets of an account as a table: available, reserved and total per currency.
 import { formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { walletFields } from '../../api/reading/objects.js';
 import type { Wallet } from '../../api/types.js';
@@ -7,7 +7,7 @@ import type { Column, ListView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 
-/** Returns a part of a wallet's balance. Undefined if the service does not report the part. */
+/** Returns a part of a wallet's balance, or undefined if the service does not report the part. */
 type Part = (wallet: Wallet) => Money['value'] | undefined;
 
 const available: Part = ({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance)?.value;
@@ -29,8 +29,9 @@ const shown = (ccy: string, value: Money['value'] | undefined): string =>
   value === undefined ? '?' : formatNumber(money(ccy, value));
 
 /**
- * The list of wallets. `footer` names the account, see `whereaboutsLine`. With `-q`, each amount of
- * several wallets has its currency, and a single wallet is printed without its currency.
+ * Returns the view of the wallets. `footer` names the account, see `whereaboutsLine`. With `-q`,
+ * svcpay prints the amounts of several wallets with their currency, and the amount of a single
+ * wallet without its currency.
  */
 export function walletList(footer?: string, isOne = false): ListView<Wallet> {
   return {
@@ -47,7 +48,7 @@ export function walletList(footer?: string, isOne = false): ListView<Wallet> {
   };
 }
 
-/** A message such as `This account has no XYZ wallet. It has BTC, USDT.` */
+/** Returns a message such as `This account has no XYZ wallet. It has BTC, USDT.` */
 export const noWalletText = (ccy: string, wallets: readonly Wallet[]): string =>
   `This account has no ${ccy} wallet. ` +
   `It has ${wallets.map((wallet) => wallet.ccy).join(', ') || 'none'}.`;
@@ -64,12 +65,13 @@ export interface Whereabouts {
 }
 
 /**
- * The account in the footer of a table and the head of a screen: `acme · production · ne01-7f3a`.
+ * Describes the account in the footer of a table and the head of a screen, such as `acme ·
+ * production · ne01-7f3a`.
  */
 export const whereaboutsLine = ({ profile, service, accountId }: Whereabouts): string =>
   [profile, service, accountId].join(' · ');
 
-/** The head of a screen: the account, and the age of the data at the right end. */
+/** Draws the head of a screen, with the account, and the age of the data at the right end. */
 export function screenHead(
   whereabouts: Whereabouts,
   age: string,

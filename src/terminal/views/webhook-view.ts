@@ -36,7 +36,7 @@ export const webhookNames: readonly string[] = [
 export interface WebhookChange extends Webhook {
   /** A new secret, which svcpay shows only once. */
   readonly secret?: string;
-  /** Where the new secret is stored, in words. Undefined if the webhook keeps its old secret. */
+  /** The storage of the new secret in words, or undefined if the webhook keeps its old secret. */
   readonly secretIn?: string;
 }
 

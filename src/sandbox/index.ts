@@ -1,5 +1,5 @@
-// The sandbox as a test fixture. The whole service runs on a free port, and a typed function calls
-// each control.
+// The sandbox as a test fixture. The complete service runs on a free port, and each control
+// endpoint has a typed function.
 import * as v from 'valibot';
 import {
   clockAnswer,
@@ -44,7 +44,7 @@ export interface SandboxClock {
 /** The faults that the sandbox injects. */
 export interface SandboxFaults {
   /**
-   * Adds a fault. For example, `add({ kind: 'drop-after-commit', method: 'PUT' })` applies once, to
+   * Adds a fault, such as `{ kind: 'drop-after-commit', method: 'PUT' }`, which applies once, to
    * the next PUT request.
    */
   add(fault: NewFault): Promise<Fault>;
@@ -81,12 +81,12 @@ export interface SandboxWebhooks {
   trigger(event: TestEvent): Promise<number>;
 }
 
-/** Named copies of the sandbox's whole state. */
+/** Named copies of the sandbox's state. */
 export interface SandboxSnapshots {
   /** Saves money, transactions, webhooks and the clock under a name. */
   save(name: string): Promise<void>;
   /**
-   * Restores a snapshot and the clock of that time. Credentials, faults and the request log do not
+   * Restores a snapshot, including its clock. Credentials, faults and the request log do not
    * change.
    */
   load(name: string): Promise<void>;

@@ -17,8 +17,8 @@ export async function startServer(options: ServiceOptions) {
   const stopping = new AbortController();
   const underWay = new Set<ServerResponse>();
   /**
-   * Closes all connections at a stop, because a client may keep a connection open without sending a
-   * request.
+   * Closes all connections when the server stops, because a client may keep a connection open
+   * without sending a request.
    */
   const hangUp = (): void => {
     if (stopping.signal.aborted && underWay.size === 0) server.closeAllConnections();
@@ -77,7 +77,7 @@ async function serve(
       stopping,
     );
   } catch {
-    // The cause is a client that disconnected, or a fault or shutdown that cut the connection.
+    // A client disconnected, or a fault or shutdown cut the connection.
     response.destroy();
   }
 }
@@ -93,7 +93,7 @@ function isMeant({ headers, socket }: IncomingMessage): boolean {
   return isLoopback(name) && Number(port) === socket.localPort;
 }
 
-/** Returns the path of the request, because a client behind a proxy sends the whole URL. */
+/** Returns the path of the request target, which is a complete URL if the client uses a proxy. */
 const pathOf = (target: string): string => target.replace(/^http:\/\/[^/?]+\/?/i, '/');
 
 const misdirected = jsonAnswer(421, {
@@ -102,8 +102,8 @@ const misdirected = jsonAnswer(421, {
 });
 
 /**
- * Sends the response. A fault can shorten the response, or make the function throw to cut the
- * connection.
+ * Sends the response. If a fault cuts the response, sends only its first half. Throws if a fault
+ * cuts the connection.
  */
 async function send(
   response: ServerResponse,
@@ -123,7 +123,7 @@ async function send(
 }
 
 /**
- * Reads the whole body, so that the client can finish sending. Returns undefined if the body is
+ * Reads the complete body, so that the client can finish sending. Returns undefined if the body is
  * longer than the service accepts. Rejects if the client disconnects.
  */
 function readAll(request: IncomingMessage): Promise<Uint8Array | undefined> {

@@ -47,7 +47,10 @@ import { otherError } from './unspecified.js';
 export interface SandboxOptions {
   /** The port of the service. 0 (the default) chooses a free port. */
   readonly port?: number | undefined;
-  /** The path of the SQLite file (default `:memory:`). The service creates a missing file. */
+  /**
+   * The path of the SQLite file (default `:memory:`). If the file is missing, the service creates
+   * it.
+   */
   readonly file?: string | undefined;
   /** The service name on the wire (default `service`). */
   readonly maker?: string | undefined;
@@ -95,11 +98,11 @@ export interface SandboxOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** The additional options of tests and the command line. */
+/** The options, including those that only tests and the command line set. */
 export interface ServiceOptions extends SandboxOptions {
   readonly openFile?: OpenFile | undefined;
   readonly random?: Random | undefined;
-  /** Posts to webhooks. The default implementation uses the network. */
+  /** Posts webhook deliveries. By default, the service posts over the network. */
   readonly post?: Poster['post'] | undefined;
   /** Reports every response that no fault changed. */
   readonly onAnswer?: ((incoming: Incoming, outgoing: Outgoing) => void) | undefined;
@@ -205,10 +208,7 @@ const allRoutes = (
   ...lnurlRoutes,
 ];
 
-/**
- * Repeats the work. The pause is the number of ms that the work returns, at most the longest pause
- * of the policy.
- */
+/** Repeats the work with pauses. The work returns the next pause in ms, which the policy limits. */
 async function everyPause(
   {
     now,
@@ -242,7 +242,7 @@ function dueIn(store: Store, machine: number): number {
 
 type Answer = (ctx: Context, incoming: Incoming, readFault?: ReadFault) => Outgoing;
 
-/** Answers requests by their routes. Refusals and internal errors become responses. */
+/** Answers requests by their routes. Turns refusals and internal errors into responses. */
 function answering(
   store: Store,
   onError: (error: unknown) => void,
@@ -274,7 +274,9 @@ function answering(
 
 interface Response {
   readonly outgoing: Outgoing;
-  /** The service's own response. Undefined if a fault was applied. */
+  /**
+   * The response of the service before live shapes and faults. Undefined if a fault was applied.
+   */
   readonly genuine?: Outgoing;
 }
 
@@ -318,7 +320,7 @@ function withFaults(
 
 const serverError = jsonAnswer(500, { error: otherError(500) });
 
-/** The paths to which no fault applies. The request log omits these paths. */
+/** Matches the paths to which no fault applies. The request log omits these paths. */
 const apart = new RegExp(`^(?:${controlPrefix}|/openapi\\.json|/pay/)`);
 const isForClients = ({ target }: Incoming): boolean => !apart.test(target);
 
@@ -367,7 +369,7 @@ function dated(outgoing: Outgoing, now: number): Outgoing {
   return { ...outgoing, headers: { ...outgoing.headers, date: new Date(now).toUTCString() } };
 }
 
-/** A poster that loads the HTTP client at the first delivery. */
+/** Makes a poster that loads the HTTP client at the first delivery. */
 function lazyPoster(): Poster {
   let made: Promise<Poster> | undefined;
   return {

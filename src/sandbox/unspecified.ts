@@ -1,5 +1,5 @@
-// The sandbox's choices for everything that the specification leaves open ("not shown"). Each
-// choice is the plainest one.
+// The sandbox's choices for everything that the specification leaves open ("not shown"). For each,
+// the sandbox makes the simplest choice.
 import { STATUS_CODES } from 'node:http';
 import Big from 'big.js';
 
@@ -13,30 +13,30 @@ export const durations = {
   /** The lifetime of an access token. The specification says "Token lifetime: not shown." */
   token: hour,
   /**
-   * The lifetime of a quote. The specification does not state the duration, only that the expiry is
-   * in `sourceReq.expiresAt`.
+   * The lifetime of a quote. The specification does not state the lifetime, only that
+   * `sourceReq.expiresAt` contains the expiry.
    */
   quote: minute,
   /** The lifetime of a Lightning invoice. The specification says "Default typically 1 hour." */
   invoice: hour,
-  /** The lifetime of the address of an on-chain receive, from the confirmation on. */
+  /** The lifetime of the address of an on-chain receive, which begins at the confirmation. */
   address: hour,
   /**
-   * The time from the confirmation of a Lightning send until the payment is in flight. After
-   * `lightningSettle` more, the payment settles.
+   * The time from the confirmation of a Lightning send until the payment is in flight. The payment
+   * settles after another `lightningSettle` ms.
    */
   lightningStart: 200,
   lightningSettle: 800,
   /** The time from the confirmation of a blockchain send until the broadcast. */
   broadcast: 2 * second,
   /**
-   * The time from the confirmation of a payout until the bank or mobile-money service has the
+   * The time from the confirmation of a payout until the bank or mobile-money service receives the
    * payment.
    */
   payoutStart: 5 * second,
   /**
-   * The time from the start of a payout until its arrival: "within minutes" (`payoutInstant`), or
-   * "1 to 3 business days" (`payoutStandard`).
+   * The time from the start of a payout until its arrival. `payoutInstant` stands for "within
+   * minutes", and `payoutStandard` for "1 to 3 business days".
    */
   payoutInstant: 2 * minute,
   payoutStandard: day,
@@ -62,8 +62,8 @@ export function confirmationsNeeded(chain: keyof typeof blockTimes, amount: Big)
 }
 
 /**
- * The names of the confirmation fields in `reqDetails`. The blockchain side has these fields from
- * the broadcast on.
+ * The names of the confirmation fields in `reqDetails`. The blockchain side has these fields after
+ * the broadcast.
  */
 export const confirmationFields = {
   seen: 'confirmations',
@@ -79,8 +79,8 @@ export const deliveries = {
   /** The time in which the receiver must respond, by the machine's clock. */
   timeout: 10 * second,
   /**
-   * The pauses before each retry, by the service's clock, so that advancing the clock causes the
-   * retries.
+   * The pause before each retry in ms, by the service's clock, so that advancing the clock causes
+   * the retries.
    */
   retries: [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, day],
   /** The delay of an event that a fault delivers out of order. */
@@ -88,8 +88,8 @@ export const deliveries = {
 } as const;
 
 /**
- * The windows that the list's `time` parameter accepts. The specification gives the names, and the
- * sandbox counts months and years as days.
+ * The lengths of the periods that the `time` parameter of the list accepts. The specification gives
+ * the names, and the sandbox chooses the number of days in a month and a year.
  */
 export const timeWindows: ReadonlyMap<string, number> = new Map([
   ['1d', day],
@@ -107,8 +107,8 @@ export const timeWindows: ReadonlyMap<string, number> = new Map([
 export const maxPageSize = 100;
 
 /**
- * Reads the values of a parameter, because the specification does not show a separator. Accepts
- * commas and repeated parameters, including names with brackets.
+ * Reads the values of a parameter that accepts several values. The specification does not show a
+ * separator, so the function accepts commas and repeated parameters, including names with brackets.
  */
 export function listValues(query: URLSearchParams, name: string): string[] {
   const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
@@ -152,15 +152,15 @@ export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
 }
 
 /**
- * The name of the flag that deducts the network fee. The specification does not name this flag and
- * the flag for the service fee (see `WireNames`). The documented flag deducts both fees.
+ * The name of the flag that deducts the network fee. The specification names neither this flag nor
+ * the flag for the service fee (see `WireNames`), only the flag that deducts both fees.
  */
 export const networkFeeDeduction = 'deductNetworkFees';
 
 /**
- * The endings of payments to unreachable destinations: an address or account number that consists
- * of zeroes (after the country code of a mobile number), a Lightning invoice described as "no
- * route", and the Lightning user `no-route`.
+ * The endings of payments to unreachable destinations. Such a destination is an address or account
+ * number that consists of zeroes (after the country code of a mobile number), a Lightning invoice
+ * with the description "no route", or the Lightning user `no-route`.
  */
 const unreachable = {
   address: { state: 'failed', instead: 'start', msg: 'the network refused the transfer' },
@@ -171,7 +171,8 @@ const unreachable = {
 type UnreachableEnding = (typeof unreachable)[keyof typeof unreachable];
 
 /**
- * The ending of a payment to an address. `hash` is hex. The check ignores bytes after the first 20.
+ * The ending of a payment to an address, or undefined if the address is reachable. `hash` is in
+ * hex, and only its first 20 bytes count.
  */
 export const endingOfAddress = (hash: string): UnreachableEnding | undefined =>
   /^0{40}/.test(hash) ? unreachable.address : undefined;
@@ -231,7 +232,7 @@ export const foreignUnitsPerDollar: Readonly<Record<string, string>> = { USDC: '
  */
 export const cancelSuffix = 'cancel';
 
-/** The refusal of a used `extRefId`. The service refuses the create request with status 400. */
+/** The response to a create request whose `extRefId` is already used. */
 export const duplicateExtRefId = {
   status: 400,
   error: 'bad request',
@@ -241,7 +242,8 @@ export const insufficientBalance = { status: 400, error: 'insufficient balance' 
 
 /**
  * Returns the HTTP reason phrase as the error text, for statuses whose body the specification does
- * not show. An unknown path or method is a 404. A body that is too long or not JSON is a 400.
+ * not show. The service answers an unknown path or method with 404, and a body that is too long or
+ * not JSON with 400.
  */
 export const otherError = (status: number): string =>
   (STATUS_CODES[status] ?? 'unknown').toLowerCase();
@@ -263,12 +265,12 @@ export function finalStateParams(txnId: string, txnState: string): Record<string
 }
 
 /**
- * Returns `reqStatus`. The specification shows only 0 for pending and 2 for completed, so failed
- * transactions keep 0.
+ * Returns `reqStatus`. The specification shows only 0 for pending and 2 for completed, so
+ * `reqStatus` stays 0 for failed transactions.
  */
 export const reqStatusOf = (txnState: string): string => (txnState === 'completed' ? '2' : '0');
 
-/** The fields that the "reduced sourceReq and destReq" of a list item keep. */
+/** The fields in the "reduced sourceReq and destReq" of a list item. */
 export const reducedSideFields: ReadonlySet<string> = new Set([
   'ccy',
   'method',
@@ -280,7 +282,7 @@ export const reducedSideFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns an account record. Its fields come from other responses in the specification and from
+ * Returns an account record, with fields that appear in other responses of the specification and in
  * live services.
  */
 export function accountRecord(account: {

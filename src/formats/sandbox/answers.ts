@@ -131,7 +131,7 @@ export const invoiceAnswer = v.object({
 }) satisfies Answer<OutsideInvoice>;
 
 /**
- * A payment from outside. The payment completes a transaction, or becomes a deposit to a permanent
+ * A payment from outside. The payment belongs to a transaction, or is a deposit to a permanent
  * address.
  */
 export type Paid =

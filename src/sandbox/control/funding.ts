@@ -1,5 +1,5 @@
-// Funds a wallet through an on-chain receive that is paid and confirmed, so that the list of
-// transactions explains every wallet balance.
+// Funds a wallet through a paid and confirmed on-chain receive, so that the list of transactions
+// explains every wallet balance.
 import type Big from 'big.js';
 import type { Account } from '../world/accounts.js';
 import { requireTransfer } from '../world/chain.js';

@@ -1,5 +1,5 @@
-// Seeds months of transactions of every kind, with most of the possible outcomes. All money comes
-// in through transactions, so the list explains every wallet balance.
+// Seeds months of transactions of every kind, with most of the possible outcomes. The seed credits
+// money only through transactions, so the list of transactions explains every wallet balance.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
@@ -14,14 +14,14 @@ import { runDueActions, type DueAction } from '../world/schedule.js';
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** The number of days in a seeded month. Each day has one transaction. */
+/** The number of days in a seeded month. The seed makes one transaction a day. */
 const monthDays = 30;
 
 interface Activity {
   readonly note: string;
   readonly order: (ctx: Context) => object;
   /**
-   * The step that ends the activity. `paid` means that the sandbox pays the confirmed request from
+   * The last step of the activity. `paid` means that the sandbox pays the confirmed request from
    * outside.
    */
   readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
@@ -30,7 +30,7 @@ interface Activity {
 const coldAddress = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 
-/** The activities of a seeded history. Each day has one activity, and the sequence repeats. */
+/** The activities of a seeded history, one for each day, in a sequence that repeats. */
 const activities: readonly Activity[] = [
   {
     note: 'Invoice 118, Coffee House',
@@ -70,8 +70,8 @@ const activities: readonly Activity[] = [
 ];
 
 /**
- * The activities of the first day, which bring in the money. A year of activities spends about 6500
- * USDT.
+ * The activities of the first day, which credit the wallets. A year of other activities spends
+ * about 6500 USDT.
  */
 function openingActivities(months: number): Activity[] {
   const balances = { USDT: 10_000 * Math.ceil(months / 12), USD: 5000, CAD: 5000, VND: 50_000_000 };

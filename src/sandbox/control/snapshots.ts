@@ -1,4 +1,4 @@
-// Saves and restores snapshots. A snapshot is a named copy of the whole state in the same file.
+// Saves and restores snapshots. A snapshot is a named copy of the sandbox's state in the same file.
 import * as v from 'valibot';
 import { readClock, setClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
@@ -26,7 +26,7 @@ const saveBody = v.object({
 
 /**
  * The tables that a snapshot omits: settings and keys of this file, faults, the request log, and
- * used signatures. A used signature stays used after a restore.
+ * used signatures. A restore does not make used signatures valid again.
  */
 const leftAlone = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot'];
 
@@ -69,13 +69,11 @@ function save({ store }: Context, machine: number, name: string): Snapshot {
   return show(saved);
 }
 
-/**
- * Restores a snapshot and the clock of that time. The main account keeps its present credentials.
- */
+/** Restores a snapshot, including its clock. The main account keeps its present credentials. */
 function load({ store }: Context, machine: number, name: string): Snapshot {
   const snapshot = requireSnapshot(store, name);
   const { apiKey, apiSecret, accountId } = readCredentials(store);
-  // SQLite checks foreign keys only at the commit, because restored rows refer to each other.
+  // Lets SQLite check foreign keys only at the commit, because restored rows refer to each other.
   store.run('PRAGMA defer_foreign_keys = ON');
   for (const table of savedTables(store)) {
     store.run(`DELETE FROM ${table}`);

@@ -1,5 +1,5 @@
-// Stores webhook deliveries together with the state change. A delivery is due immediately, and the
-// worker posts it again after a failure.
+// Stores webhook deliveries in the transaction of the state change. A delivery is due immediately,
+// and the worker posts the delivery again after a failure.
 import * as v from 'valibot';
 import {
   attemptAnswer,
@@ -79,7 +79,9 @@ export function replay(ctx: Context, id: number): void {
   dispatch(ctx, id, ctx.now);
 }
 
-/** Stores an attempt. Then the delivery has arrived, has failed, or is scheduled again. */
+/**
+ * Stores an attempt, and marks the delivery as delivered or failed, or schedules the next attempt.
+ */
 export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void {
   const { durationMs: duration, ...facts } = attempt;
   const { at, status } = attempt;
@@ -89,7 +91,7 @@ export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void 
   ctx.store.run('UPDATE delivery SET tries = tries + 1 WHERE id = ?', id);
   if (status !== null && status >= 200 && status < 300) setStatus(ctx.store, id, 'delivered');
   else if (pause === undefined) setStatus(ctx.store, id, 'failed');
-  // The pause counts from the due time, so that every retry runs even if a test advances the clock
+  // Counts the pause from the due time, so that every retry runs even if a test advances the clock
   // far ahead.
   else dispatch(ctx, id, at + pause);
 }

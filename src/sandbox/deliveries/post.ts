@@ -49,7 +49,7 @@ export function createPoster(): Poster {
           body,
           signal,
         });
-        // Node reuses the connection only if the body is read to the end.
+        // Reads the body to the end, because otherwise Node does not reuse the connection.
         response.body.on('error', () => undefined).resume();
         return { status: response.statusCode, error: null };
       } catch (error) {

@@ -1,5 +1,5 @@
-// The webhook of an account: HTTPS callback, secret and delivery options. An account has at most
-// one webhook.
+// Stores the HTTPS callback and the secret of each account's webhook, and the delivery options. An
+// account has at most one webhook.
 import * as v from 'valibot';
 import { assertReach, findAccount, type Account } from '../world/accounts.js';
 import { randomId, type Context } from '../world/context.js';
@@ -25,7 +25,7 @@ export function webhookOf(store: Store, accountId: string): Webhook | undefined 
 /** The response of endpoints 11 to 13. The response never includes the secret. */
 export const showWebhook = ({ id, callback, createdAt }: Webhook) => ({ id, callback, createdAt });
 
-/** Returns the webhook in the path. Throws a `Refusal` if the caller may not act on it. */
+/** Returns the webhook in the path. Throws a `Refusal` if the caller may not act on the webhook. */
 export function reachWebhook(store: Store, caller: Account, id: string): Webhook {
   const webhook = store.one(row, 'SELECT * FROM webhook WHERE id = ?', id);
   if (webhook === undefined) throw notFound();
@@ -77,7 +77,8 @@ export function removeWebhook(store: Store, id: string): void {
 }
 
 /**
- * Throws a `Refusal` unless the callback is HTTPS. The sandbox can allow plain http to loopback.
+ * Throws a `Refusal` unless the callback is HTTPS, or http to the loopback interface if the sandbox
+ * allows it.
  */
 function assertCallback(ctx: Context, callback: string): void {
   const url = URL.canParse(callback) ? new URL(callback) : undefined;
@@ -93,11 +94,14 @@ function assertCallback(ctx: Context, callback: string): void {
 }
 
 export const webhookMethods = ['POST', 'PUT'] as const;
-/** The choice of delivered states: `every` state, or only each `final` state. */
+/** The state changes that webhooks deliver: changes to `every` state, or only to `final` states. */
 export const webhookEvents = ['every', 'final'] as const;
 
 const storedOptions = v.object({
-  /** Accepts http callbacks to the loopback interface, for receivers without a certificate. */
+  /**
+   * Whether the service accepts http callbacks to the loopback interface, for receivers without a
+   * certificate.
+   */
   allowHttpLoopback: v.optional(v.boolean(), false),
   /** A certificate authority (PEM) to trust in addition to the well-known ones. */
   ca: v.optional(v.nullable(v.string()), null),

@@ -20,7 +20,8 @@ export interface WorkerDeps {
 }
 
 /**
- * The lifetime of a claim, after which another process takes over the claim of a killed process.
+ * The lifetime of a claim in ms. After this time, another process takes over the webhook of a
+ * killed process.
  */
 const claimMs = deliveries.timeout + 5_000;
 const atOnce = 50;
@@ -31,7 +32,7 @@ const targetRow = v.object({ callback: v.string(), secret: v.string() });
 
 type Ready = v.InferOutput<typeof readyRow>;
 
-/** A claim on a webhook. Each claim has a higher number than all earlier claims. */
+/** A claim of a process on a webhook. Each claim has a higher number than all earlier claims. */
 const claimRow = v.object({ webhookId: v.string(), number: v.number() });
 type Claim = v.InferOutput<typeof claimRow>;
 
@@ -68,7 +69,7 @@ export function createDeliveryWorker(deps: WorkerDeps) {
     });
   }
 
-  /** Runs a job, then looks for more work. After an error, the timer looks again. */
+  /** Runs a job, then looks for more deliveries. After an error, the timer looks for them later. */
   function run(work: () => Promise<void>): void {
     const started = work()
       .finally(() => running.delete(started))
@@ -121,7 +122,10 @@ async function deliverBatch(
   });
 }
 
-/** Posts a delivery. Resolves with undefined if the claim was lost or the worker is closing. */
+/**
+ * Posts a delivery. Resolves with undefined if this process lost the claim or the worker is
+ * closing.
+ */
 async function postOnce(
   { read, post }: WorkerDeps,
   { id, body, dueAt }: Ready,

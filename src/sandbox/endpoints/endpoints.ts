@@ -117,8 +117,8 @@ function createToken({ ctx, incoming }: RoutedRequest, allowReuse: boolean): unk
 }
 
 /**
- * Checks that the body is JSON. The specification allows "any valid JSON", so the limits of other
- * bodies do not apply.
+ * Checks that the body is JSON. The specification allows "any valid JSON" here, so the sandbox does
+ * not apply the limits of other bodies.
  */
 function assertJson(text: string): void {
   try {
@@ -198,15 +198,18 @@ function getTransactions({ ctx, account, query, readFault, incoming }: AccountCa
 }
 
 /**
- * Returns the transaction as a read fault shows it. Undefined if the transaction did not exist yet
- * in a stale read.
+ * Returns the transaction as a read fault shows it. Returns undefined if the transaction did not
+ * exist at the time of a stale read.
  */
 function asSeen({ ctx, readFault }: AccountCall, txn: Transaction): Transaction | undefined {
   const was = readFault?.lag === undefined ? txn : findPastTransaction(ctx, txn.id, readFault.lag);
   return was && { ...was, state: readFault?.state ?? was.state };
 }
 
-/** Returns the transaction in the path. Throws a `Refusal` if the caller may not act on it. */
+/**
+ * Returns the transaction in the path. Throws a `Refusal` if the caller may not act on the
+ * transaction.
+ */
 function reachTransaction({ ctx, account, params }: AccountCall): Transaction {
   const txn = findTransaction(ctx.store, params['txnId'] ?? '');
   if (txn === undefined) throw notFound();

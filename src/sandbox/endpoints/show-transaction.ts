@@ -22,8 +22,8 @@ export function showTransaction(ctx: Context, txn: Transaction): object {
 }
 
 /**
- * Returns the confirmations of a blockchain transfer. Empty before the broadcast and for other
- * methods.
+ * Returns the confirmations of a blockchain transfer. The result is empty before the broadcast and
+ * for other methods.
  */
 function confirmationsOf({ store }: Context, txn: Transaction): object {
   if (!chainMethods.has(txn.sourceMethod) && !chainMethods.has(txn.destMethod)) return {};
@@ -87,8 +87,8 @@ function destSide(ctx: Context, txn: Transaction): ShownSide {
 }
 
 /**
- * Returns the settled amount of the source. If the payment came from outside, the settled amount
- * may differ from the requested amount.
+ * Returns the settled amount of the source side, which may differ from the requested amount if the
+ * payment came from outside.
  */
 function settledSource({ wireNames }: Context, txn: Transaction): Big {
   return txn.sourceMethod === wireNames.method ? settledSourceOf(txn) : txn.charge;

@@ -56,7 +56,8 @@ export function authenticate(ctx: Context, authorization: string | undefined): A
 }
 
 function newToken(ctx: Context, accountId: string) {
-  // JWT readers expect whole seconds, and the response and the token must state the same expiry.
+  // Uses whole seconds, because JWT readers expect them, and the response and the token must state
+  // the same expiry.
   const issuedAt = Math.floor(ctx.now / 1000);
   const expiredAt = issuedAt * 1000 + durations.token;
   const payload = {

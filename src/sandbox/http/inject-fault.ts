@@ -1,4 +1,4 @@
-// Applies a fault to a request. The client then gets a different, late, partial or missing
+// Applies a fault to a request, so that the client gets a different, late, partial or missing
 // response.
 import { STATUS_CODES } from 'node:http';
 import type { AnswerFault } from '../world/faults.js';
@@ -7,9 +7,9 @@ import { otherError } from '../unspecified.js';
 
 export interface FaultTarget {
   readonly respond: () => Outgoing;
-  /** Schedules the request, which the service then processes this many ms after the response. */
+  /** Schedules the request, so that the service processes it this many ms after the response. */
   readonly respondLater: (after: number) => void;
-  /** Reads the unchanged transaction for the response. */
+  /** Returns a response with the unchanged transaction. */
   readonly show: () => Outgoing;
 }
 

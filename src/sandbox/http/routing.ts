@@ -27,8 +27,8 @@ export interface Outgoing {
   /** The delay before the response, in milliseconds. */
   readonly delay?: number | undefined;
   /**
-   * The failure of the connection: a cut before the response, a cut within the response, or
-   * silence.
+   * The injected failure of the connection: a cut before the response, a cut within the response,
+   * or silence.
    */
   readonly connectionFault?: 'cut-before' | 'cut-within' | 'silence' | undefined;
 }
@@ -54,7 +54,7 @@ export type Route = RoutePattern &
   (
     | { readonly access: 'open'; readonly answer: (call: RoutedRequest) => unknown }
     | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
-    /** The endpoint of a page or of another protocol, which is not in the specification. */
+    /** An endpoint outside the specification, such as a page or an LNURL endpoint. */
     | { readonly access: 'public'; readonly answer: (call: RoutedRequest) => Outgoing }
   );
 
@@ -76,7 +76,7 @@ export function router(routes: readonly Route[]) {
   }));
   return ({ method, target }: Incoming) => {
     const [path = ''] = target.split('?', 1);
-    // The service answers HEAD like GET, and the server sends only the head of the response.
+    // The service answers HEAD like GET, and the server omits the body of the response.
     const asked = method === 'HEAD' ? 'GET' : method;
     for (const { route, pattern } of compiled) {
       const match = route.method === asked ? pattern.exec(path) : null;
@@ -130,7 +130,7 @@ export function bodyText({ body }: Incoming): string {
   }
 }
 
-/** Reads the JSON body, and every number in it as an exact decimal. */
+/** Reads the JSON body, with every number as an exact decimal. */
 export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, T>): T {
   const parsed = v.safeParse(shape, parseJson(bodyText(incoming)), { abortEarly: true });
   if (parsed.success) return parsed.output;
@@ -163,8 +163,8 @@ function decodeParams(groups: Readonly<Record<string, string>>): Record<string, 
 }
 
 /**
- * Decodes a parameter of the path. Text that cannot be decoded stays unchanged, so the lookup finds
- * no record.
+ * Decodes a parameter of the path. Returns text that cannot be decoded unchanged, so that the
+ * lookup finds no record.
  */
 function decodeParam(value: string): string {
   try {

@@ -66,8 +66,8 @@ export function createTransaction(
 }
 
 /**
- * Reads the flags for deducted fees. The documented flag deducts all fees from the sent amount. The
- * other two flags deduct one fee each.
+ * Reads the flags for deducted fees. `deductNetworkFeesFromDest`, which the specification shows,
+ * deducts all fees from the amount. The other two flags deduct one fee each.
  */
 function deductionsOf(
   { wireNames: { feeDeduction } }: Context,

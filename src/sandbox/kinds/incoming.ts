@@ -1,5 +1,5 @@
-// Handles blockchain payments to an address of the service. A payment goes to a waiting receive, or
-// becomes a deposit.
+// Handles blockchain payments to an address of the service. A payment belongs to a waiting receive,
+// or becomes a deposit.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import { findOwnAddress, type OwnAddress } from '../world/addresses.js';
@@ -55,8 +55,8 @@ export function creditDeposit(
 }
 
 /**
- * Credits a deposit. A permanent address accepts any amount. The address of a paid or expired
- * receive accepts any amount too.
+ * Records a deposit and broadcasts its transfer. Permanent addresses and the addresses of paid or
+ * expired receives accept any amount.
  */
 function openDeposit(ctx: Context, { address, chain }: OwnAddress, amount: Big): string {
   const id = randomId(ctx.random);

@@ -70,7 +70,10 @@ export function requestedAmount({ source, dest }: CreateRequest): {
   throw badRequest('amtRequested is required');
 }
 
-/** The amount on the given side. Throws a `Refusal` if the request has no amount on that side. */
+/**
+ * The amount on one side of a request. Throws a `Refusal` if the request has no amount on this
+ * side.
+ */
 export function amountOn(side: 'source' | 'dest', request: CreateRequest) {
   const amount = request[side].amtRequested;
   if (amount === undefined) throw badRequest(`${side}Req.amtRequested is required`);

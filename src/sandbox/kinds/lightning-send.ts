@@ -55,7 +55,7 @@ export const lightningSend: Kind = {
   }),
 };
 
-/** Decodes a payable invoice. Rounds fractions of a satoshi up. */
+/** Decodes a payable invoice, and rounds its amount up to whole satoshis. */
 function readInvoice(text: string, now: number) {
   const invoice = orRefuse(() => decodeInvoice(text));
   if (!['mainnet', 'testnet'].includes(invoice.network))
@@ -76,7 +76,7 @@ function readInvoice(text: string, now: number) {
 function findObstacle({ store, now }: Context, txn: Transaction): string | undefined {
   const { paymentHash, payee, invoice, invoiceExpiresAt } = v.parse(payment, txn.extra);
   const external = findInvoice(store, paymentHash);
-  // The function compares the whole invoice, because anyone can copy a payment hash.
+  // Compares the complete invoice, because anyone can copy a payment hash.
   if (external === undefined ? isLocalNode(store, payee) : external.invoice !== invoice)
     return 'invoice unknown to its node';
   if (external?.paidAt != null) {
@@ -97,8 +97,8 @@ function deliver(ctx: Context, txn: Transaction): void {
   const stored = findInvoice(ctx.store, paymentHash);
   if (stored === undefined)
     rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
-  // The invoice is already paid and a fault allows a second payment, so the invoice does not
-  // change.
+  // Does not change an invoice that is already paid, because this is a second payment that a fault
+  // allows.
   else if (stored.paidAt !== null) return;
   else if (stored.txnId === null) markPaid(ctx, paymentHash);
   else payReceive(ctx, requireTransaction(ctx.store, stored.txnId));

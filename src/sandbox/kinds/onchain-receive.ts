@@ -46,7 +46,8 @@ export const onchainReceive: Kind = {
   },
   onConfirmed(ctx, txn) {
     const ending = plannedEndingOf(txn, 'settle');
-    // A payment that the chain has confirmed cannot fail.
+    // Ignores a planned `failed` ending, because a payment that the chain has confirmed cannot
+    // fail.
     if (ending === undefined || ending.state === 'failed') completeReceive(ctx, name, txn);
     else endUnpaid(ctx, name, txn, ending);
   },

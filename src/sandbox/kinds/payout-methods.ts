@@ -62,9 +62,7 @@ export const payoutMethodNames: readonly string[] = [
 
 export const isPayoutMethod = (method: string): boolean => payoutMethodNames.includes(method);
 
-/**
- * Finds the table entries of a method in a currency. The method `mobile` may have several entries.
- */
+/** Finds the table entries of a method in a currency. There may be several entries for `mobile`. */
 export function findPayoutMethods(method: string, ccy: string): PayoutMethod[] {
   const meant = (payoutMethod: PayoutMethod): boolean =>
     method === anyMobile

@@ -26,8 +26,8 @@ const phone = v.pipe(
 );
 
 /**
- * The KYC data of a party. The specification marks `contactNumber` and `address1` as "varies", so
- * these two fields are optional.
+ * The KYC data of a party. `contactNumber` and `address1` are optional, because the specification
+ * marks them as "varies".
  */
 const kyc = v.object({
   type: v.picklist(['individual', 'business']),
@@ -49,7 +49,10 @@ const code = v.pipe(
 );
 const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
 
-/** The fields of a recipient's bank account, one of the two sets of fields for a recipient. */
+/**
+ * The fields of a recipient's bank account. A recipient is either a bank account or a mobile-money
+ * wallet.
+ */
 const bankAccount = v.pipe(
   v.object({ bankAcctNum: text, institutionCode: text }),
   v.transform(({ bankAcctNum, institutionCode }) => ({ account: bankAcctNum, institutionCode })),

@@ -21,7 +21,7 @@ interface Way {
    * for blockchain confirmations.
    */
   readonly settleAfter?: ((txn: Transaction) => number) | undefined;
-  /** Returns the reason if the transfer cannot start or arrive now. */
+  /** Returns the reason if the transfer cannot start or arrive, or undefined. */
   readonly obstacle?: (ctx: Context, txn: Transaction) => string | undefined;
   /** Runs when the transfer starts. */
   readonly send?: (ctx: Context, txn: Transaction) => void;
@@ -29,7 +29,7 @@ interface Way {
   readonly deliver?: (ctx: Context, txn: Transaction) => void;
 }
 
-/** Builds every part of a send kind except its quote. */
+/** Builds all methods of a send kind except `quote`. */
 export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed' | 'due'> {
   const [start, settle] = [startAction(way.name), `${way.name}.settle`];
   const returnAction = `${way.name}.return`;

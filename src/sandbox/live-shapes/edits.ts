@@ -6,12 +6,12 @@ import type { WireNames } from '../wire/wire-names.js';
 type Fields = Readonly<Record<string, unknown>>;
 type Change = (value: unknown) => unknown;
 
-/** An edit of the objects in a place of the response. The default place is the whole response. */
+/** An edit of the objects at one place of the response, by default of the complete response. */
 export type Edit = { readonly in?: keyof typeof places } & (
   | { readonly drop: readonly string[] }
   | { readonly rename: Readonly<Record<string, string>> }
   | { readonly set: Fields }
-  /** The values to replace: for each field, the old value and the new value. */
+  /** The new values of fields, by field name and old value. */
   | { readonly replace: Readonly<Record<string, Readonly<Record<string, string>>>> }
   /**
    * Converts the named fields that are neither absent nor null. Without names, the edit converts
@@ -39,7 +39,7 @@ function changeOf(edit: Edit, feeField: string): Change {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Big);
 
-/** Changes a value that is an object. Any other value stays unchanged. */
+/** Changes a value that is an object, and returns any other value unchanged. */
 const fieldsOf =
   (change: (fields: Fields) => unknown): Change =>
   (value) =>
@@ -55,7 +55,7 @@ const withEach = (names: readonly string[], change: Change): Change =>
     [name, names.includes(name) && value !== null && value !== undefined ? change(value) : value],
   ]);
 
-/** Changes a transaction if `isMeant` accepts it. In a list, changes each such transaction. */
+/** Changes a transaction, or each transaction of a list, if `isMeant` accepts the transaction. */
 const transactionsOf =
   (isMeant: (txn: Fields) => boolean = () => true) =>
   (change: Change): Change => {

@@ -5,7 +5,7 @@ export interface LiveShape {
   readonly summary: string;
   /** Matches the method and the path without the version, such as `GET /rate`. */
   readonly of?: RegExp;
-  /** The lowest and highest status whose responses are edited (default 200). */
+  /** The lowest and highest status of the responses that the shape edits (default 200). */
   readonly from?: readonly [number, number];
   readonly edits?: readonly Edit[];
   /** The status that replaces the status of the response. */
@@ -37,8 +37,8 @@ const abbreviated = [
 const alone = true;
 
 /**
- * The live shapes by name. The sandbox applies the shapes in this order. If a shape has no edits,
- * the sandbox implements the shape in its code.
+ * The live shapes by name, in the order in which the sandbox applies them. The sandbox implements a
+ * shape without edits in its code.
  */
 export const liveShapes = {
   'token-expiry-iso': {

@@ -1,5 +1,5 @@
-// Helpers for JSON Schema 2020-12 in OpenAPI 3.1. Objects are closed, so a field without a
-// description is invalid.
+// Helpers for JSON Schema 2020-12 in OpenAPI 3.1. Objects are closed, so a field that the schema
+// does not contain is invalid.
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -52,7 +52,7 @@ export const implies = (condition: Schema, consequence: Schema, otherwise?: Sche
   // oxlint-disable-next-line unicorn/no-thenable
   ({ if: condition, then: consequence, ...(otherwise && { else: otherwise }) });
 
-/** A condition that the fields of an object have these values. */
+/** The condition that the fields of an object have these values. */
 export const holds = (values: Readonly<Record<string, unknown>>): Schema => ({
   properties: Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, { const: value }]),

@@ -139,10 +139,7 @@ function sideFields({ feeField }: WireNames) {
   };
 }
 
-/**
- * The fields of a transfer that was broadcast on a blockchain. The specification does not contain
- * these fields.
- */
+/** The confirmation fields of a broadcast transfer, which the specification does not contain. */
 const confirmations: Readonly<Record<string, Schema>> = {
   [`${confirmationFields.seen}?`]: {
     type: 'integer',

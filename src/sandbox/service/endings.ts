@@ -1,4 +1,4 @@
-// Decides how a transaction ends. The quote plans the ending, or a fault injects it.
+// Decides how a transaction ends, by the ending in its quote or by an injected fault.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { decimalsOf } from '../../formats/amount.js';
@@ -23,8 +23,8 @@ const ending = v.object({
 export type Ending = v.InferOutput<typeof ending>;
 
 /**
- * The moments at which a transaction can end: before the transfer starts, or before the money
- * arrives. Swaps and receives can end only at the second moment.
+ * The moments at which a transfer can fail: before its start, or before the money arrives. Swaps
+ * and receives can fail only before the money arrives.
  */
 const moments = ['start', 'settle'] as const;
 
@@ -53,7 +53,7 @@ const noted = v.object({
   returned: v.optional(returned),
 });
 
-/** Adds the endings that faults inject to a transaction. */
+/** Returns a transaction with the endings that faults inject. */
 export function plan({ store, wireNames }: Context, txn: Transaction): Transaction {
   if (txn.sourceMethod !== wireNames.method) return txn;
   const destination = destinationOf(txn.destDetails);
@@ -69,7 +69,7 @@ export function plan({ store, wireNames }: Context, txn: Transaction): Transacti
   });
 }
 
-/** Applies the settled amount that a fault sets to a receive. */
+/** Returns a receive with the settled amount that a fault sets. */
 export const settledOtherwise = ({ store }: Context, txn: Transaction): Transaction =>
   withOtherAmount(store, destinationOf(txn.sourceDetails), txn);
 
@@ -103,10 +103,7 @@ function destinationOf({ reqDetails }: SideDetails): string {
   return paymentRequest ?? address ?? acctNum ?? bankAcctNum ?? '';
 }
 
-/**
- * The planned ending at this moment, or undefined if the transaction continues. The caller asks
- * only once for each point in time.
- */
+/** The planned ending at this moment, or undefined if the transaction continues. */
 export function plannedEndingOf(
   txn: Transaction,
   moment: (typeof moments)[number],

@@ -123,7 +123,9 @@ export function completeReceive(ctx: Context, flow: Flow, asked: Transaction): T
   return move(ctx, flow, txn, 'settle');
 }
 
-/** Credits a wallet without a transaction. The ledger accepts one credit per subject. */
+/**
+ * Credits a wallet without a transaction. The ledger refuses a second credit for the same subject.
+ */
 export function credit(
   ctx: Context,
   {

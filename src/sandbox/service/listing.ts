@@ -13,8 +13,8 @@ const forever = Number.MAX_SAFE_INTEGER;
 const countRow = v.object({ count: v.number() });
 
 /**
- * Returns one page of the account's transactions, newest first. With a lag, the page shows earlier
- * states.
+ * Returns one page of the account's transactions, newest first. For a stale read, `lag` selects
+ * earlier states.
  */
 export function listTransactions(
   ctx: Context,
@@ -43,8 +43,8 @@ export function listTransactions(
 }
 
 /**
- * The requested period in epoch ms, including both ends. The service reads a time without a zone as
- * UTC.
+ * The requested period in epoch ms, with inclusive bounds. The service reads a time without a zone
+ * as UTC.
  */
 function readPeriod(query: URLSearchParams, now: number): [number, number] {
   const time = query.get('time') ?? '7d';

@@ -81,7 +81,10 @@ export function convert(amount: Big, fxRate: Big, destCcy: string): Big {
   return amount.times(fxRate).round(decimalsOf(destCcy), Big.roundDown);
 }
 
-/** The number of digits of a rate. `fxRate` shows the exact rate that the service applies. */
+/**
+ * The number of significant digits of a rate. `fxRate` shows the rate exactly as the service
+ * applies it.
+ */
 const significantDigits = 12;
 
 /** The number of units of `to` for one unit of `from`. */

@@ -31,7 +31,10 @@ const row = v.pipe(
     destMethod: v.string(),
     destAmount: v.number(),
     destDetails: json(details),
-    /** The data that only this kind uses. Responses show only its `sourceOfFunds`. */
+    /**
+     * The data that only the transaction's kind uses. Responses show only the field
+     * `sourceOfFunds`.
+     */
     extra: json(fields),
     /** The total debit, including fees. */
     charge: v.number(),
@@ -81,8 +84,8 @@ const select = `SELECT txn.*, display_name AS account_display_name
   FROM txn JOIN account ON account.id = txn.account_id`;
 
 /**
- * The age of a stale read: transactions appear in their state of `ago` ms before, or of `steps`
- * state changes before.
+ * The age of a stale read, which shows transactions as they were `ago` ms or `steps` state changes
+ * earlier.
  */
 export interface ReadLag {
   readonly ago: number;
@@ -90,8 +93,8 @@ export interface ReadLag {
 }
 
 /**
- * The SQL prefix that replaces `txn` with its past rows. Bind the latest time to show, then the
- * number of state rows to read (`lag.steps + 1`).
+ * The SQL prefix that replaces the table `txn` with past versions of its rows. Its two values are
+ * the latest time to show, and the number of state rows to read (`lag.steps + 1`).
  */
 const withLag = `
   WITH txn AS (
@@ -106,7 +109,7 @@ const withLag = `
     )
   )`;
 
-/** Runs a query on `txn`. With a lag, the query reads the past rows of `txn` instead. */
+/** Runs a query on `txn`. If there is a lag, the query reads past versions of the rows. */
 export function readPast<T>(
   { store, now }: Context,
   lag: ReadLag | undefined,
@@ -161,8 +164,8 @@ export function extRefIdExists(store: Store, accountId: string, extRefId: string
 }
 
 /**
- * Stores a quoted transaction. If the clock was set back, the creation time is that of the
- * account's previous transaction.
+ * Stores a quoted transaction. If someone set the clock back, the transaction gets the creation
+ * time of the account's previous transaction.
  */
 export function insertTransaction(ctx: Context, txn: NewTransaction): Transaction {
   const last = ctx.store.one(

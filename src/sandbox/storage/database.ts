@@ -12,7 +12,7 @@ export type Value = string | number | null;
 export type Row = Readonly<Record<string, Value>>;
 
 export interface Store {
-  /** Returns the first row, checked against `shape`. Returns undefined without a row. */
+  /** Returns the first row, checked against `shape`, or undefined if the result has no rows. */
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
   /** Runs a statement, and returns the number of changed rows. */
@@ -40,8 +40,8 @@ export interface StoreOptions {
   /** The function that opens the file. Required unless the database is in memory. */
   readonly openFile?: OpenFile | undefined;
   /**
-   * Verifies the books before every commit. If the books are inconsistent, throws, so that the job
-   * is rolled back.
+   * Verifies the books before every commit. Throws if the books are inconsistent, so that the store
+   * rolls the job back.
    */
   readonly verify: (store: Store) => void;
   /** Returns the machine's time in epoch ms. */
@@ -51,8 +51,8 @@ export interface StoreOptions {
 }
 
 /**
- * The time that SQLite waits for a lock. The time is short because SQLite blocks this process while
- * it waits, and `write` tries again.
+ * The time that SQLite waits for a lock, in ms. The time is short because SQLite blocks this
+ * process during the wait, and `write` tries again.
  */
 const busyTimeoutMs = 500;
 const openingTimeoutMs = 30_000;
@@ -166,7 +166,7 @@ function leaveOneFile(db: Database.Database): void {
     db.exec('PRAGMA busy_timeout = 0');
     db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
   } catch {
-    // The write-ahead log next to the file still contains all data.
+    // Ignores a failed merge, because the write-ahead log next to the file still contains all data.
   }
 }
 

@@ -1,8 +1,8 @@
-// The tables of the sandbox. Amounts are whole numbers of the currency's smallest unit (satoshi,
-// cent, dong).
+// The tables of the sandbox. The tables store amounts as whole numbers of the currency's smallest
+// unit (satoshi, cent, dong).
 import type { Database } from 'libsql';
 
-/** The description of the sandbox's file for the function that opens the file. */
+/** Describes the sandbox's file to the function that opens the file. */
 export interface DatabaseFile {
   readonly path: string;
   /** The name of the file in error messages. */
@@ -24,7 +24,8 @@ export type OpenFile = (file: DatabaseFile) => Database;
 const applicationId = 0x73766373;
 
 /**
- * The SQL of each version. Each text upgrades the previous version. A released text never changes.
+ * The SQL of each version, which upgrades the tables of the previous version. A released SQL text
+ * never changes.
  */
 export const sandboxSteps: readonly string[] = [
   `CREATE TABLE setting (

@@ -21,7 +21,7 @@ export const lnurlRoutes: readonly Route[] = [
 /** The header that allows any origin, for wallets that run in a browser. */
 const anyOrigin = { 'access-control-allow-origin': '*' };
 
-/** Answers a refusal in the error format of LUD-06. */
+/** Wraps an endpoint: answers refusals in the error format of LUD-06, and allows any origin. */
 function guarded(
   step: (call: RoutedRequest, account: Account) => object,
 ): (call: RoutedRequest) => Outgoing {

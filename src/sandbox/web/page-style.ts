@@ -1,4 +1,4 @@
-// The style of the payment page: one card for light and dark screens, from the narrowest phone up.
+// The style of the payment page: one card for light and dark screens, including narrow phones.
 
 export const pageStyle = `
 :root {

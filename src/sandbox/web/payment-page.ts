@@ -56,13 +56,13 @@ function shownOf({ sourceDetails }: Transaction, code: string): string {
 }
 
 /**
- * The time until the expiry, rounded up to whole seconds, so that the page shows the last second
- * until its end.
+ * The time until the expiry, rounded up to whole seconds, so that the page shows 0 s only at the
+ * expiry.
  */
 const leftMs = ({ now }: Context, { expiresAt }: Transaction): number =>
   Math.ceil((expiresAt - now) / 1000) * 1000;
 
-/** Pays a waiting payment request. Shows a request in any other phase unchanged. */
+/** Pays a payment request if it is waiting. Redirects to the page of the request in any phase. */
 function payNow(call: RoutedRequest): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) throw notFound();
@@ -72,7 +72,8 @@ function payNow(call: RoutedRequest): Outgoing {
 }
 
 /**
- * Checks the page that sent a form, which browsers report. Only a form on the payment page may pay.
+ * Whether a form comes from another website, which browsers report. Only a form on the payment page
+ * may pay.
  */
 const isFromElsewhere = ({ incoming }: RoutedRequest): boolean =>
   (incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';

@@ -1,5 +1,5 @@
-// Reads and writes JSON with exact numbers. Every number becomes an exact decimal, and decimals are
-// written without an exponent.
+// Reads and writes JSON with exact numbers. The reader turns every number into an exact decimal,
+// and the writer writes decimals without an exponent.
 import Big from 'big.js';
 
 const maxDepth = 32;
@@ -10,7 +10,8 @@ const token =
 
 /**
  * Reads JSON with every number as an exact `Big`. Throws `SyntaxError` for text that is not JSON,
- * for too many nested levels, for half a surrogate pair, and for a number of absurd size.
+ * for too many nested levels, for half a surrogate pair, and for a number that is too long or has
+ * an extreme exponent.
  */
 export function readJson(text: string): unknown {
   // `JSON.parse` validates the text, so the other functions may assume well-formed JSON.

@@ -3,7 +3,7 @@ import { Failure } from '../../formats/failure.js';
 import { duplicateExtRefId, finalStateParams, insufficientBalance } from '../unspecified.js';
 import * as v from 'valibot';
 
-/** The body of a refusal. `params` is a string that contains JSON. */
+/** The body of a refusal. In the body, `params` is a string that contains JSON. */
 type ErrorBody =
   | { readonly error: string; readonly message?: string }
   | {

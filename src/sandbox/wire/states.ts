@@ -38,7 +38,7 @@ export type Trigger =
   | 'detect'
   /** The transfer was sent or broadcast. */
   | 'start'
-  /** The payment arrived. An on-chain payment also has its confirmations. */
+  /** The payment arrived. An on-chain payment also has all its confirmations. */
   | 'settle'
   | 'fail'
   /** A fault rejected the transaction. The service itself never rejects a transaction. */

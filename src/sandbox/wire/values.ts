@@ -26,7 +26,8 @@ export const currency = v.picklist(
 );
 
 /**
- * The schema of a text without a NUL character, because the database would cut the text at the NUL.
+ * The schema of a text without a NUL character, because the database would cut the text off at this
+ * character.
  */
 export const text = (maxLength: number) =>
   v.pipe(v.string(), v.maxLength(maxLength), v.excludes('\0', 'the character U+0000 is not taken'));
@@ -71,8 +72,8 @@ export const fields = v.pipe(
 );
 
 /**
- * Whether the value is a plain object. A decimal is a `Big` here and a number in JSON, so it is not
- * a plain object.
+ * Whether the value is a plain object. A `Big` is not a plain object, because it stands for a JSON
+ * number.
  */
 function isObject(value: unknown): boolean {
   return (

@@ -48,8 +48,8 @@ export function reachAccount(store: Store, caller: Account, id: string): Account
 }
 
 /**
- * Returns the account in the path for a request about its wallets. A foreign account and a missing
- * account cause the same refusal.
+ * Returns the account in the path for a request about its wallets. The refusal is the same for a
+ * foreign account and for a missing account.
  */
 export function reachWallets(store: Store, caller: Account, id: string): Account {
   assertAccountId(id);
@@ -65,7 +65,7 @@ function assertAccountId(id: string): void {
 
 const anothersAccount = (): Refusal => unauthorized('you are not authorized to view this account');
 
-/** Throws a `Refusal` if the caller is neither the owner nor the owner's parent. */
+/** Throws a `Refusal` unless the caller is the owner or the owner's parent. */
 export function assertReach(
   caller: Account,
   ownerId: string,

@@ -1,4 +1,4 @@
-// Simulates blockchain transfers. Confirmations come by the service's clock, or on request.
+// Simulates blockchain transfers. Adds confirmations by the service's clock, or on request.
 import type Big from 'big.js';
 import { transferAnswer, type Transfer } from '../../formats/sandbox/answers.js';
 import type { Context } from './context.js';

@@ -18,8 +18,8 @@ export function readClock(store: Store, machine: number): ClockState {
 }
 
 /**
- * Sets the service's clock. The time may go back, because a snapshot restores the time of its
- * creation.
+ * Sets the service's clock. The time may go back, because restoring a snapshot restores the time of
+ * the snapshot.
  */
 export function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
   const clock: v.InferOutput<typeof setting> = frozen

@@ -1,5 +1,5 @@
-// Injects faults into requests, payments and webhooks. The database stores each fault, and counts
-// how often the fault was applied.
+// Injects faults into requests, payments and webhooks. The database stores each fault, and the
+// number of times that the fault was applied.
 import { Big } from 'big.js';
 import * as v from 'valibot';
 import type { Fault } from '../../formats/sandbox/answers.js';
@@ -12,7 +12,7 @@ import { duration, number, whole } from '../wire/values.js';
 
 const count = whole(1, 1_000_000);
 
-/** The count of a fault, which is applied `times` times, from the `nth` match on. */
+/** The matches to which a fault applies: `times` matches, beginning with the `nth` match. */
 const strikes = {
   nth: v.optional(count, new Big(1)),
   times: v.optional(v.union([v.literal('always'), count]), new Big(1)),
@@ -39,8 +39,8 @@ const rule = <E extends v.ObjectEntries>(entries: E) =>
   });
 
 /**
- * Whether the service still processes the request: before the response (`commit`), or this long
- * after the response (`commitAfter`).
+ * When the service processes the request despite the fault: before the response (`commit`), or this
+ * long after the response (`commitAfter`).
  */
 const effect = (commit: boolean) => ({
   commit: v.optional(v.boolean(), commit),
@@ -64,7 +64,7 @@ export const faultRule = v.variant('kind', [
     kind: v.literal('status'),
     ...request,
     status: whole(200, 599),
-    /** The whole body of the response. The default is `{ error, message }`. */
+    /** The complete body of the response. The default is `{ error, message }`. */
     body: v.optional(v.unknown()),
     error: v.optional(v.string()),
     message: v.optional(v.string()),
@@ -97,18 +97,20 @@ export const faultRule = v.variant('kind', [
     kind: v.literal('stale'),
     ...reads,
     /**
-     * Shows transactions in their state of this long ago. Hides transactions that did not exist
+     * Shows transactions as they were this long ago, and hides transactions that did not exist
      * then.
      */
     ago: v.optional(duration, new Big(0)),
     /**
-     * Shows transactions in their state of this many state changes before. The earliest possible
-     * state is the first.
+     * Shows transactions as they were this many state changes ago, but not before their first
+     * state.
      */
     steps: v.optional(whole(0, 100), new Big(0)),
   }),
   rule({ kind: v.literal('false-state'), ...reads, state: v.picklist(states) }),
-  /** Omits this transaction from lists. Without an id, omits the first row of the page. */
+  /**
+   * Omits the transaction `txn` from lists. If `txn` is not set, omits the first row of the page.
+   */
   rule({
     kind: v.literal('missing-row'),
     ...reads,
@@ -122,7 +124,7 @@ export const faultRule = v.variant('kind', [
     outcome: v.picklist(paymentOutcomes),
     destination,
   }),
-  /** Settles the amount of one side multiplied by the factor. */
+  /** Multiplies the settled amount of one side by the factor. */
   rule({
     kind: v.literal('settled-amount'),
     ...strikes,
@@ -158,7 +160,7 @@ export type FaultRule = v.InferOutput<typeof faultRule>;
 export type FaultDelay = number | string;
 
 /**
- * The count of a fault, which is applied `times` times (default 1), from the `nth` match on
+ * The matches to which a fault applies: `times` matches (default 1), beginning with the `nth` match
  * (default 1).
  */
 export interface FaultCount {
@@ -167,7 +169,8 @@ export interface FaultCount {
 }
 
 /**
- * A fault of requests. In a path, `*` matches any text without a slash, and `**` matches any text.
+ * The requests to which a fault applies. In a path, `*` matches any text without a slash, and `**`
+ * matches any text.
  */
 export interface RequestFault extends FaultCount {
   method?: string | undefined;
@@ -175,8 +178,8 @@ export interface RequestFault extends FaultCount {
 }
 
 /**
- * Whether the service still processes the request: before the response (`commit`), or this long
- * after the response (`commitAfter`).
+ * When the service processes the request despite the fault: before the response (`commit`), or this
+ * long after the response (`commitAfter`).
  */
 export interface FaultEffect {
   commit?: boolean | undefined;
@@ -286,7 +289,7 @@ export function takeAnswerFault(store: Store, incoming: Requested): AnswerFault 
   return takeRule(store, answerKinds, (rule) => concerns(rule, incoming));
 }
 
-/** Takes the faults that change how this request sees transactions. */
+/** Counts and returns the faults that change how this request sees transactions. */
 export function takeReadFaults(store: Store, incoming: Requested) {
   const lag = takeRule(store, ['stale'], (rule) => concerns(rule, incoming));
   const state = takeRule(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
@@ -314,8 +317,8 @@ export const takeReferenceReuse = (store: Store): boolean =>
   takeRule(store, ['reference-reuse']) !== undefined;
 
 /**
- * Whether a fault allows a second payment of a paid invoice. With `onlyAsk`, the check is not
- * counted as an application of the fault.
+ * Whether a fault allows a second payment of a paid invoice. With `onlyAsk`, the check does not
+ * count as an application of the fault.
  */
 export function takeDoublePayment(
   store: Store,
@@ -365,8 +368,8 @@ function concerns(
 }
 
 /**
- * Takes the oldest fault of these kinds that applies to this match. Each match is counted for every
- * fault up to the applied fault, so that several faults on one path apply in turn.
+ * Returns the oldest fault of these kinds that applies to this match. Counts the match for every
+ * fault up to the applied fault, so that several faults on one path apply one after the other.
  */
 function takeRule<K extends FaultRule['kind']>(
   store: Store,

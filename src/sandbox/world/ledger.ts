@@ -1,5 +1,5 @@
-// The service's double-entry books. The amounts of a movement sum to zero per currency, each
-// movement is posted once, and no wallet becomes negative.
+// The service's double-entry books. The amounts of a movement sum to zero per currency, the ledger
+// posts each movement once, and no wallet becomes negative.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import type { Context } from './context.js';

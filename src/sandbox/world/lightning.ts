@@ -98,7 +98,7 @@ export function markPaid(ctx: Context, paymentHash: string): void {
   if (changes !== 1) throw new Error(`Invoice ${paymentHash} cannot be paid (again).`);
 }
 
-/** Stores an invoice of a foreign node as paid. */
+/** Stores a paid invoice of a node outside the sandbox. */
 export function rememberPaid(
   ctx: Context,
   invoice: { paymentHash: string; invoice: string; amountMsat: string; expiresAt: number },

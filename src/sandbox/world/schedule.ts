@@ -1,5 +1,5 @@
-// Runs scheduled actions in order, by the service's clock. The database has a row for each
-// scheduled action.
+// Runs scheduled actions in the order of their times, by the service's clock. The database has a
+// row for each scheduled action.
 import * as v from 'valibot';
 import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';

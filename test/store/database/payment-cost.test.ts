@@ -13,7 +13,10 @@ const table = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'docs/
 /** Requests, transactions, writes and locks of a row of the table. */
 function promised(what: string): number[] {
   const row = table.split('\n').find((line) => line.startsWith(`| ${what} |`)) ?? '';
-  return row.split('|').slice(2, 6).map(Number);
+  return row
+    .split('|')
+    .slice(2, 6)
+    .map((cell) => parseInt(cell, 10));
 }
 
 /** A database connection that counts its queries. */
@@ -73,10 +76,14 @@ test.skipIf(!hasPostgres)(
     await run(['db', 'upgrade', '--new']);
     // The first payment signs in and reads the list for the first time.
     await cost(['--no-wait', '--ref', 'first']);
-    noMore(await cost(['--no-wait']), 'without `--ref`');
-    noMore(await cost(['--no-wait', '--ref', 'own']), 'with `--ref`');
-    noMore(await cost(['--ref', 'whole']), 'with `--ref`, until the payment has settled');
+    noMore(await cost(['--no-wait']), 'A payment without `--ref`');
+    noMore(await cost(['--no-wait', '--ref', 'own']), 'A payment with `--ref`');
+    noMore(await cost(['--ref', 'whole']), 'A payment with `--ref`, until it has settled');
     await run(['limits', 'set', '--per-day', '1btc', '-q']);
-    noMore(await cost(['--no-wait', '--ref', 'limited']), 'with `--ref`', 'added by a daily limit');
+    noMore(
+      await cost(['--no-wait', '--ref', 'limited']),
+      'A payment with `--ref`',
+      'Additional work for a daily limit',
+    );
   },
 );

@@ -36,9 +36,10 @@ export function answer(
     knownAt(() => findHome(env), load),
   );
   if (found === 'files') return ':files\n';
-  // bash replaces only the text after the last = or :.
+  // bash replaces only the text after the last `=` or `:` of a word.
   const cut = shell === 'bash' ? (/^.*[=:]/.exec(words.at(-1) ?? '')?.[0].length ?? 0) : 0;
-  // Some names come from the service. A name that cannot be typed on a line is not offered.
+  // Some names come from the service. svcpay does not offer a name that a person cannot type on one
+  // line.
   const typeable = found.filter(({ text }) => sanitize(text) === text);
   return typeable
     .map(({ text, about = '' }) => `${text.slice(cut)}\t${sanitize(about)}\n`)
@@ -58,7 +59,7 @@ function rejoined(words: readonly string[]): string[] {
   return whole;
 }
 
-/** A typed word may have an opening quote without a closing quote. */
+/** Removes quoting from a typed word, which may have an opening quote without a closing quote. */
 const unquoted = (word: string): string => word.replace(/^['"]/, '').replaceAll(/\\(.)/g, '$1');
 
 const knownAt =
@@ -67,7 +68,7 @@ const knownAt =
     try {
       return readers[kind](findIt(), load);
     } catch {
-      // A missing or damaged file must not interrupt typing.
+      // A missing or damaged file must not interrupt the person who types.
       return [];
     }
   };
@@ -130,7 +131,7 @@ interface RecentPayment {
   readonly state: string;
 }
 
-/** The latest payments of the journal, newest first. */
+/** Returns the latest payments of the journal, newest first. */
 function recentPayments(home: Home, load: LoadModule): RecentPayment[] {
   const latest = `SELECT ref, txn_id, txn_state, state, approved_total, spend_ccy, opened_at,
     request
@@ -160,7 +161,7 @@ function recentPayments(home: Home, load: LoadModule): RecentPayment[] {
   );
 }
 
-/** The shortened recipient of an order in the journal. */
+/** Returns the shortened recipient of an order in the journal. */
 function destinationIn(request: unknown): string {
   const order = typeof request === 'string' ? jsonIn(request) : undefined;
   const to =
@@ -168,7 +169,7 @@ function destinationIn(request: unknown): string {
   return to.length > 24 && !to.includes('@') ? `${to.slice(0, 4)}…${to.slice(-4)}` : to;
 }
 
-/** The first rows of a query on a database file, or none if the file does not exist. */
+/** Returns the first rows of a query on a database file, or no rows if the file does not exist. */
 function rowsOf(
   path: string,
   query: string,

@@ -1,4 +1,4 @@
-// The package as a library: the typed client of the service, payments, webhooks, and the formats of
+// Exports the library: the typed client of the service, payments, webhooks, and the formats of
 // money and destinations.
 export { CancelNotOffered, NoAnswer, ServiceError } from './api/errors.js';
 export type { ServiceErrorDetails } from './api/errors.js';

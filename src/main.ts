@@ -16,9 +16,9 @@ import { timerMs } from './formats/duration.js';
 import { exitCodes } from './formats/failure.js';
 import type { Input, InputStream, OutputStream } from './terminal/terminal.js';
 
-// Deprecation warnings of libraries would precede the error of a script.
+// Hides the deprecation warnings of libraries, which would appear before svcpay's own errors.
 process.noDeprecation = true;
-// This code remains if the program ends before the command, which must not count as success.
+// This exit code remains if the program ends before the command, which must not count as success.
 process.exitCode = exitCodes.unexpected;
 void main();
 
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const outputs = openOutputs();
   const money: MoneyState = { isSubmitted: false };
   const proc = openProcess(outputs, money);
-  // A question on a closed terminal fails to restore the terminal, and may throw before the signal
+  // If the terminal closes during a question, restoring the terminal may throw before SIGHUP
   // arrives.
   const isHangUp = (error: object): boolean => 'syscall' in error && error.syscall === 'setRawMode';
   process.on(
@@ -49,8 +49,8 @@ async function main(): Promise<void> {
     try {
       await showUnexpected(error, line, proc);
     } catch {
-      // The code that formats a failure could not be loaded, for example because too many files are
-      // open.
+      // svcpay could not load the code that formats a failure, for example because too many files
+      // are open.
       tryWrite(bareText(error, exitCode, line.has('json')));
     }
     await end(exitCode);
@@ -58,21 +58,22 @@ async function main(): Promise<void> {
 
   async function end(code: number): Promise<void> {
     await outputs.flushed();
-    // A natural end would take longer, and a second signal could end the process with another code.
+    // Without this call, the process would end later, and a second signal could change its exit
+    // code.
     leave(code);
   }
 }
 
-/** Writes a text and ignores errors, because a report of the error would fail too. */
+/** Writes a text to stderr and ignores errors, because a report of the error would fail too. */
 function tryWrite(text: string): void {
   try {
     writeSync(2, text);
   } catch {
-    // stderr is closed.
+    // If stderr is closed, svcpay cannot report anything.
   }
 }
 
-/** The text of a system error, formatted by code that is already loaded. */
+/** Returns the text of a system error, formatted by code that is already loaded. */
 function bareText(error: unknown, exitCode: number, isJson: boolean): string {
   const what = error instanceof Error ? error.message : String(error);
   const message =
@@ -88,14 +89,14 @@ function bareText(error: unknown, exitCode: number, isJson: boolean): string {
     : `${message}\n  ${hint}\n`;
 }
 
-/** The state of the money, in case the command cannot report the state itself. */
+/** The state of the money, for a report that the command itself cannot print. */
 interface MoneyState {
   isSubmitted: boolean;
 }
 
 /**
- * Ends the process. At exit Node restores the terminal's modes, and aborts if the terminal is
- * closed. So a closed terminal must not be open in Node then.
+ * Ends the process. Closes the descriptors of a closed terminal first, because Node restores the
+ * terminal's modes at exit, and aborts if the terminal is closed.
  */
 function leave(code: number): never {
   const isGone = (fd: number): boolean =>
@@ -111,7 +112,10 @@ function leave(code: number): never {
 }
 
 interface Outputs extends Pick<Process, 'stdout' | 'stderr' | 'page'> {
-  /** The reason why stdout could not be written. Undefined if the reader closed it. */
+  /**
+   * Returns the reason why svcpay could not write to stdout, or undefined if the reader closed
+   * stdout.
+   */
   whyLost(): string | undefined;
   flushed(): Promise<void>;
 }
@@ -167,7 +171,7 @@ function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['p
       try {
         while (isPlain() && rest.length > 0) rest = rest.subarray(writeSync(1, rest));
       } catch {
-        // The stream waits for a slow reader and reports errors.
+        // Writes the rest to the stream, which waits for a slow reader and reports errors.
       }
       if (rest.length > 0) stdout().write(rest);
     },
@@ -175,8 +179,8 @@ function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['p
 }
 
 /**
- * Resolves when everything is written, or when a write has failed. A stream reports the failure
- * later.
+ * Resolves when the stream has written everything, or when a write has failed. The stream reports
+ * the failed write later.
  */
 function flushed(stream: OutputStream): Promise<void> {
   return new Promise((resolve) => {
@@ -198,8 +202,8 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
         graceMs,
       );
   };
-  // A closed terminal sends SIGHUP. The signal cannot stay ignored for nohup, because Node has
-  // already reset it.
+  // A closed terminal sends SIGHUP. svcpay cannot let nohup ignore SIGHUP, because Node has already
+  // reset the signal.
   const taken = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of taken) process.on(signal, interrupt);
   return {
@@ -221,8 +225,7 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
     signal: interruption.signal,
     interrupt,
     onSubmit: () => void (money.isSubmitted = true),
-    // The new listener is added before the others are removed, because a signal without a listener
-    // ends the process.
+    // Adds the new listener first, because a signal without a listener ends the process.
     takeSignals(taker) {
       for (const signal of taken) process.on(signal, taker).off(signal, interrupt);
       return () => {
@@ -232,7 +235,7 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
     now: () => Date.now(),
     elapsed: () => performance.now(),
     random: () => Math.random(),
-    // The global `crypto` would load the whole of Web Crypto.
+    // The global `crypto` would load all of Web Crypto.
     newId: () => process.getBuiltinModule('node:crypto').randomUUID(),
     sleep: (ms, signal) =>
       process
@@ -259,7 +262,9 @@ function openTty(): number {
   }
 }
 
-/** Whether this process may change the terminal. The system stops a background job that tries. */
+/**
+ * Whether this process may change the terminal. The system stops a background job that changes it.
+ */
 function isForeground(): boolean {
   try {
     const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'latin1')
@@ -267,7 +272,7 @@ function isForeground(): boolean {
       .split(' ');
     return group === foreground;
   } catch {
-    // Systems other than Linux mark a foreground process with a plus.
+    // On systems other than Linux, `ps` marks a foreground process with a plus.
     const { stdout } = process
       .getBuiltinModule('node:child_process')
       .spawnSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' });
@@ -276,8 +281,8 @@ function isForeground(): boolean {
 }
 
 /**
- * Reads typed keys without waiting for further keys. Empty if the system does not support this
- * read.
+ * Reads typed keys without waiting for further keys. Returns an empty text if the system does not
+ * support this read.
  */
 function readTyped(): string {
   const buffer = Buffer.alloc(4_096);
@@ -290,7 +295,7 @@ function readTyped(): string {
       typed += buffer.toString('latin1', 0, count);
     }
   } catch {
-    // There is nothing more to read, or no terminal.
+    // An error means that no typed key is left, or that there is no terminal.
   }
   if (tty !== undefined) closeSync(tty);
   return typed;
@@ -303,7 +308,8 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
     if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(fd()) || !isForeground())
       return;
     echoes = isOn;
-    // Raw mode would also intercept Ctrl-C and keys for the shell. Without stty the echo stays on.
+    // svcpay uses stty, because raw mode would also intercept Ctrl-C and keys for the shell.
+    // Without stty, the echo stays on.
     process
       .getBuiltinModule('node:child_process')
       .spawnSync('stty', [isOn ? 'echo' : '-echo'], { stdio: [fd(), 'ignore', 'ignore'] });
@@ -314,10 +320,10 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
     isForeground,
     typed: readTyped,
     get isTTY() {
-      // Not imported at the top, because few commands ask.
+      // Few commands ask questions, so svcpay loads this module only when necessary.
       return process.getBuiltinModule('node:tty').isatty(fd());
     },
-    // A closed terminal reports an error in addition to its end.
+    // Ignores the error of a closed terminal, which also reports its end.
     open: () => (opened ??= open(fd()).on('error', () => undefined)),
   };
 }

@@ -1,5 +1,5 @@
-// The second entry of the library: the level below the client, for rare needs: raw requests, the
-// service's clock, and the fields of a response that svcpay could not read.
+// Exports the level below the client, for rare needs: raw requests, the service's clock, and the
+// fields of a response that svcpay could not read.
 export type { ServiceClient } from './api/client.js';
 export type { ClientOptions, LogFacts } from './api/options.js';
 export type { CallLimits } from './api/request/call.js';

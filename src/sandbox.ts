@@ -1,4 +1,4 @@
-// The sandbox as a test fixture, with the SQLite opener of svcpay.
+// Exports the sandbox as a test fixture, with the SQLite opener of svcpay.
 import { startSandbox as start, type Sandbox } from './sandbox/index.js';
 import type { SandboxOptions } from './sandbox/service.js';
 import { openSqlite } from './store/files/sqlite-file.js';

@@ -1,14 +1,15 @@
-// Spending limits of the account (in the database), of the profile, and of the environment.
+// Combines the spending limits of the account (in the database), the profile and the environment,
+// and changes the stored limits.
 import { changeProfile, type Limits } from '../store/profile/profiles.js';
 import { limitsFrom, narrower, noLimits } from '../wallet/limits/limits.js';
 import type { Context } from './context.js';
 
-/** Combines all limits. For each limit, the strictest value applies. */
+/** Combines the limits of all sources. For each limit, the strictest value applies. */
 export async function limitsInForce(context: Context): Promise<Limits> {
   return narrower(await storedLimits(context), limitsFrom(context.env));
 }
 
-/** The limits of the profile and, with a database, the limits of the account. */
+/** Returns the limits of the profile and, with a database, the limits of the account. */
 export async function storedLimits(context: Context): Promise<Limits> {
   const { config, settings } = context;
   const ofProfile = config.read().profiles[settings.profileName]?.limits ?? noLimits;

@@ -1,4 +1,4 @@
-// The process as commands see it. Tests replace this interface.
+// Defines the process as commands see it. Tests replace this interface.
 import type { Failure } from '../formats/failure.js';
 import type { Input, OutputStream } from '../terminal/terminal.js';
 import type { PaymentDeps } from '../wallet/payment/contract.js';
@@ -24,8 +24,8 @@ export interface Process {
   /** Receives the failure of the command line before svcpay shows the failure. */
   readonly onFailure?: (failure: Failure) => void;
   /**
-   * Whether the live line is off. The caller of a nested command line reads only results and
-   * warnings.
+   * Whether the live line is off, because the caller of a nested command line reads only results
+   * and warnings.
    */
   readonly withoutProgress?: boolean;
   /** The name of this process in the journal. A nested command line uses the name of its parent. */
@@ -36,14 +36,14 @@ export interface Process {
   /** Interrupts the command, for a terminal that delivers Ctrl-C as a key. */
   readonly interrupt: () => void;
   /**
-   * Called when svcpay submits a payment. From then on, a forced exit must not report that no money
-   * moved.
+   * Called when svcpay submits a payment. After the submission, a forced exit must not report that
+   * no money moved.
    */
   readonly onSubmit: () => void;
   /** Passes termination signals to `taker` until the caller runs the returned function. */
   readonly takeSignals: (taker: (signal: NodeJS.Signals) => void) => () => void;
   readonly now: () => number;
-  /** Monotonic time in milliseconds. */
+  /** Returns monotonic time in milliseconds. */
   readonly elapsed: () => number;
   readonly random: () => number;
   readonly newId: () => string;

@@ -58,8 +58,8 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
 }
 
 /**
- * Refuses a subaccount if the command acts only for the account of the API key. svcpay makes this
- * check before any other check and any question.
+ * Refuses a subaccount if the command acts only for the account of the API key. svcpay checks the
+ * account before it checks or asks anything else.
  */
 async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   if (settings.accountId === undefined) return;
@@ -68,7 +68,7 @@ async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   });
 }
 
-/** The words for commander, which accepts only one short form of `--version`. */
+/** Returns the words for commander, which accepts only one short form of `--version`. */
 function wordsFor(command: Command | undefined, line: CommandLine): readonly string[] {
   if (isBare(line) && line.has('v', 'V')) return ['--version'];
   return command?.ownsRest === true ? withRestApart(line, command.options) : line.argv;
@@ -79,8 +79,8 @@ const isBare = ({ path, nextWord }: CommandLine): boolean =>
   path.length === 0 && nextWord === undefined;
 
 /**
- * Refuses an unknown command name. In a group that accepts other words, refuses only a misspelling
- * of a name.
+ * Refuses an unknown command name. In a group that accepts other words, refuses only the
+ * misspelling of a command name.
  */
 async function refuseUnknown({ path, nextWord: word }: CommandLine): Promise<void> {
   const group = path.at(-1) ?? tree;
@@ -124,7 +124,7 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
         )
         .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
         .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
-        // Hides the text after =, because the text may be a secret.
+        // Hides the text after `=`, because the text may be a secret.
         .replace(
           /^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/,
           (_, given, meant) =>
@@ -139,7 +139,7 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
   );
 }
 
-/** The options of the chosen command and of its parent commands. */
+/** Returns the options of the chosen command and of its parent commands. */
 function optionsAlong(program: Commander, path: readonly Branch[]): readonly Option[] {
   return [program, ...path.map((_, index) => chosenIn(program, path.slice(0, index + 1)))].flatMap(
     ({ options }) => options,
@@ -227,7 +227,9 @@ function addCommand(
   });
 }
 
-/** Reads the global options. If `-o` names a format of the command, the format is separate. */
+/**
+ * Reads the global options. Returns the format separately if `-o` names a format of the command.
+ */
 function globalsOf(
   target: Commander,
   { formats }: Command,
@@ -306,7 +308,7 @@ function dress(target: Commander, options: ProgramOptions): void {
 
 const widthOf = ({ page }: ProgramOptions): number => Math.min(page.columns ?? 80, 100);
 
-/** The two flags of a pair as one text: `--wait, --no-wait`. */
+/** Returns the two flags of a pair as one text, such as `--wait, --no-wait`. */
 function bothWays(option: Option, { options }: Commander): string {
   const negated = options.find(
     ({ long, negate }) => negate && long === option.long?.replace('--', '--no-'),
@@ -318,7 +320,7 @@ const globalsToo = 'Global options such as --json and --yes work here too: svcpa
 
 const wrapped = (text: string, width: number): string => new Help().boxWrap(text, width);
 
-/** Wraps only the purpose of an example. The command stays whole, because people copy it. */
+/** Wraps only the purpose of an example. The command stays on one line, because people copy it. */
 function examplesText(examples: Command['examples'], width: number): string {
   if (examples.length === 0) return '';
   const lines = examples.flatMap(([line, purpose]) => [

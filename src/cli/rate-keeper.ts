@@ -1,6 +1,6 @@
 // Stores the exchange rates at settlement, if the profile names a fiat currency. svcpay reads the
 // rates while the payment is in flight, so that a person does not wait for the rates. If no command
-// waits for the settlement, the stored rates are those at the submission.
+// waits for the settlement, svcpay stores the rates at the submission.
 import type { ServiceClient } from '../api/client.js';
 import type { Rates, Transaction } from '../api/types.js';
 import { fixed } from '../formats/amount.js';
@@ -17,13 +17,14 @@ export interface RateKeeperDeps {
   readonly onClose: (close: () => Promise<void>) => void;
 }
 
-/** The largest time between a settlement and rates that count as current. */
+/** The largest difference between a settlement and rates that count as current, in ms. */
 const validMs = 60_000;
 /**
- * The largest time between a settlement and rates that svcpay stores if current rates are missing.
+ * The largest difference in ms between a settlement and rates that svcpay stores if current rates
+ * are missing.
  */
 const lateMs = 3_600_000;
-/** The most transactions that a long-running process remembers. */
+/** The largest number of transactions that a long-running process remembers. */
 const mostKnown = 1_000;
 
 interface Read {
@@ -38,7 +39,7 @@ export interface RateKeeper {
   readonly kept: () => Promise<unknown>;
 }
 
-/** Creates the keeper. If a read of the rates fails, the payment has no stored rate. */
+/** Creates the rate keeper. If a read of the rates fails, the payment has no stored rate. */
 export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): RateKeeper {
   const inFlight = new Set<string>();
   const settled = new Set<string>();
@@ -90,7 +91,7 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
     if (!isFinal(txn.txnState)) {
       if (inFlight.has(txn.txnId)) return;
       note(inFlight, txn.txnId);
-      // A payment request has no payment time yet.
+      // A payment request has no time of submission, so svcpay only reads the rates.
       if (txn.sourceReq.method === 'servicepay') keepNext(txn);
       else if (latest === undefined) void read();
     } else if (txn.txnState === 'completed' && !settled.has(txn.txnId)) {
@@ -107,7 +108,7 @@ function note(txnIds: Set<string>, txnId: string): void {
   if (txnIds.size > mostKnown && oldest !== undefined) txnIds.delete(oldest);
 }
 
-/** The rates of both currencies that the service reports. */
+/** Returns the rates of both currencies of a transaction, if the service reports them. */
 function ratesOf(
   { sourceReq, destReq }: Transaction,
   fiat: string,

@@ -1,4 +1,4 @@
-// Runs one command line from its start to its exit code. Shows an error once, in the requested
+// Runs one command line from its start to its exit code. Shows an error only once, in the requested
 // format.
 import type { OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';
@@ -40,7 +40,7 @@ export async function runCommandLine(line: CommandLine, given: Process): Promise
       openContext: async (options, { createsProfile = false }) => {
         globals = options;
         const { openContext } = await import('./context.js');
-        // The event loop needs a turn for the TLS handshake.
+        // The TLS handshake needs a turn of the event loop to start.
         if (early !== undefined) await new Promise((turn) => setImmediate(turn));
         return openContext(proc, options, { argv, readsStdin, runLine, createsProfile, early });
       },
@@ -77,7 +77,7 @@ export async function showUnexpected(
 
 /**
  * Reports that svcpay cannot write to stdout, and resolves with the exit code. A payment keeps the
- * exit code of its result. Any other command fails.
+ * exit code of its result, and any other command fails.
  */
 export async function showLost(
   reason: string,
@@ -92,7 +92,7 @@ export async function showLost(
   return 0;
 }
 
-/** The options with which a command that moves money only prints. */
+/** The options with which a payment command only prints a result. */
 const printingOptions = ['quote-only', 'dry-run'];
 
 async function show(

@@ -1,5 +1,5 @@
-// The service of a context: its transport, its client and the account of the API key, each opened
-// on first use. Reports rate-limit waits, unrecognized fields, slow requests and timings on stderr.
+// Opens the service of a context on first use: its transport, its client and the account of the API
+// key. Reports rate-limit waits, unrecognized fields, slow requests and timings on stderr.
 import { ServiceClient } from '../api/client.js';
 import { networkTransport, type OpeningTransport } from '../api/network/network.js';
 import type { LogFacts, ClientOptions } from '../api/options.js';
@@ -31,8 +31,7 @@ export interface OwnAccount {
   readonly client: ServiceClient;
   readonly id: string;
   /**
-   * The scope within which references are unique: an account under any hostname, or the embedded
-   * sandbox.
+   * The scope within which references are unique: an account of a service, or the embedded sandbox.
    */
   readonly scope: string;
   journal(): Promise<Journal>;
@@ -113,7 +112,7 @@ export function openService(options: ServiceOptions): Service {
 type Log = ReturnType<typeof debugLog> | undefined;
 
 const defaultTimeoutMs = 30_000;
-/** The longest wait for a rate limit. Services count requests per minute. */
+/** The longest wait for a rate limit, longer than the minute over which services count requests. */
 const defaultRateLimitWaitMs = 120_000;
 
 function openTransports(
@@ -220,8 +219,8 @@ async function findCredentials(
 }
 
 /**
- * The failure for a payment of a subaccount, which would otherwise debit the wallet of the parent
- * account.
+ * Returns the failure for a payment of a subaccount, which would otherwise debit the wallet of the
+ * parent account.
  */
 function notItsOwn(accountId: string): Failure {
   return new Failure(

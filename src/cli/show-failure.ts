@@ -9,7 +9,7 @@ import type { Process } from './process.js';
 import type { Globals } from './globals.js';
 
 /**
- * Shows a failure.
+ * Shows a failure on stderr.
  * @param globals undefined if svcpay could not parse the command line
  */
 export function showFailure(
@@ -49,7 +49,7 @@ const errorOutputOf = ({ json, output, debug, color }: Globals): ErrorOutput => 
   color,
 });
 
-/** The output options of a command line that svcpay could not parse. */
+/** Returns the output options of a command line that svcpay could not parse. */
 const requestedBy = (line: CommandLine): ErrorOutput => ({
   json: line.has('json') || /^jsonl?$/.test(line.word('output') ?? ''),
   debug: line.has('debug'),

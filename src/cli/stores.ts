@@ -1,5 +1,5 @@
-// The journal and the inbox, in files of this home or in the configured database. svcpay opens each
-// on first use.
+// Opens the journal and the inbox on first use, in files of this home or in the configured
+// database.
 import { Failure } from '../formats/failure.js';
 import type { Postgres } from '../store/database/postgres.js';
 import { databaseIdVariable } from '../store/database/address.js';
@@ -33,7 +33,7 @@ export interface StoreOptions {
   readonly secrets: () => SecretStore;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
-  /** Monotonic time in milliseconds. */
+  /** Returns monotonic time in milliseconds. */
   readonly elapsed: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   readonly owner: () => string;
@@ -48,8 +48,8 @@ export interface Stores {
   /** Opens the openings, adjustments and closed months of the books. */
   books(): Promise<BookRecords>;
   /**
-   * Connects to the configured database without checking its tables. Undefined if no database is
-   * configured.
+   * Connects to the configured database without checking its tables. Returns undefined if no
+   * database is configured.
    */
   database(): Promise<OpenDatabase | undefined>;
   /**
@@ -189,7 +189,8 @@ async function identified(
 }
 
 /**
- * Stores the id on first use. False if the caller gives no id and svcpay cannot write the settings.
+ * Stores the database's id on first use. Returns false if the environment gives no id and svcpay
+ * cannot write the settings.
  */
 async function isIdKept(
   { id }: Identity,
@@ -205,15 +206,15 @@ async function isIdKept(
 }
 
 /**
- * Whether payments exist only in the file. If this home paid from the database, svcpay could pay
- * these payments again, and the database's limits would not count them.
+ * Whether payments exist only in the file. If this home paid from the database, svcpay could repeat
+ * the payments in the file, and the database's limits would not count them.
  */
 async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boolean> {
   const { hasJournal, journalMovedTo } = config().read();
   const path = journalFile(home());
   if (journalMovedTo !== undefined || (hasJournal !== true && !isThere(path))) return false;
   const { holdsPayments } = await import('../store/journal/sqlite-journal.js');
-  // Payments in the sandbox count only for a sandbox.
+  // For a real service, svcpay ignores the payments of the embedded sandbox.
   return holdsPayments(path, settings().embedded ? undefined : embeddedUrl);
 }
 

@@ -12,14 +12,14 @@ type Row = readonly [
 
 const pays: Attributes = { money: true, connections: 2, ownAccount: true };
 /**
- * While the service creates the transaction and svcpay reads the wallets, the command reads the
- * rates or the account's own deposit address too.
+ * The attributes of a command that may need a third connection, to read the rates or the account's
+ * own deposit address.
  */
 const looksUp: Attributes = { ...pays, connections: 3 };
 const asks: Attributes = { connections: 1, ownAccount: true };
 const reads: Attributes = { connections: 1 };
 
-/** The commands by payment method. A method without a command does not compile. */
+/** The commands by rail of `send`. The type requires a command for every rail. */
 const sends: Readonly<Record<Rail, Row>> = {
   lightning: [
     'send lightning',

@@ -1,11 +1,11 @@
-// The values of arguments and options: how a person writes each value, and how svcpay reads and
-// describes the value. Parsing, help and completion use this file.
+// Defines how a person writes the values of arguments and options, and how svcpay reads and
+// describes each value. Parsing, help and completion use these definitions.
 import { Failure } from '../formats/failure.js';
 import { entryOf } from '../formats/unknown.js';
 import { parseAmount, type Money } from '../formats/amount.js';
 import { parseDuration } from '../formats/duration.js';
 
-/** The raw value of a name: undefined, a switch, one word or several words. */
+/** The raw value of an argument or option: undefined, a switch, one word or several words. */
 export type RawValue = string | readonly string[] | boolean | undefined;
 
 type Kind = 'word' | 'words' | 'switch' | 'on-off' | 'off';
@@ -106,7 +106,7 @@ export function literal<T>(
   });
 }
 
-/** A word. svcpay removes white space around the word, which copying may add. */
+/** A value of one word. svcpay removes white space around the word, which copying may add. */
 export const word = <T>(
   placeholder: string,
   parse: (text: string) => T,
@@ -131,7 +131,7 @@ export function phrase(placeholder: string): Value<string | undefined> {
   });
 }
 
-/** A text in which white space matters, such as a body or a command. */
+/** A value in which white space matters, such as a body or a command. */
 export const verbatim = (placeholder: string): Value<string> =>
   literal(placeholder, (given) => given);
 
@@ -139,7 +139,8 @@ export const file = (placeholder = 'FILE'): Value<string> =>
   verbatim(placeholder).suggesting('file');
 
 /**
- * A transaction: a trimmed id, the beginning of an id that svcpay has shown, or an exact reference.
+ * A value that names a transaction: a trimmed id, the beginning of an id that svcpay has shown, or
+ * an exact reference.
  */
 export const transaction = (): Value<string> =>
   literal('ID', (given) =>
@@ -149,7 +150,7 @@ export const transaction = (): Value<string> =>
 export const amount = (placeholder = 'AMOUNT'): Value<Money> =>
   word(placeholder, (given) => parseAmount(given));
 
-/** A currency code, which svcpay converts to upper case. */
+/** A value for a currency code, which svcpay converts to upper case. */
 export const currency = (placeholder = 'CCY'): Value<string> =>
   word(placeholder, (given) => {
     if (/^sats?$/i.test(given))
@@ -167,8 +168,8 @@ export const duration = (placeholder = 'DURATION'): Value<number> =>
   word(placeholder, (given) => parseDuration(given));
 
 /**
- * A choice among words.
- * @param aliases names that a menu shows. On screens, the aliases replace the choices
+ * A value that must be one of the choices.
+ * @param aliases other names of choices, which replace the choices on screens
  */
 export function choice<const C extends string>(
   choices: readonly C[],
@@ -210,7 +211,10 @@ const wordless = <T>(kind: Kind, read: (raw: RawValue) => T): Value<T> =>
 /** A switch that is off by default. */
 export const flag = (): Value<boolean> => wordless('switch', (raw) => raw === true);
 
-/** A pair of flags, `--name` and `--no-name`. Undefined if the command line gives neither flag. */
+/**
+ * A pair of flags, `--name` and `--no-name`, whose value is undefined if the command line gives
+ * neither flag.
+ */
 export const onOff = (): Value<boolean | undefined> =>
   wordless('on-off', (raw) => (typeof raw === 'boolean' ? raw : undefined));
 
@@ -228,15 +232,15 @@ export function readAll<V extends Values>(values: V | undefined, raw: RawValues)
   const read = Object.fromEntries(
     Object.entries(values ?? {}).map(([name, value]) => [name, value.read(raw[name])]),
   );
-  // The type of Object.fromEntries does not contain the type of each name.
+  // The type of `Object.fromEntries` does not contain the type of each value.
   return read as ValuesOf<V>;
 }
 
-/** Converts a name to its flag: `maxFee` to `--max-fee`. */
+/** Converts the name of an option to its flag, for example `maxFee` to `--max-fee`. */
 export const flagName = (name: string): string =>
   `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** Converts a name to the flag that switches the option off, such as `--no-wait`. */
+/** Converts the name of an option to the flag that switches it off, such as `--no-wait`. */
 export const negatedFlag = (name: string): string => flagName(name).replace('--', '--no-');
 
 export const takesWord = (value: Value<unknown>): boolean =>
@@ -252,7 +256,8 @@ export interface ValueSchema {
 }
 
 /**
- * The largest number of choices that help lists. Help omits a longer list, such as all countries.
+ * The largest number of choices that help lists. Help omits longer lists, such as the list of
+ * countries.
  */
 const mostChoices = 40;
 

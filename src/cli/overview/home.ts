@@ -1,4 +1,5 @@
-// The home screen, `svcpay` alone at a terminal: balances, unfinished payments and a menu.
+// Shows the home screen if a person runs `svcpay` without a command at a terminal: balances,
+// unfinished payments and a menu.
 import { exitCodes, Failure } from '../../formats/failure.js';
 import { back, type Ask, type Back, type LinesAbove } from '../../terminal/ask/ask.js';
 import {
@@ -47,7 +48,7 @@ export const home = defineCommand({
       if (words === back) return;
       if (words === again) continue;
       const code = words === history ? await browse(context) : await follow(words, context);
-      // Ctrl-C in a command also leaves the home screen.
+      // Ctrl-C in a command ends the home screen too.
       if (code === exitCodes.interrupted || signal.aborted) throw new Ended(code);
     }
   },
@@ -138,7 +139,8 @@ async function lookHere(reason: unknown, context: Context): Promise<OverviewData
 }
 
 /**
- * The number of payments to read, which is enough to find recent payments among abandoned payments.
+ * The number of payments that svcpay reads from the journal, enough to find recent payments among
+ * abandoned payments.
  */
 const mostKnown = 50;
 
@@ -155,7 +157,7 @@ const nothing: Movements = {
   known: () => undefined,
 };
 
-/** The service's pending and recent transactions, and the open payments of the journal. */
+/** Reads the service's pending and recent transactions, and the open payments of the journal. */
 async function readMovements(context: Context): Promise<Movements> {
   const service = await ownService(context);
   if (service === undefined) return nothing;
@@ -185,8 +187,8 @@ async function readMovements(context: Context): Promise<Movements> {
 }
 
 /**
- * The account of the API key. Undefined with `--account`, because transactions belong to the
- * account of the API key.
+ * Returns the client of the API key's account, or undefined with `--account`, because transactions
+ * belong to the account of the API key.
  */
 async function ownService(context: Context) {
   return context.account().then(
@@ -198,7 +200,7 @@ async function ownService(context: Context) {
   );
 }
 
-/** A command line without `svcpay`. */
+/** The words of a command line after `svcpay`. */
 type Words = readonly string[];
 
 const history: Words = ['tx', 'list'];
@@ -209,7 +211,9 @@ const again: Words = [];
 interface MenuDeps {
   readonly ask: Ask['steps'];
   readonly above: LinesAbove;
-  /** Whether svcpay reached the service. If not, the menu begins with "Try again". */
+  /**
+   * Whether svcpay reached the service. The menu of an unreachable service begins with "Try again".
+   */
   readonly isReached: boolean;
   /** Whether the home has a payment that `tx resume` can continue. */
   readonly isPending: boolean;

@@ -58,7 +58,7 @@ interface Opened {
 }
 
 /**
- * What a pressed key requests: to leave, or to open a row. Undefined if the key only changes the
+ * The action of a pressed key: to leave, to open a row, or undefined if the key only changes the
  * view.
  */
 type Wish = 'leave' | 'open' | undefined;
@@ -102,7 +102,7 @@ async function showScreen({ overview, more }: OverviewData, context: Context): P
   const change = (changes: Partial<WatchModel>): void => {
     const model = choosing(view.model.chosen, { ...view.model, ...changes });
     view = { ...view, model };
-    // A response that arrives late must not draw on the screen of the shell.
+    // A late response must not draw on the shell's screen after `watch` has ended.
     if (!ended.signal.aborted) draw();
   };
   const open = async (): Promise<void> => {
@@ -155,7 +155,9 @@ const tickMs = 1_000;
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 
-/** Repeats a step until a signal aborts the loop. The step runs at least once. */
+/**
+ * Returns a poll step that skips the first turn, because the screen has just shown its first data.
+ */
 const again =
   (work: () => Promise<void>) =>
   async ({ number }: PollTurn): Promise<PollNext<void>> => {
@@ -163,7 +165,7 @@ const again =
     return {};
   };
 
-/** Returns the reason of a failure of the service. Rethrows other errors, which end the screen. */
+/** Returns the message of a Failure. Rethrows other errors, which end the screen. */
 function problemOf(error: unknown): string {
   if (error instanceof Failure) return error.message;
   throw error;
@@ -225,7 +227,7 @@ function linesOf(now: number, { model, opened }: View, { terminal }: Context): s
   ];
 }
 
-/** Computes the balances of the last days backwards from the current balances. */
+/** Computes the balances of the last 30 days backwards from the current balances. */
 async function readPast(
   wallets: readonly Wallet[],
   context: Context,
@@ -268,8 +270,8 @@ async function readPast(
 }
 
 /**
- * The summary after `watch` ends, such as `Watched for 12:04, last updated at 10:22:53: 1.24500000
- * BTC (+0.00018000 BTC).`
+ * Returns the summary after `watch` ends, such as `Watched for 12:04, last updated at 10:22:53:
+ * 1.24500000 BTC (+0.00018000 BTC).`
  */
 function summaryOf(before: readonly Wallet[], { home }: WatchModel, ms: number): string {
   const changes = home.wallets.flatMap(({ ccy, amount }) => {

@@ -1,4 +1,4 @@
-// The approximate value of bitcoin in USD: an optional lookup of the service's rates.
+// Looks up the approximate value of bitcoin in USD from the service's rates.
 import type { Rates } from '../../api/types.js';
 import { money, type Money } from '../../formats/amount.js';
 import { findRate } from '../../wallet/quote/rates.js';
@@ -6,8 +6,8 @@ import type { Context } from '../context.js';
 import { within } from '../within.js';
 
 /**
- * Returns the value in USD. Undefined for currencies other than bitcoin, and without an exchange
- * rate.
+ * Returns the value of an amount in USD. Returns undefined for currencies other than bitcoin, and
+ * without an exchange rate.
  */
 export type WorthOf = (amount: Money) => Money | undefined;
 

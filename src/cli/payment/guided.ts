@@ -1,5 +1,5 @@
-// Guided flows: after a refusal, svcpay shows the reason and asks what to change, instead of
-// ending. Includes the forms and choices of these flows.
+// Runs guided flows, which show the reason of a refusal and ask what to change instead of ending.
+// Builds the forms and choices of these flows.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { back, type Back, type Choice, type Ask, type LinesAbove } from '../../terminal/ask/ask.js';
 import { failureLines } from '../../terminal/failure-view.js';
@@ -36,7 +36,7 @@ const retryable: ReadonlySet<FailureKind> = new Set([
   'declined',
 ]);
 
-/** Runs a flow. Going back from its first question leaves the command. */
+/** Runs a guided flow. The command ends if the person goes back from the first question. */
 export async function runGuided<A>(
   start: A,
   flow: Flow<A>,
@@ -47,10 +47,9 @@ export async function runGuided<A>(
 }
 
 /**
- * Asks and runs until the flow succeeds or the person leaves. Going back from the first question
- * resolves with `back`.
- * @param ref the given reference. A payment under a given reference cannot change, so a refusal
- * ends the flow
+ * Asks and runs until the flow succeeds or the person leaves. Resolves with `back` if the person
+ * goes back from the first question.
+ * @param ref the given reference, whose payment cannot change, so that a refusal ends the flow
  */
 export async function guide<A>(
   start: A,
@@ -76,7 +75,7 @@ export async function guide<A>(
   }
 }
 
-/** Asks what to change. Undefined if the person leaves. */
+/** Asks the person what to change. Returns undefined if the person leaves. */
 async function askChange<A>(
   answers: A,
   error: Failure,
@@ -89,7 +88,7 @@ async function askChange<A>(
   const again =
     error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];
   const changed = changes.map(({ name, forget }) => ({ name, value: forget }));
-  // Without a change of the answers, only a temporary failure may end differently.
+  // Only a temporary failure may disappear without a change of the answers.
   const choices = error.kind === 'temporary' ? [...again, ...changed] : [...changed, ...again];
   while (choices.length > 0) {
     const question = { message: 'What now?', flag: '--yes', choices, backName: 'Leave it' };
@@ -103,7 +102,7 @@ async function askChange<A>(
 
 export interface WalletChoice extends Choice<string> {
   readonly isEmpty: boolean;
-  /** The balance of the wallet. Undefined if the service does not report the balance. */
+  /** The balance of the wallet, or undefined if the service does not report the balance. */
   readonly held: Money | undefined;
 }
 
@@ -122,7 +121,7 @@ export async function walletChoices({ account }: Context): Promise<WalletChoice[
 
 /**
  * Shows questions below a form with the answers so far.
- * @param formOf the form at the time of a question
+ * @param formOf returns the form at the time of a question
  */
 export function askingUnder(formOf: () => Form | undefined, ask: Ask['steps']): Ask['steps'] {
   const over: LinesAbove = (canvas) => {

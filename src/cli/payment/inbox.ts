@@ -1,10 +1,10 @@
-// The part of the webhook inbox that payments read.
+// Reads the webhook events of payments from the inbox.
 import { existsSync } from 'node:fs';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { eventsFile } from '../../store/files/home.js';
 import type { Context } from '../context.js';
 
-/** The webhook events of a transaction. Empty if svcpay cannot read the inbox. */
+/** Returns the webhook events of a transaction, or no events if svcpay cannot read the inbox. */
 export async function eventsOf(txnId: string, context: Context): Promise<readonly StoredEvent[]> {
   if (!(await hasInbox(context))) return [];
   return context

@@ -14,7 +14,7 @@ export async function latestPayments({ account }: Context): Promise<readonly Pay
   return (await journal()).latest(id, mostRead);
 }
 
-/** The choices of the menu. Each line shows name, destination, last amount and time. */
+/** Builds the choices of the menu, each with name, destination, last amount and time. */
 export async function knownChoices<T>(
   destinations: readonly KnownDestination<T>[],
   { now, terminal }: Pick<Context, 'now' | 'terminal'>,

@@ -28,8 +28,8 @@ import { paymentScreen, type PaymentScreen } from './payment-screen.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 
 /**
- * Runs one payment, and prints its transaction. Asks before money moves. Without a terminal, the
- * command requires `--yes`.
+ * Runs one payment, and prints its transaction. Asks for approval before money moves, or requires
+ * `--yes` if svcpay cannot ask.
  */
 export async function runPayment(
   order: Order,
@@ -40,8 +40,8 @@ export async function runPayment(
   const { globals } = context;
   const options = optionsOf(flags);
   demandAnswers([], flags, context);
-  // One connection each for the create request, the wallets, the rates and the account's own
-  // address.
+  // svcpay opens one connection each for the create request, the wallets, the rates and the
+  // account's own address.
   const requests = 2 + Number(isConverted(order)) + Number(mayBeOwn(order));
   context.early?.open(context.settings.baseUrl ?? '', requests);
   const noted =
@@ -75,7 +75,10 @@ async function withWallets(error: unknown, { body }: Order, { client }: Context)
   throw new Failure('refused', message, { ...error, hint: undefined, cause: error });
 }
 
-/** The dependencies of a payment. With `--again`, svcpay repeats a payment without asking. */
+/**
+ * Changes the dependencies of a payment for `--quote-only` and for `--again`, which repeats a
+ * payment without a question.
+ */
 async function depsUnder(
   { quoteOnly, again }: PaymentFlags,
   deps: PaymentDeps,
@@ -85,7 +88,7 @@ async function depsUnder(
   return again ? { ...deps, again: async () => 'another' } : deps;
 }
 
-/** Shows exceeded limits as warnings, because a quote moves no money. */
+/** With `--quote-only`, shows exceeded limits as warnings, because a quote moves no money. */
 async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<PaymentDeps> {
   const { limits } = deps;
   const spent = Object.keys(limits.perDay).length === 0 ? [] : await spentToday(context);
@@ -147,7 +150,8 @@ export async function showPayment(
 }
 
 /**
- * The payment options from the flags. Throws Failure `usage` if the flags contradict each other.
+ * Returns the payment options from the flags. Throws Failure `usage` if the flags contradict each
+ * other.
  */
 export const optionsOf = (
   flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>,
@@ -193,7 +197,10 @@ export async function spentToday(context: Context): Promise<readonly Spend[]> {
   return (await journal()).spent(id, client.datedNow());
 }
 
-/** The view of a paid transaction. Empty on a screen, because the live line shows the result. */
+/**
+ * Returns the view of a paid transaction, which is empty on a screen because the live line shows
+ * the result.
+ */
 function paidView({ now }: Context): RecordView<Transaction> {
   const { columns, fields, quiet } = transactionList(now());
   return { columns, fields, quiet, screen: () => [] };

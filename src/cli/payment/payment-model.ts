@@ -1,5 +1,5 @@
-// A pure reducer of what the screen shows of a payment: each event of the payment changes the model
-// and returns drawings.
+// Reduces the events of a payment to what the screen shows. The reducer is pure: each event changes
+// the model and returns drawings.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
@@ -13,16 +13,16 @@ import type { Quote } from '../../wallet/quote/quote.js';
 /** How the command presents a payment. */
 export interface Presentation {
   readonly about: readonly CardDetail[];
-  /** The expiry in epoch ms. */
+  /** The expiry of the order in epoch ms. */
   readonly expiresAt?: number | undefined;
-  /** The label of the received amount. The default is "Recipient gets". */
+  /** The label of the received amount, by default "Recipient gets". */
   readonly getsLabel?: string;
   /** Whether a question with a countdown follows the quote card. */
   readonly isAsked?: boolean;
   /** Called when svcpay sends the confirmation. */
   readonly onSubmitted?: (() => void) | undefined;
   /**
-   * Describes the result by the received amount. Without this function, the result shows the cost.
+   * Describes the result with the received amount. The default describes the result with the cost.
    */
   readonly ended?: (gets: Money) => string;
 }
@@ -37,9 +37,9 @@ export interface PaymentModel {
   /** The quote that the screen showed last. */
   readonly approval: Approval | undefined;
   readonly txn: Transaction | undefined;
-  /** The reached states, in the order of their reports. */
+  /** The states that the service has reported, in the order of the reports. */
   readonly reached: readonly string[];
-  /** When the wait began, in epoch ms by this machine's clock. Undefined before the wait. */
+  /** The start of the wait in epoch ms by this machine's clock, or undefined before the wait. */
   readonly waitingSince: number | undefined;
 }
 

@@ -13,8 +13,8 @@ export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 export type MaxFeeOf = (ccy: string) => MaxFee;
 
 /**
- * Reads a fee limit: `1%` of the amount, or an amount such as `100sat`. The returned function
- * throws Failure `usage` for a wallet in another currency.
+ * Reads a fee limit, either a percentage such as `1%` or an amount such as `100sat`. The returned
+ * function throws Failure `usage` for a wallet in another currency.
  */
 export function parseMaxFee(given: string): MaxFeeOf {
   const percent = /^(\d{1,3}(?:\.\d{1,6})?)\s?%$/.exec(given)?.[1];
@@ -46,7 +46,7 @@ function parseRateLoss(given: string): string {
   throw new Failure('usage', `"${given}" is not a percentage. Write it like 2% or 0.5%.`);
 }
 
-/** The terms of a payment from a given wallet. */
+/** Returns the terms of a payment from a given wallet. */
 export const termsOf = (
   flags: Pick<PaymentFlags, 'maxFee' | 'maxRateLoss'>,
   ccy: string,
@@ -89,7 +89,8 @@ export const paymentOptions = {
 };
 
 /**
- * The longest wait for the settlement. Throws Failure `usage` if the flags contradict each other.
+ * Returns the longest wait for the settlement. Throws Failure `usage` if the flags contradict each
+ * other.
  */
 export function waitOf({
   wait,

@@ -1,4 +1,4 @@
-// A payment on the screen: quote card, question with countdown, live line, result.
+// Shows a payment on the screen: quote card, question with countdown, live line, result.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
@@ -44,7 +44,7 @@ export function showSearching(
     live.start(() => `Searching the service's list for the reference: ${count} transactions`);
 }
 
-/** The hint to mine a block, shown while the embedded sandbox waits for confirmations. */
+/** Returns the hint to mine a block, shown while the embedded sandbox waits for confirmations. */
 export function miningHint(txn: Transaction, { settings, terminal }: Context): string {
   if (!settings.embedded || confirmationsText(txn) === undefined) return '';
   return terminal.canAnimate
@@ -65,7 +65,9 @@ export function paymentScreen(
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const { columns } = transactionList(context.now());
   let model = nothingShown;
-  /** Draws the quote card, which waits until the rates arrive or another drawing follows. */
+  /**
+   * Draws the pending quote card, which waits until the rates arrive or another drawing follows.
+   */
   let card: (() => void) | undefined;
   let worth: WorthOf | undefined;
   const decoration =
@@ -135,7 +137,7 @@ export function paymentScreen(
   };
 }
 
-/** The longest time that the card waits for the rates. */
+/** The longest time that the quote card waits for the rates. */
 const decorationMs = 1_500;
 
 function warnOf({ quote, unusual }: Approval, { out }: Context): void {
@@ -157,7 +159,7 @@ async function askFor(
   return left() <= 0 ? ask.confirm(question) : ask.confirmWithin(question, { left, every });
 }
 
-/** Starts the live line. */
+/** Starts the live line of a payment. */
 function startWaiting(model: () => PaymentModel, context: Context): void {
   const { live, terminal } = context;
   const canvas = terminal.stderrCanvas;
@@ -167,7 +169,7 @@ function startWaiting(model: () => PaymentModel, context: Context): void {
     if (txn === undefined) return 'Waiting';
     const steps = stepsLine(txn, canvas, reached);
     if (!terminal.canAnimate) return steps;
-    // A payment that an earlier run submitted has waited since its creation.
+    // If an earlier run submitted the payment, the wait began at the creation of the transaction.
     const waitedMs = approval === undefined ? ageOf(txn, context.now()) : elapsedMs;
     const time = waitingText(txn, waitedMs, usual(txn));
     return `${besideSteps(steps, time, canvas)}${miningHint(txn, context)}`;

@@ -1,4 +1,5 @@
-// Reads a swap: paying wallet, receiving wallet, and the side of the amount.
+// Reads a swap from words: paying wallet, receiving wallet, and whether the amount is paid or
+// received.
 import { isUnitless, parseAmount, parseCurrency, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { deducting, swapOrder, type Order } from '../../wallet/order/orders.js';
@@ -11,7 +12,7 @@ export interface Swap {
   readonly amount: Money;
   /** Whether the amount is the received amount instead of the paid amount. */
   readonly receive: boolean;
-  /** Whether the swap debits the whole balance, fees included. */
+  /** Whether the swap debits the whole balance, including fees. */
   readonly all?: boolean;
 }
 
@@ -29,8 +30,8 @@ const pattern = new RegExp(`^${amountAndUnit}${wallets}`, 'i');
 const isSats = (name: string): boolean => /^sats?$/i.test(name);
 
 /**
- * Reads the words of a swap: `AMOUNT FROM TO`, or `AMOUNTfrom TO` with the wallet as the unit. Any
- * part may be missing.
+ * Reads the words of a swap, `AMOUNT FROM TO` or, with the wallet as the unit, `AMOUNTfrom TO`. A
+ * missing word is undefined in the result.
  */
 export function readSwapWords(given: string, receive: boolean): SwapWords {
   const text = given.trim().replaceAll(/ +/g, ' ');
@@ -87,13 +88,13 @@ export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held
   return { ...swap, amount: held, all: true };
 }
 
-/** The names of the missing parts as help shows them. */
+/** Returns the names of the missing arguments as help shows them. */
 export const missingOf = ({ amount, from, to }: SwapWords): string[] =>
   Object.entries({ AMOUNT: amount, FROM: from, TO: to }).flatMap(([name, word]) =>
     word === undefined ? [name] : [],
   );
 
-/** Returns a complete example command that contains the given parts. */
+/** Returns a complete example command that contains the given arguments. */
 export function swapExample({ amount = '25', from, to }: SwapWords, receive: boolean): string {
   const ccy = (receive ? to : from) ?? from ?? to ?? 'USDT';
   const other = ccy === 'BTC' ? 'USDT' : 'BTC';
@@ -102,7 +103,7 @@ export function swapExample({ amount = '25', from, to }: SwapWords, receive: boo
   return `svcpay swap ${amount}${unit} ${wallets}`;
 }
 
-/** Refuses an amount in the currency of the other side. */
+/** Refuses a paid amount in the received currency, and a received amount in the paid currency. */
 function refuseOtherSide(amount: string, other: string | undefined, receive: boolean): void {
   const unit = /(?<![a-z])[a-z]+$/i.exec(amount)?.[0].toUpperCase();
   if (isAll(amount) || unit === undefined || other === undefined) return;

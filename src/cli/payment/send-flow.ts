@@ -80,7 +80,7 @@ async function planAndPay(
   await guideSend(words, missing, { plan, run, ref: flags.ref }, context);
 }
 
-/** The names of the missing parts as help shows them. */
+/** Returns the names of the missing arguments as help shows them. */
 function missingWords(
   { rail, amount, spend }: SendWords,
   missing: Missing,
@@ -128,7 +128,7 @@ export async function ratesFor(
     });
 }
 
-/** The converted amount of the earlier payment under the same reference. */
+/** Returns the converted amount of the earlier payment under the same reference. */
 async function amountUnder(
   ref: string | undefined,
   amount: string | undefined,
@@ -142,7 +142,8 @@ async function amountUnder(
 
 /**
  * Pays a send.
- * @param planned the plan of the words. A plan reads an invoice and recovers its signer
+ * @param planned the plan of the words, kept because a plan parses an invoice and recovers its
+ * signer
  */
 async function paySend(
   words: SendWords,
@@ -166,7 +167,7 @@ async function paySend(
 }
 
 /**
- * The lines of the card that describe the recipient.
+ * Returns the lines of the card that describe the recipient.
  * @param contact the saved name of the destination
  */
 function aboutSend(plan: SendPlan, contact?: string): CardDetail[] {

@@ -1,4 +1,4 @@
-// Asks for the missing parts of a send at a terminal: destination, method and amount.
+// Asks for the missing answers of a send at a terminal: destination, method and amount.
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { railProperties, type Rail } from '../../formats/rails.js';
@@ -22,7 +22,7 @@ interface GuidedSend {
 }
 
 /**
- * Asks for the missing parts, and pays. The person can change answers until the payment is
+ * Asks for the missing answers, and pays. The person can change answers until the payment is
  * submitted.
  */
 export async function guideSend(
@@ -55,7 +55,7 @@ const withoutDestination = (words: SendWords): SendWords => ({
   via: undefined,
 });
 
-/** Asks for the missing parts. Each question refuses an invalid answer at once. */
+/** Asks for the missing answers. Each question refuses an invalid answer at once. */
 async function askSend(
   start: SendWords,
   plan: Plan,
@@ -113,8 +113,8 @@ async function askSend(
 }
 
 /**
- * Asks for the destination, with a search among known destinations. In a new home, the question is
- * plain.
+ * Asks for the destination, with a search among known destinations. Without known destinations,
+ * asks a plain text question.
  */
 async function askDestination(
   soFar: SendWords,
@@ -178,8 +178,8 @@ const exampleOf = (rail: Rail | undefined): string =>
     : railProperties(rail).destination;
 
 /**
- * The question for the amount. Shows the balance of the paying wallet, or two balances if any
- * wallet may pay.
+ * Returns the question for the amount, with the balance of the paying wallet, or with two balances
+ * if any wallet may pay.
  */
 function amountQuestion(ccy: string | undefined, from: string | undefined, balances: Money[]) {
   const payer = from ?? ccy;

@@ -1,5 +1,5 @@
-// The text for the usual duration of payments by a method, from this home's own payments or,
-// without such payments, from the method's data.
+// Describes how long payments by a method usually take, from this home's own payments or, without
+// payments by the method, from the method's data.
 import type { Transaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { methodProperties } from '../../formats/rails.js';
@@ -8,7 +8,9 @@ import { usualMs } from '../../wallet/history/earlier-payments.js';
 import type { Context } from '../context.js';
 import { latestPayments } from './known-destinations.js';
 
-/** The text such as `on-chain usually takes 30 min`. Undefined if the duration is unknown. */
+/**
+ * Returns a text such as `on-chain usually takes 30 min`, or undefined if the duration is unknown.
+ */
 export function usualText(method: string, own: number | undefined): string | undefined {
   const properties = methodProperties(method);
   const ms = own ?? properties?.usualMs;

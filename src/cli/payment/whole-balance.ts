@@ -1,4 +1,4 @@
-// The balances shown next to an amount question, and the balance for the amount `all`.
+// Reads the balances shown next to an amount question, and the balance for the amount `all`.
 import { money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
@@ -7,9 +7,9 @@ import type { Context } from '../context.js';
 import { paymentNamed } from '../history/resolve-id.js';
 
 /**
- * The amount for `all`: the balance of the wallet. If the reference has a payment, the amount of
- * that payment, because that payment has changed the balance. Throws Failure `limit` for an empty
- * wallet.
+ * Returns the amount for `all`, which is the balance of the wallet. If the reference has a payment,
+ * the amount is that payment's amount, because the payment has changed the balance. Throws Failure
+ * `limit` for an empty wallet.
  */
 export async function wholeBalance(
   ccy: string,
@@ -26,8 +26,8 @@ export async function wholeBalance(
 }
 
 /**
- * The debited amount of the payment under a reference. If the order of the payment defines the
- * received amount, that amount.
+ * Returns the requested amount of the payment under a reference: the debited amount, or the
+ * received amount if the order defines the received amount.
  */
 async function debitUnder(ref: string, context: Context): Promise<Money | undefined> {
   const { scope, journal } = await context.account();
@@ -38,15 +38,15 @@ async function debitUnder(ref: string, context: Context): Promise<Money | undefi
   return amtRequested === undefined ? undefined : money(ccy, amtRequested);
 }
 
-/** The spendable balances that the service reports. */
+/** Returns the spendable balances that the service reports. */
 async function readBalances({ account }: Context): Promise<Money[]> {
   const wallets = await (await account()).client.wallets();
   return wallets.flatMap(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance) ?? []);
 }
 
 /**
- * The balances for the question. Empty if svcpay cannot read the balances, because the payment
- * reads them again.
+ * Returns the balances for the question, or no balances if svcpay cannot read them, because the
+ * payment reads them again.
  */
 export const shownBalances = async (context: Context): Promise<Money[]> =>
   (await ifAvailable(readBalances(context))) ?? [];

@@ -1,5 +1,5 @@
-// The known parts of a payout, from flags, address book and profile. The wizard asks for the
-// missing parts.
+// Collects the known answers of a payout from flags, address book and profile. The wizard asks for
+// the missing answers.
 import type { CreateTransaction } from '../../api/types.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
@@ -35,12 +35,12 @@ import { clip } from '../../formats/text.js';
 export interface Draft
   extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
   readonly amount?: Money | undefined;
-  /** The wallet that pays. The default is BTC. */
+  /** The wallet that pays, by default BTC. */
   readonly from?: string | undefined;
-  /** The recipient's name in the address book. Empty for a new recipient. */
+  /** The recipient's name in the address book, or an empty text for a new recipient. */
   readonly chosen?: string | undefined;
   readonly keepSender?: boolean | undefined;
-  /** The name under which svcpay saves the recipient. Empty to save no recipient. */
+  /** The name under which svcpay saves the recipient, or an empty text to save no recipient. */
   readonly keepAs?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export function readDestination({ method: methodOf, ...flags }: DestinationFlags
   throw new Failure('usage', `${what}: use ${methods}.`, { hint: `svcpay payout methods ${code}` });
 }
 
-/** Sets the country. If the country has only one method, sets the method. */
+/** Sets the country and, if the country has only one method, the method. */
 export function withCountry<D extends Destination>(
   draft: D,
   country: PayoutCountry | undefined,
@@ -85,8 +85,7 @@ export function withMethod<D extends Destination>(draft: D, method: PayoutMethod
 }
 
 /**
- * Combines flags, address book and profile. Throws Failure `usage` if the sources contradict each
- * other.
+ * Combines flags, address book and profile. Throws Failure `usage` if they contradict each other.
  */
 export function readDraft(
   flags: PayoutAnswers & { readonly from?: string | undefined },
@@ -117,7 +116,8 @@ export function readDraft(
 }
 
 /**
- * Reads the amount. The currency is that of the country or, without a country, that of the amount.
+ * Reads the amount. The country decides the currency. Without a country, the amount must name its
+ * currency.
  */
 function readAmount(text: string, country: PayoutCountry | undefined): Money {
   if (country !== undefined) return parseAmount(text, country.ccy);
@@ -174,7 +174,7 @@ export interface Payee {
   readonly kept?: Recipient;
 }
 
-/** The recipients in the address book, and the recipients of the latest payouts. */
+/** Returns the recipients in the address book, and the recipients of the latest payouts. */
 export function knownPayees(
   recipients: Readonly<Record<string, Recipient>>,
   payments: readonly Payment[],
@@ -193,8 +193,8 @@ export function knownPayees(
 }
 
 /**
- * The recipient of a payout, in the form that the address book stores. Undefined for another kind
- * of payment.
+ * Returns the recipient of a payout in the form that the address book stores, or undefined for a
+ * payment that is not a payout.
  */
 function recipientOf(body: CreateTransaction): Recipient | undefined {
   const { method, kyc } = body.destReq;
@@ -226,7 +226,7 @@ function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
   };
 }
 
-/** Reads a party of the payout. Undefined if a required answer is missing. */
+/** Reads a party of the payout. Returns undefined if a required answer is missing. */
 export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | undefined {
   const [type, legalFullName, countryCode] = [
     draft[`${who}Type`],

@@ -62,8 +62,8 @@ export async function openLookUp(context: Context): Promise<LookUp> {
 }
 
 /**
- * Checks the institution and the currency. Throws Failure `usage` for answers that the service
- * would refuse.
+ * Checks the institution and the currency of a payout. Throws Failure `usage` for answers that the
+ * service would refuse.
  */
 export async function completePayout(draft: Draft, lookUp: LookUp): Promise<Payout> {
   const { amount, from = 'BTC', purpose, source, relationship } = draft;
@@ -143,7 +143,8 @@ export async function runPayout(
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
     await runPayoutOrder(payoutOrder(payout), payout.method, flags, context, onSubmitted);
-    // An earlier run has submitted the payment.
+    // Saves the answers if an earlier run submitted the payment, because this run then submits
+    // nothing.
     onSubmitted();
   } finally {
     await saved;
@@ -152,7 +153,7 @@ export async function runPayout(
   }
 }
 
-/** Saves the recipient and the code numbers. svcpay only reports a failure to save. */
+/** Saves the recipient and the code numbers. If svcpay cannot save them, it only warns. */
 async function saveAnswers(
   payout: Payout,
   { keepAs, chosen }: Draft,
@@ -181,7 +182,7 @@ async function saveAnswers(
   }
 }
 
-/** Runs the payment. By default, svcpay does not wait for a method that takes days. */
+/** Runs the payment of a payout. By default, svcpay does not wait for a method that takes days. */
 export async function runPayoutOrder(
   order: Order,
   method: PayoutMethod,

@@ -1,4 +1,4 @@
-// The form of a payout: one line for each known part, above the questions.
+// Builds the form of a payout, which shows one line for each known part above the questions.
 import { formatAmount } from '../../formats/amount.js';
 import { countryName } from '../../formats/country.js';
 import type { Form } from '../../terminal/cards/form.js';
@@ -11,7 +11,7 @@ export type FormPart = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes'
 type PartText = readonly [part: FormPart, tell: (draft: Draft) => string];
 
 /**
- * Returns the form while svcpay asks for a part. Without a part, returns the form with all answers.
+ * Returns the form while svcpay asks for a part, or the form with all answers if no part is given.
  */
 export type FormOf = (draft: Draft, part?: FormPart) => Form;
 

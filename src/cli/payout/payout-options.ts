@@ -1,4 +1,4 @@
-// The flags of a payout, one for each answer.
+// Defines the flags of a payout, one for each answer.
 import { countryCodes, parseCountryCode } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';
 import { highestCode, parseLine } from '../../wallet/payout/order.js';
@@ -26,7 +26,7 @@ const line = () => word('TEXT', parseLine);
 
 const kinds = ['mobile', 'bank'] as const;
 
-/** Returns the method in a country. Undefined if the country is unknown or has no such method. */
+/** Returns the method in a country, or undefined if the country is unknown or lacks the method. */
 export type MethodOf = (country: PayoutCountry | undefined) => PayoutMethod | undefined;
 
 /** Reads a method by its code or by its type. Throws Failure `usage` for an unknown method. */
@@ -115,10 +115,10 @@ export type PayoutFlags = ValuesOf<typeof payoutOptions>;
 export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
 export type DestinationFlags = ValuesOf<typeof destinationOptions>;
 
-/** The answers about the destination, with the resolved method. An undefined answer is unknown. */
+/** The answers about the destination, with the resolved method. An unknown answer is undefined. */
 export interface Destination extends Partial<Omit<DestinationFlags, 'method'>> {
   readonly method?: PayoutMethod | undefined;
-  /** The method as given, kept until the country is known. */
+  /** Resolves the given method when the country is known. */
   readonly methodOf?: MethodOf | undefined;
 }
 
@@ -127,7 +127,7 @@ type Answers = Readonly<Partial<Record<AnswerName, unknown>>>;
 
 const isAnswer = (name: string): name is AnswerName => Object.hasOwn(answerOptions, name);
 
-/** The flags that the command line gives, as a person types them. */
+/** Returns the flags that the command line gives, as a person types them. */
 export const givenFlags = (flags: Answers, among: object): string[] =>
   Object.keys(among)
     .filter((name) => isAnswer(name) && flags[name] !== undefined)
@@ -143,7 +143,7 @@ const optional: ReadonlySet<AnswerName> = new Set([
   'senderAddress',
 ]);
 
-/** The answers that are missing in a run without questions. */
+/** Returns the required answers that are missing. */
 export function missingAnswers(given: Answers, among: object = answerOptions): AnswerName[] {
   const needed = (name: AnswerName): boolean =>
     !optional.has(name) || (name === 'country' && given.method === undefined);

@@ -22,18 +22,21 @@ import { whole } from '../values.js';
 
 export interface WizardDeps extends PayoutPrompts {
   readonly recipients: Readonly<Record<string, Recipient>>;
-  /** The recipients of the address book and of earlier payouts. */
+  /** The recipients from the address book and from earlier payouts. */
   readonly known: readonly Choice<Payee>[];
   /** The labels of the code numbers, and the numbers used last. */
   readonly codes: KycCodes;
   readonly takesAnyCode: boolean;
-  /** The wallets that hold money. Empty until svcpay knows the balances. */
+  /** Returns the wallets that hold money, or no wallets until svcpay has read the balances. */
   readonly wallets: () => readonly Choice<string>[];
   /** Whether the wizard offers to save typed answers. */
   readonly mayKeep: boolean;
 }
 
-/** Asks for the answers. Resolves with `back` if the person goes back from the first question. */
+/**
+ * Asks for the answers of a payout. Resolves with `back` if the person goes back from the first
+ * question.
+ */
 export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
   const { asking, standing } = underForm(payoutForm(start), deps);
   const steps: PartSteps[] = [
@@ -53,7 +56,7 @@ export function askRecipient(start: Draft, deps: PayoutPrompts): Promise<Draft |
 }
 
 /**
- * Shows the questions below the form. `standing` wraps steps so that the form is current at each
+ * Shows the questions below the form. `standing` wraps steps to update the form before each
  * question.
  */
 function underForm<D extends PayoutPrompts>(formOf: FormOf, deps: D) {
@@ -97,7 +100,7 @@ const readCode = whole(0, highestCode).read;
 
 const another = -1;
 
-/** Asks for code numbers by the labels of the profile. The step suggests the number used last. */
+/** Asks for code numbers by the labels of the profile, and suggests the number used last. */
 function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): DraftStep[] {
   const code = (name: keyof KycCodes, message: string): DraftStep =>
     step(name, async ({ chosen }, before) => {

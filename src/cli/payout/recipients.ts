@@ -1,4 +1,4 @@
-// The address book: accounts for payouts, and destinations for `send`.
+// Manages the address book, with accounts for payouts and destinations for `send`.
 import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import {
@@ -121,7 +121,9 @@ async function askName(context: Context): Promise<string> {
   return name;
 }
 
-/** Asks for a destination of `send`. Undefined if the person adds a recipient of payouts. */
+/**
+ * Asks for a destination of `send`. Returns undefined if the person adds a recipient of payouts.
+ */
 async function askContact(context: Context): Promise<string | undefined> {
   const { steps } = context.ask;
   const choices = [
@@ -207,7 +209,8 @@ function isDestination(text: string): boolean {
 }
 
 /**
- * Changes the given fields of an entry. A different method removes the institution and the account.
+ * Changes the given fields of an entry. A change of the method removes the institution and the
+ * account.
  */
 function changed(kept: Destination, flags: DestinationFlags): Destination {
   const given = Object.fromEntries(

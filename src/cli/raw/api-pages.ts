@@ -6,8 +6,8 @@ import { isFields } from '../../formats/unknown.js';
 import { toJson } from '../../terminal/rows/json.js';
 
 /**
- * Yields each item once, see {@link eachRow}. Throws Failure `usage` if the response is not a list,
- * and `temporary` if the next page repeats the last page.
+ * Yields each item of the list once, see {@link eachRow}. Throws Failure `usage` if the response is
+ * not a list, and `temporary` if the next page repeats the last page.
  * @param get reads the JSON of a path
  */
 export function eachItem(
@@ -27,7 +27,7 @@ export function eachItem(
   return eachRow({ fetch, idOf, from: { page, size } });
 }
 
-/** The id of an item. For an item without an id, its whole content. */
+/** Returns the id of an item, or the whole content of an item without an id. */
 const idOf = (item: object): string =>
   (isFields(item) ? (text.read(item['txnId']) ?? text.read(item['id'])) : undefined) ??
   toJson(item);

@@ -8,8 +8,8 @@ import { readGivenFile, readStdin } from '../stdin.js';
 export const accountPlaceholder = '{accountId}';
 
 /**
- * Reads a path. A path without a leading slash is below `/api/v2/`. Throws Failure `usage` for a
- * URL, because svcpay sends the token only to the configured service.
+ * Reads a path, to which svcpay adds `/api/v2/` if the path has no leading slash. Throws Failure
+ * `usage` for a URL, because svcpay sends the token only to the configured service.
  */
 export function parsePath(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) || /\s/.test(text) || text === '') {
@@ -32,13 +32,13 @@ export async function fillIn(path: string, client: ServiceClient): Promise<strin
 }
 
 /**
- * Reads the body from the command line, from `@FILE` or from stdin (`-`). The body must be JSON.
- * svcpay sends the body unchanged.
+ * Reads the body of a request from the command line, from `@FILE` or from stdin (`-`). The body
+ * must be JSON. svcpay sends the body unchanged.
  */
 export const readBody = async (given: string, context: Context): Promise<string> =>
   checkedBody(await textOf(given, context));
 
-/** The piped input. Undefined if stdin has no input. */
+/** Returns the piped input, or undefined if stdin has no input. */
 export async function readPipedBody(context: Context): Promise<string | undefined> {
   const text = await readStdin(context);
   return text.trim() === '' ? undefined : checkedBody(text);

@@ -74,7 +74,7 @@ export const api = defineCommand({
   },
 });
 
-/** The body of a request. Without `--data`, the body of a POST is the piped input. */
+/** Returns the body of a request. Without `--data`, the body of a POST is the piped input. */
 async function bodyOf(
   method: string,
   data: string | undefined,
@@ -114,7 +114,7 @@ async function agree(method: string, path: string, { ask, out, globals }: Contex
 }
 
 /**
- * Sends the request. Throws Failure if the request fails, and prints the body of the error response
+ * Sends the request. Throws Failure if the request fails, and prints the body of an error response
  * on stderr.
  */
 async function request(
@@ -134,8 +134,8 @@ async function request(
 }
 
 /**
- * Adds the unknown outcome to an error. The journal has no record of a raw request, so only the
- * service can report its outcome.
+ * Adds the unknown outcome of a request to its error. The journal has no record of a raw request,
+ * so only the service can report its outcome.
  */
 function withUnknownOutcome(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;

@@ -1,4 +1,4 @@
-// `--qr-file`: writes the QR code of a request to a file.
+// Writes the QR code of a payment request to a file (`--qr-file`).
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Failure } from '../../formats/failure.js';

@@ -63,7 +63,7 @@ export async function showAddress(
 }
 
 interface CheckedDeposit {
-  /** The response of the service. */
+  /** The response of the service, which `--json` prints. */
   readonly answer: object;
   readonly deposit: Deposit;
 }
@@ -78,8 +78,8 @@ interface Asked {
 const step = stepFor<Asked>();
 
 /**
- * Asks for the blockchain. The question has no default, because money sent over the wrong
- * blockchain is lost.
+ * Asks for the currency and the blockchain. The question for the blockchain has no default, because
+ * money sent over the wrong blockchain is lost.
  */
 async function askPermanent(start: Asked, ask: Ask['steps']): Promise<PermanentAddress | Back> {
   const asked = await walk<Asked>(start, [
@@ -142,8 +142,8 @@ async function usdtDeposit(named: Chain | undefined, context: Context): Promise<
 }
 
 /**
- * The deposit by Lightning Address. The QR code contains the LNURL of the address (LUD-16), which
- * more wallets support.
+ * Returns the deposit by Lightning Address. The QR code contains the LNURL of the address (LUD-16),
+ * which more wallets support.
  */
 async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
   const service = await client();

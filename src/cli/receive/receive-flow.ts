@@ -54,18 +54,18 @@ export interface PaymentRequest {
   readonly amount: Money;
   /** The content of the QR code. */
   readonly code: string;
-  /** The text to copy, which -q prints too. */
+  /** The invoice or address to copy, which `-q` prints too. */
   readonly text: string;
   readonly details: readonly CardDetail[];
-  /** The expiry in epoch ms by the service's clock. */
+  /** The expiry of the request in epoch ms by the service's clock. */
   readonly expiresAt: number | undefined;
 }
 
 export type ReceiveMethod = 'lightning' | 'on-chain';
 
 /**
- * Creates a payment request, shows the request and waits for the money. Asks for a missing amount.
- * Resolves with `back` if the person goes back from that question.
+ * Creates a payment request, shows it and waits for the money. Asks for a missing amount. Resolves
+ * with `back` if the person goes back from the question for the amount.
  */
 export async function runReceive(
   method: ReceiveMethod,
@@ -113,7 +113,7 @@ async function receiveAmount(
   const onRead = (count: number): void => showSearching(count, context);
   const deps = { ...context, service, account, onRead };
   const { txn, amount } = await requestMoney(body, flags.ref, now.worth !== undefined, deps);
-  // If the reference has an earlier request, that request keeps its rate.
+  // An earlier request under the same reference keeps its rate.
   const asked: RequestedAmount = amount.value.eq(now.amount.value) ? now : { amount };
   const request = requestOf(method, txn, asked, service.serviceNow(), context);
   const worth = worthDetails(asked, await within(decorationMs, rates, context));
@@ -123,7 +123,7 @@ async function receiveAmount(
 /** The longest wait for the rates after the service has created the request. */
 const decorationMs = 300;
 
-/** Reads and checks the payment request. svcpay does not check a paid invoice again. */
+/** Reads and checks the payment request. svcpay does not check the invoice of a paid request. */
 function requestOf(
   method: ReceiveMethod,
   txn: Transaction,
@@ -160,7 +160,9 @@ function requestOf(
   };
 }
 
-/** The requested amount in a different currency, or the approximate value of the amount. */
+/**
+ * Describes the requested amount in a different currency, or the approximate value of the amount.
+ */
 function worthDetails(
   { amount, worth }: RequestedAmount,
   worthOf: WorthOf | undefined,
@@ -205,7 +207,10 @@ async function showRequest(
   if (!out.quiet) await out.record(final, view);
 }
 
-/** Shows the card. The card omits the remaining time if the live line shows the remaining time. */
+/**
+ * Shows the card of a request, without the remaining time if the live line shows the remaining
+ * time.
+ */
 function showCard(
   request: PaymentRequest,
   wait: boolean,
@@ -231,7 +236,8 @@ function showCard(
 }
 
 /**
- * The link to the hosted payment page. The embedded sandbox has no page that a browser can reach.
+ * Returns the link to the hosted payment page, but not for the embedded sandbox, which no browser
+ * can reach.
  */
 function pageDetail({ sourceReq }: Transaction, { embedded }: Context['settings']): CardDetail[] {
   if (embedded) return [];
@@ -285,13 +291,13 @@ async function follow(
   }
 }
 
-/** The settled amount, because a payer can send a different amount to an address. */
+/** Returns the settled amount, because a payer can send a different amount to an address. */
 const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money =>
   moneyFromWire(amount.ccy, destReq.amtSettled) ?? amount;
 
 type ServiceClock = Pick<ServiceClient, 'serviceNow'>;
 
-/** Ends the wait. A payer can still pay the request until the request expires. */
+/** Describes the end of a wait. A payer can still pay the request until it expires. */
 function stopped(
   error: unknown,
   txn: Transaction,
@@ -312,7 +318,7 @@ function stopped(
   });
 }
 
-/** Whether the service has seen a blockchain transfer. */
+/** Whether the service has detected a blockchain transfer. */
 const isSeen = ({ txnState, sourceReq }: Transaction): boolean =>
   txnState === 'srccreated' && sourceReq.method === 'on-chain';
 

@@ -18,7 +18,8 @@ export const takesKeys = ({ terminal, out }: Context): boolean =>
   terminal.stdin.isForeground?.() !== false;
 
 /**
- * Takes the keyboard. `hint` names the keys below the live line. `release` returns the keyboard.
+ * Takes the keyboard during the wait. `hint` names the keys below the live line. `release` ends the
+ * use of the keyboard.
  */
 export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
   const { terminal, live, interrupt } = context;
@@ -44,7 +45,7 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
     else if (close !== undefined) close();
     else if (name === 'return' && blocks) open();
     else if (sequence === 'c') {
-      // OSC 52 copies a text. Terminals send no response to OSC 52.
+      // OSC 52 copies a text to the clipboard. Terminals send no response to OSC 52.
       stderr.write(`\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`);
       isCopied = true;
       live.update();

@@ -48,9 +48,7 @@ export async function controlAt<T>(
   return read.output;
 }
 
-/**
- * Finds the chosen sandbox on this machine. Without a chosen sandbox, returns the embedded sandbox.
- */
+/** Returns the chosen sandbox on this machine, or the embedded sandbox if no sandbox is chosen. */
 async function findTarget(context: Context): Promise<SandboxTarget> {
   const { baseUrl } = context.settings;
   if (meansEmbedded(context.settings) || baseUrl === undefined) {
@@ -64,16 +62,17 @@ const meansEmbedded = ({ embedded, baseUrl }: Settings): boolean =>
   embedded || baseUrl === undefined || isRealService({ baseUrl });
 
 /**
- * Whether the address belongs to a real service. Only a sandbox on this machine works without TLS.
+ * Whether the address belongs to a real service. svcpay accepts http only for a sandbox on this
+ * machine.
  */
 export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =>
   baseUrl !== undefined && parseBaseUrl(baseUrl).startsWith('https:');
 
-/** The chosen account. Undefined if the account belongs to a real service. */
+/** Returns the chosen account, or undefined if the account belongs to a real service. */
 export const accountOf = ({ settings }: Context): string | undefined =>
   isRealService(settings) ? undefined : settings.accountId;
 
-/** Builds a query that starts with `?`. Omits undefined fields. */
+/** Builds a query that starts with `?`, without undefined fields. */
 export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields))

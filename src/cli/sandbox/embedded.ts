@@ -1,4 +1,5 @@
-// The embedded sandbox as a transport, which passes requests directly to the sandbox's handler.
+// Runs the embedded sandbox as a transport, which passes requests directly to the sandbox's
+// handler.
 import { NetworkError, type Transport } from '../../api/transport.js';
 import type { Credentials } from '../../api/types.js';
 import { timerMs } from '../../formats/duration.js';

@@ -6,7 +6,8 @@ import type { Output } from '../../terminal/output.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Prints the list of shapes for `--live-shapes help`. Resolves with whether the list was printed.
+ * Prints the list of shapes for `--live-shapes help`. Resolves with true if svcpay printed the
+ * list.
  */
 export async function listedLiveShapes(
   names: readonly string[] | undefined,
@@ -34,8 +35,8 @@ export async function listedLiveShapes(
 }
 
 /**
- * The names of the shapes, from the flag or from `SVCPAY_LIVE_SHAPES`. Throws Failure `usage` for
- * an unknown name.
+ * Returns the names of the shapes, from the flag or from `SVCPAY_LIVE_SHAPES`. Throws Failure
+ * `usage` for an unknown name.
  */
 export function chosenShapes(env: Environment, flag?: readonly string[]): readonly string[] {
   const names = flag ?? env['SVCPAY_LIVE_SHAPES']?.split(',') ?? [];

@@ -1,4 +1,4 @@
-// Injects faults into the sandbox: requests, reads, payments, webhooks.
+// Injects faults into the sandbox's requests, reads, payments and webhooks.
 import { faultAnswer, listOf } from '../../formats/sandbox/answers.js';
 import { Failure } from '../../formats/failure.js';
 import { faultKinds, paymentOutcomes, settledSides } from '../../sandbox/world/faults.js';
@@ -119,7 +119,10 @@ export const sandboxFaultAdd = defineCommand({
   },
 });
 
-/** Converts the flags to the fields of a fault. The Retry-After header is in seconds. */
+/**
+ * Converts the flags to the fields of a fault, with `retryAfter` in seconds like the Retry-After
+ * header.
+ */
 function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
   return {
     ...flags,

@@ -1,5 +1,5 @@
-// Runs a program with a temporary sandbox on a free port. The environment of the program names the
-// sandbox.
+// Runs a program with a temporary sandbox on a free port, which the environment of the program
+// names.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { codeOf } from '../../formats/unknown.js';
@@ -37,7 +37,7 @@ export const sandboxRun = defineCommand({
     const server = await startServer({ ...(await readServerOptions(flags, context)), file });
     context.onClose(() => server.stop());
     const { apiKey, apiSecret } = server.service.credentials;
-    // The account in the inherited environment belongs to a different service.
+    // Removes the inherited account, because the account belongs to a different service.
     const { SVCPAY_ACCOUNT: _account, ...inherited } = context.env;
     const exitCode = await runChild(
       command,
@@ -54,8 +54,8 @@ export const sandboxRun = defineCommand({
 });
 
 /**
- * A shell adds the signal's number to this number, which gives the exit code of a program that a
- * signal ended.
+ * The exit code of a program that a signal ended is this number plus the signal's number, as in a
+ * shell.
  */
 const endedBySignal = 128;
 

@@ -1,4 +1,4 @@
-// The state of the sandbox: contents, snapshots and reset.
+// Shows, resets, saves and restores the state of the sandbox.
 import * as v from 'valibot';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import {

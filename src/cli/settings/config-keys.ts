@@ -1,4 +1,5 @@
-// The settings of a profile that commands can read and change by name. No setting is a secret.
+// Defines the settings of a profile that commands can read and change by name. No setting is a
+// secret.
 import { parseBaseUrl } from '../../api/base-url.js';
 import { isFiat } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
@@ -25,7 +26,7 @@ export interface ConfigKey {
   readonly name: string;
   /** The description of the setting in a list. */
   readonly about: string;
-  /** All values of the setting, if the setting has only a few values. */
+  /** The choices for a setting that has only a few values. */
   readonly choices?: readonly string[];
   readonly inProfile: (profile: Profile) => string | undefined;
   /**
@@ -35,7 +36,7 @@ export interface ConfigKey {
   readonly change: (profile: Profile, text: string | undefined) => Profile;
   /** Stores the secret part of the value in the secret store, and returns the rest. */
   readonly keep?: (text: string, secrets: SecretStore) => Promise<string>;
-  /** The value in force, for a setting that flags or environment can override. */
+  /** Returns the value in force, for a setting that flags or environment can override. */
   readonly effective?: (settings: Settings) => string | undefined;
   /** The environment variable that overrides the profile. */
   readonly variable?: string;
@@ -97,7 +98,10 @@ const senderKey = (
   }),
 });
 
-/** A setting with labels for the service's code numbers: `1=Family support, 2=Education`. */
+/**
+ * Creates a setting with labels for the service's code numbers, such as `1=Family support,
+ * 2=Education`.
+ */
 const labelsKey = (name: keyof KycCodes): ConfigKey => ({
   name: `labels.${name}`,
   about: `names for the ${name} numbers of payouts, e.g. 1=Family support, 2=Education`,
@@ -144,8 +148,7 @@ const profileKey = <K extends keyof Stored>(
 export const configKeys: readonly ConfigKey[] = [
   profileKey('base-url', 'baseUrl', parseBaseUrl, {
     about: 'address of the service',
-    // Hides a password in the address. When a command uses the address, svcpay refuses the
-    // password.
+    // Hides a password in the address. Commands that use the address refuse the password.
     effective: ({ baseUrl }) => baseUrl?.replace(/\/\/[^/]*@/, '//'),
     variable: 'SVCPAY_BASE_URL',
     flag: 'baseUrl',
@@ -220,7 +223,7 @@ export function findKey(text: string): ConfigKey {
 export interface ConfigEntry {
   readonly key: string;
   readonly value: string | null;
-  /** The source of the value. Null if no source has a value. */
+  /** The source of the value, or null if no source has a value. */
   readonly from: 'flag' | 'environment' | 'profile' | 'default' | null;
 }
 

@@ -60,7 +60,7 @@ const problem = (detail: string, advice: string | null): Finding => ({
   advice,
 });
 
-/** Runs the checks. Skips a check that an earlier problem makes impossible. */
+/** Runs the checks. Skips the checks that an earlier problem prevents. */
 async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
   const { home } = context;
   yield await found('Node', () => checkNode(machine));
@@ -89,14 +89,14 @@ async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Chec
   if (token.state === 'ok' && isReadable) yield await found('Payments', () => checkOpen(context));
 }
 
-/** Turns the error of a check into its finding. */
+/** Runs a check, and converts its error to a finding. */
 async function found(check: string, look: () => Finding | Promise<Finding>): Promise<Check> {
   try {
     return { check, ...(await look()) };
   } catch (error) {
     if (error instanceof Failure)
       return { check, ...problem(error.message, adviceOf(error) ?? null) };
-    // An error with `syscall` is a file error of the operating system.
+    // An error with the property `syscall` is a file error of the operating system.
     if (error instanceof Error && 'syscall' in error)
       return { check, ...problem(error.message, null) };
     throw error;
@@ -143,8 +143,8 @@ function checkSettings({ settings }: Context): Finding {
 }
 
 /**
- * Checks the journal. For a file, svcpay reads every page, which other commands do once a day. For
- * a database, svcpay checks the tables.
+ * Checks the journal. In a file, the check reads every page, which other commands do once a day. In
+ * a database, the check covers the tables.
  */
 async function findJournal(context: Context): Promise<Finding> {
   const { home, config, journal } = context;
@@ -193,7 +193,7 @@ function checkProxy({ settings, env }: Context): Finding | undefined {
   )
     return undefined;
   const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
-  // The check of the service reports an invalid proxy address.
+  // The check of the service, not this check, reports an invalid proxy address.
   return URL.canParse(proxy.address)
     ? ok(`requests go through ${new URL(proxy.address).host}${except}`)
     : undefined;
@@ -217,7 +217,7 @@ async function checkSecret(context: Context): Promise<Finding> {
 interface Asked {
   readonly finding: Finding;
   readonly answer?: HttpResponse;
-  /** The machine's time when the response arrived, in epoch ms. */
+  /** The machine's time when the response or the error arrived, in epoch ms. */
   readonly at: number;
 }
 
@@ -246,7 +246,7 @@ async function ask({ settings, transport, now, signal, version }: Context): Prom
     const advice = status >= 500 ? 'Try again later.' : 'Check the base URL.';
     return { finding: problem(`${baseUrl} answers ${status} instead of 401`, advice), answer, at };
   } catch (error) {
-    // A Failure may have a different cause, such as an invalid proxy address.
+    // A Failure may have a cause other than the network, such as an invalid proxy address.
     if (error instanceof Failure && !signal.aborted)
       return { finding: problem(error.message, adviceOf(error) ?? null), at: now() };
     if (!(error instanceof NetworkError)) throw error;

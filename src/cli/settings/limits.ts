@@ -1,4 +1,4 @@
-// Shows and changes the local spending limits. Each command shows the limits with the used amounts.
+// Shows and changes the local spending limits. Each command prints the limits and the amounts used.
 import { Big } from 'big.js';
 import {
   fixed,
@@ -223,8 +223,8 @@ async function showLimits(context: Context): Promise<void> {
 }
 
 /**
- * The amounts spent in the last 24 hours. Undefined if the account is unknown, because svcpay is
- * not logged in or the service did not answer.
+ * Returns the amounts spent in the last 24 hours. Returns undefined if the account is unknown,
+ * because svcpay is not logged in or the service did not answer.
  */
 async function spentInWindow(context: Context): Promise<readonly Spend[] | undefined> {
   try {
@@ -264,7 +264,7 @@ function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[]
   ];
 }
 
-/** The footer, which names the payments that the limits do not cover. */
+/** Returns the footer, which names the payments that the limits do not cover. */
 function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Context): string {
   const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
   const amounts =

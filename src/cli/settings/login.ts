@@ -1,5 +1,5 @@
-// Logs in: reads or asks for the credentials, signs in, then saves the credentials. Also contains
-// logout and whoami.
+// Logs in, logs out, and shows the login. `login` reads or asks for the credentials, signs in, and
+// then saves them.
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -140,7 +140,9 @@ const flags: Readonly<Record<keyof Access, string>> = {
 
 const step = stepFor<Access>();
 
-/** Signs in. Asks for missing answers, and asks again if the service refuses a typed key. */
+/**
+ * Signs in. svcpay asks for missing credentials, and asks again if the service refuses a typed key.
+ */
 async function signIn(start: Access, context: Context) {
   const isTyped = start.apiKey === undefined || start.apiSecret === undefined;
   for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ;) {
@@ -183,8 +185,8 @@ async function askAddress(before: string | undefined, context: Context): Promise
 }
 
 /**
- * Sends an invalid sign-in to the address, which a service refuses. Returns the problem with the
- * address.
+ * Sends invalid credentials to the address. Returns the problem with the address, or undefined if a
+ * service refuses the credentials.
  */
 async function addressProblem(
   baseUrl: string,

@@ -14,7 +14,7 @@ export async function whereaboutsOf({ settings, client }: Context): Promise<Wher
   };
 }
 
-/** Describes where svcpay stores the API secret. Undefined without an API secret. */
+/** Describes where svcpay stores the API secret. Returns undefined without an API secret. */
 export async function secretPlace({ settings, secrets }: Context): Promise<string | undefined> {
   const { embedded, apiSecret, baseUrl, apiKey } = settings;
   if (embedded) return 'the sandbox itself';
@@ -24,8 +24,8 @@ export async function secretPlace({ settings, secrets }: Context): Promise<strin
 }
 
 /**
- * The token store of the chosen service and API key. Undefined if the service or the key is
- * unknown.
+ * Returns the token store of the chosen service and API key, or undefined if the service or the key
+ * is unknown.
  */
 export const tokenStore = async ({
   settings,

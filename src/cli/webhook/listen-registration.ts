@@ -1,5 +1,5 @@
-// Registers the webhook of `webhook listen`. With a real service, svcpay asks first. With a
-// sandbox, svcpay does not ask. When `listen` ends, svcpay removes the webhook.
+// Registers the webhook of `webhook listen`. svcpay asks before it registers with a real service,
+// but not with a sandbox. When `listen` ends, svcpay removes the webhook.
 import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -17,9 +17,8 @@ export interface Registration {
 }
 
 /**
- * Registers the webhook. If the account keeps a different webhook, reports the reason and returns
- * undefined. `listen` continues without a registration, because a different program may deliver
- * events.
+ * Registers the webhook. If svcpay cannot register it, reports the reason and returns undefined.
+ * `listen` continues without a registration, because a different program may deliver events.
  */
 export async function register(
   listening: string,
@@ -64,7 +63,7 @@ async function registerSandbox(
 const isAt = (callback: string, listening: string): boolean =>
   URL.canParse(callback) && new URL(callback).origin === new URL(listening).origin;
 
-/** Whether to replace the webhook of a run that was killed, or of a different receiver. */
+/** Asks whether to replace the webhook of a run that was killed, or of a different receiver. */
 async function replaces(
   { callback }: Webhook,
   listening: string,
@@ -82,7 +81,8 @@ async function replaces(
 }
 
 /**
- * Registers with a real service, which needs an external address, such as the address of a tunnel.
+ * Registers the webhook with a real service, which needs an external address, such as the address
+ * of a tunnel.
  */
 async function registerReal(
   listening: string,

@@ -1,4 +1,4 @@
-// The reports of `webhook listen` on stderr. svcpay combines frequent reports.
+// Prints the reports of `webhook listen` on stderr, and combines frequent reports.
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { Context } from '../context.js';
 import { counted } from '../../formats/text.js';
@@ -9,7 +9,7 @@ const quietMs = 5_000;
 
 /**
  * Creates the reports.
- * @param onAnswer draws the answer to a forwarded event
+ * @param onAnswer draws the target's answer to a forwarded event
  */
 export function listenReports(context: Context, onAnswer: (answer: Answer) => void) {
   const { out, terminal } = context;
@@ -63,7 +63,10 @@ export function listenReports(context: Context, onAnswer: (answer: Answer) => vo
   };
 }
 
-/** Reports the first occurrence at once, and the number of later occurrences every few seconds. */
+/**
+ * Returns a function that reports the first occurrence at once, and the number of later occurrences
+ * every few seconds.
+ */
 function calmly({ every }: Context, say: (count: number) => void) {
   let count = 0;
   let stop: (() => void) | undefined;

@@ -10,7 +10,8 @@ export const defaultListenPort = 4712;
 export const defaultListenUrl = `http://127.0.0.1:${defaultListenPort}`;
 
 /**
- * The name of the signature header: the configured name, or a name that contains the service name.
+ * Returns the name of the signature header: the configured name, or a name that contains the
+ * service name.
  */
 export const headerOf = (settings: Pick<Settings, 'signatureHeader' | 'maker'>): string =>
   settings.signatureHeader ?? signatureHeader(settings.maker);

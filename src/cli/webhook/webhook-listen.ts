@@ -108,7 +108,10 @@ export const webhookListen = defineCommand({
   },
 });
 
-/** Throws unless all targets and the command have a name, or none of them has a name. */
+/**
+ * Throws Failure `usage` if only some of the targets and the command have a consumer name, or if
+ * two share a name.
+ */
 function checkNames({ consumer: names, forwardTo, exec }: Flags): void {
   const targets = forwardTo.length + (exec === undefined ? 0 : 1);
   if (names.length === 0) return;
@@ -154,7 +157,7 @@ async function listen(
   });
   let stopping: ReturnType<Listener['stop']> | undefined;
   const stop = (): ReturnType<Listener['stop']> => (stopping ??= listener.stop());
-  // The code that awaits the end of `listen` reports errors.
+  // This handler ignores errors, because the code that awaits the end of `listen` reports them.
   const begin = (): void => void stop().catch(() => undefined);
   signal.addEventListener('abort', begin);
   if (signal.aborted) begin();
@@ -226,7 +229,7 @@ async function* rows(
 ): AsyncGenerator<EventRow> {
   for await (const { event, payload, transaction } of events) {
     if (transaction === undefined) onSettled(event);
-    // svcpay does not forward a duplicate event.
+    // svcpay prints a duplicate event here, because no target receives a duplicate.
     if (isAnswered && event.duplicateOf === null) continue;
     yield withTransaction(eventRow(event, payload), transaction ?? (await describe(event)));
   }
@@ -254,13 +257,14 @@ function settlementReader({ settings, account }: Context): (event: StoredEvent) 
 }
 
 /**
- * Returns the transaction of an event for its description. Undefined if the transaction is unknown.
+ * Returns the transaction of an event for its description, or undefined if the transaction is
+ * unknown.
  */
 type Describe = (event: StoredEvent) => Promise<Transaction | undefined>;
 
 /**
- * Returns a function that reads transactions for descriptions. svcpay reads them for a person with
- * a sandbox, where reads cost no time, and with --enrich.
+ * Returns a function that reads transactions for descriptions. svcpay reads transactions only for
+ * people: with a sandbox, where reads cost no time, or with --enrich.
  */
 async function describer({ enrich }: Flags, context: Context): Promise<Describe> {
   const { settings, out } = context;
@@ -270,7 +274,7 @@ async function describer({ enrich }: Flags, context: Context): Promise<Describe>
   return async ({ txnId, duplicateOf }) =>
     txnId === null || duplicateOf !== null
       ? undefined
-      : // After Ctrl-C too, the event is shown.
+      : // svcpay shows the event even if Ctrl-C aborted the read.
         account?.client.transaction(txnId).catch(() => undefined);
 }
 

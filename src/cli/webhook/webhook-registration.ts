@@ -19,7 +19,7 @@ import {
 
 const id = text('ID').describe('id of the webhook, as listed');
 
-/** A callback URL, whose scheme {@link checkScheme} checks. */
+/** A value for a callback URL, whose scheme {@link checkScheme} checks. */
 const callbackUrl = () => word('URL', parseCallback);
 
 function parseCallback(given: string): URL {
@@ -155,8 +155,8 @@ export function checkCallback(given: string, baseUrl: string | undefined): URL {
 }
 
 /**
- * Throws Failure `usage` for a URL without https. A sandbox on this machine may call this machine
- * over http.
+ * Throws Failure `usage` for a URL without https. Allows http if a sandbox on this machine calls
+ * this machine.
  */
 function checkScheme({ protocol, hostname }: URL, baseUrl: string | undefined): void {
   if (protocol === 'https:') return;
@@ -195,8 +195,8 @@ async function updateExisting(
 }
 
 /**
- * Asks before a replacement, because an account has only one webhook, and the previous callback URL
- * receives no further events.
+ * Asks before svcpay replaces the webhook, because an account has only one webhook, and the
+ * previous callback URL receives no further events.
  */
 async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
   out.say(`The account's webhook will get no more events: ${before.callback} (${before.id}).`);

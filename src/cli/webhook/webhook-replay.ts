@@ -65,7 +65,8 @@ export const webhookReplay = defineCommand({
     const { out } = context;
     const replayed = rows(replay(events, forwarder), failed);
     if (out.format === 'json') {
-      // The output is one JSON document. After a failure, svcpay prints no document.
+      // With `-o json`, the output is one document, which svcpay prints only if every replay
+      // succeeds.
       const whole = await all(replayed);
       throwIfFailed(failed, events.length, to);
       return out.list(whole, { ...eventStream, empty: 'No event was received within that time.' });
@@ -77,7 +78,10 @@ export const webhookReplay = defineCommand({
 
 const receiver = v.object({ url: v.pipe(v.string(), v.url()) });
 
-/** The address of this home's `webhook listen`. Undefined if `webhook listen` is not running. */
+/**
+ * Returns the address of this home's `webhook listen`, or undefined if `webhook listen` is not
+ * running.
+ */
 async function receiverOf(home: Home): Promise<URL | undefined> {
   const text = await readFile(receiverFile(home), 'utf8').catch(() => '');
   const read = v.safeParse(receiver, jsonIn(text));
@@ -85,8 +89,8 @@ async function receiverOf(home: Home): Promise<URL | undefined> {
 }
 
 /**
- * The events in the order of arrival, without duplicates. Throws Failure `not-found` for a name
- * without events.
+ * Returns the named events in the order of arrival, each once. Throws Failure `not-found` for a
+ * name without events.
  */
 async function eventsOf(
   ids: readonly string[],

@@ -18,7 +18,7 @@ export const newSecret = {
 
 const variable = 'SVCPAY_WEBHOOK_SECRET';
 
-/** The webhook secret of the chosen account. */
+/** Returns the webhook secret of the chosen account. */
 export const findWebhookSecret = async (secretStdin: boolean, context: Context): Promise<string> =>
   (await knownSecret(secretStdin, context)) ??
   context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
@@ -28,8 +28,9 @@ export const registerAdvice =
   'Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
 
 /**
- * The secret for `webhook listen`. At a terminal, and with a sandbox, svcpay generates and saves a
- * missing secret. svcpay shows the new secret unless `listen` itself can register the webhook.
+ * Returns the secret for `webhook listen`. At a terminal, and with a sandbox, svcpay generates and
+ * saves a missing secret. If `listen` cannot register the webhook itself, svcpay shows the new
+ * secret.
  */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const { settings, terminal, out } = context;
@@ -76,15 +77,15 @@ async function givenSecret(secretStdin: boolean, context: Context): Promise<stri
 }
 
 /**
- * The secrets in the environment, newest first. During a change of the secret, the variable
- * contains two secrets: `new,old`.
+ * Returns the secrets in the environment, newest first. During a change of the secret, the variable
+ * contains the two secrets as `new,old`.
  */
 const secretsInEnvironment = ({ env }: Context): string[] =>
   withoutLineEnd(env[variable] ?? '')
     .split(',')
     .filter((secret) => secret.trim() !== '');
 
-/** The older secrets with which the service may still sign deliveries. */
+/** Returns the older secrets with which the service may still sign deliveries. */
 export const olderSecrets = (secretStdin: boolean, context: Context): readonly string[] =>
   secretStdin ? [] : secretsInEnvironment(context).slice(1);
 
@@ -99,7 +100,9 @@ export const keepWebhookSecret = async (secret: string, context: Context): Promi
 export const forgetWebhookSecret = (context: Context): Promise<void> =>
   context.secrets.remove(secretName(context));
 
-/** The name of the secret in the secret store. Each account has one webhook and one secret. */
+/**
+ * Returns the name of the secret in the secret store. Each account has one webhook and one secret.
+ */
 function secretName({ settings }: Context): string {
   const { baseUrl = '', apiKey = '', accountId = '', embedded } = settings;
   return ['webhook', baseUrl, embedded ? '' : apiKey, accountId]

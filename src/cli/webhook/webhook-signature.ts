@@ -1,5 +1,5 @@
-// Signs a body like the service, and verifies signatures. For a wrong signature, reports the cause.
-// Specification: Webhook authentication.
+// Signs a body like the service, and verifies signatures. If a signature is wrong, svcpay reports
+// the cause. Specification: Webhook authentication.
 import { Failure } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/secrets.js';
 import { signatureView, verifiedView } from '../../terminal/views/webhook-view.js';
@@ -29,7 +29,7 @@ export const webhookSign = defineCommand({
   },
 });
 
-/** Verifies a signature. The exit code for a wrong signature is 3. */
+/** Verifies a signature. If the signature is wrong, the exit code is 3. */
 export const webhookVerify = defineCommand({
   prints: ['valid', 'bytes'],
   arguments: { file: body },
@@ -61,8 +61,8 @@ export const webhookVerify = defineCommand({
 });
 
 /**
- * The secrets to try after a wrong signature, because people confuse the API secret with the
- * webhook secret.
+ * Returns the secrets to try after a wrong signature, because people confuse the API secret with
+ * the webhook secret.
  */
 async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret[]> {
   const { baseUrl, apiKey, apiSecret } = settings;
@@ -78,8 +78,8 @@ async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret
 }
 
 /**
- * The bytes of a file. `-` and a missing file name mean stdin, which then cannot provide the
- * secret.
+ * Reads the bytes of a file. Without a file name, or with `-`, svcpay reads stdin, which then
+ * cannot provide the secret.
  */
 async function inputBytes(
   file: string | undefined,

@@ -30,7 +30,7 @@ const options = {
   ...secretFromStdin,
 };
 
-/** The fields of the delivery with which the sandbox answers. */
+/** The fields of the delivery that the sandbox returns. */
 const delivered = fieldNames(deliveryAnswer);
 
 export const webhookTrigger = defineCommand({
@@ -69,7 +69,7 @@ export const webhookTrigger = defineCommand({
   },
 });
 
-/** Replaces a reference in the journal by its transaction id. Other text stays unchanged. */
+/** Replaces a reference in the journal with its transaction id. Other texts stay unchanged. */
 const idOf = async (txn: string | undefined, context: Context): Promise<string | undefined> =>
   txn === undefined
     ? undefined

@@ -1,11 +1,11 @@
-// The architecture: which folder may import which, circles, and the size of folders.
+// Tests which folders may import which, that no imports are circular, and how large folders are.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const source = resolve(import.meta.dirname, '../src');
 
-/** Folder -> the folders it may import from, besides itself. */
+/** For each folder, the other folders that it may import from. */
 const arrows: Readonly<Record<string, readonly string[]>> = {
   formats: [],
   api: ['formats'],
@@ -19,14 +19,16 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['library', 'cli', 'wallet', 'webhooks', 'terminal', 'api', 'store', 'formats'],
 };
 
-/** The files that may import the sandbox: its own commands and the fixture of the library. */
+/**
+ * Whether a file may import the sandbox: only the sandbox commands and the library's fixture may.
+ */
 const mayUseSandbox = (file: string): boolean =>
   file.startsWith('cli/sandbox/') || file === 'sandbox.ts';
 
 interface Import {
   readonly file: string;
   readonly target: string;
-  /** Loaded when it is needed, with `import()`. */
+  /** Whether `import()` loads the target when needed. */
   readonly lazy: boolean;
 }
 
@@ -48,7 +50,9 @@ function allImports(): Import[] {
   });
 }
 
-/** Each circle of imports once: Tarjan's strongly connected components. */
+/**
+ * Returns each circle of imports once, with Tarjan's algorithm for strongly connected components.
+ */
 function circlesOf(imports: readonly (readonly [from: string, to: string])[]): string[][] {
   const next = new Map<string, string[]>();
   for (const [from, to] of imports) next.set(from, [...(next.get(from) ?? []), to]);
@@ -83,13 +87,13 @@ describe('the source code', () => {
     expect(allImports().filter((each) => !isAllowed(each))).toEqual([]);
   });
 
-  test('has an import check that finds an import against the arrows', () => {
+  test('has an import check that finds an import that the architecture forbids', () => {
     expect(isAllowed({ file: 'formats/amount.ts', target: 'api/client.js' })).toBe(false);
     expect(isAllowed({ file: 'sandbox/http.ts', target: 'api/types.js' })).toBe(false);
     expect(isAllowed({ file: 'wallet/payment.ts', target: 'terminal/output.js' })).toBe(false);
   });
 
-  test('has arrows for each of its folders', () => {
+  test('defines the permitted imports of each of its folders', () => {
     const folders = readdirSync(source, { withFileTypes: true }).filter((each) =>
       each.isDirectory(),
     );
@@ -113,8 +117,8 @@ describe('the source code', () => {
       (file) =>
         !/^(?:api|sandbox)\//.test(file) && /\.confirmTransaction\b/.test(withoutComments(file)),
     );
-    // A batch forwards the call of the driver, with a limit on the requests in flight; the library's
-    // client offers every endpoint to the integrator's own code.
+    // shared-service.ts limits the confirmations of the driver in flight, and client.ts offers
+    // every endpoint to code of the integrator.
     const forwarding = ['wallet/batch/shared-service.ts', 'library/client.ts'];
     expect(confirming.filter((file) => !forwarding.includes(file)).toSorted()).toEqual([
       'wallet/payment/driver.ts',
@@ -176,7 +180,7 @@ describe('the source code', () => {
 const withoutComments = (file: string): string =>
   textOf(file).replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');
 
-/** The texts in a file, without its comments. */
+/** The string literals of a file, without its comments. */
 const stringsOf = (file: string): string[] =>
   withoutComments(file)
     .match(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)

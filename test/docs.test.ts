@@ -1,4 +1,4 @@
-// The documents: links and file names are valid.
+// Tests that the links and file names in the documents are valid.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const documents = [
 
 const textOf = (document: string): string => readFileSync(join(root, document), 'utf8');
 
-/** Headings in the form that links use. */
+/** The headings of a document as the anchors that links use. */
 const anchorsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -36,7 +36,9 @@ function brokenLinks(document: string): string[] {
   });
 }
 
-/** Missing source and test files that a document names, by path or by file name. */
+/**
+ * The source and test files that a document names, by path or by file name, but that do not exist.
+ */
 function missingFiles(document: string): string[] {
   const named = [
     ...textOf(document).matchAll(

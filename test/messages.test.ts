@@ -1,16 +1,16 @@
-// Every message that the program can print, read from the source: the test writes a list to
-// node_modules/.cache/messages.txt and finds words of our old jargon.
+// This test reads every message of the program from its source, writes the messages to
+// node_modules/.cache/messages.txt, and finds words of our old jargon.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..');
 
-/** Pages, SQL and scripts that are not messages. */
+/** Matches files whose texts are pages, SQL and scripts instead of messages. */
 const otherTexts =
   /sandbox\/(?:web|openapi|storage)\/|schema\.ts|sql-|\/completion\.ts|postgres|sqlite|database\/move/;
 
-/** Old jargon that readers did not understand. */
+/** Words of our old jargon that readers did not understand. */
 const dialect = [
   /\blet(?:s|ting)? go\b/,
   /\bdoubt/,
@@ -48,7 +48,7 @@ const dialect = [
   /\bas in \d/,
 ];
 
-/** Texts with at least two words, without the places that are filled in. */
+/** The texts of a source file that contain at least two words. */
 function messagesOf(file: string): string[] {
   const code = readFileSync(join(root, 'src', file), 'utf8').replaceAll(
     /^\s*(?:\/\/|\/?\*).*$/gm,

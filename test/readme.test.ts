@@ -28,7 +28,7 @@ const pages = [
 ];
 const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
-/** Pages whose commands need PostgreSQL or minutes of simulation. Other tests run them. */
+/** Pages that other tests run, because their commands need PostgreSQL or minutes of simulation. */
 const elsewhere = ['docs/scale.md', 'docs/simulation.md'];
 
 /** Pages whose commands pipe into jq, which not every machine has. */
@@ -38,7 +38,8 @@ const hasJq = (process.env['PATH'] ?? '')
   .some((folder) => existsSync(join(folder, 'jq')));
 
 /**
- * Blocks that begin like this need another machine or the network, do not end, or have another test.
+ * Beginnings of blocks that this test skips, because they need another machine or the network, do
+ * not end, or have another test.
  */
 const notRun = [
   'git clone ',
@@ -63,7 +64,7 @@ const runnable = pages
   }))
   .filter(({ blocks }) => blocks.length > 0);
 
-/** The comment of a block that describes a second run. */
+/** Matches a comment that describes the second run of its block. */
 const again = /#.*\bagain: /;
 
 function prepared(home: string): { cwd: string; env: Record<string, string> } {
@@ -79,10 +80,13 @@ function prepared(home: string): { cwd: string; env: Record<string, string> } {
   return { cwd, env: { PATH, HOME: home, SVCPAY_HOME: home, TMPDIR: home, LANG: 'C.UTF-8' } };
 }
 
-/** The end of the script. It waits for input, because output right before the exit can be lost. */
+/**
+ * Matches the last line of a script. The script then waits for input, because output right before
+ * its exit can be lost.
+ */
 const lastWord = /ended with (\d+)\r?\n/;
 
-/** Runs a script on a terminal, answering yes to each question. */
+/** Runs a script on a terminal and answers yes to each question. */
 function typed(script: string, home: string): Promise<{ exitCode: number; screen: string }> {
   const { cwd, env } = prepared(home);
   const whole = `trap 'echo "ended with $?"; read answer' EXIT\n${script}`;
@@ -110,7 +114,7 @@ function typed(script: string, home: string): Promise<{ exitCode: number; screen
   });
 }
 
-/** Output that a page promises for its commands. */
+/** For each page, the output that the page promises for its commands. */
 const promised: Readonly<Record<string, readonly RegExp[]>> = {
   'README.md': [
     /was already paid[^]*exit code 2\b/,
@@ -126,7 +130,7 @@ describe('the documentation', () => {
   beforeAll(() => void (home = mkdtempSync(join(tmpdir(), 'svcpay-pages-'))));
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-  // The README last: limits and faults of the other pages must not stop it.
+  // README.md comes last, so this test fails if limits or faults of other pages stop its commands.
   test.for(runnable.toReversed().map(({ page, blocks }) => [page, blocks] as const))(
     'contains commands in %s that run unchanged after the other pages',
     { timeout: 120_000 },

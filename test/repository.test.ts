@@ -1,4 +1,4 @@
-// The files around the code: the workflow, the templates, the dependencies and the release.
+// Tests the files around the code: the workflow, the templates, the dependencies and the release.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { unready } from '../build/release.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
-/** A copy of the source without its history has no list of tracked files. */
+/** Whether this folder is a clone: a copy without the history has no list of tracked files. */
 const isClone = existsSync(join(root, '.git'));
 const packageJson = JSON.parse(textOf('package.json'));
 

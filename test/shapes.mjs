@@ -1,5 +1,5 @@
-// Runs the end-to-end tests once in each live shape of the sandbox, or in those that are named: npm
-// run test:shapes -- all
+// Runs the end-to-end tests once in each live shape of the sandbox, or only in the named live
+// shapes: npm run test:shapes -- all
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
@@ -8,8 +8,9 @@ const run = (args, more) =>
   spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', ...more });
 
 /**
- * The requests of a minute are too few for a test. Abbreviated reads cannot be compared with an
- * order, so commands that adopt or show such a transaction end differently: live-shapes.test.ts.
+ * In the shape `rate-limit`, a test would exceed the requests of a minute. In the shape
+ * `read-abbreviated`, svcpay cannot compare a transaction with its order, so some commands end
+ * differently (see live-shapes.test.ts).
  */
 const untested = ['rate-limit', 'read-abbreviated'];
 

@@ -1,4 +1,5 @@
-// The client against the sandbox over HTTP: two independent implementations of one specification.
+// Tests ServiceClient against the sandbox over HTTP: each implements the specification
+// independently.
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ServiceClient } from '../../src/api/client.js';
 import type { ClientOptions } from '../../src/api/client.js';
@@ -109,7 +110,7 @@ describe.for(['service', 'acme'])('ServiceClient with the service name %s', (mak
   });
 });
 
-describe('sign-in', () => {
+describe('ServiceClient sign-in', () => {
   let sandbox: Sandbox;
   beforeAll(async () => {
     sandbox = await startCheckedSandbox();

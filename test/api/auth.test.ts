@@ -1,4 +1,5 @@
-// Signing in: the signature, the lifetime of the token, and the reaction to a 401 response.
+// ServiceClient signs in, renews its token before the expiry, and signs in again after a 401
+// response.
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { HttpRequest, Transport } from '../../src/api/transport.js';
@@ -32,7 +33,7 @@ function expectSigned({ headers, body }: HttpRequest): void {
   expect(JSON.parse(body ?? '')).toBeTypeOf('object');
 }
 
-describe('token request', () => {
+describe('ServiceClient token request', () => {
   test('signs exactly the sent bytes and keeps the secret out of the token request', async () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -43,8 +44,9 @@ describe('token request', () => {
     expect(request!.headers).not.toHaveProperty('authorization');
   });
 
-  test('produces the signature of a published example', async () => {
-    // By openssl dgst -sha256 -hmac secret-1, over `key-1&payload=` and the body below.
+  test('computes the same signature as openssl for a fixed request', async () => {
+    // The signature below is the output of `openssl dgst -sha256 -hmac secret-1` for
+    // `key-1&payload=` followed by the body below.
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     await client.authenticate();
@@ -55,7 +57,7 @@ describe('token request', () => {
     );
   });
 
-  test('never repeats a body even with a stopped clock and a constant random source', async () => {
+  test('never repeats the body of a token request even with a stopped clock and a constant random source', async () => {
     const { client, service } = world();
     service.on(
       'POST',
@@ -177,7 +179,7 @@ describe('token request', () => {
   });
 });
 
-describe('access token', () => {
+describe('ServiceClient access token', () => {
   test('uses a stored token without signing in', async () => {
     const { client, service } = world();
     service.on('GET', walletPath, wallets);
@@ -304,7 +306,10 @@ describe('access token', () => {
 
 const expired = answer(401, { error: 'invalid token or token expired' });
 
-/** A service where a new token ends the previous one, 40 ms away by a simulated clock. */
+/**
+ * Simulates a service that ends the old token when it issues a new one. Each request takes 80 ms of
+ * simulated time.
+ */
 function singleSession() {
   let [valid, signIns, now, draws] = ['', 0, start, 0];
   let timers: readonly { at: number; ring: () => void }[] = [];
@@ -334,7 +339,7 @@ function singleSession() {
   return { transport, sleep, clock: () => now, random: () => ((draws += 1) * 0.618) % 1 };
 }
 
-describe('confirmation with a refused token', () => {
+describe('ServiceClient confirmation with a refused token', () => {
   const confirmPath = '/api/v2/transaction/t1/confirm';
   const page = { ...answer(200, '<h1>Welcome to our guest network</h1>') };
   const failedSignIns: readonly (readonly [string, readonly FakeAnswer[]])[] = [
@@ -387,7 +392,7 @@ describe('confirmation with a refused token', () => {
   });
 });
 
-describe('401 answer', () => {
+describe('ServiceClient after a 401 answer', () => {
   test('signs in once after a 401 and repeats the identical request', async () => {
     const { client, service, tokens } = world();
     const path = '/api/v2/transaction';
@@ -465,7 +470,7 @@ describe('401 answer', () => {
     expect(service.requests('POST')).toHaveLength(1);
   });
 
-  test("completes all requests if processes with a shared store end each other's tokens", async () => {
+  test("completes all requests even if processes with a shared store end each other's tokens", async () => {
     let valid = '';
     let signIns = 0;
     let refusals = 0;
@@ -488,7 +493,7 @@ describe('401 answer', () => {
     expect(signIns).toBeLessThanOrEqual(10);
   });
 
-  test("completes all requests if processes without a shared store end each other's tokens", async () => {
+  test("completes all requests even if processes without a shared store end each other's tokens", async () => {
     const { transport, clock, sleep, random } = singleSession();
     const homes = Array.from(
       { length: 3 },

@@ -1,4 +1,4 @@
-// The addresses that may receive a token.
+// parseBaseUrl accepts only addresses that may receive a token.
 import { describe, expect, test } from 'vitest';
 import { parseBaseUrl } from '../../src/api/base-url.js';
 import { Failure } from '../../src/formats/failure.js';

@@ -1,4 +1,4 @@
-// One request per method, as specified, and the returned value.
+// Each method of ServiceClient sends the specified request and returns the specified value.
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
 import type { ServiceClient } from '../../src/api/client.js';
@@ -99,7 +99,7 @@ const reads: Case[] = [
   ],
 ];
 
-describe('read request', () => {
+describe('ServiceClient read request', () => {
   test.for(reads)(
     'ServiceClient sends GET %s and returns the data',
     async ([path, call, answered, returned]) => {
@@ -144,7 +144,7 @@ describe('read request', () => {
   });
 });
 
-describe('write request', () => {
+describe('ServiceClient write request', () => {
   test('sends exactly the given fields in a create request', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/transaction', answer(200, transaction()));
@@ -241,7 +241,7 @@ describe('write request', () => {
   );
 });
 
-describe('transaction list', () => {
+describe('ServiceClient transaction list', () => {
   const filters: [TransactionFilter, string][] = [
     [{}, ''],
     [{ time: '30d' }, '?time=30d'],
@@ -401,7 +401,7 @@ describe('transaction list', () => {
   });
 });
 
-describe('service with another service name', () => {
+describe('ServiceClient with another service name', () => {
   const onWire = {
     ...transaction(),
     sourceReq: { ccy: 'BTC', method: 'acmepay', acmepayFees: 5e-8, networkFees: 0 },
@@ -443,7 +443,7 @@ describe('service with another service name', () => {
   });
 });
 
-describe('raw request', () => {
+describe('ServiceClient raw request', () => {
   test('sends the body and returns the answer unchanged in a raw request', async () => {
     const { client, service } = world({ maker: 'acme' });
     const body = '{ "amtRequested": 1e-8, "method": "servicepay" }';

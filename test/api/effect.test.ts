@@ -1,5 +1,4 @@
-// The effect of raw requests: only requests that the specification describes as harmless count as
-// harmless.
+// effectOf classifies a raw request as harmless only if the specification describes it as harmless.
 import { describe, expect, test } from 'vitest';
 import { effectOf } from '../../src/api/request/call.js';
 

@@ -1,4 +1,5 @@
-// The meaning of each answer: the kind of failure, its message, and whether money may have moved.
+// ServiceClient derives from each answer the kind of failure, its message, and whether money may
+// have moved.
 import { describe, expect, test } from 'vitest';
 import { CancelNotOffered, NoAnswer, ServiceError } from '../../src/api/errors.js';
 import { NetworkError } from '../../src/api/transport.js';
@@ -15,7 +16,7 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('error answer', () => {
+describe('ServiceClient error answer', () => {
   const shapes = [
     [
       'the fields error and message',
@@ -93,7 +94,7 @@ describe('error answer', () => {
   });
 });
 
-describe('failure kind', () => {
+describe('ServiceClient failure kind', () => {
   test.for([
     [400, 'refused', 3],
     [402, 'refused', 3],
@@ -196,7 +197,7 @@ describe('failure kind', () => {
   });
 });
 
-describe('outcome of a write request', () => {
+describe('ServiceClient outcome of a write request', () => {
   const html: FakeAnswer = answer(200, '<html></html>', { 'content-type': 'text/html' });
   const unknown = { name: 'NoAnswer', mayHaveArrived: true };
   const untouched = { name: 'NoAnswer', mayHaveArrived: false, kind: 'temporary', exitCode: 75 };
@@ -327,7 +328,7 @@ describe('outcome of a write request', () => {
   });
 });
 
-describe('cancellation', () => {
+describe('ServiceClient cancellation', () => {
   const cancelPath = '/api/v2/transaction/t1/cancel';
 
   test.for([

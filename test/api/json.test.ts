@@ -1,4 +1,4 @@
-// JSON for the wire: equivalent to JSON.stringify, with numbers in plain digits.
+// wireJson writes JSON like JSON.stringify, but writes numbers without an exponent.
 import Big from 'big.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ test('wireJson preserves any JSON value', () => {
   );
 });
 
-test('wireJson writes any number in digits only and without loss', () => {
+test('wireJson writes any number without an exponent and without loss', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
       const text = wireJson(number);

@@ -1,16 +1,16 @@
-// svcpay reads every row of a list, whatever the paging of the service: caps, wrong or missing
-// totals, repeated pages.
+// eachRow reads every row of a list even if the service caps pages, repeats pages or reports wrong
+// totals.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { eachRow, type Page } from '../../src/api/pages.js';
 
 interface ListService {
   readonly rows: number;
-  /** It gives no more than so many at once, whatever is asked for. */
+  /** The largest number of rows in a page, even if the client requests more. */
   readonly cap: number;
-  /** What it says of their number. */
+  /** Returns the total that the service reports, given the number of rows on the page. */
   readonly total: (onPage: number) => number | undefined;
-  /** What it gives for a page behind the last, or for any. */
+  /** The answer of the service to a page number after the last page. */
   readonly beyond?: 'nothing' | 'the last page' | 'the first page';
 }
 
@@ -64,7 +64,7 @@ test('eachRow returns each row of any list exactly once', async () => {
   });
   await fc.assert(
     fc.asyncProperty(shape, async ({ rows, cap, size, said, beyond }) => {
-      // Said to be more than there are, a page that comes again is a list that is not whole.
+      // If the reported total is too high, eachRow treats a repeated page as an incomplete list.
       const total = beyond === 'nothing' || (said ?? 0) <= rows ? said : undefined;
       const { all, fetch } = listService(
         { rows, cap, total: () => total, beyond: rows === 0 ? 'nothing' : beyond },

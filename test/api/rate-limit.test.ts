@@ -1,4 +1,4 @@
-// A service with a request quota: svcpay uses the whole quota and reports each wait.
+// ServiceClient uses the whole request quota of a service, and reports each wait for a new quota.
 import { describe, expect, test } from 'vitest';
 import { trackRateLimit } from '../../src/api/request/retry.js';
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
@@ -14,7 +14,7 @@ const full = (reset: string | number, more: Record<string, string> = {}) =>
     { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset), ...more },
   );
 
-describe('429 answer', () => {
+describe('ServiceClient after a 429 answer', () => {
   test.for([
     ['a number of seconds', full(12)],
     ['an instant in seconds', full(start / 1000 + 12)],
@@ -61,7 +61,9 @@ describe('429 answer', () => {
   });
 });
 
-/** A service that takes so many requests a minute, and counts those that came too soon. */
+/**
+ * Simulates a service that accepts `perMinute` requests a minute and counts the excess requests.
+ */
 function countedService(perMinute: number, clock: () => number) {
   let [windowStart, count] = [clock(), 0];
   let tooMany = 0;
@@ -96,7 +98,7 @@ test('ServiceClient sends requests at full speed until the quota is used up', as
   });
   for (let index = 0; index < 150; index += 1) await client.transaction('t1');
   expect(tooMany()).toBe(0);
-  // Two windows were full.
+  // The 150 requests use up two quotas of 60, so the client waits twice for a new minute.
   expect(time.now - start).toBe(120_000);
 });
 
@@ -108,7 +110,7 @@ test('trackRateLimit counts requests in flight against the quota', () => {
     answer(200, {}, { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' }),
     start,
   );
-  // The remaining request belongs to the second request, which is in flight.
+  // The last request of the quota is already in flight.
   expect(rateLimit.before(start)).toBe(30_000);
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
   rateLimit.observe(
@@ -116,7 +118,7 @@ test('trackRateLimit counts requests in flight against the quota', () => {
     start,
   );
   expect(rateLimit.before(start + 30_000)).toBe(0);
-  // The count starts again: one request goes first, and its answer reports the new quota.
+  // After the renewal, the client sends one request, whose answer reports the new quota.
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
 });
 

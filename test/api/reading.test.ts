@@ -1,5 +1,4 @@
-// Answers whose fields are missing, null, in another notation, wrapped or unreadable: the client
-// accepts them, warns about them or refuses them.
+// ServiceClient accepts, reports or refuses answers with missing, wrapped or unreadable fields.
 import { describe, expect, test } from 'vitest';
 import { misread, type Transaction } from '../../src/api/types.js';
 import { fixed, fromWire } from '../../src/formats/amount.js';
@@ -11,7 +10,10 @@ const iso = new Date(start).toISOString();
 type Path = readonly [string, ...string[]];
 type Form = 'missing' | 'null' | 'text' | 'wrapped' | 'nonsense';
 
-/** Every field of a transaction, with another notation of its value and with an unreadable value. */
+/**
+ * Each field of a transaction, with its value in another notation (`text`) and with an unreadable
+ * value (`nonsense`).
+ */
 const fields: readonly { path: Path; text: unknown; nonsense: unknown }[] = [
   { path: ['txnId'], text: 7, nonsense: [] },
   { path: ['txnState'], text: 'QUOTED', nonsense: {} },
@@ -63,7 +65,7 @@ function changed(
   return whole;
 }
 
-/** Objects may have any content, so a wrapped object is valid too. */
+/** These fields may contain any object, so a wrapped object is valid too. */
 const isObject = new Set(['sourceOfFunds', 'sourceReq', 'destReq', 'reqDetails', 'kyc']);
 
 const shown: Readonly<Record<Form, string>> = {
@@ -109,7 +111,7 @@ const rows = cases.map(
   (each) => [isRefused(each) || each.isBad ? 'warns about' : 'accepts', each.what, each] as const,
 );
 
-describe('transaction reader', () => {
+describe('ServiceClient transaction reader', () => {
   test.for(transactions)(
     'ServiceClient %s a transaction whose %s',
     async ([, , { name, isBad, isGone, row }]) => {
@@ -132,7 +134,7 @@ describe('transaction reader', () => {
   );
 });
 
-describe('list reader', () => {
+describe('ServiceClient list reader', () => {
   test.for(rows)(
     'ServiceClient %s a list row whose %s and lists the other rows',
     async ([, , { name, isBad, isGone, row }]) => {
@@ -151,7 +153,7 @@ describe('list reader', () => {
   );
 });
 
-describe('field reader', () => {
+describe('ServiceClient field reader', () => {
   const read = async (change: Record<string, unknown>): Promise<Transaction> => {
     const { client, service } = world();
     service.on(
@@ -173,7 +175,7 @@ describe('field reader', () => {
     expect((await read({ fxRate: text })).fxRate).toBe(number);
   });
 
-  test('keeps digits of a text beyond the precision of a JSON number', async () => {
+  test('keeps every digit of a number in text, even beyond the precision of a JSON number', async () => {
     const { fxRate } = await read({ fxRate: '0.1234567890123456789' });
     expect(fixed(fromWire(fxRate ?? 0))).toBe('0.1234567890123456789');
   });
@@ -245,7 +247,7 @@ describe('field reader', () => {
     );
   });
 
-  test('reports a number that is too large as Infinity', async () => {
+  test('reads a number that is too large as Infinity', async () => {
     const { client, service, doubts } = doubting();
     service.on(
       'GET',
@@ -264,7 +266,7 @@ describe('field reader', () => {
   );
 });
 
-describe('answer wrappers', () => {
+describe('ServiceClient answer wrappers', () => {
   const wallet = { ccy: 'BTC', amount: 1.5, availableBalance: 1 };
   const walletsPath = '/api/v2/account/ne01-7f3a/wallet/';
 
@@ -439,7 +441,7 @@ describe('answer wrappers', () => {
   });
 });
 
-describe('created webhook', () => {
+describe('ServiceClient created webhook', () => {
   const hook = { callback: 'https://shop.example/hooks', secret: 'word' };
   test.for([{ message: 'OK' }, '', { data: { id: 'wh-1' } }])(
     'finds a created webhook in the list if its creation is answered with %j',
@@ -463,7 +465,7 @@ describe('created webhook', () => {
   });
 });
 
-describe('answer to a confirmation', () => {
+describe('ServiceClient answer to a confirmation', () => {
   const confirmPath = '/api/v2/transaction/t1/confirm';
   const confirmed = transaction({ txnState: 'srccreated' });
 
@@ -553,7 +555,7 @@ describe('answer to a confirmation', () => {
   );
 });
 
-describe('refusal', () => {
+describe('ServiceClient refusal', () => {
   const refused = async (status: number, body: object, headers = {}): Promise<unknown> => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction/t1', answer(status, body, headers));

@@ -1,4 +1,4 @@
-// Retries: the repeated requests, and the pauses between attempts.
+// Tests which failed requests ServiceClient repeats, and how long it pauses between attempts.
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
 import type { ServiceClient } from '../../src/api/client.js';
@@ -15,7 +15,7 @@ const busy = (retryAfter: string): HttpResponse =>
   answer(429, { error: 'rate limited' }, { 'retry-after': retryAfter });
 const inSeconds = (seconds: number): string => new Date(start + seconds * 1000).toUTCString();
 
-describe('retries of a read', () => {
+describe('ServiceClient retries of a read', () => {
   const passing = [
     ['a refused connection', refused()],
     ['a lost answer', lost()],
@@ -134,7 +134,7 @@ describe('retries of a read', () => {
   });
 });
 
-describe('retries of a write', () => {
+describe('ServiceClient retries of a write', () => {
   const sides = {
     sourceReq: { ccy: 'BTC', method: 'servicepay' },
     destReq: { ccy: 'USDT', method: 'servicepay' },
@@ -197,7 +197,7 @@ describe('retries of a write', () => {
   });
 });
 
-describe('retries of a raw GET', () => {
+describe('ServiceClient retries of a raw GET', () => {
   test('repeats a raw GET request after a failure', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/anything', answer(503, ''), answer(200, 'plain'));

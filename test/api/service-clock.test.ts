@@ -1,4 +1,5 @@
-// The clock of the service, put together from Date headers of whole seconds.
+// The service clock estimates the time of the service from Date headers, which contain whole
+// seconds.
 import { expect, test } from 'vitest';
 import { createServiceClock } from '../../src/api/request/service.js';
 

@@ -1,4 +1,5 @@
-// The facts about a command line that svcpay reads before it loads the command.
+// readCommandLine extracts the facts of a command line that svcpay needs before it loads the
+// command.
 import { describe, expect, test } from 'vitest';
 import { readCommandLine, withRestApart } from '../../src/cli/command-line.js';
 import { flag, text } from '../../src/cli/values.js';

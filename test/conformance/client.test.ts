@@ -1,5 +1,5 @@
-// The built program against a second, strict implementation of the specification, with its open
-// points in several dialects. Each deviation of a request from the specification fails the test.
+// Tests the built program against a second, strict implementation of the specification, in two
+// dialects. Each deviation of a request from the specification fails the test.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -58,7 +58,7 @@ const failed = (run: Run, exitCode: number): Run['error'] => {
   return run.error;
 };
 
-/** The opposite choice for each point that the specification leaves open. */
+/** A dialect that makes the opposite choice for each point that the specification leaves open. */
 const contrary: Partial<Dialect> = {
   tokenField: 'expiresAt',
   tokenWrapped: true,

@@ -1,10 +1,10 @@
-// A client of the service as an integrator writes it from the specification alone: plain fetch, no
-// code of ours.
+// A client of the service that an integrator could write from the specification alone, with plain
+// fetch and without code of svcpay.
 import { createHmac } from 'node:crypto';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from '../support/openapi.js';
 
-/** Parsed JSON, as whatever a test takes it for. */
+/** Parsed JSON without a type, so that tests can read any field. */
 type Said = ReturnType<typeof JSON.parse>;
 
 export interface Answer {
@@ -23,14 +23,14 @@ export interface Integrator {
     headers?: Record<string, string>,
   ) => Promise<Answer>;
   readonly get: (path: string) => Promise<Answer>;
-  /** Creates and expects a quote. */
+  /** Creates a transaction, and fails if the service returns no quote. */
   readonly quote: (body: object) => Promise<Said>;
   readonly confirm: (txnId: string) => Promise<Answer>;
-  /** Creates, confirms, and answers the transaction after that. */
+  /** Creates and confirms a transaction, and returns the answer to the confirmation. */
   readonly run: (body: object) => Promise<Said>;
   readonly read: (txnId: string) => Promise<Said>;
   readonly wallet: (ccy: string) => Promise<{ amount: number; availableBalance: number }>;
-  /** A new token, after the clock went past the old one's life. */
+  /** Requests a new token after the clock has passed the expiry of the old token. */
   readonly renew: () => Promise<void>;
 }
 
@@ -57,7 +57,7 @@ interface Keys {
 export const tokenPath = '/api/v2/authentication/token-signature';
 let nonce = 0;
 
-/** Authentication, steps 1 to 3. */
+/** Requests a token with steps 1 to 3 of the specified authentication. */
 export function authenticate(
   { url }: Sandbox,
   { apiKey, apiSecret }: Keys,
@@ -130,7 +130,7 @@ const kyc = (countryCode: string): object => ({
 });
 const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 
-/** A create request of every kind, by the rules of endpoint 6. */
+/** Valid create requests of every kind, by the rules of endpoint 6. */
 export const bodies = {
   receiveLightning: (amtRequested = 0.0001) => ({
     sourceReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} },

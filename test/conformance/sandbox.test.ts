@@ -1,4 +1,4 @@
-// Every row of the specification's tables, tested on the sandbox by an independent client.
+// An independent client tests every row of the specification's tables on the sandbox.
 import { Agent, createServer, request as httpRequest } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
@@ -712,7 +712,7 @@ describe('sandbox transaction list', () => {
         async () => (await renew(), quote(bodies.swap())),
       );
       const both = [old.txnId, recent.txnId].toSorted();
-      // Without the transactions that funded the wallets at the start.
+      // Omits the transactions that fund a new sandbox.
       const idsOf = async (query: string) =>
         (await get(`/transaction${query}`)).json.data
           .map(({ txnId }: { txnId: string }) => txnId)

@@ -1,4 +1,5 @@
-// The judge itself: a request with one deviation from the specification leads to one finding.
+// The judge of requests reports one finding for a request with one deviation from the
+// specification.
 import { expect, test } from 'vitest';
 import {
   judgeCreateRequest,

@@ -1,7 +1,7 @@
-// Judges requests by the letter of the specification: everything it does not name is a finding.
+// Judges requests by the letter of the specification, so each unspecified field is a finding.
 import { createHmac } from 'node:crypto';
 
-/** A request as it came over the wire. */
+/** A request as the service received it. */
 export interface Received {
   readonly method: string;
   readonly path: string;
@@ -79,8 +79,8 @@ export const signatureOf = (apiKey: string, apiSecret: string, body: string): st
   createHmac('sha256', apiSecret).update(`${apiKey}&payload=${body}`).digest('hex');
 
 /**
- * Conventions that hold for every request: the content type, the place of the credentials, no body
- * where none is.
+ * Judges the conventions for all requests: the content type, the place of the credentials, and no
+ * body in a request that needs none.
  */
 export function judgeEnvelope(request: Received, apiSecret: string): string[] {
   const { method, headers, body } = request;
@@ -103,7 +103,7 @@ export function judgeEnvelope(request: Received, apiSecret: string): string[] {
   ].filter((finding) => finding !== false);
 }
 
-/** Endpoint 10: the parameters of the list. */
+/** Judges the query parameters of the transaction list (endpoint 10). */
 export function judgeListQuery(query: URLSearchParams): string[] {
   const other = query.get('time') === 'other';
   const wrong = [...query].flatMap(([name, value]) => {
@@ -129,7 +129,7 @@ export function judgeListQuery(query: URLSearchParams): string[] {
   return [...wrong, ...repeated.map((name) => `${name} is given more than once`)];
 }
 
-/** Endpoint 6: the body of a create request, rule by rule. */
+/** Judges the body of a create request (endpoint 6) rule by rule. */
 export function judgeCreateRequest(body: Json | undefined): string[] {
   if (!body) return ['the body is no JSON object'];
   const { sourceReq, destReq } = body;
@@ -205,7 +205,7 @@ function judgeKyc(name: string, kyc: unknown): string[] {
   ];
 }
 
-/** Rules 1 to 5 and 7. */
+/** Judges the amounts of a create request by rules 1 to 5 and 7 of endpoint 6. */
 function judgeAmounts(source: Json, dest: Json): string[] {
   const [onSource, onDest] = ['amtRequested' in source, 'amtRequested' in dest];
   if (onSource && onDest) return ['an amount on both sides'];
@@ -222,7 +222,7 @@ function judgeAmounts(source: Json, dest: Json): string[] {
     : [];
 }
 
-/** Which pairs of methods and currencies there are. */
+/** Judges the pair of methods and currencies in a create request. */
 function judgeMethods(source: Json, dest: Json, payout: boolean): string[] {
   const pair = `${String(source['method'])} ${String(source['ccy'])} to ${String(dest['method'])} ${String(dest['ccy'])}`;
   const receive = source['method'] === 'lightning' || source['method'] === 'on-chain';
@@ -294,7 +294,7 @@ function judgeFunds(funds: unknown, payout: boolean): string[] {
   ];
 }
 
-/** Endpoints 11 and 13. */
+/** Judges the body of a request that creates or changes a webhook (endpoints 11 and 13). */
 export function judgeWebhook(body: Json | undefined, isCreate: boolean): string[] {
   if (!body) return ['the body is no JSON object'];
   const { callback, secret } = body;

@@ -1,5 +1,6 @@
-// A second reading of the specification as a service: small, in memory, strict, and with its open
-// points as dialects. It shares nothing with the sandbox, so that a common mistake is found.
+// A small, strict service in memory: a second implementation of the specification, with its open
+// points as dialects. The strict service and the sandbox share no code, so they are unlikely to
+// share a misreading.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -26,30 +27,30 @@ import {
   type Txn,
 } from './strict-transactions.js';
 
-/** What the specification leaves open, or writes in two ways. */
+/** Choices where the specification is silent or contradicts itself. */
 export interface Dialect {
   readonly tokenField: 'expiredAt' | 'expiresAt';
-  /** The token answer inside `{ data: … }`. */
+  /** Whether the service wraps the token answer in `{ data: … }`. */
   readonly tokenWrapped: boolean;
-  /** Whether the side that nobody asked an amount for is computed in the answer. */
+  /** Whether an answer contains the computed amount of a side without a requested amount. */
   readonly computedAmounts: boolean;
-  /** Source units for one destination unit, in place of the reverse. */
+  /** Whether exchange rates give source units per destination unit instead of the reverse. */
   readonly inverseRates: boolean;
   readonly invoices: 'mainnet' | 'testnet';
-  /** The most that a page of the list holds, whatever is asked. */
+  /** The largest number of rows on a page of the list, even if the client requests more. */
   readonly pageSize: number;
   readonly oldestFirst: boolean;
-  /** Whether the sides of a listed transaction say how much, or only what of. */
+  /** Whether the sides of a listed transaction contain amounts, or only the currency and method. */
   readonly listedAmounts: boolean;
-  /** PUT and DELETE of a webhook answer 200 with nothing. */
+  /** Whether the service answers PUT and DELETE of a webhook with 200 and an empty body. */
   readonly emptyWebhookAnswers: boolean;
   readonly cancel: boolean;
   readonly rates: boolean;
-  /** What a country without payout methods gets. */
+  /** The body of the answer for a country without payout methods. */
   readonly noInstitutions: string;
-  /** A receive is paid as soon as it has been looked at. */
+  /** Whether the service pays a receive when the client reads it. */
   readonly payer: boolean;
-  /** How many times each signature is taken, and each token. */
+  /** How many requests the service accepts with one token. */
   readonly tokenUses: number;
 }
 
@@ -75,17 +76,17 @@ export interface StrictService {
   readonly apiKey: string;
   readonly apiSecret: string;
   readonly accountId: string;
-  /** What was wrong with the requests so far: request and reason. */
+  /** The deviations of all requests from the specification: each request with a reason. */
   readonly findings: string[];
   readonly requests: Received[];
   readonly transactions: ReadonlyMap<string, Txn>;
-  /** What it does that the specification does not forbid. */
+  /** The faults of the service that the specification does not forbid. */
   readonly temper: Temper;
-  /** Transactions whose money has moved and not come back. */
+  /** Transactions whose money has moved and was not returned. */
   moved(): Txn[];
-  /** Makes a quote without a request for it. */
+  /** Adds a quote without a create request. */
   add(body: Json): void;
-  /** An invoice from outside, to pay. */
+  /** Creates an invoice that the client can pay. */
   invoice(sat: bigint): string;
   stop(): Promise<void>;
 }
@@ -197,7 +198,7 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
     return ok(dialect.tokenWrapped ? { data: token } : token);
   };
 
-  /** Undefined when the token is good. */
+  /** Returns the refusal of an invalid token, or undefined if the token is valid. */
   const authorize = (request: Received): Answer | undefined => {
     const [, token = ''] = /^Bearer (\S+)$/.exec(String(request.headers['authorization'])) ?? [];
     const left = tokens.get(token);
@@ -428,7 +429,10 @@ const institutions = {
   mobiles: [],
 };
 
-/** The filters of endpoint 10; periods longer than this service lives are all the same. */
+/**
+ * Applies the filters of endpoint 10. Named periods such as `30d` have no effect, because they are
+ * longer than the life of this service.
+ */
 function matches(txn: Txn, query: URLSearchParams): boolean {
   const several = (name: string): string[] =>
     query.getAll(name).flatMap((value) => value.split(','));

@@ -1,38 +1,41 @@
-// What the strict service does that the specification does not forbid: lagging, lying, and what
-// stands before it.
+// Faults of the strict service that the specification does not forbid: stale or wrong answers, and
+// failures of a gateway in front of the service.
 import type { Json, Received } from './strict-judge.js';
 import type { Txn } from './strict-transactions.js';
 
-/** What the next requests of a kind meet with in place of the service's answer. */
+/** A fault that replaces the service's answer to the next requests of one kind. */
 export interface Meeting {
   readonly exchange: 'create request' | 'confirmation' | 'read' | 'list' | 'rates';
-  /** Those about this reference alone. */
+  /** Limits the fault to requests about the transaction with this reference. */
   readonly ref?: string;
-  /** The connection is broken off without an answer. */
+  /** `broken off` closes the connection without an answer. */
   readonly status: number | 'broken off';
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the service carries the request out: not, at once, or so many ms later. */
+  /** When the service executes the request: never, at once, or after this many ms. */
   readonly effect: 'none' | 'at once' | number;
   times: number;
 }
 
-/** Changed by a test at any time. */
+/** The settings of the strict service that a test can change at any time. */
 export interface Temper {
-  /** The state that a read tells; undefined for 404. */
+  /** The state that a read returns; undefined for a 404 answer. */
   reads: (txn: Txn) => string | undefined;
   lists: (txn: Txn) => boolean;
   takesUsedReferences: boolean;
-  /** The next create requests wait until so many of them are there. */
+  /**
+   * The number of create requests that the service collects before it answers them; 0 collects
+   * none.
+   */
   createRequestsTogether: number;
-  /** What the service makes of an order, in every answer that shows it in full. */
+  /** Changes the transaction in each answer that contains it in full. */
   makes: (view: Json) => Json;
-  /** What the list says of its pages. */
+  /** Changes the pagination that a list returns. */
   echoes: (pagination: Json) => Json;
   rates: Json | undefined;
-  /** What becomes of the body of an answer on its way. */
+  /** Changes the body of an answer before the service sends it. */
   carries: (request: Received, body: string) => string;
-  /** Sent with every answer that is the service's own. */
+  /** Headers of every answer, unless a fault has its own headers. */
   headers: () => Readonly<Record<string, string>>;
   meetings: Meeting[];
 }
@@ -59,9 +62,9 @@ const exchanges: readonly (readonly [Meeting['exchange'], method: string, path: 
 ];
 
 /**
- * Takes the next meeting of this request, if there is one.
+ * Returns the fault that this request meets, if there is one, and counts its use.
  *
- * @param refOf the reference of the transaction that a path names
+ * @param refOf returns the reference of the transaction that a path names
  */
 export function meet(
   { meetings }: Temper,
@@ -77,7 +80,7 @@ export function meet(
   return meeting;
 }
 
-/** Holds create requests until the last of those that are awaited together is there. */
+/** Holds create requests until `createRequestsTogether` requests have arrived. */
 export function createGathering(temper: Temper): (request: Received) => Promise<void> {
   let waiting: (() => void)[] = [];
   return ({ method, path }) =>

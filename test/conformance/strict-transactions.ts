@@ -1,5 +1,4 @@
-// The transactions and wallets of the strict service: amounts, states by the table, and the shapes
-// of the answers.
+// The transactions and wallets of the strict service: their amounts, state changes and JSON forms.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import Big from 'big.js';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
@@ -19,7 +18,7 @@ export interface Txn {
   readonly fees: { readonly service: Big; readonly network: Big };
   state: string;
   updatedAt: number;
-  /** What confirm adds to the details of a receive. */
+  /** Fields that the confirmation adds to the details of a receive. */
   added: Json;
 }
 
@@ -50,7 +49,7 @@ export function invoiceFor(sat: bigint, { invoices }: Dialect): string {
   return encodeInvoice({ network: invoices, ...fields }, nodeKey);
 }
 
-/** Wallets with separate reserved amounts. */
+/** Creates wallets whose reserved amounts are separate from the totals. */
 export function ledger() {
   const since = new Date().toISOString();
   const total = new Map([
@@ -85,7 +84,7 @@ const isReceive = ({ source }: Txn): boolean => source['method'] !== 'servicepay
 const isSwap = ({ source, dest }: Txn): boolean =>
   source['method'] === 'servicepay' && dest['method'] === 'servicepay';
 
-/** Undefined for a refused value. */
+/** Creates a quote, or returns undefined if the body has an unknown currency. */
 export function quote(body: Json, accountId: string, now: number): Txn | undefined {
   const [source, dest] = [side(body['sourceReq']), side(body['destReq'])];
   const amounts = amountsOf(source, dest);
@@ -143,7 +142,7 @@ function amountsOf(source: Json, dest: Json): Txn['amounts'] | undefined {
 
 const cost = ({ amounts, fees }: Txn): Big => amounts.source.plus(fees.service).plus(fees.network);
 
-/** The row of the table that starts with `quoted` and PUT confirm. */
+/** Confirms a quoted transaction as the state table of the specification defines. */
 export function confirmed(txn: Txn, funds: Ledger, dialect: Dialect): void {
   const from = String(txn.source['ccy']);
   if (txn.source['method'] === 'lightning') {
@@ -173,7 +172,7 @@ export function confirmed(txn: Txn, funds: Ledger, dialect: Dialect): void {
   }
 }
 
-/** One step along the table: sends automatically, receives when paid. */
+/** Moves a transaction to its next state: a send always, a receive only if `payer` is set. */
 export function advance(txn: Txn, funds: Ledger, { payer }: Dialect): void {
   const from = String(txn.source['ccy']);
   if (isReceive(txn)) {
@@ -206,7 +205,9 @@ const settled = (txn: Txn, amount: Big): { amtSettled: number | null } => ({
   amtSettled: txn.state === 'completed' ? amount.toNumber() : null,
 });
 
-/** The full shape: what the caller gave, and the fields that the tables name. */
+/**
+ * The full JSON of a transaction: the fields of the request and the fields that the service adds.
+ */
 export function view(txn: Txn, dialect: Dialect): Json {
   const { txnId, accountId, body, source, dest, amounts, fees, createdAt, expiresAt, updatedAt } =
     txn;
@@ -237,7 +238,7 @@ export function view(txn: Txn, dialect: Dialect): Json {
   };
 }
 
-/** The shape of the list: the transaction's own fields, and of each side what and how much. */
+/** The JSON of a transaction in a list: each side has only its currency, method and amounts. */
 export function reducedView(txn: Txn, dialect: Dialect): Json {
   const { accountDisplayName: _name, sourceReq, destReq, ...rest } = view(txn, dialect);
   const reduced = (full: unknown): Json => {

@@ -1,6 +1,6 @@
-// `--account` of a subaccount, for every command. With the parent's key the service shows only the
-// wallets and the record of a subaccount, so every other command refuses the flag before it sends a
-// request about the parent.
+// Tests `--account` with a subaccount for every command. With the parent's key, the service shows
+// only the wallets and the account record of a subaccount. Every command that needs other data
+// refuses the flag before it sends a request about the parent account.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test as plain } from 'vitest';
@@ -12,8 +12,8 @@ import { test } from '../support/svcpay.js';
 import { webhookSecret } from '../support/webhooks.js';
 
 /**
- * `refused`: exit 2. `child`: shows the subaccount. `same`: the same answer for every account.
- * `local`: sends the service no request.
+ * With `--account`, a command can exit 2 (`refused`), show the subaccount (`child`), print the same
+ * for every account (`same`), or send no request (`local`).
  */
 type Result = 'refused' | 'child' | 'same' | 'local';
 
@@ -23,7 +23,9 @@ const body = {
 };
 const id = 'ad79a67a-5e07-4094-92cd-1aeb3fbe8297';
 const address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
-/** Every command of the table with valid arguments. FILE stands for a batch of one row. */
+/**
+ * Every command with valid arguments and its expected result. FILE stands for a batch of one row.
+ */
 const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   receive: ['refused'],
   'receive lightning': ['refused', '1000sat'],

@@ -1,5 +1,5 @@
-// The tools of svcpay mcp for an agent that sees only tools/list: the size of the list, the names of
-// the inputs, and the errors of wrong calls.
+// Tests svcpay mcp for an agent that sees only tools/list: the size of the list, the names of the
+// inputs, and the errors after wrong calls.
 import { describe, expect } from 'vitest';
 import * as v from 'valibot';
 import { startAgent, type Called } from '../support/agent.js';
@@ -22,7 +22,7 @@ const transaction = v.looseObject({
   sourceReq: v.looseObject({ ccy: v.string(), amtRequested: v.number() }),
   destReq: v.looseObject({ ccy: v.string() }),
 });
-/** The response of a call that must succeed. */
+/** Returns the response of a call, and fails the test if the call failed. */
 function answered<S extends v.GenericSchema>(schema: S, { content, isError }: Called) {
   expect({ isError, error: content.error }).toEqual({ isError: false, error: undefined });
   return v.parse(schema, content);
@@ -35,7 +35,7 @@ describe('svcpay mcp tools/list', () => {
     await limit(around);
     const { client } = await startAgent(['--allow-payments'], around);
     const { tools } = await client.listTools();
-    // Four characters to a token is what tokenizers measure here, within 5 %.
+    // Tokenizers count one token per four characters of this list, within 5 %.
     expect(JSON.stringify(tools).length / 4).toBeLessThanOrEqual(6_000);
     const inputs = tools.flatMap(({ inputSchema }) => Object.keys(inputSchema.properties ?? {}));
     for (const jargon of ['words', 'ids', 'format', 'fail', 'olderThan', 'wait', 'quoteOnly'])

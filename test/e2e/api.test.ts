@@ -1,4 +1,4 @@
-// svcpay api: sends any request with a token and prints the response unchanged.
+// svcpay api sends any request with a token and prints the response unchanged.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -26,7 +26,7 @@ describe('svcpay api', () => {
   test('sends the request body from a file unchanged', async ({ around }) => {
     const body = JSON.stringify(swap, null, 1);
     const file = join(around.home, 'swap.json');
-    // svcpay drops the byte order mark.
+    // svcpay drops the byte order mark at the start of the file.
     writeFileSync(file, `\uFEFF${body}`);
     const run = await svcpay(['api', 'POST', 'transaction', '-d', `@${file}`, '--json'], around);
     expect(run.exitCode).toBe(0);

@@ -1,5 +1,5 @@
-// Invalid input and wrong services: svcpay explains each error, ends with its exit code, leaves
-// stdout empty and sends no request that it should not send.
+// After invalid input or for a wrong service, svcpay explains the error, ends with its exit code,
+// leaves stdout empty and sends no needless request.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
@@ -133,7 +133,7 @@ describe('svcpay with invalid input', () => {
     expect((await svcpay(['wallets', 'XYZ'], around)).stderr).toContain('It has BTC, USDT');
   });
 
-  test('prints an insufficient balance only once', async ({ around }) => {
+  test('reports an insufficient balance only once', async ({ around }) => {
     const run = await svcpay(['swap', '99999usdt', 'BTC', '--yes'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
     expect(run.stderr.match(/10 000(?:\.00)? USDT/g)).toHaveLength(1);
@@ -216,7 +216,7 @@ describe('svcpay with blanks around an argument', () => {
     expect(new Set([one.stdout, other.stdout]).size).toBe(2);
     const rows = await Promise.all([0, 1].map(() => around.sandbox.invoice('1000sat')));
     const file = `ref,to\nrow,${rows[0]}\n"row ",${rows[1]}\n`;
-    // In a cell of a file, nobody sees the blank.
+    // A blank in a cell of a file is invisible, so svcpay refuses the reference.
     expect(await svcpay(['batch', '-', '--yes'], { ...around, input: file })).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('Line 3, ref: The reference "row " begins or ends'),

@@ -1,4 +1,4 @@
-// svcpay batch: checks the whole file before it sends a request, and pays each row once whatever
+// svcpay batch checks the whole file before it sends a request, and pays each row once whatever
 // happens during the run.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
@@ -25,7 +25,7 @@ interface Cost {
   readonly fees: number;
 }
 
-/** The service answers with an error from the second create request on. */
+/** Makes the service answer with an error from the second create request on. */
 const refusedFromSecond =
   'sandbox fault add status --status 503 --method POST --path **/transaction --nth 2 --times 9'.split(
     ' ',

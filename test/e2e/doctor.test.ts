@@ -1,4 +1,4 @@
-// svcpay doctor: its findings and their advice.
+// svcpay doctor reports its findings, and advises how to fix each problem.
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';

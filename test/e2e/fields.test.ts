@@ -1,5 +1,5 @@
-// `--fields`: a command refuses an unknown name before it changes anything, and declares exactly the
-// names that it prints.
+// A command with `--fields` refuses an unknown name before it changes anything, and declares
+// exactly the fields that it prints.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -14,8 +14,8 @@ import type { Sandbox } from '../../src/sandbox/index.js';
 type Around = Environment & { readonly sandbox: Sandbox };
 
 /**
- * Commands that only read. They refuse an unknown name after they have read the data, because the
- * data may have more fields than declared.
+ * Read-only commands refuse an unknown field only after they have read the data, because the data
+ * may have more fields than declared.
  */
 const looking = [
   '',
@@ -109,7 +109,7 @@ describe('svcpay --fields', () => {
       const all = await svcpay([...line, '--json', '--fields', fields.join()], around);
       const [row] = printedBy(all);
       const missing = fields.filter((name) => !Object.hasOwn(Object(row), name));
-      // Removed by the first run.
+      // Exit code 5 means that the first run has already removed the item.
       if (all.exitCode === 5) continue;
       if (typeof row === 'string' || (row !== undefined && missing.length > 0))
         told.push({ line: line.join(' '), row, missing: missing.slice(0, 6) });
@@ -122,10 +122,13 @@ describe('svcpay --fields', () => {
   });
 });
 
-/** A command that finds a difference prints its rows too, and fails. */
+/** The rows that a command prints. A command that finds a difference prints its rows and fails. */
 const printedBy = (run: Run): unknown[] => [run.stdout === '' ? run.stderr : run.json()].flat();
 
-/** Commands that run as servers, need a person, or share the fields of a covered command. */
+/**
+ * Commands that this test omits: they run as servers, need a person, or share the fields of a
+ * tested command.
+ */
 const elsewhere: readonly string[] = [
   'receive',
   'tx resolve',
@@ -151,7 +154,7 @@ const person = [
   '--recipient-country=VN',
 ];
 
-/** Command lines with output, in an order in which each can run twice. */
+/** Command lines that print fields, in an order in which each can run twice. */
 async function printing(around: Around): Promise<readonly (readonly string[])[]> {
   const { sandbox } = around;
   const invoice = await sandbox.invoice('1000sat');
@@ -172,7 +175,7 @@ async function printing(around: Around): Promise<readonly (readonly string[])[]>
   return [
     ['receive', 'lightning', '1000sat', '--ref=asked', '--no-wait'],
     ['receive', 'onchain', '0.001btc', '--ref=b', '--no-wait'],
-    // Some services use another name for the address in this record.
+    // In the live shape usdt-address-renamed, the service uses another name for the address.
     ...(comesIn('usdt-address-renamed') ? [] : [['receive', 'address', 'usdt', '--chain', 'tron']]),
     ['receive', 'address', 'btc'],
     ['send', 'ann@example.com', '1000sat', '--ref=c', '--yes'],
@@ -259,7 +262,7 @@ async function printing(around: Around): Promise<readonly (readonly string[])[]>
   ];
 }
 
-/** Every command by its name. */
+/** Returns every command of a branch by its full name. */
 async function commandsOf(branch: Branch, path: string): Promise<ReadonlyMap<string, Command>> {
   const command = await branch.load?.();
   const below = await Promise.all(

@@ -1,5 +1,5 @@
-// The first commands of a new user: log in, list wallets, receive, swap, list, watch and log out, at
-// a terminal and in a pipe.
+// Tests the first commands of a new user: log in, list wallets, receive, swap, list, watch and log
+// out, at a terminal and in a pipe.
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';

@@ -1,5 +1,5 @@
-// Guided commands: svcpay asks for missing values, explains a wrong answer and asks again, and Esc
-// goes back to the previous question.
+// At a terminal, svcpay asks for missing values, explains a wrong answer and asks again. Esc
+// returns to the previous question.
 import { describe, expect } from 'vitest';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { test } from '../support/svcpay.js';
@@ -106,7 +106,7 @@ describe('the guided mode at a terminal', () => {
     );
   });
 
-  test('asks for the setting of svcpay config set, and again after an invalid value', async ({
+  test('asks for the setting and value of svcpay config set, and returns to the settings on Esc', async ({
     around,
   }) => {
     const tty = svcpayTty(['config', 'set'], { ...around, rows: 24 });

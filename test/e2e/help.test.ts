@@ -1,4 +1,4 @@
-// Help, suggestions after typing errors, and how svcpay reads a command line.
+// Tests the help, the suggestions after typing errors, and how svcpay reads a command line.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -99,7 +99,7 @@ describe('svcpay schema', () => {
     const { commands } = (await svcpay(['schema'], around)).json() as { commands: Schema[] };
     const fields =
       commands.findLast(({ command }) => `${line} `.startsWith(`${command} `))?.fields ?? [];
-    // Counts by state have a field for each state that occurs.
+    // The schema omits counts by state, which have a field for each state that occurs.
     expect(
       names.filter((name) => !fields.includes(name) && !/^(transactions|deliveries)\./.test(name)),
     ).toEqual([]);
@@ -173,7 +173,8 @@ describe.concurrent('svcpay aliases', () => {
   test.for(pairs)(
     'give "svcpay %s" the output of "svcpay %s"',
     async ([other, name], { around }) => {
-      // As processes, because svcpay handles some of these before it loads the program.
+      // These commands run as processes, because svcpay handles some aliases before it loads the
+      // program.
       const [one, two] = await Promise.all([
         started(other.split(' '), around),
         started(name.split(' '), around),

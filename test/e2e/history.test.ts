@@ -1,4 +1,5 @@
-// The commands under svcpay tx: list with every filter, receipts, confirm, cancel, watch and export.
+// Tests the commands under svcpay tx: list with every filter, get, confirm, cancel, watch, resume
+// and export.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -13,7 +14,7 @@ import {
 import { deliver, startListening } from '../support/webhooks.js';
 import { asSpecified, called, comesIn } from '../support/shapes.js';
 
-/** A service with three swaps, the last of which is an unconfirmed quote. */
+/** A service with three swaps. The last swap is an unconfirmed quote. */
 const test = base.extend<{ quote: string }>({
   quote: async ({ around }, use) => {
     await svcpay(['swap', '25', 'USDT', 'BTC', '--yes', '--ref', 'first'], around);
@@ -225,7 +226,7 @@ describe('svcpay tx list', () => {
     });
   });
 
-  // Without the methods, an expired quote looks like an expired invoice.
+  // Without payment methods in the list, an expired quote looks like an expired invoice.
   test.skipIf(!asSpecified)(
     'hides expired quotes only at a terminal and prints how many are hidden',
     async ({ around, quote }) => {
@@ -537,7 +538,7 @@ describe('svcpay tx resume', () => {
       around,
     );
     const tty = svcpayTty(['tx', 'resume'], around);
-    // After an unrecognized state, svcpay does not know the steps that follow.
+    // svcpay does not know which steps follow an unrecognized state.
     await tty.waitFor(/✓ quoted ── ● (?:confirmed|0 of 1)/);
     tty.type('\u0003');
     expect(await tty.ended).toBe(8);

@@ -1,4 +1,4 @@
-// svcpay without a command: the overview at a terminal, and what scripts get.
+// svcpay without a command shows the overview at a terminal, and an error in a pipe.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -11,7 +11,7 @@ const enter = '\r';
 const escape = '\u001B';
 
 describe('the overview of svcpay', { timeout: 60_000 }, () => {
-  // A list without the other side does not contain the recipient.
+  // In some live shapes, the list omits the destination side, which contains the recipient.
   test.skipIf(!asSpecified)(
     'shows balances and payments in flight, and returns to its menu after each choice',
     async ({ around }) => {
@@ -55,7 +55,7 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
     [60, 20],
     [140, 45],
   ] as const)(
-    'prints no line wider than a window of %dx%d, like svcpay tx list',
+    'fits the width of a %dx%d window, and so does svcpay tx list',
     async ([columns, rows], { around }) => {
       await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
       const widest = (text: string): number =>

@@ -1,4 +1,5 @@
-// --log-format json: writes stderr for log collectors, each line with its payment and request.
+// svcpay --log-format json writes stderr as JSON lines for log collectors, each line with its
+// payment and request.
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-// svcpay limits: limits apply to every way to pay, also if two processes pay at once.
+// The limits of svcpay apply to every way to pay, even if two processes pay at once.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -97,7 +97,7 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(0);
   });
 
-  test('applies to a quote that was created before the limit was set', async ({ around }) => {
+  test('applies a limit to a quote that svcpay created before the limit', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const quoted = await svcpay(['send', 'lightning', invoice, '--quote-only', '-q'], around);
     await set(around, '--per-day', '500sat');

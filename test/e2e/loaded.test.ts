@@ -1,5 +1,5 @@
-// Which files and Node modules the most frequent commands load, because the start-up time depends on
-// them on any machine.
+// Tests which files and Node modules the most frequent commands load, because they determine the
+// start-up time on any machine.
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -22,7 +22,10 @@ import { svcpay, test } from '../support/svcpay.js';
 const root = resolve(import.meta.dirname, '../..');
 const program = join(root, 'bin/svcpay.js');
 
-/** Writes at exit which files the process has read and which Node modules it has loaded. */
+/**
+ * A script that writes, at exit, which files the process has read and which Node modules it has
+ * loaded.
+ */
 const probeText = `const fs = require('node:fs');
 const { readFileSync } = fs;
 const read = [];

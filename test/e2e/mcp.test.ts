@@ -1,5 +1,5 @@
-// svcpay mcp with the official client of both protocol versions: every tool, the limits, and
-// protection against paying twice.
+// Tests svcpay mcp with the official client of both protocol versions: every tool, the limits, and
+// the protection against paying twice.
 import { describe, expect } from 'vitest';
 import { eras, startAgent, startAgentProcess } from '../support/agent.js';
 import { svcpay as inProcess } from '../support/in-process.js';
@@ -370,7 +370,7 @@ describe('svcpay mcp for a payment repeated under a new reference', () => {
         const { call, close } = await startAgent(['--allow-payments'], around);
         const answer = await call('pay', { ...given, ref });
         if (ref === 'second' && !submitted) {
-          // The first payment was not submitted, and never will be.
+          // svcpay did not submit the first payment, and never will.
           expect(answer).toMatchObject({ isError: false });
           expect(await call('resume', { id: 'first' })).toMatchObject({ isError: true });
         } else {

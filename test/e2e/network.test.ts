@@ -1,5 +1,5 @@
-// The built program and the network: a proxy, TLS with a private certificate, slow services, and
-// colours in the output.
+// Tests the built program with a proxy, TLS with a private certificate, slow services, and colours
+// in the output.
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

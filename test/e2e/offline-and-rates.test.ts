@@ -1,4 +1,4 @@
-// svcpay decode without a service, svcpay rates and svcpay account.
+// Tests svcpay decode without a service, svcpay rates and svcpay account.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
-// The package as npm would publish it, unpacked next to its dependencies: it compiles, runs and has
-// every file that it needs.
+// The package as npm would publish it compiles, runs and has every file that it needs, next to its
+// dependencies.
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -32,7 +32,7 @@ const run = (file: string, args: readonly string[], cwd: string): string =>
   execFileSync(file, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
 /**
- * A project in which nothing is installed but the tarball, the dependencies it names and Node's
+ * Creates a project that contains only the tarball, the dependencies that it names, and Node's
  * types.
  */
 beforeAll(() => {
@@ -200,11 +200,11 @@ const contentOf = (file: string): ArrayBuffer => new Uint8Array(readFileSync(fil
 
 interface PublicName {
   readonly name: string;
-  /** The declaration file that it is in. */
+  /** The declaration file that exports the name. */
   readonly file: string;
 }
 
-/** All exports of a declaration file, its own and the re-exported names. */
+/** The names that a declaration file exports, including names from other files. */
 function namesOf(file: string): PublicName[] {
   const text = readFileSync(file, 'utf8');
   const own = [

@@ -1,4 +1,5 @@
-// The payment page of the sandbox in a real browser: every state, narrow phones and dark mode.
+// Tests the payment page of the sandbox in a real browser: every state, narrow phones and dark
+// mode.
 import jsqr from 'jsqr';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import * as v from 'valibot';
@@ -25,10 +26,11 @@ const onchainReceive = {
   destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.25, reqDetails: {} },
 };
 
-/** A page that fails the test on a console message or an error, such as a blocked request. */
+/**
+ * A browser page that fails its test on a console message or an error, such as a blocked request.
+ */
 const test = base.extend<{ page: Page; sandboxOptions: SandboxOptions }>({
-  // The page belongs to the sandbox and has no live shapes, so the API responses here are the
-  // specified responses.
+  // The payment page has no live shapes, so this sandbox returns the specified API responses.
   sandboxOptions: { autoPay: 'off', liveShapes: [] },
   page: async ({}, use) => {
     const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
@@ -49,7 +51,7 @@ const heading = (page: Page) => page.locator('.status h2:visible');
 
 const pixels = v.object({ width: v.number(), height: v.number(), data: v.string() });
 
-/** The text that a phone's camera reads from the screen. */
+/** Returns the text that the camera of a phone reads from the screen. */
 async function scan(page: Page): Promise<string | undefined> {
   const picture = (await page.locator('.qr').screenshot()).toString('base64');
   const blank = await browser.newPage();

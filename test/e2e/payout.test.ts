@@ -1,4 +1,4 @@
-// svcpay payout with flags, with a file and at a terminal, and the address book.
+// Tests svcpay payout with flags, with a file and at a terminal, and the address book.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -209,7 +209,7 @@ describe('svcpay payout --from-file', () => {
 const enter = '\r';
 const escape = '\u001B';
 
-/** Answers questions one after the other: each is waited for, then typed into. */
+/** Answers each question after it appears. */
 async function answer(
   tty: TtyRun,
   dialogue: readonly (readonly [question: string, ...keys: string[]])[],
@@ -220,7 +220,9 @@ async function answer(
   }
 }
 
-/** A search filters while typing: waits for the match before it selects. */
+/**
+ * Searches a list and selects the match after it appears, because a search filters while typing.
+ */
 async function choose(tty: TtyRun, question: string, typed: string, found: string): Promise<void> {
   await tty.waitFor(`? ${question}`);
   tty.type(typed);
@@ -417,7 +419,7 @@ describe('svcpay payout at a terminal', () => {
   });
 });
 
-describe('the lookup commands of payouts', () => {
+describe('the payout lookup commands', () => {
   test('list the payout methods of a country without an account', async ({ home }) => {
     const run = await svcpay(['payout', 'methods', 'NG', '-q'], { home });
     expect(run).toMatchObject({ exitCode: 0, stdout: 'ng-ngn-bank\nng-ngn-mobile\n' });

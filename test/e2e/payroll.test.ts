@@ -1,4 +1,5 @@
-// A payroll from one month to the next: the remarks, refusals and questions of svcpay batch.
+// Tests how svcpay batch compares the payroll of a month with earlier months: its remarks, refusals
+// and questions.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';

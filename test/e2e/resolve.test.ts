@@ -1,11 +1,11 @@
-// svcpay tx resolve: a payment in the state `error` stays visible until a person records the answer of
-// the service, and a later read of another final state replaces the record.
+// svcpay tx resolve records the answer of the service about a payment in the state `error`. The
+// payment stays visible until then, and a later read of another final state replaces the record.
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay } from '../support/in-process.js';
 import { svcpayTty, test, type Environment } from '../support/svcpay.js';
 
-/** A payment that ended in the state `error`. */
+/** Creates a payment that ends in the state `error`. */
 async function erroneous(
   ref: string,
   around: Environment & {

@@ -1,5 +1,5 @@
-// Sequential round trips of each command against a service that is far away. Unlike time, they do
-// not depend on the machine.
+// Counts the sequential round trips of each command to a distant service. Unlike the run time, the
+// number of round trips does not depend on the machine.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ import { svcpay, svcpayTty, type Environment } from '../support/svcpay.js';
 import { runsAll } from '../support/part.js';
 
 /**
- * At least the time that a command takes here by itself: what it sends in one turn is then never
- * counted as two. A machine that is suddenly busy breaks this assumption, so a command that counts
- * too many trips runs again from farther away.
+ * The time of a round trip, in ms. A round trip takes at least as long as a whole command without
+ * delay, so requests sent together count as one round trip. On a machine that is suddenly busy, a
+ * command may count too many round trips, so it runs again with a longer round trip.
  */
 let tripMs = 100;
 const farther = [1, 3, 9];
@@ -37,11 +37,11 @@ afterAll(async () => {
 
 let rounds = 0;
 
-/** New orders for each call. */
+/** Commands that pay new orders on each call. */
 const payments = (): Promise<readonly FarCommand[]> =>
   payingCommands(() => sandbox.invoice('1000sat'), `-${(rounds += 1)}`);
 
-/** A home that has a token of the service. */
+/** Creates a home that has a token of the service. */
 async function signedIn(url: string): Promise<Environment> {
   const home = mkdtempSync(join(tmpdir(), 'far-home-'));
   const env = { NODE_EXTRA_CA_CERTS: far.certificate, SVCPAY_NETWORK: 'testnet' };
@@ -65,11 +65,14 @@ async function lookAtHome(): Promise<void> {
 interface From {
   readonly service: FarService;
   readonly environment: Environment;
-  /** Round trips that this service saves each command. */
+  /** The number of round trips that this service saves for each command. */
   readonly saved?: number;
 }
 
-/** Runs each command, and again with a new order from farther away if it counts too many trips. */
+/**
+ * Checks the round trips of each command. A command with too many round trips runs again with a new
+ * order and a longer round trip.
+ */
 async function expectTrips(
   orders: () => Promise<readonly FarCommand[]>,
   { service, environment, saved = 0 }: From,
@@ -87,7 +90,10 @@ async function expectTrips(
   service.moveTo(tripMs);
 }
 
-/** The requests of a command, each with its trip. It repeats no read. */
+/**
+ * Returns each request of a command with its round trip, and fails the test if the command repeats
+ * a read.
+ */
 async function requestsOf(args: readonly string[], service: FarService, environment: Environment) {
   service.reset();
   await (args.length === 0 ? lookAtHome() : run(args, environment));
@@ -103,7 +109,7 @@ test('svcpay pays within the expected number of round trips if a token is stored
 });
 
 test.runIf(runsAll)(
-  'svcpay saves a round trip per payment over http because there is no TLS handshake',
+  'svcpay pays over http with one round trip less, because http needs no TLS handshake',
   async () => {
     const near = await startFarService(forwardTo(sandbox.url), tripMs, 'http');
     onTestFinished(() => near.stop());
@@ -121,7 +127,7 @@ test('svcpay reads within the expected number of round trips while payments are 
 test('svcpay opens its connections before it parses the arguments, but not for help', async () => {
   far.reset();
   expect((await svcpay(['send', 'lightning', 'no-invoice', '--yes'], around)).exitCode).toBe(2);
-  // The command can end before the service has taken its connections.
+  // The command may end before the service has accepted its connections.
   await expect.poll(() => far.trips().handshakes).toBe(2);
   expect(far.trips().requests).toEqual([]);
   far.reset();
@@ -129,7 +135,7 @@ test('svcpay opens its connections before it parses the arguments, but not for h
   expect(far.trips().handshakes).toBe(0);
 });
 
-test('svcpay reopens a closed connection on the first key of an answer', async () => {
+test('svcpay reopens a closed connection when a person begins to type an answer', async () => {
   const tty = svcpayTty(['send', 'lightning', await sandbox.invoice('1000sat'), '--no-wait'], {
     ...around,
     columns: 100,
@@ -139,8 +145,8 @@ test('svcpay reopens a closed connection on the first key of an answer', async (
   await expect.poll(() => far.connections()).toBe(0);
   far.reset();
   tty.type('y');
-  // The command can notice the close a moment after the service: then a later key reopens the
-  // connection.
+  // The command may notice the closed connection only after the first key, so that a later key
+  // reopens the connection.
   const reopened = (): number => {
     if (far.trips().handshakes === 0) tty.type('\u007Fy');
     return far.trips().handshakes;

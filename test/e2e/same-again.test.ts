@@ -1,4 +1,4 @@
-// A person or a script repeats the last svcpay send, although the outcome of the first is unknown.
+// A person or a script repeats svcpay send after an equal payment.
 import { describe, expect } from 'vitest';
 import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
@@ -13,7 +13,7 @@ const send = ['send', 'ada@example.com', '1300sat'];
 
 const confirmations = ({ sandbox }: Around): number => sandbox.requests('PUT').length;
 
-/** A payment whose confirmation did not reach the service and got no response. */
+/** Makes a payment whose confirmation does not reach the service and gets no response. */
 async function unanswered(around: Around): Promise<string> {
   await around.sandbox.faults.add({ kind: 'drop-before-commit', method: 'PUT', times: 9 });
   const run = await svcpay([...send, '--yes', '--json'], around);

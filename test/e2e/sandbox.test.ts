@@ -1,4 +1,5 @@
-// svcpay sandbox: its state, its clock, its faults, and commands that run with their own sandbox.
+// Tests svcpay sandbox: its state, its clock, its faults, and commands that run with their own
+// sandbox.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -54,7 +55,7 @@ describe('svcpay sandbox run', () => {
     );
     expect([run.exitCode, run.stderr]).toEqual([7, '']);
     const told = JSON.parse(run.stdout);
-    // The message has words although the build renames the classes.
+    // The message names the expected type in words, although the build renames the classes.
     expect(told).toMatchObject({
       key: expect.stringMatching(/^sandbox_/),
       message: 'n: a number is needed',

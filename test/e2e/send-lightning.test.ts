@@ -1,4 +1,4 @@
-// svcpay send lightning in scripts and at a terminal.
+// Tests svcpay send lightning in scripts and at a terminal.
 import { describe, expect } from 'vitest';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { createRequests } from '../support/orders.js';

@@ -1,5 +1,5 @@
-// svcpay send to every kind of destination: the create request, the card with the cost, and the
-// question.
+// Tests svcpay send with every kind of destination: the create request, the card with the cost, and
+// the question.
 import { describe, expect } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
@@ -402,7 +402,7 @@ describe('svcpay send at a terminal', () => {
     await tty.waitFor('confirmed');
     let isOver = false;
     void tty.ended.then(() => (isOver = true));
-    // The first of these blocks may come before the payment has been sent on.
+    // The first block may be mined before the service has broadcast the payment.
     await until(async () => {
       await around.sandbox.mine(1);
       return isOver;

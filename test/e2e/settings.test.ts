@@ -1,4 +1,4 @@
-// svcpay config and svcpay profiles, environment variables, and changes that need a yes.
+// Tests svcpay config, svcpay profiles, environment variables, and changes that need a yes.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';

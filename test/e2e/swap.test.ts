@@ -1,4 +1,4 @@
-// svcpay swap between the wallets of an account, with the amount on either side.
+// Tests svcpay swap between the wallets of an account, with the amount on either side.
 import { describe, expect } from 'vitest';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { walletSide } from '../support/orders.js';

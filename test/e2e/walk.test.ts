@@ -1,4 +1,4 @@
-// Commands at a terminal in windows of three sizes: waits, questions and interruptions.
+// Tests commands at a terminal in windows of three sizes: waits, questions and interruptions.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -165,7 +165,7 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
     'shows the progress of an export and the last written row after Ctrl-C',
     async ({ around, sandbox }) => {
       await sandbox.seed('history', 12);
-      // The third request asks for the second page, or for the number of transactions.
+      // The third list request is for the second page, or for the number of transactions.
       await sandbox.faults.add({
         kind: 'latency',
         method: 'GET',

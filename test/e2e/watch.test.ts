@@ -1,4 +1,4 @@
-// svcpay watch: the live screen and the summary after it, in windows of three sizes.
+// Tests the live screen of svcpay watch, and the summary after it, in windows of three sizes.
 import { describe, expect } from 'vitest';
 import { quickTime, startOnScreen, svcpay } from '../support/in-process.js';
 import { comesIn } from '../support/shapes.js';

@@ -1,4 +1,5 @@
-// Named consumers, former targets, and two webhook secrets during a change of the secret.
+// Tests named consumers, former targets, and the use of two webhook secrets while the secret
+// changes.
 import Database from 'libsql';
 import { describe, expect } from 'vitest';
 import { eventsFile, findHome } from '../../src/store/files/home.js';
@@ -12,7 +13,7 @@ const event = (txnId: string) => ({ txnId, txnState: 'completed', updatedAt: 1 }
 
 const inboxOf = (home: string): string => eventsFile(findHome({ SVCPAY_HOME: home }));
 
-/** Moves the time at which a consumer was last served back, as if the days had passed. */
+/** Moves the time at which svcpay last served a consumer into the past. */
 function servedAgo(home: string, consumer: string, ms: number): void {
   const db = new Database(inboxOf(home));
   try {

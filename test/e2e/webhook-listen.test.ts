@@ -1,4 +1,4 @@
-// svcpay webhook listen and svcpay webhook replay.
+// Tests svcpay webhook listen and svcpay webhook replay.
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// svcpay webhook: the webhook of an account, signatures and test events.
+// Tests svcpay webhook: the webhook of an account, signatures and test events.
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -87,8 +87,8 @@ describe('svcpay webhook', () => {
 
 describe('svcpay webhook set for a service that refuses a second webhook', () => {
   /**
-   * Refuses a second webhook with code 3002, omits the first webhook from the first list, and answers
-   * changes with almost empty bodies.
+   * Starts a service that refuses a second webhook with code 3002, omits the first webhook from its
+   * first list, and answers changes with almost empty bodies.
    */
   async function startService() {
     const existing = { id: 'wh-1', callback, createdAt: 1 };

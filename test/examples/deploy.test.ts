@@ -1,5 +1,5 @@
-// The deployment examples on this machine: units are valid and run, the commands of the containers
-// exist, the proxy retries, and alerts fire when they should.
+// Runs the deployment examples on this machine: systemd units, container commands, the proxy, and
+// the Prometheus alerts.
 import { spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -20,13 +20,16 @@ const folder = join(root, 'examples/deploy');
 const textOf = (name: string): string => readFileSync(join(folder, name), 'utf8');
 const program = '/opt/svcpay/bin/svcpay';
 
-/** The values of all lines of a unit with this name. */
+/** The values of all lines with this name in a systemd unit. */
 const linesOf = (unit: string, name: string): string[] =>
   [...textOf(`systemd/${unit}`).matchAll(new RegExp(`^${name}=-?(.*)$`, 'gm'))].map(
     ([, line = '']) => line,
   );
 
-/** The command line of an example with free ports and with an application of the test as target. */
+/**
+ * The command line of an example, with free ports, and with an application of the test as its
+ * target.
+ */
 const adapted = (words: readonly string[], target: string, ready: string): string[] => [
   ...words.map((word, at) => {
     if (['--port', '--metrics'].includes(words[at - 1] ?? '')) return '0';
@@ -36,7 +39,7 @@ const adapted = (words: readonly string[], target: string, ready: string): strin
   ready,
 ];
 
-/** Runs a shell command of an example in a folder with the built program. */
+/** Runs a shell command of an example in a folder, with the built program. */
 const inShell = (script: string, folder: string, around: Environment): Promise<unknown> =>
   new Promise((done) =>
     spawn('sh', ['-ec', script.replaceAll(program, `'${process.execPath}' '${bin}'`)], {
@@ -217,7 +220,7 @@ describe('the example containers', () => {
     expect(await check()).toBe(1);
   });
 
-  // Only in mode all, because the installation downloads every package.
+  // This test runs only in mode `all`, because the installation downloads every package.
   test.runIf(runsAll)(
     'use an image that installs a working program',
     { timeout: 120_000 },
@@ -354,7 +357,8 @@ describe('the example proxy', () => {
       expect(await all(0)).toEqual(taken);
       first.child.kill('SIGKILL');
       await first.ended;
-      // Caddy before 2.7 loses the body of a retried request, so there only the health check helps.
+      // Caddy before 2.7 loses the body of a retried request, so the test waits for the health
+      // check.
       if (isOldCaddy) await delay(5_000);
       expect(await all(20)).toEqual(taken);
       if (isOldCaddy) return;
@@ -396,7 +400,7 @@ async function startProxy(home: string, receivers: readonly string[]): Promise<s
   return url;
 }
 
-/** Before 2.7, request_buffers had another name. */
+/** Replaces the directive request_buffers, which has another name before Caddy 2.7. */
 const inOldWords = (text: string): string =>
   text.replace('request_buffers 1MiB', 'buffer_requests\n\t\tmax_buffer_size 1MiB');
 

@@ -1,13 +1,12 @@
-// Services with rate limits or unreadable answers: limits are respected, and outcomes reported
-// correctly.
+// svcpay respects rate limits, and reports correct outcomes even if some answers are unreadable.
 import { describe, expect } from 'vitest';
 import type { Meeting } from '../conformance/strict-temper.js';
 import type { Time } from '../support/in-process.js';
 import { shop, test, type Strict } from '../support/strict.js';
 
 /**
- * Records pauses of a second or more and skips them, concurrent pauses together. Waits for shorter
- * pauses.
+ * A clock that records and skips pauses of a second or more. Concurrent pauses count as one pause.
+ * Pauses of less than a second take real time.
  */
 function patient(): Time & { readonly pauses: number[] } {
   const pauses: number[] = [];
@@ -135,7 +134,7 @@ describe('svcpay under a rate limit', { concurrent: true }, () => {
         meeting(exchange, 429, '{"error":"too many"}', 2, { 'retry-after': '2' }),
       );
       expect(await strict.run(shop, 'home', time)).toMatchObject({ exitCode: 0 });
-      // The pause is shorter by the time since the answer, which is negligible.
+      // Each pause is shorter than Retry-After by the time since the answer, which is negligible.
       for (const pause of time.pauses.slice(0, 2))
         expect(Math.abs(pause - 2_000)).toBeLessThan(100);
       expect(strict.service.moved()).toHaveLength(1);
@@ -167,7 +166,8 @@ describe('svcpay tx list', () => {
     };
     for (let index = 0; index < 95; index += 1) service.add({ ...body, extRefId: `old-${index}` });
     const time = patient();
-    // Five requests in each six seconds, of which other programs have used two.
+    // The service accepts five requests every six seconds, of which other programs have already
+    // used two.
     let [left, endsAt, tooMany] = [3, time.now() + 6_000, 0];
     service.temper.headers = () => {
       if (time.now() >= endsAt) [left, endsAt] = [5, time.now() + 6_000];

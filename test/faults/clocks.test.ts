@@ -1,5 +1,5 @@
-// Time: tokens and quotes that expire between two steps, clocks that jump, and a person who answers
-// late.
+// Tests svcpay send with tokens and quotes that expire between two steps, clocks that jump, and a
+// person who answers late.
 import { describe, expect } from 'vitest';
 import { test } from '../support/faults.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';

@@ -1,5 +1,5 @@
-// A confirmation that the service carried out and answered with 401, followed by a sign-in that
-// fails: the payment is not reported as unsent, and the same command does not pay again.
+// The service executes a confirmation but answers 401, and the next sign-in fails. svcpay then
+// reports the outcome as unknown, and the same command does not pay again.
 import { describe, expect } from 'vitest';
 import { test } from '../support/faults.js';
 import type { Fault } from '../support/faulty-proxy.js';
@@ -18,10 +18,10 @@ describe.concurrent('svcpay send after a 401 to its confirmation', () => {
     'exits 8 if the service answers a carried-out confirmation with 401 and the next sign-in %s',
     async ([, fault], { payment }) => {
       const { proxy, command, sandbox, around } = payment;
-      // With a stored token: the next sign-in is the one after the 401.
+      // svcpay stores a token here, so its next sign-in is the sign-in after the 401.
       expect(await svcpay(['wallets'], around)).toMatchObject({ exitCode: 0 });
       proxy.break('confirmation', '401 after', 1);
-      // Reads do not show the outcome either.
+      // Reads fail too, so they do not show the outcome.
       proxy.break('read', '401 after', Infinity);
       proxy.break('sign-in', fault, Infinity);
       const run = await svcpay(command, around);

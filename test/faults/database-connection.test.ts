@@ -1,4 +1,4 @@
-// Database connections: addresses, variables, password file and certificates, as in a PostgreSQL
+// svcpay reads database addresses, variables, the password file and certificates like a PostgreSQL
 // client.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

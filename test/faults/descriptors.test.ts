@@ -1,5 +1,5 @@
-// A process that may open few files ends with an error within seconds, whichever file it cannot
-// open, and never spins.
+// A process that may open only a few files ends with an error within seconds and never spins,
+// whichever file it cannot open.
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect } from 'vitest';
@@ -35,7 +35,7 @@ const limited = (
     );
   });
 
-// With fewer descriptors Node does not start; with more, svcpay pays.
+// Node does not start with fewer than 19 file descriptors, and svcpay pays with more than 29.
 test.for([19, 21, 23, 25, 26, 27, 29])(
   'svcpay send ends within seconds with an explanation if it may open only %d files',
   { timeout: 40_000 },

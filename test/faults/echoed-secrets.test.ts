@@ -1,4 +1,4 @@
-// A service or proxy that echoes requests in its errors: no secret reaches a message.
+// svcpay shows no secret, even if a service or proxy echoes requests in its errors.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -14,7 +14,7 @@ type Echo = (said: string) => { status: number; body: string; headers?: Record<s
 
 const inPage = (said: string): string => said.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-/** Answers that echo a secret of the request. */
+/** For each kind of echo, the answer that echoes a secret of the request. */
 const echoes: Readonly<Record<string, Echo>> = {
   'an error': (said) => ({
     status: 400,
@@ -77,8 +77,8 @@ const echoes: Readonly<Record<string, Echo>> = {
 
 interface Fixtures {
   /**
-   * Starts a service that accepts sign-ins or echoes them too, one secret per answer. Each run has
-   * its own path.
+   * Starts a service that echoes one secret in each answer, and accepts or echoes sign-ins. Each
+   * run of svcpay uses its own path of the service.
    */
   readonly echoing: (
     echo: Echo,
@@ -156,7 +156,7 @@ describe('svcpay with a service that echoes requests', { concurrent: true }, () 
     async ([, , { where, echo, signsIn }], { home, echoing }) => {
       const { url, sent } = await echoing(echo, signsIn);
       let all = '';
-      // Three rounds, so that every secret is echoed.
+      // Each command runs three times, so that the service echoes every secret.
       for (const [at, [line, input]] of [...commands, ...commands, ...commands].entries()) {
         const env = {
           SVCPAY_BASE_URL: `${url}/${at}`,
@@ -179,7 +179,7 @@ describe('svcpay with a service that echoes requests', { concurrent: true }, () 
           Buffer.from(each).toString('hex'),
           Buffer.from(each).toString('base64'),
           Buffer.from(each).toString('base64url'),
-          // Without the characters that depend on the rest of the longer text.
+          // The encoded secret without the characters that depend on the text around it.
           Buffer.from(`key:${each}`).toString('base64').slice(6, -4),
         ]);
         expect(
@@ -189,7 +189,7 @@ describe('svcpay with a service that echoes requests', { concurrent: true }, () 
         ).toEqual([]);
         all += shown;
       }
-      // svcpay reports a malformed sign-in response without its content.
+      // svcpay omits the content of a malformed sign-in response, so nothing is redacted.
       if (signsIn || !/data|field/.test(where)) expect(all).toContain('[redacted]');
     },
   );

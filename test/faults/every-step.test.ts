@@ -1,5 +1,6 @@
-// Machines on one database, in this process: one machine dies at each step, or loses its connection
-// at each commit, and others with clocks an hour apart resume its payment at once.
+// Machines in this process share a database. One machine dies at each step or loses its connection
+// at each commit. Other machines, whose clocks are an hour apart, resume the interrupted payment at
+// once.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../src/store/database/postgres.js';
 import { prepareTables } from '../support/prepared-database.js';
@@ -38,7 +39,7 @@ class Death {
   }
 }
 
-/** The target, each call of which counts as a step. */
+/** Wraps `target`, so that each of its calls counts as a step. */
 function mortal<T extends object>(target: T, death: Death): T {
   return new Proxy(target, {
     get(from, name) {
@@ -68,7 +69,7 @@ async function machine(
   onTestFinished(() => database.close());
   await prepareTables(database, journalPart);
   const journal = openSqlJournal(database, (each) => !each.startsWith('dead'));
-  // A process that waits for another reads again after a while, by the wall clock.
+  // A process that waits for another process reads again after a real pause.
   const sleep = (ms: number): Promise<void> => (
     (on.time += ms),
     new Promise((done) => setTimeout(done, 1))
@@ -116,7 +117,8 @@ describe.skipIf(!hasPostgres)(
             1,
           ]);
         }
-        // At least one step for each state: quoted, submitting, in-flight and paid.
+        // The payment takes at least one step in each of the states quoted, submitting, in-flight
+        // and paid.
         expect(step).toBeGreaterThan(12);
       },
     );

@@ -1,5 +1,5 @@
-// Each request of a payment fails in each way: money moves at most once, and the exit code is
-// correct.
+// Whichever request of a payment fails, and however it fails, money moves at most once and the exit
+// code is correct.
 import { describe, expect } from 'vitest';
 import type { Exchange, Fault } from '../support/faulty-proxy.js';
 import { test } from '../support/faults.js';
@@ -65,7 +65,7 @@ const lasting: readonly {
     exitCode: 75,
     paid: 0,
   },
-  // A payment reads the list only after a refused create request.
+  // svcpay reads the list only after a refused create request, so this fault has no effect.
   { why: 'the list returns 500', exchange: 'list', fault: '500 before', exitCode: 0, paid: 1 },
   {
     why: 'the create request loses its connection',

@@ -1,4 +1,4 @@
-// Hints run as printed: the command in a hint names exactly its reference, whatever characters the
+// The command in a hint runs as printed and names exactly its reference, whatever characters the
 // reference contains.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

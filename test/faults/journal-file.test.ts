@@ -1,5 +1,4 @@
-// The journal file: damaged, of a newer version, read-only or on a full disk. svcpay pays nothing
-// without a journal.
+// svcpay pays nothing if its journal is damaged, of a newer version, read-only or on a full disk.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,7 +16,8 @@ const journalIn = (home: string): string => join(home, 'journal.db');
 async function withJournal({ sandbox, around }: Payment): Promise<Buffer> {
   const other = await sandbox.invoice('2000sat');
   await svcpay(['send', 'lightning', other, '--quote-only', '-q'], around);
-  // A connection that this process closed merges its log when its memory is freed.
+  // This checkpoint merges the write-ahead log now, because a closed connection merges the log only
+  // when its memory is freed.
   const db = new Database(journalIn(around.home));
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   db.close();
@@ -206,7 +206,7 @@ test.concurrent('svcpay send waits only once for a journal that another program 
     unlock = () => db.close();
     lockedAt = performance.now();
   });
-  // As a process, because it blocks while it waits.
+  // This command runs as a process, because it blocks while it waits for the journal.
   const run = await svcpayProcess(payment.command, payment.around);
   const tookMs = performance.now() - lockedAt;
   unlock();
@@ -219,8 +219,8 @@ test.concurrent('svcpay send waits only once for a journal that another program 
 });
 
 /**
- * Bind mounts and small disks need rights that a test run may not have; the limit on file sizes
- * below needs none.
+ * Whether the test run may mount file systems, which bind mounts and small disks need. The limit on
+ * file sizes below needs no such right.
  */
 function canMount(): boolean {
   return (
@@ -245,7 +245,8 @@ const pendingSchema = v.array(v.object({ agreed: v.boolean() }));
 const hasLimits = existsSync('/bin/sh') && process.platform !== 'win32';
 
 describe.skipIf(!hasLimits)('svcpay send on a disk that fills up', { concurrent: true }, () => {
-  // Blocks of 512 bytes, from too few for the tables to enough for the whole payment.
+  // Limits in blocks of 512 bytes: the lowest is too small for the tables, and the highest is
+  // enough for the whole payment.
   const room = [16, 64, 128, 144, 152, 160, 168, 176, 184, 192, 256];
   test.for(room)(
     'pays at most once if its files are limited to %d blocks, and resumes when there is space',
@@ -256,8 +257,8 @@ describe.skipIf(!hasLimits)('svcpay send on a disk that fills up', { concurrent:
       if (run.exitCode === 2) expect(run.error().message).toContain('cannot be written');
       const { resumed, pending } = await payment.settled();
       expect(resumed).toMatchObject({ exitCode: 0 });
-      // tx resume skips a quote that could not be marked as abandoned, because it was never
-      // submitted.
+      // tx resume skips a quote that svcpay could not mark as abandoned, because svcpay never
+      // submitted it.
       expect(v.parse(pendingSchema, pending).filter(({ agreed }) => agreed)).toEqual([]);
       expect(await payment.send()).toMatchObject({ exitCode: 0 });
       expect(await payment.timesPaid()).toBe(1);

@@ -1,5 +1,5 @@
-// The program is killed at every step and at any time: `tx resume` completes submitted payments,
-// and the original command completes every payment, once.
+// svcpay is killed at every step and at any time. `tx resume` then completes submitted payments,
+// and the original command completes every payment once.
 import { describe, expect } from 'vitest';
 import type { Exchange } from '../support/faulty-proxy.js';
 import { timeoutFlags, test, type Payment } from '../support/faults.js';
@@ -9,9 +9,7 @@ import { startSvcpay } from '../support/svcpay.js';
 interface Step {
   readonly exchange: Exchange;
   readonly when: 'before' | 'after';
-  /**
-   * Whether the request in flight reaches the service later, after the payment was completed.
-   */
+  /** Whether the request in flight reaches the service only after the payment is completed. */
   readonly late: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Services with stale or wrong states, reused references or gateways: paid once, with a correct
-// report.
+// svcpay pays once and reports correctly even if services or gateways return stale or wrong states,
+// or services accept used references.
 import { describe, expect } from 'vitest';
 import type { Meeting } from '../conformance/strict-temper.js';
 import type { Txn } from '../conformance/strict-transactions.js';
@@ -15,7 +15,7 @@ const lost = (exchange: Meeting['exchange'], effect: Meeting['effect']): Meeting
   effect,
   times: 1,
 });
-/** Reads that report the first attempt as expired, in any state. */
+/** Makes each read of the first attempt return `expired`, whatever its state. */
 const calledExpired = ({ body, state }: Txn): string =>
   body['extRefId'] === 'order-1' ? 'expired' : state;
 

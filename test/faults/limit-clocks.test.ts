@@ -1,5 +1,5 @@
-// The daily limit under wrong clocks of the machine and the service, and without dates of the
-// service.
+// Tests the daily limit with wrong clocks of the machine or the service, and with a service that
+// sends no dates.
 import { describe, expect } from 'vitest';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
@@ -9,7 +9,10 @@ import { svcpay } from '../support/svcpay.js';
 const hour = 3_600_000;
 const day = 24 * hour;
 const year = 365 * day;
-/** The time from round to round, after which the payments of the last round no longer count. */
+/**
+ * The time between two rounds of payments, after which payments of the earlier round no longer
+ * count.
+ */
 const round = 26 * hour;
 
 describe('the daily limit', { concurrent: true }, () => {
@@ -34,7 +37,8 @@ describe('the daily limit', { concurrent: true }, () => {
             date: new Date(isWrong((count += 1)) ? wrong() : now()).toUTCString(),
           });
         };
-        // Each answer of a payment in turn, so that the last before its confirmation is among them.
+        // A different answer of each payment has the wrong date, in one payment the last answer
+        // before the confirmation.
         dates((count) => answer <= rounds && (count === answer || !isOnly));
         expect(await run(`${lnurl('shop')} --ref day-${answer}`, 'home', { now })).toMatchObject({
           exitCode: 0,
@@ -58,7 +62,7 @@ describe.each(services.map((each) => [each.dates, each] as const))(
   'svcpay with a service that %s',
   { concurrent: true },
   (_dates, { date }) => {
-    /** Pays at these times of the machine's clock; resolves with the exit codes. */
+    /** Pays once at each of these times of the machine clock, and resolves with the exit codes. */
     async function payAt({ service, run }: Strict, offsets: readonly number[]): Promise<number[]> {
       service.temper.headers = () => ({ date: date() });
       await run('limits set --per-day 1500sat');
@@ -88,7 +92,7 @@ describe.each(services.map((each) => [each.dates, each] as const))(
     }) => {
       const { service } = strict;
       expect(await payAt(strict, [3 * year, 0])).toEqual([0, 7]);
-      // The next day, for both clocks.
+      // Both clocks show the next day.
       const now = (): number => Date.now() + 25 * hour;
       service.temper.headers = () =>
         date() === 'unknown' ? { date: 'unknown' } : { date: new Date(now()).toUTCString() };

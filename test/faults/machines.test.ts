@@ -1,4 +1,4 @@
-// Many homes on one database, as on many machines: each payment is made once, limits hold, and
+// Many homes share one database, as on many machines. Each payment is made once, limits hold, and
 // every event arrives once and in order, even if a process, the database or its connection fails.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,10 @@ import { until } from '../support/until.js';
 import { deliver, startApplication, startListening } from '../support/webhooks.js';
 
 const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
-/** Several programs at once on a busy machine need more time than one. */
+/**
+ * A longer timeout, because several programs at once on a busy machine need more time than one
+ * program.
+ */
 const timeoutFlags = ['--timeout', '20s'];
 
 let server: PostgresServer;
@@ -62,7 +65,7 @@ async function proxied(): Promise<DatabaseProxy> {
 
 const sendOn = ({ command, around }: Payment, url: string): Promise<Run> =>
   svcpay([...command, ...timeoutFlags], machine(around, url));
-/** In this process, if no other process pays at the same time. */
+/** Runs svcpay in this process, for a test in which no other process pays at the same time. */
 const sendHere = ({ command, around }: Payment, url: string): Promise<Run> =>
   svcpayHere([...command, ...timeoutFlags], machine(around, url));
 
@@ -223,7 +226,8 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
     const proxy = await proxied();
     proxy.silence();
     const around = machine(payment.around, proxy.through(await preparedDatabase(server)));
-    // The wait for a database ends after the first connection attempt, which takes 4 s.
+    // On this clock, which runs eight times as fast, the wait for a database ends after the first
+    // connection attempt of 4 s.
     const elapsed = (): number => performance.now() * 8;
     const run = await svcpayHere([...payment.command, ...timeoutFlags], { ...around, elapsed });
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
@@ -241,7 +245,7 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
   );
 });
 
-/** SQL that makes every insert into the payments fail with this error. */
+/** SQL that makes every insert into the table of payments fail with this error. */
 const fails = (code: string, message: string): string =>
   `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$;
    CREATE TRIGGER failing BEFORE INSERT ON svcpay.payments EXECUTE FUNCTION fail()`;
@@ -335,7 +339,7 @@ test.skipIf(!hasPostgres)(
       const quoted = ['send', 'onchain', address, `${2000 + n}sat`, '--ref', `left-${n}`];
       expect(await svcpayHere([...quoted, '--quote-only'], sender)).toMatchObject({ exitCode: 0 });
     }
-    // As if a process was killed before the service received its confirmations.
+    // Simulates a process that was killed before the service received its confirmations.
     server.sql(
       `UPDATE svcpay.attempts SET state = 'submitting', approved_total = '0.00003',
         approved_receives = '0.00002', spend_ccy = 'BTC', submitted_at = 1, limit_time = 1
@@ -361,7 +365,7 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-/** Outcome, transaction and paid amount of each reference in a result file. */
+/** The outcome, transaction and paid amount of each reference in a result file. */
 function told(file: string): Record<string, string[]> {
   const [head = '', ...lines] = readFileSync(`${file}.result.csv`, 'utf8').trimEnd().split('\n');
   const at = (name: string): number => head.split(',').indexOf(name);
@@ -391,7 +395,7 @@ test.runIf(runsAll && hasPostgres)(
     await several(transactions, async (n) => {
       for (const [at, txnState] of course.entries()) {
         const event = { txnId: `t${n}`, txnState, updatedAt: at };
-        // Like the service: to one receiver, and again until a receiver accepts it.
+        // Delivers like the service: to one receiver at a time, until a receiver accepts the event.
         let turn = n + at;
         await until(
           async () => (await deliver([first, second][(turn += 1) % 2]?.url ?? '', event)) === 200,

@@ -1,4 +1,4 @@
-// What an operator watches: a payment whose process died, a target that is down, a database that
+// An operator can see a payment whose process died, a target that is down, and a database that
 // cannot be written.
 import { hostname } from 'node:os';
 import { expect } from 'vitest';
@@ -8,7 +8,7 @@ import { startSvcpay, test as atHome } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 import { deliver, startApplication, startListening } from '../support/webhooks.js';
 
-/** The samples of a metrics page, each line of which must be a sample or a comment. */
+/** The samples of a metrics page, whose lines must all be samples or comments. */
 async function metricsAt(url: string): Promise<Map<string, number>> {
   const response = await fetch(url);
   expect(response.headers.get('content-type')).toContain('text/plain; version=0.0.4');

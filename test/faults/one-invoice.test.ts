@@ -12,7 +12,7 @@ const send = (invoice: string, ref = ''): string =>
   `send lightning ${invoice} --yes --json${ref && ` --ref ${ref}`}`;
 
 /**
- * Two commands for one invoice, one after the other; the second must find the payment of the first.
+ * Pairs of commands that pay one invoice, of which the second must find the payment of the first.
  */
 const ways: readonly {
   what: string;

@@ -1,4 +1,4 @@
-// One database for many homes: svcpay checks that it is the right database, names missing
+// Many homes share one database. svcpay checks that it is the right database, names missing
 // privileges and announces upgrades.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -151,9 +151,7 @@ describe.skipIf(!hasPostgres)('svcpay with account limits in a database', () => 
     expect((await limit(fresh(), 'list')).json()).toEqual([]);
   });
 
-  test('merges the limits of the settings into the database with the lower amount of each rule', async ({
-    payment,
-  }) => {
+  test('adds the limits of the settings to the limits in the database', async ({ payment }) => {
     const url = await preparedDatabase(server);
     await svcpay(
       ['limits', 'set', '--per-payment', '900sat', '--per-day', '1usdt'],
@@ -223,7 +221,7 @@ test.skipIf(!hasPostgres)(
   'svcpay db upgrade may run longer than the timeout of a payment',
   async ({ home }) => {
     const url = server.database();
-    // One statement takes longer than the statement timeout of a payment.
+    // This trigger makes one statement take longer than the statement timeout of a payment.
     server.sql(
       `CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(6.5); END $$;
       CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION slow()`,

@@ -1,4 +1,4 @@
-// Output that cannot be written, or is deeply nested, never changes a payment.
+// A payment stays unaffected if its output cannot be written or is deeply nested.
 import { describe, expect } from 'vitest';
 import { startSvcpay, svcpay } from '../support/svcpay.js';
 import { test } from '../support/faults.js';

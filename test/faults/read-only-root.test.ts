@@ -1,5 +1,5 @@
-// A container with a read-only root: journal and inbox in a database, temporary files in an empty
-// folder.
+// svcpay runs in a container with a read-only root, a database, and an empty folder for temporary
+// files.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -21,7 +21,7 @@ const canMount =
   process.getuid?.() === 0 &&
   spawnSync('unshare', ['-m', 'true']).status === 0;
 
-/** Runs a command line that can write nowhere else than in an empty temporary folder. */
+/** Runs a command line that can write only to an empty temporary folder. */
 async function onReadOnlyRoot(args: readonly string[], around: Environment): Promise<Run> {
   const readOnly =
     'mount -t tmpfs tmpfs "$TMPDIR" && mount -o remount,bind,ro / && ! touch /var/tmp/x 2>/dev/null && exec "$0" "$@"';

@@ -1,5 +1,5 @@
-// Receivers as an operator runs them: several on one home or one database, with a full inbox and a
-// database that fails.
+// Tests several receivers on one home or one database, including a full inbox and a failing
+// database.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,12 +25,12 @@ function newHome(): string {
   return home;
 }
 
-/** An inbox whose tables exist. */
+/** A webhook inbox whose tables exist. */
 interface Inbox {
-  /** Runs SQL in it, as an administrator or a fault would. */
+  /** Runs SQL in the inbox, as an administrator or a fault would. */
   readonly sql: (text: string) => void;
   readonly count: (table: string) => number;
-  /** For one more receiver on this inbox. */
+  /** The environment of one more receiver on this inbox. */
   readonly around: () => Environment;
 }
 
@@ -79,7 +79,7 @@ const columns =
 
 /**
  * `fill` inserts old events, one of which is still in the backlog. `failing` makes every deletion
- * fail; `limited` only a deletion of many events, like a statement timeout.
+ * fail. `limited` makes only a deletion of many events fail, like a statement timeout.
  */
 const inboxes = [
   {
@@ -110,7 +110,7 @@ const event = (txnId: string, txnState = 'completed', updatedAt = 1) => ({
   updatedAt,
 });
 
-/** Each with four events. */
+/** The number of transactions, each with four events. */
 const transactions = countOf({ part: 50, all: 125 });
 
 describe.each(
@@ -190,7 +190,7 @@ describe.each(
       const states = ['quoted', 'srccreated', 'destsent', 'completed'];
       let sent = 0;
       let next = 0;
-      /** Like the service: to the next receiver until a receiver accepts it. */
+      /** Delivers like the service: to the next receiver, until a receiver accepts the event. */
       const send = async (): Promise<void> => {
         while (next < transactions) {
           const n = (next += 1);

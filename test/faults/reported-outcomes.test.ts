@@ -1,4 +1,4 @@
-// Reported results: lists with wrong page metadata, emptied journals, clocks and host names.
+// svcpay reports correct outcomes even if page metadata, journals, clocks or host names are wrong.
 import { existsSync, readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -10,7 +10,7 @@ import { svcpayTty } from '../support/svcpay.js';
 const ahead = (ms: number) => (): number => Date.now() + ms;
 const day = 86_400_000;
 
-/** Adds quotes directly to the service, without a process for each. */
+/** Adds quotes directly to the service, which is faster than a process for each quote. */
 function fill({ service }: Strict, count: number): void {
   const body = {
     sourceReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 },
@@ -74,7 +74,7 @@ describe.concurrent('svcpay send', () => {
       sandbox: service,
     });
     await tty.waitFor(/Pay 0\.0000/);
-    // To another process whose clock is ahead, the lease has expired; it pays.
+    // The lease has expired for another process, whose clock is ahead, so that process pays.
     expect(
       await run(`${lnurl('shop')} --ref order-1`, 'home', { now: ahead(3_600_000) }),
     ).toMatchObject({ exitCode: 0 });
@@ -133,7 +133,7 @@ describe.concurrent('svcpay send with deeply nested answers', () => {
     ['create request', 75, 0],
     ['read', 8, 1],
   ] as const)(
-    'receives an error nested 20,000 levels deep in answer to a %s, and exits %d',
+    'survives an error nested 20,000 levels deep in answer to a %s, and exits %d',
     async ([exchange, exitCode, moved], { strict }) => {
       const { service, run } = strict;
       service.temper.meetings.push({

@@ -1,4 +1,5 @@
-// A journal restored from a backup: later payments count again after a comparison with the service.
+// svcpay reconcile adds the payments that a restored journal lacks. svcpay pays from a restored
+// database only after this comparison with the service.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ const server = usingPostgres();
 interface Keeping {
   readonly around: Here;
   backUp(): void;
-  /** The home after the backup was restored. */
+  /** Restores the backup, and returns the home that uses it. */
   restored(): Here;
 }
 
@@ -102,7 +103,7 @@ describe.each(kept)('svcpay reconcile --import for a journal in %s', (_name, kee
 });
 
 describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', () => {
-  /** A database that can be restored to its backup under an unchanged address. */
+  /** Creates a database that can be restored from its backup at the same address. */
   async function restorable({ around }: Payment) {
     const url = await preparedDatabase(server());
     const name = new URL(url).pathname.slice(1);
@@ -115,7 +116,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
       id: server().sql('SELECT id FROM svcpay.identity', name).trim(),
       at: (home: string): Here => ({ ...around, home, env: { SVCPAY_DATABASE_URL: url } }),
       sql: (text: string): string => server().sql(`SET search_path = svcpay; ${text}`, name).trim(),
-      /** A new home, as every container has. */
+      /** Creates a new home, as each new container has. */
       container(): Here {
         const home = mkdtempSync(join(tmpdir(), 'svcpay-container-'));
         onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -129,7 +130,8 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
         ),
       restore(): void {
         run(`DROP DATABASE ${name} WITH (FORCE)`, `ALTER DATABASE ${copy} RENAME TO ${name}`);
-        // As after a restore of the server's files: only the counters show the restore.
+        // Updates the recorded place of the tables, as after a restore of the server's files, so
+        // that only the counters show the restore.
         const own = `(SELECT oid FROM pg_database WHERE datname = current_database())`;
         const place = `concat_ws(' ', ${own}, tableoid, txid_current())`;
         server().sql(`UPDATE svcpay.identity SET place = ${place}`, name);
@@ -158,7 +160,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     restore();
 
     const created = payment.sandbox.requests('POST', '/api/v2/transaction').length;
-    // The home that paid notices it, and from then on every home refuses.
+    // Every home refuses payments after the home that paid has detected the restore.
     for (const where of [one, other]) {
       const refused = await send(since, where, '--ref', 'again');
       expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
@@ -228,12 +230,15 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     expect(await send(await invoice(payment), at(home))).toMatchObject({ exitCode: 0 });
   });
 
-  test('detects in db status that the database files were restored', async ({ payment, home }) => {
+  test('refuses payments after db status in another home has found restored database files', async ({
+    payment,
+    home,
+  }) => {
     const { at, sql, container } = await restorable(payment);
     const figures = ['db', 'status', '-o', 'prometheus'];
     expect(await send(await invoice(payment), container())).toMatchObject({ exitCode: 0 });
     expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
-    // The same place with fewer rows, as after a restore of files.
+    // Removes rows without a change of place, as a restore of the database files does.
     sql('DELETE FROM payments; UPDATE recorded SET submissions = submissions - 1');
     expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
     const refused = await send(await invoice(payment), container());

@@ -1,5 +1,4 @@
-// The same command again, after something around the payment has changed: a list is unavailable, or
-// a rate has moved.
+// A command runs again after a change: a list is unavailable, or a rate has moved.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -95,7 +94,7 @@ strictTest.for(
 describe('svcpay after a payment with an unknown outcome', () => {
   const send = ['send', 'ada@example.com', '1300sat', '--ref', 'order-9', '--yes', '--json'];
 
-  /** Submits the payment, whose confirmation gets no answer. */
+  /** Submits a payment whose confirmation gets no answer. */
   async function moved({ around }: { readonly around: Around }): Promise<string> {
     const { faults } = around.sandbox;
     await faults.add({ kind: 'drop-before-commit', method: 'PUT', times: 9 });
@@ -114,7 +113,7 @@ describe('svcpay after a payment with an unknown outcome', () => {
   ] as const;
   type SignInFault = (typeof signIns)[number][1];
 
-  /** A fresh container: the same journal, no token, and no sign-in. */
+  /** Simulates a fresh container that has the journal but no token, and whose sign-in fails. */
   async function withoutSignIn(
     { around, home }: { readonly around: Around; readonly home: string },
     fault: SignInFault,
@@ -208,7 +207,7 @@ describe('svcpay after a payment with an unknown outcome', () => {
 describe.concurrent('svcpay send', () => {
   const order = (amount: string): string[] => ['send', 'ada@example.com', amount, '--ref', 'rent'];
 
-  /** Ends without a submission. */
+  /** Ways to end a payment before its submission. */
   const endings: readonly (readonly [string, (around: Around) => Promise<unknown>])[] = [
     [
       'was shown with --quote-only',
@@ -234,7 +233,7 @@ describe.concurrent('svcpay send', () => {
       const other = await svcpay([...order('900sat'), '--yes', '--json'], around);
       expect(other).toMatchObject({ exitCode: 0 });
       expect(other.json()).toMatchObject({ extRefId: 'rent~2', txnState: 'completed' });
-      // Now the reference belongs to the payment that was made.
+      // The reference now belongs to the second payment.
       expect(await svcpay([...order('1300sat'), '--yes'], around)).toMatchObject({ exitCode: 2 });
       expect(await svcpay([...order('900sat'), '--yes', '--json'], around)).toMatchObject({
         exitCode: 0,
@@ -264,7 +263,8 @@ test('svcpay tx resume ends after 30 s if the service leaves every request unans
   let waitedMs = 0;
   const run = await svcpay(['tx', 'resume', '--yes', '--json'], {
     ...around,
-    // Only the wait of the whole command ends here; no request times out earlier.
+    // Only the wait of 30 s for the whole command is shortened, so that it ends before any request
+    // times out.
     sleep: (ms, signal) =>
       ms === 30_000
         ? delay(500).then(() => void (waitedMs = ms))

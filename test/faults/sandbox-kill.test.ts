@@ -1,5 +1,5 @@
-// The sandbox, killed at random under load, keeps everything that it answered, and continues due
-// work.
+// A sandbox that is killed at random under load keeps everything that it answered, and continues
+// due work.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
@@ -53,7 +53,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await closed;
 }
 
-/** The last answer to a client for each transaction. */
+/** For each transaction, the last state that a client received. */
 type Told = Map<string, string>;
 type Kind = 'receive' | 'send' | 'swap';
 
@@ -64,7 +64,7 @@ const bodies: Record<Kind, (client: Client) => Promise<object>> = {
     lightningSend((await client.control('POST', 'invoice', { amount: '1000sat' })).body.invoice),
 };
 
-/** Creates and confirms without end; stops when the sandbox does not answer any more. */
+/** Creates and confirms transactions until the sandbox no longer answers. */
 async function load(client: Client, kinds: readonly Kind[], told: Told): Promise<void> {
   try {
     for (let i = 0; ; i += 1) {
@@ -117,7 +117,7 @@ test('svcpay sandbox keeps every answered transaction and completes due work if 
   await kill(child);
 }, 60_000);
 
-/** Every answer still holds. */
+/** Checks that each transaction still has the state of its last answer or a later state. */
 async function assertKept(client: Client, told: Told): Promise<void> {
   for (const [txnId, state] of told) {
     const { status, body } = await client.get(txnId);
@@ -126,7 +126,10 @@ async function assertKept(client: Client, told: Told): Promise<void> {
   }
 }
 
-/** Every confirmed transaction has ended, and the balances are the sum of these transactions. */
+/**
+ * Checks that every confirmed transaction has ended, and that the balances are the sum of these
+ * transactions.
+ */
 async function assertFinished(client: Client, told: Told): Promise<void> {
   for (const [txnId, state] of told) {
     const { txnState } = (await client.get(txnId)).body;
@@ -138,7 +141,7 @@ async function assertFinished(client: Client, told: Told): Promise<void> {
   const sent = await completed('destMethods=lightning');
   const swapped = await completed('srcMethods=servicepay&destMethods=servicepay');
   const sats = Math.round((await client.wallet('BTC')).amount * 1e8);
-  // A send of 1000 sat costs 2 sat of the service and 1 sat of the network.
+  // The sandbox charges a service fee of 2 sat and a network fee of 1 sat for a send of 1000 sat.
   expect(sats).toBe(1e8 + 1000 * received - 1003 * sent);
   expect(await client.wallet('USD')).toMatchObject({
     amount: 5000 + swapped,

@@ -1,5 +1,5 @@
-// A service that answers a create request with a payment that has begun or ended: the exit code
-// reports the money, and the payment counts.
+// The service answers a create request with a payment that has begun or ended. The exit code of
+// svcpay reports what happened to the money, and the payment counts against the limits.
 import { describe, expect } from 'vitest';
 import { quickTime } from '../support/in-process.js';
 import { test, type Strict } from '../support/strict.js';
@@ -11,7 +11,10 @@ const feeOf100Sat = (view: Json): Json => ({
   sourceReq: { ...side(view, 'sourceReq'), servicepayFees: 0.000001 },
 });
 
-/** Completes every transaction at its creation, and changes every answer about it. */
+/**
+ * Makes the service complete every transaction at its creation, and changes every answer about a
+ * transaction.
+ */
 function completesAtOnce({ service }: Strict, change: (view: Json) => Json = (view) => view): void {
   service.temper.makes = (view) => {
     const txn = service.transactions.get(String(view['txnId']));

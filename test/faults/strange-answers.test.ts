@@ -1,5 +1,6 @@
-// Answers with unexpected values anywhere: no uncaught error, and the exit code matches the
-// outcome. More seeds by hand: FUZZ_SEED=1 FUZZ_RUNS=100000 npm run fuzz. A failure names its seed.
+// Despite unexpected values anywhere in an answer, svcpay throws no uncaught error, and its exit
+// code matches the outcome. To test more seeds, run FUZZ_SEED=1 FUZZ_RUNS=100000 npm run fuzz. Each
+// failure names its seed.
 import { expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
 import { isObject, type Json, type Received } from '../conformance/strict-judge.js';
@@ -20,7 +21,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** As JSON, in which `__proto__` is an ordinary name. */
+/** Unexpected values as JSON text, in which `__proto__` is an ordinary name. */
 const strange = [
   'null',
   '{}',
@@ -112,7 +113,7 @@ const pathsIn = (value: unknown): Path[] =>
         ...pathsIn(inner).map((rest) => [name, ...rest]),
       ]);
 
-/** Sets the value at a path, or deletes it. */
+/** Returns a copy of a value with the value at a path replaced or deleted. */
 function changed(value: unknown, [name, ...rest]: Path, put: unknown): unknown {
   if (name === undefined) return put;
   if (Array.isArray(value))
@@ -129,7 +130,7 @@ function changed(value: unknown, [name, ...rest]: Path, put: unknown): unknown {
   );
 }
 
-/** Fields to add to an answer. */
+/** Names of fields that the test adds to an answer. */
 const added = [
   'resultStatus',
   'error',
@@ -160,7 +161,7 @@ const added = [
 const decisive =
   /^(?:destReq\.(?:ccy|method|reqDetails\.(?!institutionName$)\w+)|sourceReq\.(?:ccy|method)|extRefId)$/;
 
-/** A clock that advances by the sleeps of the program. */
+/** A clock that advances only when the program pauses. */
 function timeOf(): { now: () => number; sleep: (ms: number) => Promise<void> } {
   let slept = 0;
   return {
@@ -209,7 +210,7 @@ async function runSeed(seed: number, { service, run }: Strict): Promise<void> {
       ...add,
     ];
     changes.push(at.join('.'));
-    // Inserted as text, because JSON.stringify omits `__proto__`.
+    // The value is inserted as text, because JSON.stringify omits `__proto__`.
     const mark = '"\u2603"';
     return JSON.stringify(
       changed(json, at, deletes && at.length > 0 ? undefined : '\u2603'),

@@ -1,4 +1,4 @@
-// Several processes on one journal, and several machines with separate journals, make one payment
+// Several processes on one journal, or several machines with separate journals, make one payment
 // and report one transaction.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { svcpay as svcpayHere } from '../support/in-process.js';
 import { svcpay, type Run } from '../support/svcpay.js';
 import { expectSameTransaction, timeoutFlags, test, type Payment } from '../support/faults.js';
 
-/** As a separate process, because several processes share the journal. */
+/** Runs svcpay as a separate process, because several processes share the journal. */
 const send = ({ command, around }: Payment, ...flags: string[]): Promise<Run> =>
   svcpay([...command, ...flags], around);
 

@@ -1,5 +1,5 @@
-// Answers that differ from the request: svcpay confirms nothing, reports nothing as paid and trusts
-// no figure.
+// If an answer differs from its request, svcpay confirms nothing, reports no payment as paid and
+// trusts no figure of the answer.
 import { describe, expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
 import type { Json } from '../conformance/strict-judge.js';

@@ -1,5 +1,5 @@
-// Amounts: the notations that people may type. No digit is lost on the way to the wire or the
-// screen.
+// Tests the notations in which people may type amounts. Amounts keep every digit on the way to the
+// wire and the screen.
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const payoutCurrencies = 'CAD INR IDR KES MYR NGN PHP RWF SGD KRW THB VND XOF GH
 );
 const currencies = ['BTC', 'USDT', ...payoutCurrencies];
 
-/** Any amount of the currency that fits the wire, by its number of smallest units. */
+/** Generates any amount of the currency that fits the wire. */
 const amountOf = (ccy: string) => {
   const max = ccy === 'BTC' ? 21n * 10n ** 14n : 10n ** 15n - 1n;
   return fc.bigInt(1n, max).map((units) => new Big(units).times(`1e-${decimalsOf(ccy)}`));

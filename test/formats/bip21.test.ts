@@ -1,4 +1,4 @@
-// Bitcoin URIs: the grammar of BIP21 and BIP321, both ways.
+// parseBip21 and formatBip21 follow the grammar of BIP21 and BIP321.
 import Big from 'big.js';
 import fc from 'fast-check';
 import * as v from 'valibot';

@@ -1,5 +1,5 @@
-// Calendar days in named zones: a day begins once even if clocks change at midnight, and days
-// follow each other without a gap.
+// In each time zone, a day begins once even if clocks change at midnight, and days follow each
+// other without a gap.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dayWriter, nextDay, parseDate, parseZone, spanOf } from '../../src/formats/calendar.js';

@@ -1,5 +1,4 @@
-// Detecting a destination: every kind in every spelling, and a plain message for each broken
-// destination.
+// detectDestination reads every kind of destination in every spelling, and explains each refusal.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';

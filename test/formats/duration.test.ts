@@ -1,4 +1,4 @@
-// Durations: the notations on the command line and on screens.
+// Tests the notations of durations on the command line and on screens.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { describeDuration, formatDuration, parseDuration } from '../../src/formats/duration.js';

@@ -1,4 +1,4 @@
-// The direction of a rate, derived from the service's answer.
+// exchangeRate derives the direction of a rate from the answer of the service.
 import { expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
 import { exchangeRate } from '../../src/formats/exchange-rate.js';

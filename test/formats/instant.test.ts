@@ -1,4 +1,4 @@
-// Points in time as people type them.
+// parseInstant reads points in time as people type them.
 import { describe, expect, test } from 'vitest';
 import { parseInstant } from '../../src/formats/calendar.js';
 

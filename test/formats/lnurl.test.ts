@@ -1,4 +1,5 @@
-// LNURL and Lightning Addresses: spelling, checksum and the web addresses they may lead to.
+// Tests LNURLs and Lightning Addresses: spelling, checksum, and the web addresses that they may
+// contain.
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Every regular expression of the program on texts that could be slow: a text ten times as long
-// takes less than twenty times as long.
+// Every regular expression of the program stays fast: a text ten times as long takes less than
+// twenty times as long.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { transformSync } from 'esbuild';
@@ -11,13 +11,13 @@ import { isFields } from '../../src/formats/unknown.js';
 const source = resolve(import.meta.dirname, '../../src');
 
 /**
- * Patterns that are used only on texts of a limited length, with this length, at which they must be
- * quick.
+ * Patterns that must be quick on a text of this length, the longest text that the program gives
+ * them.
  */
 const bounded: ReadonlyMap<string, number> = new Map([
-  // An HTML page instead of an answer, cut before the search.
+  // The program truncates an HTML page to this length before it searches the page.
   [String.raw`<(style|script)\b.*?<\/\1>|<[^>]*>`, 4_000],
-  // A sign-in error, cut before the search.
+  // The program truncates a sign-in error to this length before it searches the error.
   [
     String.raw`signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature`,
     4_000,
@@ -25,7 +25,7 @@ const bounded: ReadonlyMap<string, number> = new Map([
   // The base URL.
   [String.raw`\/*$`, 2_000],
   [String.raw`(?:\/+api\/v2)?$`, 2_000],
-  // A decimal of the service, and the digits of one.
+  // The program applies these patterns to decimals of the service and to their digits.
   [String.raw`^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?$`, 64],
   [String.raw`\B(?=(\d{3})+$)`, 400],
 ]);
@@ -94,8 +94,8 @@ const usual = [
 ];
 
 /**
- * Repetitions of the characters of a pattern, with or without its beginning, and with an unexpected
- * end.
+ * Texts that repeat the characters of a pattern, with or without its beginning, and with an
+ * unexpected end.
  */
 function* textsFor({ pattern }: Pattern): Generator<(length: number) => string> {
   const words = pattern.match(/[A-Za-z0-9 ='":/<@-]{2,}/g) ?? [];
@@ -120,8 +120,8 @@ function timeOf({ pattern, flags }: Pattern, text: string, times = 1): number {
 }
 
 /**
- * A text on which the pattern takes more than linear time. The measurement is repeated, because the
- * machine may have been busy.
+ * Returns a text on which the pattern takes more than linear time. Each measurement is repeated,
+ * because the machine may have been busy.
  */
 function slowText(pattern: Pattern): string | undefined {
   for (const text of textsFor(pattern)) {
@@ -144,7 +144,7 @@ describe('the check of regular expressions in src', () => {
   });
 
   test.for([...bounded])(
-    'matches the regular expression %s quickly on its longest possible text',
+    'finds the regular expression %s quick on its longest possible text',
     ([source, longest]) => {
       const pattern = patterns.find((each) => each.pattern === source);
       if (pattern === undefined)

@@ -1,7 +1,10 @@
-// What the tests of the formats share.
+// Helpers for the tests of the formats.
 import { Failure } from '../../src/formats/failure.js';
 
-/** The message of the usage failure of a call; any other end of the call fails the test. */
+/**
+ * Returns the message of the usage failure that `call` throws. Any other end of the call fails the
+ * test.
+ */
 export function refusal(call: () => unknown): string {
   try {
     const result = call();

@@ -1,9 +1,9 @@
-// The packages that each module of the formats imports: a command that only reads an amount must
-// not load elliptic curves.
+// Each module of the formats imports few packages: a command that only reads an amount must not
+// load elliptic curves.
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
-/** Packages and Node modules that the module imports, directly or indirectly. */
+/** Returns the packages and Node modules that a module imports directly or indirectly. */
 async function reach(module: string): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: [`src/formats/${module}.ts`],

@@ -1,5 +1,5 @@
-// docs/library.md: every program compiles against the types of the package and runs, the withdrawal
-// service included.
+// Every program in docs/library.md, including the withdrawal service, compiles against the types of
+// the package and runs.
 import { execFile, spawn } from 'node:child_process';
 import {
   copyFileSync,
@@ -38,7 +38,7 @@ const options = {
   skipLibCheck: false,
 };
 
-/** A folder of an integrator who has installed the package. */
+/** Creates the folder of an integrator who has installed the package. */
 function projectIn(home: string): void {
   mkdirSync(join(home, 'node_modules'), { recursive: true });
   symlinkSync(root, join(home, 'node_modules/svcpay'));
@@ -82,7 +82,7 @@ const mistakes = [
   'await client.wallets({ timeoutMs: 1 });',
 ];
 
-/** Files that the compiler reads in one run, by name. */
+/** The files that the compiler checks in one run, by name. */
 const compiled: Readonly<Record<string, string>> = {
   ...Object.fromEntries(programs.map((code, index) => [`program${index}.mts`, code])),
   ...Object.fromEntries(mistakes.map((line, index) => [`wrong${index}.mts`, `${head}${line}\n`])),
@@ -93,7 +93,7 @@ const compiled: Readonly<Record<string, string>> = {
 
 describe.runIf(runsAll)('docs/library.md', () => {
   let complaints = '';
-  /** Complaints about files whose names begin with `start`, and complaints without a file. */
+  /** Compiler errors in files whose names begin with `start`, and errors without a file. */
   const complaintsOf = (start: string): string[] =>
     complaints
       .split('\n')

@@ -1,4 +1,4 @@
-// The package as a library in this process: payments, the client and webhooks.
+// Tests the package as a library in this process: payments, the client and webhooks.
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import * as library from '../../src/index.js';
@@ -54,7 +54,7 @@ describe('openPayments', () => {
     expect(events).toContain('quoted');
   });
 
-  // Concurrent, because each of these tests waits until the lease of the closed journal ends.
+  // These tests run concurrently, because each waits until the lease of the closed journal ends.
   test.concurrent.for([
     ['interrupted', 'quoted'],
     ['pending', 'submitting'],

@@ -1,5 +1,4 @@
-// The public types of the built package: every name in a signature is exported, and no validation
-// schema is visible.
+// The built package exports every name in its public signatures, and shows no validation schema.
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +7,7 @@ const types = resolve(import.meta.dirname, '../../dist/types/src');
 
 interface Declarations {
   readonly text: string;
-  /** Name here -> name there, and the file. */
+  /** For each imported name: its name in the other file, and that file. */
   readonly imports: ReadonlyMap<string, readonly [name: string, from: string]>;
   readonly own: ReadonlyMap<string, string>;
 }
@@ -51,7 +50,7 @@ function read(file: string): Declarations {
   return read;
 }
 
-/** The file that declares a name; undefined for a name of another package, or none. */
+/** Returns the file that declares a name, or undefined if no file of the package declares it. */
 function declared(name: string, file: string): readonly [file: string, name: string] | undefined {
   const { own, imports } = read(file);
   if (own.has(name)) return [file, name];
@@ -73,7 +72,7 @@ test.for(['index.d.ts', 'raw.d.ts', 'sandbox.d.ts'])(
   '%s exports every name that its signatures use and no validation schema',
   (entry) => {
     const root = join(types, entry);
-    // A signature may use names that the other entry of the client exports.
+    // A signature in index.d.ts may use names of raw.d.ts, and the reverse.
     const beside = { 'index.d.ts': 'raw.d.ts', 'raw.d.ts': 'index.d.ts' }[entry] ?? entry;
     const exported = [entry, beside].flatMap((each) => exportsOf(join(types, each)));
     const places = exported.flatMap(

@@ -1,5 +1,5 @@
-// Several processes on one file, some of them killed: every answered transaction is kept, and none
-// is executed twice.
+// Several processes share one sandbox file, and some of them are killed. The sandbox file keeps
+// every answered transaction, and no transaction is executed twice.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,12 +33,12 @@ afterAll(async () => {
   await rm(program);
 });
 
-/** The receives of the first balances. */
+/** The number of receives that fund a new sandbox. */
 const initial = 5;
 
 interface Swapper {
   readonly child: ChildProcess;
-  /** The transactions in its answers. */
+  /** The ids of the transactions that the swapper has printed. */
   readonly answered: string[];
   readonly ended: Promise<number | null>;
 }
@@ -59,7 +59,9 @@ function swapper(
   return { child, answered, ended: new Promise((resolve) => child.on('close', resolve)) };
 }
 
-/** The transactions of the swappers in the file. */
+/**
+ * Opens the sandbox file, and returns its balances, its completed transactions and their states.
+ */
 async function accountFor(file: string) {
   const sandbox = await fresh({ file });
   const [usd, usdt] = [(await sandbox.wallet('USD')).amount, (await sandbox.wallet('USDT')).amount];

@@ -1,4 +1,4 @@
-// A small client of the sandbox for its tests, written from the specification, independent of
+// A small client for the tests of the sandbox, written from the specification and independent of
 // src/api.
 import { createHmac, randomUUID } from 'node:crypto';
 import { openSandbox, type EmbeddedSandbox } from '../../src/sandbox/embedded.js';
@@ -11,7 +11,7 @@ export interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // Tests read answers of every shape; a missing field is undefined in an assertion.
+  // Tests read answers of every form, and detect a missing field because it is undefined.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
@@ -26,7 +26,7 @@ export interface Credentials {
 
 export interface Client extends Credentials {
   readonly url: string;
-  /** Those of an authenticated request with a body. */
+  /** The headers of an authenticated request with a body. */
   headers(): Record<string, string>;
   call(
     method: string,
@@ -34,10 +34,10 @@ export interface Client extends Credentials {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answered>;
-  /** Signs in again, because a token is valid for an hour. */
+  /** Signs in again, because a token expires after an hour. */
   renew(): Promise<void>;
   control(method: string, path: string, body?: object): Promise<Answered>;
-  /** GET of any path, without a token. */
+  /** Sends a GET request to any path, without a token. */
   root(path: string): Promise<Answered>;
   create(body: object): Promise<Answered>;
   confirm(txnId: string): Promise<Answered>;
@@ -85,8 +85,8 @@ export async function authenticate(
 }
 
 /**
- * A client with a fresh token. It compares answers with the OpenAPI description, unless another
- * check is given.
+ * Creates a client with a fresh token. By default, the client compares answers with the OpenAPI
+ * description.
  */
 export async function connect(
   send: Send,
@@ -140,7 +140,7 @@ export async function connect(
   return client;
 }
 
-/** Sends without a port. */
+/** Sends requests to an embedded sandbox, which has no port. */
 export const sendTo =
   ({ handle }: Pick<EmbeddedSandbox, 'handle'>): Send =>
   async (request) => {
@@ -157,25 +157,25 @@ export const sendTo =
     return new Response(body, { status, headers: { ...headers } });
   };
 
-/** A client that reaches the service without a port. */
+/** Creates a client of a sandbox service that has no port. */
 export const clientOf = (service: Service): Promise<Client> =>
   connect(sendTo(service), 'http://sandbox.localhost', service.credentials);
 
 export interface Fresh extends Client {
   readonly send: Send;
-  /** A client of another account. */
+  /** Creates a client of another account. */
   login(credentials: Credentials): Promise<Client>;
   advance(by: string | number): Promise<number>;
   invoice(amount: string, terms?: object): Promise<string>;
   pay(target: string, amount?: string): Promise<Answered>;
   mine(n: number): Promise<Answered>;
   state(txnId: string): Promise<string>;
-  /** Total and available of a wallet. */
+  /** The total and the available amount of a wallet. */
   balance(ccy: string): Promise<[number, number]>;
   close(): Promise<void>;
 }
 
-/** A new sandbox in this process with a client, a frozen clock and no automatic payer. */
+/** Opens a new sandbox in this process, with a client, a frozen clock and no automatic payer. */
 export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
   const sandbox = openSandbox({ autoPay: 'off', openFile: openSqlite, ...options });
   const url = 'http://sandbox.localhost';
@@ -201,7 +201,7 @@ export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
   };
 }
 
-/** A fresh server with a client. */
+/** Starts a new sandbox server, with a client. */
 export async function serve(
   options: SandboxOptions = {},
 ): Promise<{ sandbox: Sandbox; client: Client }> {
@@ -275,7 +275,8 @@ export function usdtSend(
 }
 
 /**
- * A payout to Vietnam by somebody there; the rest replaces fields of the two sides and of the body.
+ * The create request for a payout to Vietnam, in which arguments replace fields of both sides and
+ * of the body.
  */
 export function payout(
   amount: number,
@@ -321,7 +322,7 @@ export function swap(amount: number, from: string, to: string, more: object = {}
 }
 
 /**
- * Sends a request, and holds the answer against the description that the service serves of itself.
+ * Sends a request, and compares the answer with the OpenAPI description that the service serves.
  */
 async function exchange(
   send: Send,

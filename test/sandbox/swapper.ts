@@ -1,4 +1,4 @@
-// A separate program: swaps 1 USDT for 1 USD in a sandbox file, and prints each answered txnId.
+// This program swaps 1 USDT for 1 USD repeatedly in a sandbox file, and prints each answered txnId.
 import { openSandbox } from '../../src/sandbox/embedded.js';
 import { openSqlite } from '../../src/store/files/sqlite-file.js';
 import { connect, sendTo, swap } from './support.js';

@@ -1,4 +1,4 @@
-// The rule by which columns narrow and disappear in a narrow window.
+// Columns become narrower and disappear by fixed rules in a narrow window.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fit, sideBySide, type ColumnWidths, widthOf } from '../../src/terminal/layout.js';

@@ -1,5 +1,5 @@
-// The live line: redrawn in place on a terminal, plain lines in a pipe, and its record when it is
-// over.
+// The live line is redrawn in place on a terminal, becomes plain lines in a pipe, and leaves a
+// record at the end of a wait.
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLive, type Live } from '../../src/terminal/live.js';
 import { bundled, startInPty, type PtyOptions, type PtyProcess } from '../support/pty.js';

@@ -1,4 +1,4 @@
-// Lists, records and remarks on a terminal and in a pipe, in every format.
+// Tests lists, records and remarks on a terminal and in a pipe, in every format.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { parse } from 'csv-parse/sync';

@@ -1,4 +1,4 @@
-// Terminals in memory, with readable output, and with the size and kind that a test sets.
+// Emulates terminals in memory, with readable output, and with the size and kind that a test sets.
 import { Readable, Writable } from 'node:stream';
 import { openTerminal, type Terminal, type TerminalSource } from '../../src/terminal/terminal.js';
 
@@ -11,7 +11,7 @@ export interface Screen {
 }
 
 export interface ScreenOptions {
-  /** Which streams are terminals: all, none, or these. */
+  /** Which streams are terminals: all, none, or the listed streams. */
   readonly tty?: boolean | readonly Stream[];
   readonly columns?: number;
   readonly rows?: number;
@@ -51,6 +51,6 @@ export function openScreen({
   return { terminal, stdout: stdout.written, stderr: stderr.written };
 }
 
-/** A terminal without colours, to compare words and places. */
+/** Opens a terminal without colours, on which tests compare words and positions. */
 export const openPlainScreen = (options: ScreenOptions = {}): Screen =>
   openScreen({ ...options, flags: { noColor: true, ...options.flags } });

@@ -1,4 +1,5 @@
-// The facts about the terminal: prompts, colours, Unicode and size, on a terminal and in a pipe.
+// Tests the facts about the terminal: prompts, colours, Unicode and size, on a terminal and in a
+// pipe.
 import { describe, expect, test } from 'vitest';
 import { openTerminal } from '../../src/terminal/terminal.js';
 import { memoryStream, openScreen, type ScreenOptions } from './support.js';

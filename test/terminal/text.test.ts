@@ -1,4 +1,4 @@
-// Text from outside without control characters, and text measured in cells.
+// Tests that text from outside loses its control characters, and that text is measured in cells.
 import fc from 'fast-check';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';

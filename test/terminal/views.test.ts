@@ -1,5 +1,5 @@
-// The screens that people see, at 80 columns and at 40: quotes, payouts, receipts, invoices,
-// tables, failures.
+// Tests the screens that people see, at 80 and at 40 columns: quotes, payouts, receipts, invoices,
+// tables and failures.
 import { Big } from 'big.js';
 import { Chalk } from 'chalk';
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ const coloured: Canvas = { style: new Chalk({ level: 1 }), columns: 80, rows: 60
 
 const txnId = 'c1d2e3f4-5e07-4094-92cd-1aeb3fbe8297';
 const payee = '03e7156ae33b0a208d0744199163177e909e80176e55d97a2f221ede0f934dd9ad';
-/** By the machine's own time zone, which people read. */
+/** A time in the time zone of the machine, which screens use. */
 const now = new Date(2026, 2, 1, 14, 2, 31).getTime();
 const btc = (value: string) => money('BTC', value);
 

@@ -1,5 +1,4 @@
-// Deliveries: unchanged bytes to another address, stdin and environment to a command, events in order
-// to a reader.
+// Deliveries reach another address with unchanged bytes, a command on stdin, and a reader in order.
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { StoredEvent } from '../../src/store/events/event-store.js';
@@ -140,7 +139,7 @@ describe('webhook command', () => {
     expect((await run(command)).verdict).toMatchObject(verdict);
   });
 
-  test('reports an event as delivered at the exit of the command even if other processes still run', async () => {
+  test('reports an event as delivered when its command exits, even if other processes of the command still run', async () => {
     const { verdict, output } = await run('sleep 60 & echo $!');
     process.kill(Number(output));
     expect(verdict).toEqual({ kind: 'delivered' });

@@ -1,5 +1,4 @@
-// From the backlog to a consumer: svcpay delivers every event, in order per transaction, whatever
-// fails in between.
+// svcpay delivers every event of the backlog in order per transaction, whatever fails in between.
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { EventStore, StoredEvent } from '../../src/store/events/event-store.js';
@@ -230,7 +229,7 @@ describe('webhook dispatcher', () => {
       ({ id }) => (elsewhere.push(id), Promise.resolve({ kind: 'delivered' })),
       { worker: 'two', every: quickly },
     );
-    // A lease would end meanwhile unless the dispatcher extends it.
+    // Without an extension by the dispatcher, the lease would end meanwhile.
     const { now } = Date;
     onTestFinished(() => void vi.restoreAllMocks());
     for (let passed = 3_000; passed <= 15_000; passed += 3_000) {

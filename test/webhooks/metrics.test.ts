@@ -1,4 +1,4 @@
-// The store metrics: present on each page, and kept while a database cannot be read.
+// Each metrics page contains the store metrics, even while a database cannot be read.
 import { expect, test } from 'vitest';
 import { createMetrics, type MetricSources } from '../../src/webhooks/metrics.js';
 

@@ -1,4 +1,4 @@
-// The place of an event among the other events of its transaction.
+// placeOf finds the place of an event among the other events of its transaction.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EarlierEvent, ReceivedEvent } from '../../src/store/events/event-store.js';

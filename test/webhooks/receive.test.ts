@@ -1,5 +1,5 @@
-// The receiver on real sockets: the requests that it accepts and refuses, and that it acknowledges an
-// event only after storing it.
+// The webhook receiver, on real sockets, accepts and refuses requests, and acknowledges an event
+// only after storing it.
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import { createIntake } from '../../src/webhooks/intake.js';
@@ -47,7 +47,7 @@ const post = (
     headers: { 'X-Acmepay-Signature': signBody(Buffer.from(body), secret), ...headers },
   });
 
-/** Sends raw text, and resolves with all that comes back until the other side closes. */
+/** Sends raw text, and resolves with the whole answer when the other side closes the connection. */
 function speak(url: string, text: string, onOpen?: (socket: Socket) => void): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => {
@@ -236,7 +236,9 @@ describe('webhook receiver', () => {
     expect((await post(url, event)).status).toBe(200);
   });
 
-  test('receives events after unknown parties held all connections', async ({ store }) => {
+  test('receives events again after unknown parties have held all connections', async ({
+    store,
+  }) => {
     const { url } = await start(store, { limits: { ...quick, connections: 8 } });
     await Promise.all(Array.from({ length: 20 }, () => speak(url, 'POST / HTTP/1.1\r\n')));
     expect((await post(url, event)).status).toBe(200);

@@ -1,4 +1,5 @@
-// Signatures: the vectors of RFC 4231 whose keys are text, and the explanations of a wrong signature.
+// Tests signatures with the vectors of RFC 4231 whose keys are text, and the explanations of a
+// wrong signature.
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { explainSignature } from '../../src/webhooks/explain.js';

@@ -1,4 +1,4 @@
-// Events, signed like the service's, and a store in a temporary folder.
+// Creates events with signatures like the service's, and a store in a temporary folder.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

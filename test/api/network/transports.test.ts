@@ -1,5 +1,5 @@
-// The transport over real sockets: complete answers, broken answers, and whether the request was
-// sent.
+// The network transport, on real sockets, returns complete answers, and reports whether it sent a
+// failed request.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
@@ -47,7 +47,9 @@ async function served(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await listening(createServer(listener))}`;
 }
 
-/** What a raw server sends back to the first bytes of each connection before it closes it. */
+/**
+ * Starts a server that answers each connection with `text` and closes it; resolves with the URL.
+ */
 async function sends(text: string): Promise<string> {
   const server = createTcpServer((socket) =>
     socket.on('error', () => {}).once('data', () => socket.end(text)),
@@ -374,7 +376,7 @@ describe('network transport', () => {
   });
 });
 
-describe('proxy from the environment', () => {
+describe('network transport with a proxy from the environment', () => {
   async function proxy(): Promise<{ address: string; asked: string[] }> {
     const asked: string[] = [];
     const server = createServer((request, response) => {
@@ -435,7 +437,7 @@ describe('proxy from the environment', () => {
   );
 });
 
-/** A second connection is opened ahead, and carries the next request. */
+/** Expects `send` to open a second connection in advance and to use it for the next request. */
 async function expectReopened(
   send: ReturnType<typeof transport>,
   url: string,
@@ -451,8 +453,8 @@ async function expectReopened(
   expect(requests.size).toBe(2);
 }
 
-describe('pre-opened connections', () => {
-  /** How many connections were opened, and how many requests came over each. */
+describe('network transport with pre-opened connections', () => {
+  /** Starts a server that counts the requests on each connection. */
   async function countingServer(): Promise<{ url: string; requests: Map<Socket, number> }> {
     const requests = new Map<Socket, number>();
     const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-// A client in a world where time passes only while it sleeps, talking to a service made of stubs.
+// A ServiceClient for tests, with a stubbed service and a clock that advances only during pauses.
 import { ServiceClient } from '../../../src/api/client.js';
 import type { ClientOptions } from '../../../src/api/client.js';
 import { NetworkError } from '../../../src/api/transport.js';
@@ -28,15 +28,15 @@ export const lost = (): NetworkError =>
 export interface World {
   client: ServiceClient;
   service: FakeService;
-  /** Every pause, in ms. */
+  /** The length of each pause of the client, in ms. */
   pauses: number[];
   log: string[];
-  /** What the token store holds. */
+  /** The content of the token store. */
   tokens: { token: Token | undefined };
   time: { now: number };
 }
 
-/** With a kept token unless told otherwise, so that most tests see one request alone. */
+/** Creates a client with a stored token by default, so that most tests observe a single request. */
 export function world(options: Partial<ClientOptions> & { token?: Token | null } = {}): World {
   const { token, ...others } = options;
   const service = fakeService(baseUrl);
@@ -67,7 +67,7 @@ export function world(options: Partial<ClientOptions> & { token?: Token | null }
   return { client, service, pauses, log, tokens, time };
 }
 
-/** A transaction as the service answers it. */
+/** A transaction in the form that the service returns. */
 export function transaction(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     txnId: 't1',

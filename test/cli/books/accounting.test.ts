@@ -1,5 +1,5 @@
-// Files for accountants: the columns and limits that the programs document, and an OFX statement
-// that a third-party parser reads.
+// svcpay writes files for accounting programs in their documented formats. A third-party parser
+// reads the OFX statement.
 import { parse as parseOfx } from 'ofx-js';
 import { parse } from 'csv-parse/sync';
 import Big from 'big.js';

@@ -1,5 +1,4 @@
-// A receipt as a page: amount, recipient, fees, total, states with times; without scripts and
-// resources.
+// svcpay tx get -o html writes a receipt as a page without scripts and external resources.
 import Big from 'big.js';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../../support/in-process.js';

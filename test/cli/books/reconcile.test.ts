@@ -1,5 +1,5 @@
-// Reconciliation on the command line: service, journal, inbox and batch results, with exit 0 only
-// if all agree.
+// svcpay reconcile compares service, journal, inbox and batch results, and exits 0 only if all
+// agree.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -138,7 +138,7 @@ describe('svcpay reconcile', () => {
     });
     expect(run.stderr).toContain('svcpay reconcile --import');
     expect((await svcpay(['reconcile', '--import', '--json'], fresh)).json()).toEqual({
-      // Five of them are the receives of the first balances.
+      // Five of the six transactions are the receives that fund a new sandbox.
       read: 6,
       entered: 1,
       open: 0,

@@ -1,4 +1,4 @@
-// Rates stored at settlement, for every kind of transaction whose settlement this home sees.
+// svcpay stores the exchange rate of each transaction whose settlement this home observes.
 import { describe, expect } from 'vitest';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ async function worth(around: Here): Promise<Row[]> {
     now: Date.now,
   });
   const rows: Row[] = parse(stdout, { columns: true });
-  // Without the receives of the first balances.
+  // Omits the receives that fund a new sandbox.
   return rows.filter(({ txnId, note }) => txnId !== '' && note !== 'Sandbox money');
 }
 

@@ -1,5 +1,5 @@
-// A closed month: its file and hash, the comparison of a later run, and months that cannot be
-// closed.
+// svcpay statement close writes a closed month with its hash, and later compares the month with
+// the service.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
@@ -106,7 +106,7 @@ describe('svcpay statement close', () => {
     });
     const elsewhere = ['statement', 'close', ago(2), '--tz', 'Asia/Tokyo', '--json'];
     expect((await svcpay(elsewhere, around)).error().message).toContain('use the days of UTC');
-    // The zone and the folder of the last close, if none are given.
+    // Without flags, svcpay uses the time zone and the folder of the last close.
     expect(await svcpay(['statement', 'close', ago(2), '--json'], around)).toMatchObject({
       exitCode: 0,
     });

@@ -1,5 +1,5 @@
-// Statements on the command line: a year ties to the satoshi in every format, and a missing row is
-// reported by its id.
+// svcpay statement ties a year of transactions to the satoshi in every format, and names a missing
+// transaction by its id.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { quickTime, svcpay, type Here } from '../../support/in-process.js';
 import { test as base } from '../../support/svcpay.js';
 
 /**
- * svcpay repeats a statement that does not tie for eight seconds, which the clock of these tests
+ * If a statement does not tie, svcpay reads again for eight seconds, which the clock of these tests
  * skips.
  */
 const test = base.extend<{ books: Here & { readonly sandbox: Sandbox } }>({

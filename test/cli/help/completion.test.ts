@@ -1,4 +1,4 @@
-// Completion: the answers to the scripts, and real shells that run the scripts.
+// Tests the words that svcpay offers to the completion scripts, and the scripts in real shells.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -182,7 +182,7 @@ describe('shell completion', () => {
     expect(lines.map((each) => each.split('\t')[0])).toEqual(offers);
   });
 
-  test('offers an id with the amount and payee that a list showed', () => {
+  test('offers a transaction id with the amount and payee that an earlier list showed', () => {
     expect(answer(['fish', 'tx', 'get', ''], pages, env, () => Database)).toBe(
       'ad79a67a-5e07\t↓ Lightning 12 000 sat, Ada\n',
     );
@@ -217,8 +217,8 @@ describe('shell completion', () => {
 
   const between = 'and the next line';
   /**
-   * zsh completes only at a terminal, so a replacement of compadd prints its arguments. One shell
-   * completes all lines, because it starts slowly.
+   * Returns what zsh offers for each line. The script prints the offers itself, because zsh
+   * completes only at a terminal. A single zsh completes all lines, because zsh starts slowly.
    */
   const zshOffers = (lines: readonly string[]): string[] => {
     const asked = lines.map(

@@ -1,4 +1,4 @@
-// What `tx list --search` finds in one transaction.
+// `svcpay tx list --search` finds words and ids in a transaction.
 import { expect, test } from 'vitest';
 import { matcher } from '../../../src/cli/history/search.js';
 

@@ -1,4 +1,4 @@
-// The menu of the home screen: the command line that each choice leads to.
+// Each choice in the menu of the home screen leads to a command line.
 import { expect, test } from 'vitest';
 import { askWhatNext } from '../../../src/cli/overview/home.js';
 import { back } from '../../../src/terminal/ask/ask.js';
@@ -11,17 +11,17 @@ async function chosen(answer: string, isPending = false) {
     isReached: true,
     above: () => [],
   });
-  return words === back ? 'left' : words.join(' ');
+  return words === back ? 'leave the menu' : words.join(' ');
 }
 
 test.each([
-  ['<', 'left'],
+  ['<', 'leave the menu'],
   ['receive', 'receive'],
   ['send', 'send'],
   ['swap', 'swap'],
   ['pay out', 'payout'],
   ['history', 'tx list'],
-])('the home menu turns the answer "%s" into "%s"', async (answer, line) => {
+])('the home menu maps the answer "%s" to "%s"', async (answer, line) => {
   expect(await chosen(answer)).toBe(line);
 });
 

@@ -1,4 +1,4 @@
-// The keys of the live screen: which row they choose, and when they open, close and leave.
+// Keys of the live screen choose a row, open and close its receipt, and leave the screen.
 import { expect, test } from 'vitest';
 import { pressed } from '../../../src/cli/overview/watch.js';
 import type { WatchModel } from '../../../src/terminal/cards/watch-view.js';

@@ -1,4 +1,4 @@
-// The screen of a payment: the drawings that each event requests.
+// The screen of a payment turns each event into drawings.
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
@@ -48,7 +48,7 @@ function approval(txnId: string, total: string, worse = false): Approval {
   };
 }
 
-/** The drawings of the last event, after all earlier events. */
+/** The drawings that the last event adds after all earlier events. */
 function drawn(...events: ScreenEvent[]): readonly Drawing[] {
   let model = nothingShown;
   let last: readonly Drawing[] = [];
@@ -110,7 +110,7 @@ describe('the payment screen', () => {
       drawings: [{ draw: 'wait' }],
     },
     {
-      what: 'a refused confirmation whose state is read',
+      what: 'that svcpay reads the state after a refused confirmation',
       events: [{ type: 'refused', error: new Failure('refused', 'too late.') }],
       drawings: [
         { draw: 'say', text: expect.stringContaining('refused the confirmation (too late)') },

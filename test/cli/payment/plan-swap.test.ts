@@ -1,4 +1,4 @@
-// A swap as people write it.
+// planSwap reads the words of `svcpay swap` in the forms that people write.
 import { expect, test } from 'vitest';
 import {
   missingOf,

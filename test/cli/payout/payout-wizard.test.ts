@@ -1,4 +1,5 @@
-// The questions of a payout: their order, the effect of going back, and skipped questions.
+// The payout wizard asks its questions in order, goes back on request, and skips answered
+// questions.
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
 import type { Institution } from '../../../src/api/types.js';
@@ -145,7 +146,7 @@ describe('the payout wizard', () => {
     ]);
   });
 
-  test('offers the labels of the profile, the last code number and the wallets with money', async () => {
+  test('offers the labelled codes of the profile, the last used code and the funded wallets', async () => {
     const codes = {
       purpose: { labels: { 1: 'Family support', 2: 'Education' } },
       source: { last: 7 },
@@ -329,7 +330,7 @@ describe('the payout wizard', () => {
     expect(draft).toMatchObject({ acctNum: '0123456789', acctName: 'LE VAN A' });
   });
 
-  test('offers the code numbers that were used for the recipient', async () => {
+  test('offers the codes that the address book stores for the recipient', async () => {
     const known = { ...leVanA, codes: { purpose: 7, source: 8, relationship: 9 } };
     const { draft } = await played(
       [
@@ -540,7 +541,7 @@ describe('the payout draft', () => {
     expect(senderIn({})).toMatchObject({ senderName: 'Jane Roe', senderPhone: '+491512345678' });
   });
 
-  test('changes one field of the sender of the profile by a flag', () => {
+  test('replaces one field of the sender in the profile with the value of a flag', () => {
     expect(senderIn({ senderCountry: 'FR' })).toMatchObject({
       senderName: 'Jane Roe',
       senderCountry: 'FR',

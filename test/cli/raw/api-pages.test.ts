@@ -1,4 +1,5 @@
-// Following the pages of a list endpoint: every item once, even if the pages overlap or end early.
+// eachItem follows the pages of a list and returns each item once, even if pages overlap or end
+// early.
 import { describe, expect, test } from 'vitest';
 import { eachItem } from '../../../src/cli/raw/api-pages.js';
 

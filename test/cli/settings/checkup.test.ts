@@ -1,4 +1,4 @@
-// The comparison of the machine clock with the service clock in doctor.
+// svcpay doctor compares the machine clock with the service clock.
 import { describe, expect, test } from 'vitest';
 import { compareClocks } from '../../../src/cli/settings/doctor.js';
 

@@ -1,4 +1,5 @@
-// Settings by name: accepted and refused values, and the source of the current value.
+// svcpay config accepts or refuses the value of a setting, and reports where the current value
+// comes from.
 import { describe, expect, test } from 'vitest';
 import { findKey, readKey } from '../../../src/cli/settings/config-keys.js';
 import { readAll } from '../../../src/cli/values.js';

@@ -1,4 +1,5 @@
-// Bitcoin addresses of BIP173, BIP350 and base58check: every kind is read, every damage is refused.
+// parseBitcoinAddress reads every kind of BIP173, BIP350 and base58check address, and refuses
+// damaged addresses.
 import { bech32, bech32m, hex } from '@scure/base';
 import fc from 'fast-check';
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-// TRON and Ethereum addresses: checksums, spellings and the bytes behind them.
+// Tests the checksums and spellings of TRON and Ethereum addresses, and the bytes that they encode.
 import { hex } from '@scure/base';
 import fc from 'fast-check';
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-// BOLT11 decoding: the official vectors, and invoices that a payer must refuse.
+// decodeInvoice reads the official BOLT11 vectors, and refuses invoices that a payer must not pay.
 import { bech32, hex } from '@scure/base';
 import { getPublicKey, Signature } from '@noble/secp256k1';
 import fc from 'fast-check';
@@ -49,7 +49,7 @@ const vectors = loadVectors(
   }),
 );
 
-/** The donation invoice of the standard, which tests change in many ways. */
+/** The donation invoice of the BOLT11 standard, which tests change in many ways. */
 const donation =
   'lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwz' +
   'qfqqqsyqcyq5rqwzqfqypqdpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9qrsgq357wnc' +
@@ -104,7 +104,7 @@ const rare = fc.record({
   metadata: fc.option(fc.nat(40).chain(hexBytes)),
 });
 
-/** The invoice with the high form of its signature: n - S and the other parity. */
+/** Returns the invoice with the high-S form of its signature: n - S and the other parity. */
 function withHighS(invoice: string): string {
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const { prefix, words } = bech32.decode(invoice, false);

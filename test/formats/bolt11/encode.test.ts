@@ -1,4 +1,4 @@
-// BOLT11 encoding: every invoice is read back unchanged, in the shortest notation.
+// encodeInvoice writes invoices in the shortest notation, which decodeInvoice reads back unchanged.
 import { getPublicKey } from '@noble/secp256k1';
 import { hex } from '@scure/base';
 import fc from 'fast-check';
@@ -27,7 +27,7 @@ const anyFields = fc.record({
   expiry: fc.nat(2 ** 40),
 });
 
-/** The defaults of an invoice. */
+/** The fields that encodeInvoice sets by default. */
 const standard = {
   minFinalCltvExpiry: 18,
   features: [8, 14],

@@ -1,4 +1,4 @@
-// The signer of an invoice, recovered from its signature.
+// signerOf recovers the signer of an invoice from its signature.
 import { randomBytes } from 'node:crypto';
 import { getPublicKey } from '@noble/secp256k1';
 import { bech32, hex } from '@scure/base';
@@ -16,7 +16,7 @@ test('signerOf recovers the public key of the signer, and never from another mes
     const signature = bech32.fromWords(sealed.slice(-signatureWords));
     const signer = signerOf('lnbc', words, signature, null);
     expect(signer).toBe(hex.encode(getPublicKey(key)));
-    // Another message or recovery flag leads to another key or to none.
+    // Another message or recovery flag yields another key or no key.
     const other = [...words].with(0, (words[0] ?? 0) ^ 1);
     const flipped = Uint8Array.of(...signature.subarray(0, 64), (signature[64] ?? 0) ^ 1);
     expect(signerOf('lnbc', other, signature, null)).not.toBe(signer);

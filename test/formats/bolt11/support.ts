@@ -9,7 +9,7 @@ import {
   sealInvoice,
 } from '../../../src/formats/bolt11/parts.js';
 
-/** An invoice with a valid signature, whatever its fields. */
+/** Creates an invoice with these fields and a valid signature. */
 export function signed(
   fields: ReadonlyArray<readonly [FieldLetter, readonly number[]]>,
   key: Uint8Array,

@@ -1,5 +1,5 @@
-// Webhook deliveries: signed, in order, repeated by the service clock, logged and replayed. A slow
-// receiver delays no other receiver.
+// The sandbox signs webhook deliveries, sends them in order, repeats them by the service clock,
+// logs them and replays them. A slow receiver delays no other receiver.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-describe('the sandbox on a state change', () => {
+describe('sandbox: state changes', () => {
   test('posts a state change with the fields of the specification, signed over the raw bytes', async () => {
     await register();
     const txn = (await client.create(swap(10, 'USDT', 'USD', { extRefId: 'order-1' }))).body;
@@ -116,13 +116,13 @@ describe('the sandbox on a state change', () => {
   });
 });
 
-describe('the sandbox on a webhook delivery', () => {
+describe('sandbox: webhook deliveries', () => {
   const deliveries = async () => {
     await sandbox.webhooks.settled();
     return sandbox.webhooks.deliveries();
   };
 
-  /** Starts a sandbox that posts to a receiver without an answer; returns the file. */
+  /** Starts a sandbox that posts to a receiver that never answers; returns the sandbox file. */
   const startPosting = async (): Promise<string> => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));
@@ -253,7 +253,7 @@ describe('the sandbox on a webhook delivery', () => {
 
   test('takes over a delivery when the lease of a killed process expires', async () => {
     const file = await startPosting();
-    // The first process still holds its lease, like a killed process.
+    // The first process still holds its lease, as a killed process would.
     let ahead = 14_000;
     const other = await fresh({ file, now: () => Date.now() + ahead });
     await other.close();
@@ -290,7 +290,7 @@ describe('the sandbox on a webhook delivery', () => {
   });
 });
 
-describe('the sandbox on a test event', () => {
+describe('sandbox: test events', () => {
   test('changes no transaction by a test event', async () => {
     await register();
     const txn = (await client.create(swap(10, 'USDT', 'USD', { extRefId: 'mine' }))).body;
@@ -321,7 +321,7 @@ describe('the sandbox on a test event', () => {
   });
 });
 
-describe('the sandbox on HTTPS callbacks', () => {
+describe('sandbox: HTTPS callbacks', () => {
   const certificate = (): { key: string; cert: string } => {
     const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));

@@ -1,4 +1,5 @@
-// The webhook endpoints: one per account, HTTPS, a secret that is never shown.
+// The sandbox accepts one webhook per account, requires HTTPS, and never shows the secret of a
+// webhook.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fresh, type Client, type Fresh } from '../support.js';
 

@@ -1,4 +1,5 @@
-// Authentication and access: signatures, tokens, accounts, and the exact text of each refusal.
+// Tests the authentication of the sandbox: signatures, tokens, access to accounts, and the exact
+// text of each refusal.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { authenticate, fresh, lightningReceive, sign, type Fresh } from '../support.js';
 
@@ -100,7 +101,7 @@ describe('the token endpoint of the sandbox', () => {
   });
 });
 
-describe('the sandbox on tokens', () => {
+describe('sandbox: tokens', () => {
   const invalid = { error: 'invalid token or token expired' };
   const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`;
 
@@ -139,7 +140,7 @@ describe('the sandbox on tokens', () => {
   });
 });
 
-describe('the sandbox on access to accounts', () => {
+describe('sandbox: access to accounts', () => {
   const open = async (body: object) => {
     const credentials = (await sandbox.control('POST', 'accounts', body)).body;
     return { credentials, client: await sandbox.login(credentials) };
@@ -250,7 +251,7 @@ describe('the sandbox on access to accounts', () => {
         await child.client.call('GET', path),
         await stranger.client.call('GET', path),
       ];
-      // The specification of the wallets endpoint has no other answer.
+      // The specification of the wallets endpoint defines only this refusal.
       expect([fromChild.status, fromChild.body]).toEqual(
         path.endsWith('/wallet/')
           ? [401, { error: 'you are not authorized to view this account' }]

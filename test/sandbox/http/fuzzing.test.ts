@@ -1,4 +1,4 @@
-// Random requests to every endpoint: each gets an answer of the specification, and no money moves.
+// The sandbox gives a specified answer to random requests to every endpoint, and moves no money.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { controls } from '../../../src/sandbox/control/control.js';
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The button of the payment page, which moves money. */
+/** Whether the request presses the button of the payment page, which moves money. */
 const isPayNow = ({ path }: { path: string }): boolean => path.endsWith('/pay');
 const served = [
   ...endpoints({ allowSignatureReuse: false }),
@@ -66,7 +66,7 @@ async function send({ method, target, headers, body }: Sent) {
   return outgoing;
 }
 
-/** Every figure that shows money. */
+/** The wallets of all accounts. */
 async function money(): Promise<unknown> {
   const { accounts } = (await client.control('GET', 'status')).body;
   return accounts.map((account: { wallets: unknown }) => account.wallets);
@@ -153,7 +153,7 @@ const body = fc.oneof(
   fc.jsonValue().map(bytes),
   oddJson.map((text) => Buffer.from(text)),
   fc.uint8Array({ maxLength: 64 }),
-  // The value that the server passes on for a body that is too long.
+  // The server passes `undefined` to the sandbox instead of a body that is too long.
   fc.constant(undefined),
 );
 
@@ -195,7 +195,7 @@ const query = fc
   )
   .map((fields) => new URLSearchParams(fields).toString());
 
-describe('the sandbox on arbitrary requests', () => {
+describe('sandbox: arbitrary requests', () => {
   test('gives a specified answer to any request, and moves no money', async () => {
     const before = await money();
     const access = fc.oneof(
@@ -221,7 +221,7 @@ describe('the sandbox on arbitrary requests', () => {
     expect(await money()).toEqual(before);
   }, 120_000);
 
-  test('accepts or refuses any create request as its description says', async () => {
+  test('accepts or refuses any create request as the OpenAPI description defines', async () => {
     const before = await money();
     const target = '/api/v2/transaction';
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };

@@ -1,4 +1,4 @@
-// The sandbox as a server and as a fixture, over a real port.
+// Tests the sandbox as a server and as a fixture, with real ports.
 import { request } from 'node:http';
 import { connect as open } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -181,7 +181,7 @@ describe('the sandbox fixture', () => {
     expect(await sandbox.status()).toMatchObject({
       baseUrl: sandbox.url,
       accountId: sandbox.accountId,
-      // Two of them are the added money.
+      // Two of the completed transactions are the added money.
       transactions: { completed: 3, quoted: 1 },
       faults: 0,
     });

@@ -1,4 +1,5 @@
-// Lightning: real invoices, every state on the way, and no invoice paid twice.
+// The sandbox issues real Lightning invoices, shows every state of a transaction, and pays no
+// invoice twice.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';
@@ -35,7 +36,7 @@ const balance = async () => {
 };
 const stateOf = async (txnId: string) => (await sandbox.get(txnId)).body.txnState;
 
-describe('the sandbox on a Lightning receive', () => {
+describe('sandbox: Lightning receive', () => {
   test('returns every field of a Lightning quote, but no invoice or page', async () => {
     const { status, body } = await sandbox.create(
       lightningReceive(0.0005, { extRefId: 'order-118', note: 'Coffee' }),
@@ -113,11 +114,11 @@ describe('the sandbox on a Lightning receive', () => {
     expect((await sandbox.wallet('EUR')).amount).toBe(90);
   });
 
-  test('expires a receive with its invoice, to the millisecond', async () => {
+  test('expires a receive at the millisecond at which its invoice expires', async () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { now } = (await sandbox.control('GET', 'clock')).body;
     await sandbox.advance(txn.sourceReq.expiresAt - now - 1);
-    // A token is valid as long as an invoice, and was issued earlier.
+    // The token was issued before the invoice and is valid for an equal time, so it has expired.
     await sandbox.renew();
     expect(await stateOf(txn.txnId)).toBe('srccreated');
     await sandbox.advance(1);
@@ -125,7 +126,7 @@ describe('the sandbox on a Lightning receive', () => {
     expect((await sandbox.pay(txn.txnId)).status).toBe(400);
   });
 
-  test('pays a receive by the automatic payer before it expires, even if the clock moves far ahead', async () => {
+  test('lets the automatic payer pay a receive before its expiry, even if the clock moves far ahead', async () => {
     await sandbox.control('PUT', 'auto-pay', { after: '3s' });
     const txn = await sandbox.run(lightningReceive(0.0005));
     await sandbox.advance('2999ms');
@@ -138,7 +139,7 @@ describe('the sandbox on a Lightning receive', () => {
   });
 });
 
-describe('the sandbox on a Lightning send', () => {
+describe('sandbox: Lightning send', () => {
   test('completes a send at the next request after its time has passed', async () => {
     let machine = Date.now();
     const running = await fresh({ now: () => machine });
@@ -292,7 +293,7 @@ describe('the sandbox on a Lightning send', () => {
   });
 
   test.for(['deductNetworkFeesFromDest', 'deductServicepayFees', 'deductNetworkFees'])(
-    'refuses to take fees out of an invoice with %s',
+    'refuses the flag %s for a send to an invoice',
     async (flag) => {
       const answer = await sandbox.create(
         lightningSend(await sandbox.invoice('2500sat'), { [flag]: true }),

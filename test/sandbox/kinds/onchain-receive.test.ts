@@ -1,4 +1,4 @@
-// Money that comes in over a blockchain: addresses, confirmations by the clock and on demand,
+// Tests receives over a blockchain: addresses, confirmations by the clock and on demand, and
 // deposits.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseBitcoinAddress } from '../../../src/formats/address/bitcoin-address.js';
@@ -24,7 +24,7 @@ const usdtAddress = (chainId: string, walletCcy = 'USDT'): Promise<Answered> =>
     `/account/stablecoin-onchain-address?walletCcy=${walletCcy}&chainId=${chainId}`,
   );
 
-describe('the sandbox on an on-chain receive', () => {
+describe('sandbox: on-chain receive', () => {
   test('returns neither an address nor a page in the quote of an on-chain receive', async () => {
     const { body } = await sandbox.create(onchainReceive(0.005));
     expect(body).toMatchObject({
@@ -103,7 +103,7 @@ describe('the sandbox on an on-chain receive', () => {
     expect(await sandbox.balance('BTC')).toEqual([1.004, 1.004]);
   });
 
-  test('expires a receive to the millisecond, unless a payment was detected', async () => {
+  test('expires a receive at the exact millisecond, unless a payment was detected', async () => {
     const [unpaid, paid] = [
       await sandbox.run(onchainReceive(0.005)),
       await sandbox.run(onchainReceive(0.1)),
@@ -135,7 +135,7 @@ describe('the sandbox on an on-chain receive', () => {
     ]);
   });
 
-  test('pays a receive by the automatic payer, which then waits for blocks', async () => {
+  test('lets the automatic payer pay a receive, which then waits for blocks', async () => {
     await sandbox.control('PUT', 'auto-pay', { after: '3s' });
     const txn = await sandbox.run(onchainReceive(0.005));
     await sandbox.advance('3s');
@@ -161,7 +161,7 @@ describe('the sandbox on an on-chain receive', () => {
   });
 });
 
-describe('the sandbox on permanent addresses', () => {
+describe('sandbox: permanent addresses', () => {
   test('returns a permanent address in the format of each chain', async () => {
     const [tron, eth] = await Promise.all(
       ['TRON', 'ETH'].map(async (chainId) => (await usdtAddress(chainId)).body),
@@ -229,7 +229,7 @@ describe('the sandbox on permanent addresses', () => {
     expect(await sandbox.balance('USDT')).toEqual([10_012.5, 10_012.5]);
   });
 
-  test('refuses to pay an address without an amount, or an address of another service', async () => {
+  test('refuses a deposit without an amount, and a deposit to an address of another service', async () => {
     expect((await sandbox.pay(await bitcoinAddress())).status).toBe(400);
     expect((await sandbox.pay('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.1')).status).toBe(
       400,

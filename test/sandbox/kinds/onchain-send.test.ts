@@ -1,5 +1,5 @@
-// Money that goes out over a blockchain: BTC to every format of address, USDT on TRON, fees,
-// confirmations, failures.
+// Tests sends over a blockchain, with BTC to every format of address, USDT on TRON, fees,
+// confirmations and failures.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fresh, onchainSend, usdtSend, type Fresh } from '../support.js';
 
@@ -17,11 +17,11 @@ const tronAddress = async (): Promise<string> =>
 
 const somewhere = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const someTron = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
-/** Addresses of twenty zeroes, which no network delivers to. */
+/** Addresses of twenty zero bytes, to which the sandbox fails each send. */
 const nowhere = 'tb1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0l98cr';
 const nowhereTron = 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb';
 
-describe('the sandbox on an on-chain send', () => {
+describe('sandbox: on-chain send', () => {
   test('debits the amount and both fees, broadcasts the send, and completes it with its confirmations', async () => {
     const quote = (await sandbox.create(onchainSend(somewhere, 0.01))).body;
     expect(quote).toMatchObject({
@@ -156,7 +156,7 @@ describe('the sandbox on an on-chain send', () => {
   });
 });
 
-describe('the sandbox on a USDT send', () => {
+describe('sandbox: USDT send', () => {
   test('debits the amount and both fees, and completes the send with its confirmation', async () => {
     const txn = await sandbox.run(usdtSend(someTron, 100));
     expect(txn).toMatchObject({

@@ -1,5 +1,5 @@
-// Fiat payouts: every country and method of the specification, the rules on both parties, and how
-// long it takes.
+// Tests fiat payouts: every country and method of the specification, the rules for both parties,
+// and the duration of a payout.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fresh, payout, type Answered, type Fresh } from '../support.js';
 
@@ -12,7 +12,8 @@ beforeEach(async () => {
 afterEach(() => sandbox.close());
 
 /**
- * The specification's table, repeated: country, currency, method, kind of institution, an account.
+ * A copy of the specification's table: country, currency, method, kind of institution, and an
+ * example account.
  */
 const destinations: readonly (readonly [string, string, string, 'bank' | 'mobile', string])[] = [
   ['CA', 'CAD', 'cad-interac', 'bank', 'someone@example.ca'],
@@ -48,7 +49,7 @@ const account = {
   institutionName: 'Vietcombank',
 };
 
-describe('the sandbox on a payout', () => {
+describe('sandbox: payout', () => {
   test('debits a fiat payout in BTC, with a fee', async () => {
     const quote = (await sandbox.create(payout(500_000))).body;
     expect(quote).toMatchObject({
@@ -120,7 +121,7 @@ describe('the sandbox on a payout', () => {
     );
   });
 
-  test('finds the country of the method `mobile` from the institution', async () => {
+  test('derives the country of the method `mobile` from the institution', async () => {
     const reqDetails = { ...account, acctNum: '+221771234567', institutionCode: 'WAVESN' };
     const answer = await sandbox.create(
       payout(1000, { ccy: 'XOF', method: 'mobile', reqDetails }, {}, { sourceOfFunds: funds }),
@@ -139,7 +140,7 @@ describe('the sandbox on a payout', () => {
     expect((await sandbox.create(payout(1000))).status).toBe(200);
   });
 
-  // sourceOfFunds object: "all integers. Meaning of the code values: not shown."
+  // The specification allows "all integers" for sourceOfFunds and does not define the codes.
   test('accepts any integers as the source of funds, and returns them', async () => {
     const sourceOfFunds = { purpose: 0, source: -1, relationship: 10_001 };
     expect(

@@ -1,4 +1,4 @@
-// The shapes of answers that live services were observed to use, each tested on the wire.
+// Tests each live shape of the sandbox: an answer format that a live service was observed to use.
 import { afterEach, describe, expect, test } from 'vitest';
 import { shapeNames, type LiveShapeName } from '../../../src/sandbox/live-shapes/table.js';
 import { openSandbox } from '../../../src/sandbox/embedded.js';
@@ -30,7 +30,7 @@ interface Shaped extends Client {
 
 const url = 'http://sandbox.localhost';
 
-/** A fresh sandbox with these shapes, whose answers are not part of the description. */
+/** Starts a sandbox with these live shapes, whose answers differ from the OpenAPI description. */
 async function shaped(liveShapes: readonly string[]): Promise<Shaped> {
   const sandbox = openSandbox({ autoPay: 'off', liveShapes });
   cleanups.push(() => sandbox.close());
@@ -68,7 +68,7 @@ const token: Look = (client) => client.token();
 const accessToken = expect.any(String);
 const accountId = expect.stringMatching(/^ne01-/);
 
-/** A request for each shape, and the expected answer. */
+/** For each live shape, a request and the expected answer. */
 const seen: Readonly<Partial<Record<LiveShapeName, readonly [look: Look, answer: unknown]>>> = {
   'token-expiry-iso': [token, { accessToken, expiredAt: iso, accountId }],
   'token-expiry-text': [
@@ -287,7 +287,7 @@ const seen: Readonly<Partial<Record<LiveShapeName, readonly [look: Look, answer:
   ],
 };
 
-describe('a live shape of the sandbox', () => {
+describe('sandbox: live shapes', () => {
   test.for(Object.entries(seen))(
     'applies the live shape %s to answers',
     async ([name, [look, expected]]) => {

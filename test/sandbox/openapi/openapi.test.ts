@@ -1,4 +1,5 @@
-// The OpenAPI description that the sandbox serves, and the check of every answer in the tests.
+// Tests the OpenAPI description that the sandbox serves, and the check of each answer in other
+// tests.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
@@ -157,13 +158,13 @@ describe('the OpenAPI check of answers', () => {
   });
 });
 
-/** Files that start a sandbox without this check, or contain the check. */
+/** Files that may start a sandbox without this check, or that contain the check. */
 const unchecked = [
-  // An integrator's program, which imports only the package.
+  // The program of an integrator imports only the package.
   'e2e/fixtures/consumer/consumer.ts',
-  // Answers in live shapes are not part of the description.
+  // The OpenAPI description omits answers in live shapes.
   'sandbox/live-shapes/live-shapes.test.ts',
-  // Makes clients that check.
+  // The clients that this file creates check their answers.
   'sandbox/support.ts',
   // Its client checks.
   'sandbox/swapper.ts',

@@ -1,4 +1,4 @@
-// Long lists: every page of every filter equals the same part of the whole list.
+// Tests long lists: every page of every filter equals the same part of the whole list.
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,7 +7,9 @@ import { openService, type Service } from '../../../src/sandbox/service.js';
 import { clientOf, lightningReceive, swap, type Client } from '../support.js';
 
 const rows = 10_007;
-/** The receives of the first balances, which are much older. */
+/**
+ * The number of receives that fund a new sandbox, which are much older than the other transactions.
+ */
 const initial = 5;
 const rareState = 'rejected';
 const pool = ['completed', 'completed', 'completed', 'expired', 'failed', 'quoted', 'usercanceled'];
@@ -37,10 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/**
- * Copies the two transactions made above until there are many, a second apart, in states of all
- * kinds.
- */
+/** Copies the two transactions above many times, a second apart, in states of all kinds. */
 function multiply(store: Store): void {
   const changed: Record<string, string> = {
     id: `id || '-' || n`,
@@ -52,7 +51,7 @@ function multiply(store: Store): void {
   const columns = store
     .all(v.object({ name: v.string() }), 'PRAGMA table_info(txn)')
     .map(({ name }) => name);
-  // Moves the two originals before their copies.
+  // The two originals get earlier creation times than their copies.
   store.run('UPDATE txn SET created_at = created_at - ? WHERE number > ?', 1000 * rows, initial);
   store.run(
     `WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ?)

@@ -1,6 +1,6 @@
-// Random sequences of calls, clock steps, blocks and faults: the books always balance, and the
-// states follow the table. Everything random comes from the seed that fast-check prints on a
-// failure, so that it can be replayed.
+// After random sequences of calls, clock steps, blocks and faults, the books balance and the states
+// follow the table. All randomness comes from a seed, which fast-check prints on a failure so that
+// anyone can replay the sequence.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import * as v from 'valibot';
@@ -44,12 +44,12 @@ interface CreateAction {
   readonly do: (typeof createKinds)[number];
   readonly size: number;
   readonly ref: number;
-  /** Whether the destination is unreachable. */
+  /** Whether the destination cannot be reached. */
   readonly doomed: boolean;
-  /** Ends like this by a fault, before its start or before its arrival. */
+  /** The final state that a fault causes, before the start of the payment or before its arrival. */
   readonly ending: (typeof endings)[number] | null;
   readonly deduct: boolean;
-  /** Is confirmed at once. */
+  /** Whether the sequence confirms the quote at once. */
   readonly confirmed: boolean;
 }
 
@@ -104,7 +104,7 @@ const send = [
   'destsent>rejected',
   'destsent>error',
 ];
-/** The specification's table, repeated on purpose; `rejected` and `error` are for faults. */
+/** A deliberate copy of the specification's table. Only faults lead to `rejected` and `error`. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'lightning-receive': [
     ...quoted,
@@ -129,7 +129,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   swap: [...quoted, 'quoted>completed', 'quoted>failed', 'quoted>rejected', 'quoted>error'],
 };
 
-describe('the sandbox on any sequence of calls', () => {
+describe('sandbox: random sequences of calls', () => {
   test('keeps the books balanced, the states valid, and every reference and movement unique', async () => {
     const seen = new Set<string>();
     const whole = fc.tuple(fc.nat(), fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }));
@@ -153,7 +153,8 @@ describe('the sandbox on any sequence of calls', () => {
       }),
       { numRuns: countOf({ part: 10, all: 20 }) },
     );
-    // A run that never reaches a state proves nothing about the state.
+    // The sequences must reach every state, because a state that was never reached was never
+    // tested.
     const reached = new Set([...seen].map((change) => change.split('>')[1]));
     expect([...reached].toSorted()).toEqual([
       'completed',
@@ -173,20 +174,20 @@ interface World {
   readonly service: Service;
   readonly client: Client;
   readonly errors: unknown[];
-  /** Bodies of the webhook deliveries, as they arrived. */
+  /** The bodies of the webhook deliveries, in order of arrival. */
   readonly posted: string[];
-  /** The transactions so far, the newest last. */
+  /** The ids of all transactions, with the newest last. */
   readonly ids: string[];
   /** Used references. */
   readonly refs: Set<string>;
-  /** BTC and USDT addresses of the account. */
+  /** The BTC and USDT addresses of the account. */
   readonly own: { readonly bitcoin: string; readonly tron: string };
 }
 
-/** After the receives of the first balances. */
+/** A time after the receives that fund a new sandbox. */
 const start = Date.UTC(2026, 0, 5);
 
-/** A service whose time and randomness follow from the seed alone. */
+/** Creates a sandbox whose time and randomness depend only on the seed. */
 async function openWorld(seed: number): Promise<World> {
   const errors: unknown[] = [];
   let drawn = 0;
@@ -344,14 +345,14 @@ async function createRequest(
   }
 }
 
-/** Pays the address of an on-chain receive a different amount. */
+/** Pays another amount than requested to the address of an on-chain receive. */
 async function payLess(client: Client, txnId: string): Promise<void> {
   const address = (await client.get(txnId)).body.sourceReq?.reqDetails.address;
   if (typeof address === 'string')
     await client.control('POST', 'pay', { target: address, amount: '123456sat' });
 }
 
-/** Sets how a transaction fails, at its start or at its settlement. */
+/** Makes a transaction fail at its start or at its settlement. */
 function plan({ store }: Service, txnId: string, state: string, size: number): void {
   const ending = JSON.stringify({
     state,
@@ -381,8 +382,8 @@ function assertBooks({ store }: Service): void {
 }
 
 /**
- * Every transaction began quoted and moved along the table alone, so nothing left a final state.
- * Gives the moves.
+ * Checks that every transaction began as quoted, followed the table and left no final state.
+ * Returns the state changes.
  */
 function assertHistory({ store }: Service): string[] {
   const changes = store.all(
@@ -402,7 +403,7 @@ function assertHistory({ store }: Service): string[] {
   });
 }
 
-/** Every state change was posted once, in the order in which they came about. */
+/** Checks that every state change was posted once and in order. */
 async function assertDeliveries({ service, posted }: World): Promise<void> {
   await service.delivered();
   const changes = service.store.all(
@@ -419,8 +420,8 @@ async function assertDeliveries({ service, posted }: World): Promise<void> {
 }
 
 /**
- * Each transaction moved its money once and as its history says, each deposit came in once, nothing
- * is reserved.
+ * Checks that each transaction moved its money once and in agreement with its states, that each
+ * deposit was credited once, and that no money is reserved.
  */
 function assertMovements({ service: { store } }: World): void {
   const moved = store.all(

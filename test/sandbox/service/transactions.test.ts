@@ -1,5 +1,5 @@
-// Quotes and their rules for every kind: amounts, references, confirmation, cancellation, swaps,
-// the list.
+// Tests the rules for transactions of every kind: amounts, references, confirmation, cancellation,
+// swaps and the list.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fresh, lightningReceive, lightningSend, swap, type Fresh } from '../support.js';
 
@@ -17,7 +17,7 @@ const amounts = async (): Promise<Record<string, number>> => {
   return Object.fromEntries(wallets.map(({ ccy, amount }) => [ccy, amount]));
 };
 
-describe('the sandbox on a swap', () => {
+describe('sandbox: swap', () => {
   test('executes a swap at once, with its fee on top of the source amount', async () => {
     const txn = await sandbox.run(swap(25, 'USDT', 'BTC'));
     expect(txn).toMatchObject({
@@ -59,7 +59,7 @@ describe('the sandbox on a swap', () => {
   });
 });
 
-describe('the sandbox on a quote', () => {
+describe('sandbox: quote', () => {
   test('answers the confirmation of an expired quote with code 2005', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
     await sandbox.advance('60s');
@@ -124,7 +124,7 @@ describe('the sandbox on a quote', () => {
   });
 });
 
-describe('the sandbox on a create request', () => {
+describe('sandbox: create request', () => {
   const source = { ccy: 'USDT', method: 'servicepay' };
   const one = { ...source, amtRequested: 1 };
   const dest = { ccy: 'USD', method: 'servicepay' };
@@ -229,7 +229,9 @@ describe('the sandbox on a create request', () => {
 
 describe('the sandbox list of transactions', () => {
   const list = async (query = '') => (await sandbox.call('GET', `/transaction${query}`)).body;
-  /** Without the receives of the first balances, which have no reference. */
+  /**
+   * The references on a page of the list. The receives that fund a new sandbox have no reference.
+   */
   const refs = async (query: string): Promise<string[]> =>
     (await list(query)).data.flatMap(({ extRefId }: { extRefId?: string }) => extRefId ?? []);
 
@@ -318,7 +320,7 @@ describe('the sandbox list of transactions', () => {
     expect(await refs(`?time=30d&startTime=${at(created + 1)}`)).toEqual(['new', 'old']);
   });
 
-  // Endpoint 10: startTime and endTime are ISO 8601, both inclusive.
+  // Endpoint 10 defines startTime and endTime in ISO 8601, and includes both instants.
   test.for([
     ['2031-05-17T10:00:00.000Z', true],
     ['2031-05-17T10:00:00', true],
@@ -370,7 +372,7 @@ describe('the sandbox list of transactions', () => {
   });
 });
 
-describe('the sandbox on other requests', () => {
+describe('sandbox: other requests', () => {
   test('names both currencies of each exchange rate', async () => {
     const { data } = (await sandbox.call('GET', '/rate')).body;
     expect(data).toMatchObject({ BTCUSD: 100_000, BTCVND: 2_500_000_000, USDTUSD: 1 });

@@ -1,4 +1,4 @@
-// The store: each job is one database transaction, even if its parts fail.
+// The sandbox store executes each job in one database transaction, even if parts of the job fail.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,7 +94,7 @@ describe('the sandbox store', () => {
     expect(keys()).toEqual(['a']);
   });
 
-  test('rolls back only the inner of two nested savepoints', async () => {
+  test('rolls back the inner part of a job together with its failed outer part', async () => {
     await store.write(() => {
       expect(() =>
         store.attempt(() => {
@@ -109,7 +109,7 @@ describe('the sandbox store', () => {
   });
 });
 
-/** A key to write, or a part of further steps that may fail at its end. */
+/** A key to write, or a part of a job that contains more steps and may fail at its end. */
 type Step = string | { readonly steps: readonly Step[]; readonly fails: boolean };
 
 const { step } = fc.letrec<{ step: Step }>((tie) => ({

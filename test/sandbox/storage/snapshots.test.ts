@@ -1,4 +1,5 @@
-// Snapshots save and restore the whole state; seeds are the states in which a sandbox can start.
+// Snapshots save and restore the whole state of a sandbox. Seeds are the states in which a sandbox
+// can start.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +35,7 @@ afterEach(async () => {
 const list = async (): Promise<string> =>
   (await client.call('GET', '/transaction?time=other')).text;
 
-describe('the sandbox on a snapshot', () => {
+describe('sandbox: snapshots', () => {
   test('restores money, transactions, accounts, webhooks and time from a snapshot', async () => {
     const shop = await sandbox.account('Shop');
     await client.call('POST', '/webhook', { callback: 'https://example.com/', secret: 'secret' });
@@ -135,7 +136,7 @@ describe('the sandbox on a snapshot', () => {
   });
 });
 
-describe('the sandbox on a seed', () => {
+describe('sandbox: seeds', () => {
   test('creates a month of transactions of every kind and outcome from the seed "history"', async () => {
     await sandbox.seed('history');
     const { body } = await client.call('GET', '/transaction?time=other&limit=100');
@@ -177,8 +178,8 @@ describe('the sandbox on a seed', () => {
   });
 });
 
-describe('the sandbox on its own money', () => {
-  /** The sum of the completed receives of the list for each wallet. */
+describe('sandbox: initial and added money', () => {
+  /** For each wallet, the sum of the completed receives in the list. */
   const received = async (): Promise<Record<string, number>> => {
     const sums: Record<string, number> = {};
     for (const { txnState, destReq } of (await client.call('GET', '/transaction?time=other')).body
@@ -193,7 +194,7 @@ describe('the sandbox on its own money', () => {
     return Object.fromEntries((account?.wallets ?? []).map(({ ccy, amount }) => [ccy, amount]));
   };
 
-  test('lists the first balances as receives', async () => {
+  test('lists the initial balances as receives', async () => {
     expect(await wallets()).toEqual({
       BTC: 1,
       USDT: 10_000,
@@ -220,7 +221,7 @@ describe('the sandbox on its own money', () => {
     expect((await client.get(newest.txnId)).body.sourceReq.reqDetails.address).toMatch(/^tb1/);
   });
 
-  test('credits a payment to a permanent address without a transaction', async () => {
+  test('credits a payment to a permanent address but lists no transaction for it', async () => {
     const { staticOnchainAddress } = (await client.call('GET', '/account/onchain-address')).body;
     await sandbox.pay(staticOnchainAddress, '0.25');
     await sandbox.mine(6);

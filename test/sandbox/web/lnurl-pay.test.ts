@@ -1,4 +1,4 @@
-// LNURL-pay for the sandbox's own users: what another wallet does to pay one of them.
+// Tests LNURL-pay for users of the sandbox: the requests with which another wallet pays a user.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ afterEach(() => sandbox.close());
 
 const payRequest = async (user: string) => sandbox.root(`/.well-known/lnurlp/${user}`);
 
-/** Follows the callback as a wallet does. */
+/** Requests an invoice from the callback, as a wallet does. */
 async function ask(user: string, amount: string) {
   const { body } = await payRequest(user);
   const { pathname } = new URL(body.callback);

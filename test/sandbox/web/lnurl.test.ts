@@ -1,5 +1,4 @@
-// Lightning Addresses and LNURLs, resolved by the service: to its own users and to the world
-// outside.
+// The sandbox resolves Lightning Addresses and LNURLs of its own users and of other services.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { encodeLnurl } from '../../../src/formats/lnurl.js';
 import { fresh, lnurlSend, type Client, type Fresh } from '../support.js';
@@ -18,7 +17,7 @@ afterEach(() => sandbox.close());
 
 const outsideLnurl = encodeLnurl('https://pay.example/.well-known/lnurlp/alice');
 
-describe('the sandbox on a send to a Lightning Address', () => {
+describe('sandbox: send to a Lightning Address', () => {
   test('quotes the resolved address and completes the send like a Lightning payment', async () => {
     const quote = (await sandbox.create(lnurlSend('Alice@Pay.Example', 0.000025))).body;
     expect(quote).toMatchObject({

@@ -1,4 +1,4 @@
-// The payment page without a browser: who may press its button.
+// Tests without a browser which pages may press the button of the payment page.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fresh, lightningReceive, type Fresh } from '../support.js';
 

@@ -1,10 +1,10 @@
-// Reading and writing JSON with exact numbers.
+// readJson and writeJson keep numbers exact.
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readJson, writeJson } from '../../../src/sandbox/wire/json.js';
 
-/** Documents whose numbers have a sensible size; absurd ones are refused. */
+/** Numbers of a sensible size, because readJson refuses absurd numbers. */
 const number = fc
   .double({ min: -1e18, max: 1e18, noNaN: true })
   .filter((n) => n === 0 || Math.abs(n) > 1e-18);

@@ -1,4 +1,4 @@
-// The messages for refused bodies.
+// The sandbox explains why it refuses a body.
 import { expect, test } from 'vitest';
 import { bodies, withSandbox } from '../../conformance/integrator.js';
 

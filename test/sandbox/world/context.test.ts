@@ -1,4 +1,4 @@
-// The sandbox's random ids.
+// The sandbox creates random ids.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { randomId } from '../../../src/sandbox/world/context.js';

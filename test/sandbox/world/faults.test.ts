@@ -1,4 +1,5 @@
-// Injected faults: the requests they hit, the client's result, and the effect of the request.
+// Tests injected faults: the requests that they match, the client's result, and the effect of the
+// request.
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +27,7 @@ let client: Client;
 beforeEach(async () => {
   ({ sandbox } = await serve({ allowHttpCallbacks: true }));
   cleanups.push(() => sandbox.stop());
-  // The answers of faults are not part of the OpenAPI description.
+  // This client checks no answers, because the OpenAPI description omits answers of faults.
   client = await connect(fetch, sandbox.url, sandbox, () => undefined);
   await sandbox.clock.freeze();
 });

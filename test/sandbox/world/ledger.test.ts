@@ -1,4 +1,5 @@
-// The books refuse a movement that does not balance, happens twice or takes a wallet below zero.
+// The ledger of the sandbox refuses a movement that does not balance, happens twice or takes a
+// wallet below zero.
 import { randomBytes } from 'node:crypto';
 import Big from 'big.js';
 import fc from 'fast-check';

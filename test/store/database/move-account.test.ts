@@ -1,5 +1,5 @@
-// Moving an account from one database to another: wherever the move is interrupted, it neither loses
-// nor repeats a payment, and the next run completes it.
+// Wherever the move of an account to another database is interrupted, no payment is lost or
+// repeated, and the next run completes the move.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,10 @@ async function emptySide(): Promise<IdentifiedDatabase> {
   return { database, id: (await checkTables(database, journalPart)).id };
 }
 
-/** A database with all that an account can have in it, and a payment of another account. */
+/**
+ * Creates a database with all records that an account can have, and with a payment of another
+ * account.
+ */
 async function filledSide(): Promise<IdentifiedDatabase> {
   const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -89,7 +92,7 @@ const move = (
   isAlive = nobody,
 ): Promise<number> => moveAccount({ from, to, account, scope, isAlive });
 
-/** Whether a payment of the account can be opened; the payment is removed again. */
+/** Whether the database accepts a new payment of the account, which is then removed again. */
 async function accepts({ database }: IdentifiedDatabase): Promise<boolean> {
   try {
     await openSqlJournal(database, nobody).begin(draft('probe'));
@@ -145,7 +148,7 @@ async function expectMoved(
     expect([table, await countIn(from, table, of)]).toEqual([table, 0]);
 }
 
-/** Ends before the next transaction after so many, as if killed. */
+/** Simulates a kill: `step` can throw before each transaction of the database. */
 function killed({ database, id }: IdentifiedDatabase, step: () => void): IdentifiedDatabase {
   const stopping: Postgres = {
     ...database,
@@ -173,7 +176,8 @@ describe.skipIf(!hasPostgres)('moveAccount', () => {
           () => true,
           () => false,
         );
-        // The new database accepts payments before the move, or when it has all of them.
+        // The new database accepts payments only before the move or after it has received all
+        // payments.
         if (await accepts(from)) expect(await countIn(to, 'payments', 'scope')).toBe(0);
         else expect([allowed, await accepts(to)]).toEqual([allowed, isWhole]);
         await move(from, to);

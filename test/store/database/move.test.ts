@@ -1,5 +1,5 @@
-// Moving journal and inbox of a home into PostgreSQL: wherever the move is interrupted, a second run
-// leaves each row in the database once.
+// svcpay db move copies journal and inbox of a home into PostgreSQL. Wherever the move is
+// interrupted, a second run leaves each row in the database once.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

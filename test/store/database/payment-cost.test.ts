@@ -1,4 +1,4 @@
-// The load of a payment on a shared database and the service, as docs/scale.md states it.
+// A payment puts no more load on the shared database and the service than docs/scale.md states.
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { test } from '../../support/svcpay.js';
 
 const table = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'docs/scale.md'), 'utf8');
 
-/** Requests, transactions, writes and locks of a row of the table. */
+/** The requests, transactions, writes and locks in a row of the table in docs/scale.md. */
 function promised(what: string): number[] {
   const row = table.split('\n').find((line) => line.startsWith(`| ${what} |`)) ?? '';
   return row
@@ -19,7 +19,7 @@ function promised(what: string): number[] {
     .map((cell) => parseInt(cell, 10));
 }
 
-/** A database connection that counts its queries. */
+/** Starts a proxy for a database connection that counts its queries. */
 async function counted(url: string) {
   let sent = '';
   const { port } = new URL(url);
@@ -35,8 +35,8 @@ async function counted(url: string) {
   return {
     url: url.replace(`:${port}/`, `:${(server.address() as AddressInfo).port}/`),
     counts: () => {
-      // One transaction goes in one message, or its first statement and its COMMIT go in messages
-      // of their own.
+      // A transaction is sent in one message, or its first statement and its COMMIT are sent
+      // separately.
       const transactions = sent.split(/BEGIN ISOLATION/).slice(1);
       const writes = transactions.filter((each) =>
         /INSERT INTO|UPDATE \w|DELETE FROM/.test(each),
@@ -74,7 +74,7 @@ test.skipIf(!hasPostgres)(
       expect(found.map((each, at) => Math.max(each, limits[at] ?? 0))).toEqual(limits);
     };
     await run(['db', 'upgrade', '--new']);
-    // The first payment signs in and reads the list for the first time.
+    // Only the first payment signs in and reads the list.
     await cost(['--no-wait', '--ref', 'first']);
     noMore(await cost(['--no-wait']), 'A payment without `--ref`');
     noMore(await cost(['--no-wait', '--ref', 'own']), 'A payment with `--ref`');

@@ -1,4 +1,4 @@
-// PostgreSQL under the journal, with unsolicited messages of the server.
+// Tests PostgreSQL as the database of the journal when the server sends unsolicited messages.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,7 +10,7 @@ const server = usingPostgres();
 
 const isReady = Buffer.from('5a0000000549', 'hex');
 
-/** The message of a connection ended by the administrator. */
+/** The message with which PostgreSQL ends a connection for an administrator. */
 function ended(): Buffer {
   const fields = Buffer.from(
     'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0',
@@ -20,7 +20,7 @@ function ended(): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-/** A connection to the server that ends the first time as soon as it opens. */
+/** Starts a proxy to the server that ends its first connection immediately. */
 async function abrupt(url: string): Promise<string> {
   let isFirst = true;
   const door = createServer((client) => {

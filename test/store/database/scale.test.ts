@@ -1,5 +1,5 @@
-// docs/scale.md as an operator follows it: roles with only the granted rights, settings, archive and
-// backup.
+// Tests docs/scale.md as an operator follows it: roles with only the granted rights, settings,
+// archive and backup.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -20,7 +20,7 @@ import { runsAll } from '../../support/part.js';
 
 const page = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'docs/scale.md'), 'utf8');
 
-/** The block of the page that contains `within`. */
+/** The code block of docs/scale.md that contains the text `within`. */
 const block = (language: string, within: string): string =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))]
     .map(([, code = '']) => code)

@@ -1,5 +1,5 @@
-// The schemas of journal and inbox in SQLite and PostgreSQL: equal tables, columns, keys and indexes,
-// apart from the tables that only one database needs.
+// SQLite and PostgreSQL have equal schemas of journal and inbox, except for the tables that only
+// one database needs.
 import Database from 'libsql';
 import * as v from 'valibot';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -12,7 +12,7 @@ import { hasPostgres } from '../../support/postgres.js';
 import { prepareTables } from '../../support/prepared-database.js';
 import { usingPostgres } from '../../support/shared-postgres.js';
 
-/** By table: each column, key and index in words. */
+/** For each table: a description of each column, key and index. */
 type Tables = Record<string, string[]>;
 
 const rows = v.array(v.record(v.string(), v.nullable(v.union([v.string(), v.number()]))));
@@ -31,7 +31,9 @@ const columnIn = ({ name, type, required, preset }: Row): string =>
     .filter(Boolean)
     .join(' ');
 
-/** `(a, b) WHERE c`, without the names and parentheses that each database adds. */
+/**
+ * Describes an index as `(a, b) WHERE c`, without the names and parentheses that a database adds.
+ */
 const indexIn = (isUnique: boolean, definition: string): string =>
   `${isUnique ? 'unique ' : ''}${definition.replaceAll(/[()"]|::\w+/g, '').replaceAll(/\s+/g, ' ')}`.trim();
 

@@ -1,4 +1,4 @@
-// The guarantees of the inbox in SQLite and in PostgreSQL: the log of events and its backlog.
+// Tests the guarantees of the inbox in SQLite and in PostgreSQL: the log of events and its backlog.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ const append = (
     plain,
   );
 
-/** Each call opens another store on one file or database. */
+/** Opens another store on the same file or database on each call. */
 type Open = (now?: () => number) => Promise<EventStore>;
 
 async function inFile(): Promise<Open> {

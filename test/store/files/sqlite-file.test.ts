@@ -1,4 +1,4 @@
-// The daily check of all pages of a SQLite file, and its locks.
+// Tests the daily check of all pages of a SQLite file, and its locks.
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,
@@ -31,7 +31,7 @@ function bigFile(): SqliteFile {
   };
 }
 
-/** In a page that opening the file does not need. */
+/** Damages a page that SQLite does not read to open the file. */
 function damage({ path }: SqliteFile): void {
   const file = openSync(path, 'r+');
   writeSync(file, Buffer.alloc(4096, 0xff), 0, 4096, Math.floor(statSync(path).size / 8192) * 4096);
@@ -75,7 +75,7 @@ test('openSqlite keeps the lock of the write-ahead log if one process opens a fi
   ).toBe('[{"x":7}]');
 });
 
-/** The first page in the last commit of a write-ahead log. */
+/** The number of the first page in the last commit of a write-ahead log. */
 function firstPage(log: Buffer): Buffer {
   const [logHeader, frameHeader, pageSize] = [32, 24, log.readUInt32BE(8)];
   const frames = Array.from(

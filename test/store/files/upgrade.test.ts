@@ -45,7 +45,7 @@ beforeAll(async () => {
   return () => rmSync(filled, { recursive: true, force: true });
 });
 
-/** A copy of a file of version 1. */
+/** Copies a file of version 1. */
 function fileOf(name: 'journal.db' | 'events.db'): string {
   const path = join(newFolder(), name);
   copyFileSync(join(filled, name), path);
@@ -107,10 +107,10 @@ const files: readonly (readonly [string, (path: string) => SqliteFile])[] = [
   ['sandbox', sandboxFileIn],
 ];
 
-/** The marks and the last versions of files that no release wrote. */
+/** The application ids and the last versions of development builds. */
 const developed = { journal: [0x7376706a, 5], inbox: [0x73767065, 3], sandbox: [0x73767073, 8] };
 
-describe.each(files)('file of the %s', (name, fileIn) => {
+describe.each(files)('openSqlite with the %s file', (name, fileIn) => {
   function made(change: string): string {
     const path = join(newFolder(), 'file.db');
     const db = openSqlite(fileIn(path));
@@ -187,7 +187,7 @@ describe.skipIf(!hasPostgres)('upgradeTables in PostgreSQL', () => {
         expect.objectContaining({ kind: 'usage', next: { do: 'create-tables' } }),
       );
     await upgradeTables(database, journalPart, { isNew: true });
-    // The second part belongs to a known database.
+    // `isNew` is unnecessary for the second part, because svcpay already knows the database.
     await upgradeTables(database, inboxPart);
   });
 
@@ -272,7 +272,7 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-describe('emptied journal file', () => {
+describe('journal with an emptied file', () => {
   test.for([
     ['the settings record earlier payments', true, ''],
     ['its write-ahead log still exists', false, 'not empty'],

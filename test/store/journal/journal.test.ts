@@ -1,4 +1,4 @@
-// The guarantees of the journal, checked in SQLite, in PostgreSQL and in the memory journal of the
+// Tests the guarantees of the journal in SQLite, in PostgreSQL and in the memory journal of the
 // simulation.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ const now = Date.UTC(2025, 0, 15);
 let present = now;
 beforeEach(() => void (present = now));
 const day = 86_400_000;
-/** The service's clock, which decides only if the machine's clock jumps. */
+/** The clock of the service, which matters only if the clock of the machine jumps. */
 const service = undefined;
 const dead = new Set(['dead']);
 const isAlive = (owner: string): boolean => !dead.has(owner);
@@ -62,7 +62,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server?.stop());
 
-/** On the real server, with the test's clock instead of the server's. */
+/**
+ * Opens a journal on the PostgreSQL server with the clock of the test instead of the server's
+ * clock.
+ */
 function postgres(address: string): Journal {
   const database = postgresDatabase({
     url: address,
@@ -96,7 +99,7 @@ const draft = (change: Partial<PaymentDraft> = {}): PaymentDraft => ({
   ...change,
 });
 
-/** A change of a payment, and of the attempt that it names or else of the latest one. */
+/** A change of a payment and of one attempt, by default the latest attempt. */
 type Step = Omit<PaymentChange, 'attempt'> & { readonly attempt?: Partial<Attempt> };
 
 const quoted: Step = { attempt: { state: 'quoted', txnId: 't', txnState: 'quoted' } };
@@ -145,7 +148,7 @@ async function written(
   return claim.payment;
 }
 
-/** A journal returns each debit or the sums of them. */
+/** Adds up debits per currency, because a journal returns either each debit or their sums. */
 function sums(spent: readonly Spend[]): Record<string, number> {
   const total = (ccy: string): number =>
     spent.filter((each) => each.ccy === ccy).reduce((sum, each) => sum + Number(each.total), 0);

@@ -1,4 +1,4 @@
-// The clock by which daily limits count, if the clocks of machine and service jump.
+// Tests the clock of the daily limits while the clocks of the machine and the service jump.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { advanced, kept, type LimitClock } from '../../../src/store/journal/spending.js';
@@ -8,7 +8,7 @@ const day = 24 * hour;
 const year = 365 * day;
 const noon = Date.UTC(2025, 0, 15, 12);
 
-/** What passed on the limit clock while the machine's and the service's clock moved so far. */
+/** How far the limit clock moves while the machine clock and the service clock move this far. */
 function passed(machine: number, service: number | null): number {
   const before: LimitClock = { time: noon, machine: noon, service: service === null ? null : noon };
   return advanced(before, noon + machine, service === null ? null : noon + service).time - noon;
@@ -90,7 +90,7 @@ describe('limit clock with one right clock', () => {
             offset += jump;
             clock = read();
           }
-          // Clocks that agree may differ by a minute at each reading.
+          // Clocks that differ by up to a minute agree, so each reading may add a minute.
           expect(clock.time - noon).toBeLessThanOrEqual(now - noon + taken.length * 60_000);
           const settled = clock.time;
           now += day;

@@ -1,5 +1,5 @@
-// The table of rates: rates of the settlement replace rates of the submission and then stay, and each
-// account reads only its own rates.
+// A rate at settlement replaces the rate at submission and then stays. Each account reads only its
+// own rates.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// The sum of a day, maintained with every change, compared with a plain loop over all payments: in
-// SQLite, in PostgreSQL, and after a move from one to the other.
+// The journal updates the daily sum with every change. These tests compare the daily sum with a
+// plain loop over all payments in SQLite, in PostgreSQL, and after a move from SQLite to
+// PostgreSQL.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +33,9 @@ const day = 86_400_000;
 const minute = 60_000;
 const account = 'ne01';
 
-/** Decimals as services write them: satoshis, dong, cents, and more digits than a double holds. */
+/**
+ * Decimals as services write them: satoshis, dong, cents, and more digits than a double can hold.
+ */
 const amounts = fc.oneof(
   fc.integer({ min: 1, max: 2_100_000_000 }).map((sats) => Big(sats).times('1e-8').toFixed()),
   fc.integer({ min: 1, max: 1_000_000_000_000 }).map(String),
@@ -60,7 +63,7 @@ interface Order {
   readonly kind: 'payout' | 'swap';
   readonly spendCcy: string;
   readonly total: string;
-  /** What arrives: in the order, in the quote, or unknown. */
+  /** Where the amount that arrives is known: in the order, in the quote, or nowhere. */
   readonly arrives: {
     readonly ccy: string;
     readonly total: string;
@@ -76,7 +79,7 @@ const orders: fc.Arbitrary<Order> = fc.record({
   arrives: fc.record({ ccy: ccys, total: amounts, by: fc.constantFrom('order', 'quote') }),
 });
 
-/** What happens next: time passes, an order is submitted or imported, or a payment changes. */
+/** The events of a test: time passes, an order is submitted or imported, or a payment changes. */
 type Event =
   | { readonly does: 'wait'; readonly ms: number }
   | { readonly does: 'submit' | 'import'; readonly order: Order; readonly ago: number }
@@ -115,10 +118,10 @@ const events: fc.Arbitrary<Event> = fc.oneof(
   }),
 );
 
-/** A journal under such events, and the plain loop over its payments. */
+/** Applies events to a journal, and computes the daily sum with a plain loop over its payments. */
 function ledger(journal: Journal, clock: { now: number }) {
   const ids: string[] = [];
-  /** When each attempt was submitted, as the loop counts it. */
+  /** For each attempt, the submission time that the plain loop uses. */
   const submittedAt = new Map<string, number>();
   const draftOf = ({ kind, arrives }: Order): PaymentDraft => {
     const id = `p${ids.length}`;
@@ -142,7 +145,7 @@ function ledger(journal: Journal, clock: { now: number }) {
     approvedReceives: arrives.by === 'quote' ? arrives.total : null,
   });
 
-  /** Writes a state, unless the attempt has no such move. */
+  /** Writes a state, unless the state table refuses the transition. */
   async function write(claim: Claim, change: Partial<Attempt>): Promise<Claim> {
     const attempt = { ...latest(claim.payment), ...change };
     return journal.write(claim, { attempt }).catch((error: unknown) => {
@@ -268,7 +271,7 @@ async function inSqlite(taken: readonly Event[], path: string) {
 }
 
 describe('daily sum of the journal', { timeout: 60_000 }, () => {
-  test('daily sum equals a plain loop over all payments in SQLite', async () => {
+  test('equals the result of a plain loop over all payments in SQLite', async () => {
     let files = 0;
     const folder = newFolder();
     await fc.assert(
@@ -335,7 +338,7 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
             await move();
             const inDatabase = async () => textsOf(await shared.spent(account, undefined));
             expect(await inDatabase()).toEqual(await made.looped());
-            // As if the move had been interrupted before it closed the file.
+            // Simulates a move that was interrupted before it closed the file.
             openFile(path).exec(
               'DROP TRIGGER moved_before_insert; DROP TRIGGER moved_before_update',
             );

@@ -1,4 +1,5 @@
-// Settings: one process at a time changes them, and keeps fields of a newer program.
+// Only one process at a time changes the settings, and each change keeps the fields of newer
+// versions.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,

@@ -1,4 +1,4 @@
-// Stored tokens: a damaged token never stops a command, and never affects tokens of other profiles.
+// A damaged token never stops a command, and never affects tokens of other profiles.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// Questions on a terminal, and the refusal to ask without a terminal. Tests use a pseudo-terminal
-// if they need the system: signals, the echo, the size of the window, jobs of a shell.
+// svcpay asks questions on a terminal, and refuses to ask without a terminal. Tests use a
+// pseudo-terminal if they depend on signals, the echo, the size of the window or the jobs of a
+// shell.
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -45,7 +46,7 @@ async function askedInPty(
   return run;
 }
 
-/** On a terminal in the process of the test. */
+/** Asks a question on an emulated terminal in the process of the test. */
 async function asked(
   question: string,
   shown: string,

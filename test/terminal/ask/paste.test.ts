@@ -1,4 +1,4 @@
-// Pasted text is one answer, even with line breaks; typed text is unchanged.
+// Pasted text is one answer even with line breaks, and typed text stays unchanged.
 import { expect, test } from 'vitest';
 import { pasteReader } from '../../../src/terminal/ask/prompt.js';
 

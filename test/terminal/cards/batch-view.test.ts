@@ -1,4 +1,4 @@
-// A batch on the screen: the content of its line, and what a narrow window omits first.
+// Tests the screen of a batch: the content of its line, and what a narrow window omits first.
 import { Big } from 'big.js';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// The overview at three widths: balances with their values, latest movements, payments in flight.
+// Tests the overview at several widths: balances with their values, latest movements, and payments
+// in flight.
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
 import type { ListedTransaction, Transaction } from '../../../src/api/types.js';

@@ -1,4 +1,4 @@
-// The live screen as lines: the parts that a narrow window omits, and the sparkline.
+// Tests the lines of the live screen: the parts that a narrow window omits, and the sparkline.
 import Big from 'big.js';
 import { Chalk } from 'chalk';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// QR codes read back by a scanner from what a terminal, a browser and a picture would show.
+// A scanner reads the QR codes that a terminal, a browser and a picture would show.
 import { inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { qrLines, qrPng, qrSvg } from '../../../src/terminal/qr/qr.js';

@@ -1,4 +1,5 @@
-// JSON for scripts: equivalent to JSON.stringify, with plain numbers, and safe on a terminal.
+// toJson writes JSON for scripts like JSON.stringify, but without exponents and safe for a
+// terminal.
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

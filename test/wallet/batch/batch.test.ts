@@ -1,4 +1,4 @@
-// A batch file as rows, its references, its totals and how it ends: tables of inputs and outputs.
+// Tests a batch file as rows, its references, its totals, and the outcome of a batch.
 import { describe, expect, test } from 'vitest';
 import Big from 'big.js';
 import { parseAmount } from '../../../src/formats/amount.js';

@@ -1,4 +1,4 @@
-// A batch compared with earlier runs and with itself: tables of rows, history and remarks.
+// compareRuns compares a batch with earlier runs and with itself.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { compareRuns, needsAcceptance, type PastRun } from '../../../src/wallet/batch/compare.js';
@@ -20,7 +20,7 @@ const paid = (
   ...change,
 });
 
-/** Rows from line 2 on. */
+/** The rows of a batch file, which begin in line 2. */
 const rows = (...given: readonly (PaidRow & Partial<PayeeRow>)[]): PayeeRow[] =>
   given.map((row, i) => ({
     ref: `p${i + 1}`,

@@ -1,4 +1,4 @@
-// The quoted cost of a batch, and the ceiling that keeps it within the approved total.
+// Tests the quoted cost of a batch, and the ceiling that keeps the batch within the approved total.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { money, parseAmount } from '../../../src/formats/amount.js';

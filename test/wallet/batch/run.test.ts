@@ -1,4 +1,4 @@
-// Running a batch: the outcome of each row after a fault or at the approved total.
+// Tests the outcome of each row if a batch has a fault or reaches the approved total.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';

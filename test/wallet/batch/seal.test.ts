@@ -1,4 +1,4 @@
-// The seal of a batch, as a table: changes that keep the seal valid and changes that break it.
+// Tests which changes keep the seal of a batch valid, and which changes break it.
 import { expect, test } from 'vitest';
 import type { PayeeRow } from '../../../src/wallet/batch/payee.js';
 import { sealedOf, sealOf, unsealed } from '../../../src/wallet/batch/seal.js';

@@ -1,5 +1,5 @@
-// Wallets shared by parallel payments: one read for all, no wait for a second one, and failures are
-// not cached.
+// Parallel payments share one read of the wallets, never wait for a second read, and repeat a
+// failed read.
 import { expect, test } from 'vitest';
 import type { PaymentService } from '../../../src/wallet/payment/contract.js';
 import { sharedService } from '../../../src/wallet/batch/shared-service.js';

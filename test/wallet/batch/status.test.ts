@@ -1,4 +1,4 @@
-// The state of a batch row, from the journal and the list of the service: a table.
+// rowState derives the state of a batch row from the journal and the list of the service.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';

@@ -1,4 +1,5 @@
-// Each source against the service: every kind of difference, and an empty result if all agree.
+// The reconciliation finds every kind of difference between the service and another source, and
+// finds none if all sources agree.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import Big from 'big.js';
 import type { ListedTransaction } from '../../../src/api/types.js';
@@ -10,7 +11,7 @@ import { received, start, transaction } from './support.js';
 
 interface World {
   readonly listed?: readonly ListedTransaction[];
-  /** What the service has although the list leaves it out. */
+  /** Transactions that the service has, but that its list omits. */
   readonly hidden?: readonly ListedTransaction[];
   readonly journal?: readonly LocalPayment[];
   readonly inbox?: readonly KnownEvent[];

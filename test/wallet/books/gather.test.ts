@@ -1,5 +1,5 @@
-// The books of a large account: read once, in order, in constant memory, interruptible; read again
-// if the list lags.
+// gather reads the books of a large account once, in order and in constant memory. gather can be
+// interrupted, and reads the list again if the list lags.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -17,17 +17,17 @@ const now = start + 200_000_000;
 
 interface World {
   readonly rounds: readonly Iterable<readonly ListedTransaction[]>[];
-  /** The BTC wallet at each reading; the last one stays. */
+  /** The amounts that successive reads of the BTC wallet return; the last amount repeats. */
   readonly totals: readonly (number | null)[];
   readonly updatedAt?: string;
   readonly signal?: AbortSignal;
   readonly onPage?: (page: readonly ListedTransaction[]) => void;
   readonly recorded?: readonly Movement[];
-  /** When the BTC wallet last tied. */
+  /** The time at which the BTC wallet last tied. */
   readonly tied?: number;
   readonly submitted?: readonly Candidate[];
   readonly edges?: readonly number[];
-  /** Times of settlement in the inbox, and by id. */
+  /** For each transaction id, the time of settlement in the inbox. */
   readonly settled?: Readonly<Record<string, number>>;
   readonly byId?: Readonly<Record<string, ListedTransaction>>;
 }
@@ -36,7 +36,7 @@ interface Gathered {
   readonly books: Books;
   readonly pauses: number[];
   readonly since: string[];
-  /** Transactions that were read by id. */
+  /** The ids of the transactions that gather read singly. */
   readonly read: string[];
 }
 
@@ -95,7 +95,7 @@ async function booksOf({
   return { books, pauses, since, read };
 }
 
-/** Newest first, in pages of a hundred, none of which is held. */
+/** Receives with the newest first, in pages of a hundred that do not stay in memory. */
 function* receipts(count: number): Generator<ListedTransaction[]> {
   for (let page = 0; page < count / 100; page += 1) {
     yield Array.from({ length: 100 }, (_, n) =>
@@ -107,7 +107,7 @@ function* receipts(count: number): Generator<ListedTransaction[]> {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What is still in use. */
+/** The bytes of memory that are still in use. */
 function heapUsed(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;

@@ -1,4 +1,4 @@
-// The head of an OFX statement: distinct account ids, and times with a zone.
+// The head of an OFX statement has distinct account ids, and times with a time zone.
 import { expect, test } from 'vitest';
 import { ofxHead } from '../../../src/wallet/books/ofx.js';
 

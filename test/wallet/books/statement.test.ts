@@ -1,5 +1,5 @@
-// The arithmetic of statements: opening balance plus rows is the closing balance, and a difference is
-// explained by named transactions.
+// A statement adds its rows to the opening balance and ends at the closing balance. Named
+// transactions explain a difference.
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

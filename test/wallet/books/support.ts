@@ -1,4 +1,4 @@
-// Transactions for tests of the books.
+// Creates transactions for tests of the books.
 import type { ListedTransaction } from '../../../src/api/types.js';
 
 export const start = Date.UTC(2026, 9, 1);

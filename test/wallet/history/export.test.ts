@@ -1,4 +1,5 @@
-// The exported history: balanced entries, one record for a swap, escaped text from outside.
+// Exports of the history have balanced entries, one record for a swap, and escaped text from
+// outside.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -98,7 +99,7 @@ async function exported(
 }
 
 describe('ledgerEntryOf', () => {
-  /** Every posting at what it cost, in the currency that it was paid with. */
+  /** The sum of all postings at cost, in the currency in which each posting was paid. */
   const sumOf = (txn: ListedTransaction): Record<string, string> => {
     const sums = new Map<string, Big>();
     for (const { amount, cost } of ledgerEntryOf(txn, sanitize)?.postings ?? []) {

@@ -1,4 +1,4 @@
-// The amounts that a transaction moved, even if the list of the service omits them.
+// svcpay finds the amounts that a transaction moved, even if the list of the service omits them.
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
@@ -72,7 +72,7 @@ test('withFigures keeps a transaction as listed if its id is invalid', async () 
   expect(await gathered(withFigures(listed(reduced('..')), read))).toEqual([reduced('..')]);
 });
 
-test('ledgerEntryOf uses the amount of one side for the other within one currency', () => {
+test('ledgerEntryOf uses the amount of one side for both sides if their currency is equal', () => {
   const receive = {
     ...whole('a'),
     sourceReq: { ccy: 'BTC', method: 'lightning' },

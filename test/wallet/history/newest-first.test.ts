@@ -1,9 +1,9 @@
-// Reading a list from a service that ignores the requested start time.
+// createdSince reads a list from a service that ignores the requested start time.
 import { expect, test } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
 import { createdSince } from '../../../src/wallet/history/newest-first.js';
 
-/** Ids of the rows that came through, and how many pages were read. */
+/** Returns the ids of the rows that createdSince returns, and the number of pages that it reads. */
 async function through(
   pages: readonly (readonly (number | null)[])[],
   since: number,

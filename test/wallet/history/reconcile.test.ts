@@ -1,5 +1,5 @@
-// A journal from a backup, compared with the service: the sums are complete, whenever the backup
-// was made.
+// reconcile compares a restored journal with the service and completes its sums, whenever the
+// backup was made.
 import { describe, expect, test } from 'vitest';
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../../src/api/types.js';
 import { reconcile, type Reconciled } from '../../../src/wallet/history/reconcile.js';
@@ -10,7 +10,7 @@ import { bench, otherOrder, type Bench } from '../support/machine.js';
 type Answer = (txn: Transaction) => Transaction;
 const asItIs: Answer = (txn) => txn;
 
-/** @param listed what the list answers, in place of the transaction; `read` a read by id */
+/** Runs reconcile. `listed` changes each row of the list, and `read` changes each read by id. */
 const compare = (
   { deps }: Bench,
   { listed = asItIs, read = asItIs }: { listed?: Answer; read?: Answer } = {},
@@ -42,7 +42,7 @@ const copyOf = ({ rows, clocks, limitTimes }: JournalStore): JournalStore => ({
   turn: Promise.resolve(),
 });
 
-/** Two payments, and the journal as it was before it wrote this state of the second. */
+/** Makes two payments, and copies the journal before it writes `state` of the second payment. */
 async function backedUp(state: string): Promise<{ whole: Bench; old: Bench; copy: JournalStore }> {
   const whole = bench();
   await whole.pay({ ref: 'before' });
@@ -87,7 +87,7 @@ test('reconcile completes an interrupted import in the next run', async () => {
   }
 });
 
-test('reconcile takes the outcome of a payment from the attempt after a failed one', async () => {
+test('reconcile takes the outcome of a payment from the attempt that follows a failed attempt', async () => {
   const whole = bench();
   whole.confirms = () => 'failed';
   await whole.pay().catch(() => undefined);

@@ -1,4 +1,4 @@
-// Instants as text in UTC.
+// utcWriter formats instants as text in UTC.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { utcWriter } from '../../../src/wallet/history/ledger-entry.js';

@@ -1,5 +1,5 @@
-// The spending policy as tables: amounts that each limit allows, and destinations that each name
-// allows.
+// Tests the spending policy: the amounts that each limit allows, and the destinations that each
+// name allows.
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { isAllowed, readAllowed } from '../../../src/wallet/limits/allowed-destinations.js';

@@ -1,4 +1,4 @@
-// Limits from several sources: each source can only narrow the others.
+// Limits come from several sources, and each source can only narrow the others.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Limits } from '../../../src/store/profile/profiles.js';
@@ -11,7 +11,7 @@ const limits: fc.Arbitrary<Limits> = fc.record({
   destinations: fc.uniqueArray(fc.constantFrom('a', 'b', 'c')),
 });
 
-/** Whether a payment of so much to a destination passes. */
+/** Whether the limits allow a payment of this amount to a destination. */
 const passes = (
   { perPayment, perDay, destinations }: Limits,
   ccy: string,

@@ -1,4 +1,5 @@
-// Cancelling a quote: a quote that the service cannot cancel expires, and no later resume pays it.
+// If the service cannot cancel a quote, cancelQuote lets the quote expire, and no later resume pays
+// it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,8 +37,8 @@ function openTestJournal(): Journal {
 const quoted = { ...requested(1), state: 'quoted', txnId: 'txn-1', txnState: 'quoted' } as const;
 
 /**
- * A journal that holds the quote as asked for with a standing yes, as after a crash between quote
- * and confirmation.
+ * Creates a journal that holds a quote with a standing yes, as after a crash between quote and
+ * confirmation.
  */
 async function journalWithQuote(): Promise<Journal> {
   const journal = openTestJournal();
@@ -53,7 +54,7 @@ async function journalWithQuote(): Promise<Journal> {
     terms: {},
   });
   const claim = await journal.claim(payment.id, 'crashed:1');
-  if (claim === undefined) throw new Error('The intent could not be claimed.');
+  if (claim === undefined) throw new Error('The payment could not be claimed.');
   await journal.release(await journal.write(claim, { attempt: quoted }));
   return journal;
 }
@@ -137,7 +138,7 @@ describe('cancelQuote', () => {
   test('reports an unknown outcome if the confirmation of the quote was already sent', async () => {
     const journal = await journalWithQuote();
     const claim = await journal.claim('payment-1', 'other:3');
-    if (claim === undefined) throw new Error('The intent could not be claimed.');
+    if (claim === undefined) throw new Error('The payment could not be claimed.');
     const attempt = {
       ...quoted,
       state: 'submitting',
@@ -179,7 +180,7 @@ test('cancelQuote leaves the newer attempt of a payment unchanged', async () => 
   const deps = depsOf(journal, [], async () => transaction('usercanceled'));
   const goesOn = async (): Promise<Transaction> => {
     const claim = await journal.claim('payment-1', 'another:3');
-    if (claim === undefined) throw new Error('The intent could not be claimed.');
+    if (claim === undefined) throw new Error('The payment could not be claimed.');
     const lapsed = await journal.write(claim, { attempt: { ...quoted, state: 'lapsed' } });
     await journal.release(await journal.write(lapsed, { attempt: requested(2) }));
     return transaction('quoted');

@@ -1,4 +1,4 @@
-// A request that takes longer than a lease: the process that waits for the answer keeps the payment.
+// A process that waits for an answer longer than its lease still keeps the payment.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,8 @@ test.each(['createTransaction', 'confirmTransaction'] as const)(
           beat.at += beat.everyMs;
           beat.action();
         }
-        // In one file one transaction follows the other: this one comes after the extension.
+        // The transactions of one file run in sequence, so this claim comes after the extension of
+        // the lease.
         const payment = await journal.find('scope', 'R');
         taken.push(await journal.claim(payment?.id ?? '', 'rival'));
       }

@@ -1,4 +1,4 @@
-// The create requests field by field, by the nine rules of specification endpoint 6.
+// Tests each field of the create requests by the nine rules of specification endpoint 6.
 import { describe, expect, test } from 'vitest';
 import { wireJson } from '../../../src/api/wire.js';
 import type { CreateTransaction } from '../../../src/api/types.js';
@@ -15,7 +15,7 @@ import {
 } from '../../../src/wallet/order/orders.js';
 import { walletSide } from '../../support/orders.js';
 
-/** BOLT11, examples: 2 500 micro-bitcoin. */
+/** The BOLT11 example of 2 500 micro-bitcoin. */
 const invoice =
   'lnbc2500u1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqw' +
   'zqfqypqdq5xysxxatsyp3k7enxv4jsxqzpu9qrsgquk0rl77nj30yxdy8j9vdx85fkpmdla2087ne0xh8nhedh8w27kyke0lp53ut353s06fv3qfegext0eh0ymj' +

@@ -1,5 +1,5 @@
-// The rules of the payment core: the requests that it sends, the states that it writes first, and the
-// outcomes that it reports.
+// Tests the rules of the payment core: the requests that it sends, the states that it writes first,
+// and the outcomes that it reports.
 import { describe, expect, test } from 'vitest';
 import { CancelNotOffered } from '../../../src/api/errors.js';
 import { Failure } from '../../../src/formats/failure.js';
@@ -29,7 +29,7 @@ import {
   type Bench,
 } from '../support/machine.js';
 
-/** A yes for which a person needs longer than the quote is valid. */
+/** Says yes after the quote has expired. */
 const slowly = (made: Bench): true => {
   made.time += 61_000;
   return true;
@@ -38,7 +38,7 @@ const slowly = (made: Bench): true => {
 const requests = ({ log }: Bench): string[] => log.filter((line) => /^(POST|PUT)/.test(line));
 const waiting = { wait: 'forever', retry: false } as const;
 
-/** A transaction under a reference that the service has and the journal has not. */
+/** A transaction that the service has under a reference that the journal lacks. */
 const known = (
   extRefId: string,
   txnState: string,
@@ -200,7 +200,7 @@ describe('pay', () => {
   });
 });
 
-describe('quote of a payment', () => {
+describe('pay: quote', () => {
   const wrong: readonly [what: string, change: (txn: Transaction) => Partial<Transaction>][] = [
     ['another source currency', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, ccy: 'USDT' } })],
     [
@@ -438,7 +438,7 @@ describe('quote of a payment', () => {
       'POST R~4',
       'POST R~5',
     ]);
-    // The message suggests the same command once more.
+    // The message suggests to run the same command again.
     made.says = () => true;
     expect(await made.pay({ yes: false })).toMatchObject({
       txnState: 'completed',
@@ -447,7 +447,7 @@ describe('quote of a payment', () => {
   });
 });
 
-describe('reference known only to the service', () => {
+describe('pay: reference known only to the service', () => {
   const cases: readonly [
     why: string,
     state: string,
@@ -580,7 +580,7 @@ describe('reference known only to the service', () => {
   });
 });
 
-describe('reference in the journal', () => {
+describe('pay: reference in the journal', () => {
   test('reports a completed payment again with a single read', async () => {
     const made = bench();
     await made.pay();
@@ -630,9 +630,9 @@ describe('reference in the journal', () => {
   });
 });
 
-describe('quote confirmed by its id', () => {
+describe('confirmQuote', () => {
   const yes = { terms: {}, consent: 'standing' } as const;
-  /** Quoted twice, and the journal has forgotten by which transaction. */
+  /** Creates a payment with two quotes whose transaction ids the journal has lost. */
   const forgotten = async (): Promise<Bench> => {
     const made = bench();
     await made.pay({ until: 'quoted' });
@@ -700,7 +700,7 @@ describe('quote confirmed by its id', () => {
   });
 });
 
-describe('single-use destination', () => {
+describe('pay: single-use destination', () => {
   const invoice = { ...order, idempotencyKey: 'bolt11:hash' };
 
   test('refuses to pay an invoice again under another reference', async () => {
@@ -804,7 +804,7 @@ describe('single-use destination', () => {
   });
 });
 
-describe('create request without an answer', () => {
+describe('pay: create request without an answer', () => {
   test('repeats an unanswered create request and accepts the transaction of the first request', async () => {
     const made = bench();
     const { createTransaction } = made.deps.service;
@@ -864,7 +864,7 @@ describe('create request without an answer', () => {
   });
 });
 
-describe('confirmation of a payment', () => {
+describe('pay: confirmation', () => {
   const cases: readonly [what: string, errors: unknown[], sent: number, end: string][] = [
     ['repeats an unanswered confirmation', [lost()], 2, 'completed'],
     ['repeats a confirmation that was never sent', [notSent()], 2, 'completed'],
@@ -1189,7 +1189,8 @@ describe('confirmation of a payment', () => {
   });
 
   /**
-   * The first attempt has an unknown outcome, and the process ended before it submitted the second.
+   * Creates a payment whose first attempt has an unknown outcome. The process ended before it
+   * submitted the second attempt.
    */
   const leftBetween = async (): Promise<Bench> => {
     const made = bench();
@@ -1337,9 +1338,10 @@ describe('confirmation of a payment', () => {
   });
 });
 
-describe('refused create request while the list lags', () => {
+describe('pay: refused create request while the list lags', () => {
   /**
-   * A service whose list stays empty for `ms`, and which refuses used references without a reason.
+   * Simulates a service whose list stays empty for `ms` and which refuses used references without a
+   * reason.
    */
   const lagging = (made: Bench, ms: number): Bench => {
     const { service } = made.deps;
@@ -1476,7 +1478,7 @@ test('pay refuses a conversion at the rate 0', async () => {
   ).rejects.toMatchObject({ kind: 'refused' });
 });
 
-describe('quote confirmed by another client', () => {
+describe('pay: quote confirmed by another client', () => {
   const lapsedNow = async (made: Bench): Promise<void> => {
     await made.pay({ until: 'quoted' });
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
@@ -1578,7 +1580,7 @@ describe('pay with a failing journal', () => {
   );
 });
 
-describe('resumed payment', () => {
+describe('pay and resume', () => {
   test('reports an unknown outcome if a resumed payment cannot be read', async () => {
     const made = bench();
     await made.pay({ wait: false });

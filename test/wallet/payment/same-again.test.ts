@@ -1,4 +1,4 @@
-// An equal amount to an equal destination: the earlier payments that svcpay asks about.
+// sameAgain finds earlier payments of an equal amount to an equal destination.
 import { describe, expect, test } from 'vitest';
 import { money } from '../../../src/formats/amount.js';
 import { opened, requested, type AttemptState } from '../../../src/store/journal/payment.js';
@@ -17,7 +17,7 @@ const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const toAda = lnurlOrder('ada@example.com', btc('0.000013'));
 const onchain = onchainOrder(address, btc('0.0001'), 'BTC');
 
-/** An invoice of a URI that has the address as well. */
+/** The order of a URI that contains an invoice and an address. */
 const ofUri = (order: Order): Order => ({
   ...order,
   body: {

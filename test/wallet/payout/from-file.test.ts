@@ -1,4 +1,4 @@
-// A payout from a file: the file is sent unchanged, and only if it is a complete payout.
+// svcpay sends a payout from a file unchanged, and only if the payout is complete.
 import { describe, expect, test } from 'vitest';
 import { wireJson } from '../../../src/api/wire.js';
 import { Failure } from '../../../src/formats/failure.js';

@@ -1,4 +1,4 @@
-// The table of payouts, compared row by row with the table of the specification.
+// The table of payouts equals the table of the specification, row by row.
 import { describe, expect, test } from 'vitest';
 import {
   findCountry,

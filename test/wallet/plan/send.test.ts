@@ -1,4 +1,4 @@
-// The planner: turns a destination, an amount and flags into a payment, for every send command.
+// The planner turns a destination, an amount and flags into a payment, for every send command.
 import { describe, expect, test } from 'vitest';
 import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
 import { fixed, money } from '../../../src/formats/amount.js';

@@ -1,4 +1,4 @@
-// Variants of quotes: the fields that decide where money goes must be present and readable.
+// svcpay accepts a quote only if the fields that decide where money goes are present and readable.
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { onchainOrder } from '../../../src/wallet/order/orders.js';

@@ -1,4 +1,4 @@
-// The cost and the received amount of a quote that deducts its fees from the amount.
+// Tests the cost and the received amount of a quote that deducts its fees from the amount.
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { formatAmount, parseAmount } from '../../../src/formats/amount.js';

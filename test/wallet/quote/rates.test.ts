@@ -1,4 +1,5 @@
-// Rates by pair, in any notation, and inverted if the service has only one direction.
+// findRate reads a currency pair in any notation, and inverts the rate if the service has only the
+// other direction.
 import { expect, test } from 'vitest';
 import { allRates, findRate } from '../../../src/wallet/quote/rates.js';
 

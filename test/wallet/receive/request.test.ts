@@ -1,4 +1,4 @@
-// Payment requests with a slow service and with a large account record.
+// Tests payment requests with a slow service, and with a large account record.
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../../src/api/errors.js';
 import type { Transaction } from '../../../src/api/types.js';

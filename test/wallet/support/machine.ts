@@ -1,5 +1,5 @@
-// The payment core on a bench: a service of one page, a journal in memory, a clock that runs only
-// while it sleeps.
+// A bench for the payment core: a service with a one-page list, a journal in memory, and a clock
+// that runs only during pauses.
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { CreateTransaction, Rates, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
@@ -32,27 +32,27 @@ export interface Bench {
   readonly deps: PaymentDeps;
   readonly store: JournalStore;
   readonly transactions: Transaction[];
-  /** Requests and journal writes, in order: `write created`, `PUT confirm`. */
+  /** The requests and journal writes in order, such as `write created` and `PUT confirm`. */
   readonly log: string[];
   readonly events: PaymentEvent[];
   readonly asked: string[];
   readonly interrupt: AbortController;
-  /** Answers the next calls of a step with these errors, then as usual. */
+  /** Makes the next calls of a step fail with these errors. Later calls succeed. */
   fail(step: Step, ...errors: unknown[]): void;
-  /** What quotes say from now on, over what they were asked for. */
+  /** Changes the fields of each new quote. */
   quotes: (body: CreateTransaction, number: number) => Partial<Transaction>;
-  /** What a confirmation does to a transaction. */
+  /** Returns the state of a transaction after its confirmation. */
   confirms: (txn: Transaction) => string;
-  /** Whether the journal can be written. */
+  /** Whether the write of this change to the journal fails. */
   journalFails: (change: PaymentChange) => boolean;
   says: (question: string) => boolean;
   time: number;
-  /** By how much the service's clock is ahead of the machine's. */
+  /** How far the service clock is ahead of the machine clock, in ms. */
   ahead: number;
   rates: Rates;
   pay(change?: Partial<PayOptions>): Promise<Transaction>;
   payment(ref?: string): Payment;
-  /** The latest attempt, with what is derived of its payment. */
+  /** The latest attempt, and the status of its payment. */
   now(ref?: string): Attempt & Pick<Payment, 'abandoned'> & { status: PaymentStatus };
 }
 
@@ -212,7 +212,7 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
 let count = 0;
 const ids = () => (): string => `id-${(count += 1)}`;
 
-/** The service's own answer to a creation: 1 sat of fees, valid for a minute. */
+/** The quote that the service returns by default: fees of 1 sat, valid for a minute. */
 export function quoteOf(
   { sourceReq, destReq, extRefId }: CreateTransaction,
   txnId: string,

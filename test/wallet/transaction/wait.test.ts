@@ -1,4 +1,5 @@
-// Waiting for a final state: the polling interval, and the failures that end the wait.
+// waitUntilFinal polls a transaction at intervals until its final state, or until a failure ends
+// the wait.
 import { describe, expect, test } from 'vitest';
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { Transaction } from '../../../src/api/types.js';
@@ -16,7 +17,10 @@ const transaction = (
   destReq: { ccy: 'BTC', method: destMethod },
 });
 
-/** Time passes only during pauses; the answers come in turn, the last one repeatedly. */
+/**
+ * Time passes only during pauses. The service returns the answers in turn, and repeats the last
+ * answer.
+ */
 function world(...answers: (Partial<Transaction> | Error)[]) {
   const time = { now: 0 };
   const reads: number[] = [];
@@ -35,7 +39,7 @@ function world(...answers: (Partial<Transaction> | Error)[]) {
   return { deps, reads, time, wait };
 }
 
-/** When a payment that settles at `settlesAt` is seen to have settled. */
+/** The time at which waitUntilFinal detects a payment that settles at `settlesAt`. */
 async function seenAt(txn: Transaction, settlesAt: number): Promise<number> {
   const { deps, time } = world();
   const service = {
@@ -64,8 +68,7 @@ describe('polling interval', () => {
     expect((await seenAt(transaction('constructor'), 400)) - 400).toBe(600);
   });
 
-  // The requests of a payment beside its reads: sign-in, reference, balance, quote, list,
-  // confirmation.
+  // Other requests of a payment: sign-in, reference, balance, quote, list and confirmation.
   const beside = 6;
   const limits = [
     ['lightning', 60_000, 25 - beside],
@@ -80,7 +83,7 @@ describe('polling interval', () => {
     async ([method, ms, most]) => {
       const { reads, wait } = world({ txnState: 'srccreated', destReq: { ccy: 'BTC', method } });
       await expect(wait(transaction(method), ms)).rejects.toMatchObject({ kind: 'pending' });
-      // The last read comes at the end of the wait, outside the period that the limit covers.
+      // The last read comes at the end of the wait, so the limit does not cover it.
       expect(reads.filter((at) => at < ms).length).toBeLessThanOrEqual(most);
     },
   );

@@ -1,6 +1,6 @@
-// Everything that can come back of a step, with what it did to the transaction: the documented
-// answers, the shapes of live services, no answer, an answer that was lost after the effect, and
-// two copies of a request.
+// Every result that a step can have, with its effect on the transaction: the documented answers,
+// the formats of live services, no answer, an answer lost after the effect, and two copies of a
+// request.
 import { Failure } from '../../../../src/formats/failure.js';
 import {
   readsOf,
@@ -32,7 +32,7 @@ export interface Outcome {
   readonly event: RunEventBody;
 }
 
-/** @param confirmations further ones are lost */
+/** @param confirmations how many confirmations can reach the service; later ones are lost */
 export function outcomes(
   state: State,
   step: Step,
@@ -100,7 +100,8 @@ export function outcomes(
           const expiresAt = real === 'expired' ? afterExpiry : beforeExpiry;
           const whole = transaction(step.attempt.number, wordOf(real), expiresAt);
           const event = { is: 'read', number: step.attempt.number } as const;
-          // What is missing keeps its earlier value; without one it is missing.
+          // The core keeps the earlier value of a missing field, so an abbreviated answer matters
+          // only before the first full answer.
           const short = knowsNothing && !isEarlier ? [abbreviated(whole)] : [];
           return [whole, ...short].map((txn) => ({ ...event, txn }));
         });
@@ -197,14 +198,16 @@ function confirmed(
     { truth: { ...truth, delayed: truth.delayed + 1 }, event: lost },
     { truth, event: noSignIn },
     { truth: carriedOut, event: noSignIn },
-    // In whatever words; or the first of two copies was carried out, and the second one refused.
+    // The wording of a refusal does not matter, and the service may have executed another copy of
+    // the confirmation.
     { truth, event: refused },
     { truth: carriedOut, event: refused },
   ];
 }
 
 /**
- * A confirmation that does not leave this machine comes first, or second: later ones add nothing.
+ * Only the first two confirmations may be unsent, because later unsent confirmations add no new
+ * states.
  */
 function mayStayHere({ process }: State): boolean {
   if (process?.memory.phase !== 'submitting') return false;
@@ -212,7 +215,9 @@ function mayStayHere({ process }: State): boolean {
   return tries < 2 || (!isUnanswered && refusal === undefined);
 }
 
-/** A standing yes covers every quote, one that was given in this run those that are not worse. */
+/**
+ * A standing yes covers every quote. A yes given in this run covers the quotes that are not worse.
+ */
 function approvals({ process }: State): RunEventBody[] {
   const covered: RunEventBody = { is: 'approved', quote: approvedQuote, by: 'covered' };
   if (process?.goal.until === 'quoted') return [{ is: 'shown' }];

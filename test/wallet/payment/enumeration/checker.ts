@@ -1,5 +1,5 @@
-// Walks every state that the payment core can reach in this world, equal states merged, and checks
-// the three promises in each.
+// The checker walks every state that the payment core can reach in this world, merges equal states,
+// and checks the invariants of a payment in each state.
 import { latest, status } from '../../../../src/store/journal/payment.js';
 import type { RunEventBody } from '../../../../src/wallet/payment/model.js';
 import { outcomes } from './answers.js';
@@ -22,11 +22,11 @@ import {
 
 export interface Checked {
   readonly states: number;
-  /** Each violation with a shortest way to it, a state a line. */
+  /** For each violation, a shortest sequence of states that leads to it. */
   readonly broken: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Breadth first, to the end, or to the first violation. */
+/** Searches breadth first, to the end or to the first violation. */
 export function check(by: Core, bounds: Bounds): Checked {
   const cameFrom = new Map<string, string | undefined>([[keyOf(first), undefined]]);
   const ends = new Map<string, boolean>();
@@ -57,7 +57,7 @@ function wayTo(key: string, cameFrom: ReadonlyMap<string, string | undefined>): 
   return way;
 }
 
-/** Which promise the state breaks. */
+/** Returns the invariant that the state violates, or undefined. */
 function violation(
   { payment, truths, reported, retries, paidAfterEnd }: State,
   { mayHaveMoved }: Core,
@@ -102,7 +102,8 @@ function violation(
 }
 
 /**
- * Between runs: whether further runs of the same command end in the truth once the service answers.
+ * Checks, between runs, that further runs of the same command report the truth once the service
+ * answers.
  */
 function wrongEnd(
   state: State,
@@ -140,8 +141,8 @@ function endsInTruth(from: State, by: Core, bounds: Bounds): boolean {
 }
 
 /**
- * The run that gets the first answer of each step that is an answer at all; undefined if it does
- * not end.
+ * Runs a process in which each step gets the first answer that is not a failure. Returns undefined
+ * if the run does not end.
  */
 function calmRun(running: Running, by: Core, bounds: Bounds): State | undefined {
   let at = running;

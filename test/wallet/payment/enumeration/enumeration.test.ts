@@ -1,6 +1,7 @@
-// Every state that the payment core can reach: over two attempts, and with every command over one.
-// docs/payments.md lists the checked invariants. `npm test` walks one attempt. `SVCPAY_ENUMERATION=deep`
-// walks two attempts with two confirmations each and with every command, which takes minutes.
+// These tests walk every state that the payment core can reach, and check the invariants that
+// docs/payments.md lists. `npm test` walks one attempt with every command, and `npm run test:all`
+// also walks two attempts. `SVCPAY_ENUMERATION=deep` combines two attempts, two confirmations of
+// each attempt and every command, which takes minutes.
 import { describe, expect, test } from 'vitest';
 import { check } from './checker.js';
 import { transitions } from '../../../../src/store/journal/payment.js';
@@ -45,7 +46,7 @@ const walked = {
   ...(runsAll && { suspended, twoAttempts }),
   ...(isDeep && { deep, generated }),
 };
-/** The bounds that a mutation names. */
+/** The bounds of the search in which the checker finds a mutation. */
 const boundsOf = { suspended, twoAttempts };
 
 describe('payment core', { timeout: 1_800_000 }, () => {

@@ -1,5 +1,5 @@
-// The core with one mutation each. The checker finds every mutation, which shows that the broken rule
-// is needed.
+// Variants of the payment core, each with one mutation. The checker detects every mutation, which
+// shows that each mutated rule is necessary.
 import { Failure } from '../../../../src/formats/failure.js';
 import { mayHaveMoved, type AttemptState } from '../../../../src/store/journal/payment.js';
 import {
@@ -11,7 +11,7 @@ import {
 import { core, type Core } from './runs.js';
 import { errors } from './world.js';
 
-/** Another decision in some situations. */
+/** Mutates the core: replaces a step if `instead` returns another step. */
 const deciding = (instead: (run: Run, goal: RunGoal, step: Step) => Step | undefined): Core => ({
   ...core,
   next: (run, goal, now) => {
@@ -20,7 +20,7 @@ const deciding = (instead: (run: Run, goal: RunGoal, step: Step) => Step | undef
   },
 });
 
-/** Another state in place of the one that the journal would get. */
+/** Mutates the core: replaces the state in a journal write if `instead` returns another state. */
 const recording = (
   instead: (before: AttemptState, after: AttemptState) => AttemptState | undefined,
 ): Core => ({
@@ -53,10 +53,10 @@ const nothingMoved: Step = {
   abandons: false,
 };
 
-/** The data of a confirmation that was sent. */
+/** The confirmation that the run has sent or is about to send. */
 const sent = ({ memory }: Run) => (memory.phase === 'submitting' ? memory.confirmation : undefined);
 
-/** Lapses a submitted attempt in some situations in which the core still reads. */
+/** Mutates the core: lapses a submitted attempt in some cases in which the core still reads. */
 const lapsing = (when: (run: Run) => boolean): Core =>
   deciding((run, _, step) => (isWaiting(step) && when(run) ? lapse : undefined));
 
@@ -66,7 +66,7 @@ const readsQuoted = ({ memory }: Run): boolean => readsOf(memory)?.result === 'q
 
 interface Mutation {
   readonly core: Core;
-  /** The bounds in which the checker finds it soonest. */
+  /** The bounds of the search in which the checker finds the mutation soonest. */
   readonly foundIn: 'twoAttempts' | 'suspended';
 }
 

@@ -1,5 +1,5 @@
-// Runs of svcpay over one payment: started with each command, killed, interrupted or stopped at any
-// step.
+// Runs of svcpay that drive one payment: a run starts with any command, and can be killed,
+// interrupted or stopped at any step.
 import type { Transaction } from '../../../../src/api/types.js';
 import { Failure, type FailureKind } from '../../../../src/formats/failure.js';
 import { isOfAccount } from '../../../../src/wallet/order/echo.js';
@@ -40,18 +40,18 @@ import {
   type Truth,
 } from './world.js';
 
-/** The core, or the core with a mutation. */
+/** The payment core, or the payment core with a mutation. */
 export interface Core {
   readonly next: (run: Run, goal: RunGoal, now: Now) => Step;
   readonly apply: (run: Run, event: RunEvent) => Applied;
   readonly mayHaveMoved: (attempt: Attempt) => boolean;
-  /** Whether `submitting` is on disk before the confirmation is sent. */
+  /** Whether the core writes `submitting` to disk before it sends the confirmation. */
   readonly writesFirst: boolean;
-  /** Whether `tx resume` without an id takes the payment up. */
+  /** Whether `tx resume` without an id resumes the payment. */
   readonly mayResume: (payment: Payment) => boolean;
-  /** Whether a transaction that the list shows under the reference may be the payment's. */
+  /** Whether the core may adopt a transaction that the list shows under the reference. */
   readonly mayAdopt: (txn: Transaction) => boolean;
-  /** What the run of a process that was suspended at its question reports for a no. */
+  /** What a suspended process reports if the person answers no to its question. */
   readonly reportOfNo: (payment: Payment) => Report;
 }
 
@@ -65,7 +65,7 @@ export const core: Core = {
   reportOfNo: (payment) => (mayHavePaid(payment) ? 'unknown' : 'nothing moved'),
 };
 
-/** `asked`: the same command, where a person answers its question. */
+/** `asked` is the same command at a terminal, where a person answers its question. */
 export type Command =
   | 'the same command'
   | 'asked'
@@ -76,21 +76,26 @@ export type Command =
 
 export interface Bounds {
   readonly attempts: number;
-  /** Confirmations of one attempt with an outcome of their own; further ones are lost. */
+  /**
+   * How many confirmations of an attempt can have any outcome; the service never receives later
+   * ones.
+   */
   readonly confirmations: number;
-  /** How often a person says `--retry`. */
+  /** How often a person may use `--retry`. */
   readonly retries: number;
   readonly reference: RunGoal['reference'];
   readonly commands: readonly Command[];
-  /** A process can be suspended at its question. */
+  /** Whether a process can be suspended at its question. */
   readonly suspends: boolean;
-  /** How a transaction that is on its way can end. */
+  /** The final states that a transaction in flight can reach. */
   readonly ends: readonly ('completed' | 'failed' | 'error')[];
 }
 
 type Stop = Extract<Step, { do: 'stop' }>;
 
-/** The present is always 0, and a quote expires at 1 or later: ages are negative times. */
+/**
+ * The present is always 0, so past events have negative times and a quote expires at 1 or later.
+ */
 const now: Now = { ms: 0, service: 1 };
 
 const runOf = ({ payment, process }: Running): Run => ({
@@ -103,11 +108,11 @@ const runOf = ({ payment, process }: Running): Run => ({
 export const nextOf = (state: Running, by: Core): Step =>
   by.next(runOf(state), state.process.goal, now);
 
-/** The state after an event was applied and written. */
+/** The state after the core has applied an event and written its change. */
 export function taken(state: Running, event: RunEventBody, by: Core): Running {
   const { run, change, submits } = by.apply(runOf(state), { ...event, at: now });
   const isUnwritten = event.is === 'submitted' && !by.writesFirst;
-  // The journal dates what it submits.
+  // The journal adds the time of the submission.
   const dated =
     change?.attempt !== undefined && submits !== undefined
       ? { ...change, attempt: { ...change.attempt, submittedAt: 1 } }
@@ -119,7 +124,7 @@ export function taken(state: Running, event: RunEventBody, by: Core): Running {
   return { ...state, payment, process: { memory: run.memory, goal } };
 }
 
-/** Every transition that some state took, for the comparison with the table of transitions. */
+/** All state transitions that the walk took, for a comparison with the table of transitions. */
 export const transitionsTaken = new Set<string>();
 
 function noteMove({ attempts }: Payment, attempt: Attempt | undefined): void {
@@ -128,7 +133,7 @@ function noteMove({ attempts }: Payment, attempt: Attempt | undefined): void {
     transitionsTaken.add(`${from} -> ${attempt.state}`);
 }
 
-/** The state after an event whose change the journal could not write, before money moved. */
+/** The state after the journal could not write a change, before money moved. */
 const notWritten = (state: Running): Running => ({
   ...state,
   process: {
@@ -137,7 +142,7 @@ const notWritten = (state: Running): Running => ({
   },
 });
 
-/** A process is started with one of the commands. */
+/** Starts a process with each of the commands. */
 export function* started(
   state: State,
   by: Core,
@@ -187,8 +192,8 @@ export function* started(
 }
 
 /**
- * Every state that can follow: the service acts by itself, a process starts, dies, is interrupted,
- * or takes its next step.
+ * Yields every state that can follow: the service acts on its own, or a process starts, dies, is
+ * interrupted, or takes its next step.
  */
 export function* successors(state: State, by: Core, bounds: Bounds): Generator<State> {
   yield* serviceActs(state, bounds);
@@ -211,14 +216,16 @@ function* continued(state: Running, by: Core, bounds: Bounds): Generator<State> 
   if (step.do === 'approve' && bounds.suspends) yield { ...killed(state), isAsking: true };
   for (const { truth, event } of outcomes(state, step, bounds.confirmations, by)) {
     const done = afterStep(withTruth(state, attemptOf(state).number, truth), step);
-    // Killed after the request, before its event is written. If the service paid without a
-    // confirmation, nobody can know of it then.
+    // The process can be killed after its request but before it writes the event. A payment that
+    // the service started without a confirmation is an exception, because no run could know of it.
     if (!(event.is === 'created' && event.started !== undefined)) yield killed(done);
     yield later(taken(done, event, by), step.do === 'wait' ? step.ms : 0);
   }
 }
 
-/** A confirmation of what was reported as over breaks a promise. */
+/**
+ * Records the confirmation of a payment that a run reported as over, which violates an invariant.
+ */
 const afterStep = (state: Running, step: Step): Running =>
   step.do === 'confirm' && state.isOver ? { ...state, paidAfterEnd: true } : state;
 
@@ -230,7 +237,8 @@ function* serviceActs(state: State, { ends }: Bounds): Generator<State> {
     if (truth.delayed > 0 && truth.real === 'quoted')
       yield becoming({ ...becomes(truth, 'moving'), delayed: truth.delayed - 1 });
     if (truth.real === 'moving') for (const end of ends) yield becoming(becomes(truth, end));
-    // The service corrects itself between two runs: the report of the first one was true.
+    // If the service corrects an `error` between two runs, the report of the first run was still
+    // true.
     if (truth.real === 'error' && state.process === undefined)
       for (const real of ['completed', 'failed'] as const)
         yield { ...becoming({ ...truth, real }), reported: '' };
@@ -240,7 +248,7 @@ function* serviceActs(state: State, { ends }: Bounds): Generator<State> {
   }
 }
 
-/** An end that is not written leaves the payment open. */
+/** Ends a run. If the journal cannot write the end, the payment stays open. */
 export function* stopped(
   state: Running,
   { abandons, outcome }: Stop,
@@ -249,7 +257,7 @@ export function* stopped(
 ): Generator<State & { readonly process: undefined }> {
   const isResumed = commands.includes('tx resume');
   const reported = reportOf(outcome);
-  // A resume may leave an approved payment open for the next resume.
+  // A resumed run may leave an approved payment open for the next resume.
   const isFinal = abandons || state.process.goal.leaveOpen === 'never';
   const isOver = state.isOver || (isResumed && reported === 'nothing moved' && isFinal);
   const ended = { process: undefined, reported, isOver };
@@ -257,7 +265,7 @@ export function* stopped(
   if (abandons && isResumed) yield { ...state, ...ended };
 }
 
-/** Ctrl-C: the run concludes what needs no request, and stops. */
+/** Interrupts a run with Ctrl-C: the run takes its last steps that need no request, and stops. */
 function interrupted(state: Running, by: Core, bounds: Bounds): State {
   let at = taken(state, { is: 'interrupted' }, by);
   for (;;) {

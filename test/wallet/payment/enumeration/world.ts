@@ -1,6 +1,6 @@
-// The world of the checker: the service's truth about each attempt, what is still on its way to it,
-// and one process that runs, dies and is started again. Time is what the run has waited, so that
-// states that differ only in the hour are one.
+// The world of the checker: the true state of each attempt at the service, its delayed requests,
+// and one process that can run, die and start again. Times are relative to the present, so that
+// states that differ only in the time of day are equal.
 import type { Transaction } from '../../../../src/api/types.js';
 import { NoAnswer, ServiceError } from '../../../../src/api/errors.js';
 import type { Failure } from '../../../../src/formats/failure.js';
@@ -20,19 +20,19 @@ import type { Quote } from '../../../../src/wallet/quote/quote.js';
 
 export type Real = 'none' | 'quoted' | 'moving' | 'completed' | 'failed' | 'error' | 'expired';
 
-/** One transaction as it truly is. */
+/** The true state of one transaction at the service. */
 export interface Truth {
   readonly real: Real;
   /**
-   * Ms since it was created, later since it stopped being a quote: until 8 s have passed, reads and
-   * lists may show what was before.
+   * Ms since the creation of the quote, and later since its end; reads and lists may show the
+   * earlier state for 8 s.
    */
   readonly ago: number;
-  /** Confirmations still on their way. */
+  /** The number of confirmations that the service has yet to receive. */
   readonly delayed: number;
-  /** Confirmations that left this machine. */
+  /** The number of confirmations that left this machine. */
   readonly sent: number;
-  /** Another home that has the reference, or another program, confirmed it by its id. */
+  /** Whether another client confirmed the transaction by its id. */
   readonly byOther: boolean;
 }
 
@@ -41,33 +41,35 @@ export interface Process {
   readonly goal: RunGoal;
 }
 
-/** What the last run reported when it ended. */
+/** The result that the last run reported. */
 export type Report = '' | 'paid' | 'nothing moved' | 'not paid' | 'unknown' | 'accepted' | 'quoted';
 
 export interface State {
   readonly payment: Payment;
   readonly truths: readonly Truth[];
-  /** Undefined between runs. A killed process loses its memory. */
+  /** The running process, or undefined between runs. A killed process loses its memory. */
   readonly process: Process | undefined;
   readonly reported: Report;
-  /** How often a person has said `--retry`. */
+  /** How often a person has used `--retry`. */
   readonly retries: number;
-  /** A run reported that nothing moved, and nobody has asked for the payment again since. */
+  /** Whether a run reported that nothing moved and no command has requested the payment since. */
   readonly isOver: boolean;
-  /** A process is suspended at its question, and another one may work on the payment. */
+  /**
+   * Whether a process is suspended at its question, while another process may drive the payment.
+   */
   readonly isAsking: boolean;
-  /** The attempts that a run of `tx resume` confirmed although the payment was over. */
+  /** Whether `tx resume` confirmed a payment after a run had reported that nothing moved. */
   readonly paidAfterEnd: boolean;
 }
 
-/** A state while a process runs. */
+/** A state in which a process runs. */
 export type Running = State & { readonly process: Process };
 
 export const isRunning = (state: State): state is Running => state.process !== undefined;
 
-/** How long a read may be stale. */
+/** How long a read may be stale, in ms. */
 export { staleForMs };
-/** Longest wait for the settlement. */
+/** The longest wait for the settlement, in ms. */
 export const waitMs = 100;
 export const order: Order = onchainOrder('bc1q', money('BTC', '0.0001'), 'BTC');
 export const approvedQuote: Quote = {
@@ -106,10 +108,10 @@ export const first: State = {
   paidAfterEnd: false,
 };
 
-/** The account of the payment. */
+/** The account id that the payment belongs to. */
 export const account = 'own';
 
-/** What live services return of a transaction at least. */
+/** The least that live services return of a transaction: its id and state. */
 export const abbreviated = ({ txnId, txnState }: Transaction): Transaction => ({
   txnId,
   txnState,
@@ -137,8 +139,8 @@ const words: Readonly<Record<Real, string>> = {
 export const wordOf = (real: Real): string => words[real];
 
 /**
- * What a read may show: the truth and, while reads can be stale, what was before, or a quote that
- * ran out by the clock since.
+ * The states that a read may return: the true state, and an earlier or expired state while reads
+ * can be stale.
  */
 export function readable({ real, ago }: Truth): readonly Real[] {
   if (real === 'none' || real === 'quoted') return [real];
@@ -150,7 +152,7 @@ export function readable({ real, ago }: Truth): readonly Real[] {
 export const moved = ({ real }: Truth): boolean => real === 'moving' || real === 'completed';
 export const mayStillMove = (truth: Truth): boolean => truth.delayed > 0 && truth.real === 'quoted';
 
-/** The truth about an attempt changes now. */
+/** Changes the true state of an attempt at the present time. */
 export const becomes = (truth: Truth, real: Real): Truth => ({
   ...truth,
   real,
@@ -160,11 +162,11 @@ export const becomes = (truth: Truth, real: Real): Truth => ({
 const refusal = (reason: string, code?: string): Failure =>
   new ServiceError('refused', reason, { status: 400, reason, code, isOwnRefusal: true });
 
-/** One of each kind, made once: errors are costly. */
+/** One error of each kind. Runs share these objects because an error is expensive to create. */
 export const errors = {
   refused: refusal('insufficient balance'),
   unspecific: refusal('bad request'),
-  /** The confirmation got its own 401, and signing in again failed. */
+  /** The service refused the token of the confirmation, and the next sign-in failed. */
   signInFailed: new NoAnswer('pending', 'no sign-in', { mayHaveArrived: true }),
   alreadyFinal: refusal('already in final state', '2005'),
   used: refusal('extRefId has already been used'),
@@ -180,7 +182,7 @@ export const errors = {
 
 const age = (ms: number, by: number): number => Math.max(ms - by, -2 * staleForMs);
 
-/** The same state `by` ms later, with the present at 0 again. */
+/** The same state `by` ms later, with times relative to the new present. */
 export function later<S extends State>(state: S, by: number): S {
   const truths = state.truths.map((truth) => ({
     ...truth,
@@ -191,7 +193,7 @@ export function later<S extends State>(state: S, by: number): S {
   return { ...state, truths, process: { ...state.process, memory } };
 }
 
-/** The memory of a run, with its times and counts limited to those that can make a difference. */
+/** Reduces the times and counts in a run's memory to the values that the core can distinguish. */
 function aged(memory: RunMemory, at: (ms: number) => number): RunMemory {
   const counted = <T extends { sinceMs: number; atMs: number; count: number }>(each: T): T => ({
     ...each,
@@ -216,17 +218,17 @@ function aged(memory: RunMemory, at: (ms: number) => number): RunMemory {
 }
 
 /**
- * Ages of this run's own requests that can make a difference: the pauses between them, and the 8 s
- * and 16 s after which it concludes.
+ * The ages of requests that the core can distinguish: the pauses between requests, and the 8 s and
+ * 16 s after which the core decides.
  */
 const ownAges = [0, 250, 500, 1_000, 2_000, 4_000, 8_000, 12_000, 16_000];
 const waitAges = [0, waitMs, staleForMs];
 const staleAge = [staleForMs];
 
-/** Final states. svcpay no longer reads these attempts. */
+/** Final states: svcpay no longer reads attempts in them. */
 const over: ReadonlySet<AttemptState> = new Set(['paid', 'failed', 'error', 'lapsed']);
 
-/** The greatest of these ages that is not above `age`. */
+/** The largest of `ages` that is at most `age`. */
 function floor(ages: readonly number[], age: number): number {
   let greatest = 0;
   for (const each of ages) if (each <= age && each > greatest) greatest = each;
@@ -234,8 +236,8 @@ function floor(ages: readonly number[], age: number): number {
 }
 
 /**
- * After an unanswered confirmation only the pause before the next one counts, after a refused one
- * the 16 s.
+ * The ages that the core can distinguish: up to the next pause after an unanswered confirmation,
+ * and up to 16 s after a refused confirmation.
  */
 const agesAfter = ({ tries, refusal }: Submitting['confirmation']): readonly number[] =>
   ownAges.filter(
@@ -245,9 +247,8 @@ const agesAfter = ({ tries, refusal }: Submitting['confirmation']): readonly num
   );
 
 /**
- * The same state with its ages rounded down to those that can make a difference, so that states
- * that differ in nothing else are one. Rounded down, reads are stale for longer than in truth and a
- * run waits for longer, so that no way to go wrong is lost.
+ * Rounds ages down to the values that the core can distinguish, so that equivalent states merge.
+ * Rounding down lengthens stale reads and waits, so the search loses no violation.
  */
 export function rounded(state: State): State {
   const { process, payment } = state;
@@ -271,7 +272,7 @@ export function rounded(state: State): State {
   return { ...state, truths, process: { ...process, memory: coarse(process.memory) } };
 }
 
-/** When the run began to see what it sees. */
+/** The time since which the run has read the same result. */
 const sinceOf = (memory: RunMemory): number | undefined =>
   memory.phase === 'requesting' ? memory.lookup?.sinceMs : memory.reads?.sinceMs;
 
@@ -296,7 +297,7 @@ function coarse(memory: RunMemory): RunMemory {
   }
 }
 
-/** No process confirms an earlier attempt any more, and its end is known. */
+/** Whether an earlier attempt is over: no process confirms it again, and svcpay knows its end. */
 const isDead = ({ real, delayed }: Truth, isKnown: boolean): boolean =>
   real === 'expired' ||
   (real === 'quoted' && delayed === 0) ||
@@ -317,10 +318,7 @@ export function withTruth<S extends State>(state: S, number: number, truth: Trut
 
 export const attemptOf = ({ payment }: State): Attempt => latest(payment);
 
-/**
- * Equal for states from which the same can happen: without what the attempt's state makes
- * irrelevant.
- */
+/** A key that omits what no longer matters, so that states with the same future have equal keys. */
 export function keyOf(state: State): string {
   const { payment, truths, process, reported, retries, isOver, isAsking, paidAfterEnd } = state;
   const attempts = payment.attempts.map((attempt) => `${attempt.number} ${attempt.state}`);
@@ -391,7 +389,7 @@ function ofPhase(memory: RunMemory): unknown[] {
   }
 }
 
-/** Everything that is under way arrives and is carried out, and no read is stale any more. */
+/** The transaction after all delayed requests have arrived and reads are no longer stale. */
 export function settled(truth: Truth): Truth {
   const isCarriedOut = truth.real === 'moving' || (truth.real === 'quoted' && truth.delayed > 0);
   return { ...truth, real: isCarriedOut ? 'completed' : truth.real, delayed: 0, ago: staleForMs };

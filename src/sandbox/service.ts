@@ -220,7 +220,7 @@ async function everyPause(
   const longest = policies.sandboxTimer.pauses.upToMs;
   const step = (): Promise<PollNext<never>> =>
     work().then(
-      (askedMs) => ({ afterMs: Math.min(askedMs, longest) }),
+      (pauseMs) => ({ afterMs: Math.min(pauseMs, longest) }),
       (error: unknown) => {
         onError(error);
         return {};
@@ -294,8 +294,8 @@ function withFaults(
     const fault = takeAnswerFault(store, incoming);
     const readFault = takeReadFaults(store, incoming);
     let genuine: Outgoing | undefined;
-    const respond = (asked: Incoming): Outgoing =>
-      edge.shape(asked, (genuine = answer(ctx, asked, readFault)));
+    const respond = (request: Incoming): Outgoing =>
+      edge.shape(request, (genuine = answer(ctx, request, readFault)));
     const carried = (): Outgoing => edge.refuse() ?? respond(incoming);
     const outgoing = dated(
       fault === undefined
@@ -321,8 +321,8 @@ function withFaults(
 const serverError = jsonAnswer(500, { error: otherError(500) });
 
 /** Matches the paths to which no fault applies. The request log omits these paths. */
-const apart = new RegExp(`^(?:${controlPrefix}|/openapi\\.json|/pay/)`);
-const isForClients = ({ target }: Incoming): boolean => !apart.test(target);
+const faultFreePaths = new RegExp(`^(?:${controlPrefix}|/openapi\\.json|/pay/)`);
+const isForClients = ({ target }: Incoming): boolean => !faultFreePaths.test(target);
 
 /** The name of the scheduled action that processes a request after its response. */
 const lateAction = 'late-effect';

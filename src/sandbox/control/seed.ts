@@ -19,7 +19,7 @@ export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Se
 export type Seed = 'demo' | 'empty' | 'history';
 
 /** The tables that a reset empties completely. */
-const forgotten = [
+const clearedTables = [
   'attempt',
   'delivery',
   'webhook',
@@ -59,7 +59,7 @@ export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): v
   const { store } = ctx;
   const main = requireSetting(store, 'mainAccount');
   if (seed !== undefined) writeSetting(store, 'seed', `${seed} ${months}`);
-  for (const table of forgotten) store.run(`DELETE FROM ${table}`);
+  for (const table of clearedTables) store.run(`DELETE FROM ${table}`);
   store.run('DELETE FROM address WHERE account_id <> ? OR txn_id IS NOT NULL', main);
   store.run('DELETE FROM txn');
   store.run('DELETE FROM api_key WHERE account_id <> ?', main);

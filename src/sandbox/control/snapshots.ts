@@ -28,7 +28,7 @@ const saveBody = v.object({
  * The tables that a snapshot omits: settings and keys of this file, faults, the request log, and
  * used signatures. A restore does not make used signatures valid again.
  */
-const leftAlone = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot'];
+const omittedTables = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot'];
 
 export function snapshotControls(machineTime: () => number): Route[] {
   return [
@@ -113,7 +113,7 @@ function savedTables(store: Store): string[] {
     `SELECT name FROM sqlite_schema
      WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'copy%' ORDER BY name`,
   );
-  return tables.map(({ name }) => name).filter((name) => !leftAlone.includes(name));
+  return tables.map(({ name }) => name).filter((name) => !omittedTables.includes(name));
 }
 
 const copyOf = (id: number, table: string): string => `copy_${id}_${table}`;

@@ -24,7 +24,7 @@ export interface WorkerDeps {
  * killed process.
  */
 const claimMs = deliveries.timeout + 5_000;
-const atOnce = 50;
+const claimedAtOnce = 50;
 const graceMs = 500;
 
 const readyRow = v.object({ id: v.number(), dueAt: v.number(), body: v.string() });
@@ -57,7 +57,7 @@ export function createDeliveryWorker(deps: WorkerDeps) {
   let isClaiming = false;
   let isKicked = false;
 
-  function look(): void {
+  function deliverReady(): void {
     if (isClaiming || closing.signal.aborted) return;
     if (!read(({ store }) => hasReady(store, machineTime()))) return;
     isClaiming = true;
@@ -73,13 +73,13 @@ export function createDeliveryWorker(deps: WorkerDeps) {
   function run(work: () => Promise<void>): void {
     const started = work()
       .finally(() => running.delete(started))
-      .then(look, onError);
+      .then(deliverReady, onError);
     running.add(started);
   }
 
   /** Resolves once no delivery is ready or in flight. */
   async function settled(): Promise<void> {
-    for (look(); running.size > 0; look()) await Promise.all(running);
+    for (deliverReady(); running.size > 0; deliverReady()) await Promise.all(running);
   }
 
   return {
@@ -89,7 +89,7 @@ export function createDeliveryWorker(deps: WorkerDeps) {
       isKicked = true;
       setImmediate(() => {
         isKicked = false;
-        look();
+        deliverReady();
       });
     },
     settled,
@@ -166,7 +166,7 @@ const hasReady = (store: Store, machine: number): boolean =>
 
 function claimReady(ctx: Context, machine: number): Batch[] {
   return ctx.store
-    .all(claimRow, freeWebhooks, machine, atOnce)
+    .all(claimRow, freeWebhooks, machine, claimedAtOnce)
     .map(({ webhookId, number: last }) => {
       const [number, until] = [Math.max(last + 1, machine), machine + claimMs];
       ctx.store.run(
@@ -180,7 +180,7 @@ function claimReady(ctx: Context, machine: number): Batch[] {
         `SELECT id, due_at, body FROM delivery WHERE webhook_id = ? AND status = 'sending'
        ORDER BY due_at, id LIMIT ?`,
         webhookId,
-        atOnce,
+        claimedAtOnce,
       );
       return { claim: { webhookId, number }, until, ready };
     });

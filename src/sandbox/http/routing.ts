@@ -77,9 +77,9 @@ export function router(routes: readonly Route[]) {
   return ({ method, target }: Incoming) => {
     const [path = ''] = target.split('?', 1);
     // The service answers HEAD like GET, and the server omits the body of the response.
-    const asked = method === 'HEAD' ? 'GET' : method;
+    const handledMethod = method === 'HEAD' ? 'GET' : method;
     for (const { route, pattern } of compiled) {
-      const match = route.method === asked ? pattern.exec(path) : null;
+      const match = route.method === handledMethod ? pattern.exec(path) : null;
       if (match === null) continue;
       return {
         route,

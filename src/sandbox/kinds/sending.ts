@@ -12,7 +12,7 @@ import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import type { Kind } from './kind.js';
 
-interface Way {
+interface SendSteps {
   readonly name: string;
   /** Milliseconds from the confirmation until the transfer is in flight. */
   readonly startAfter: number;
@@ -30,23 +30,23 @@ interface Way {
 }
 
 /** Builds all methods of a send kind except `quote`. */
-export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed' | 'due'> {
-  const [start, settle] = [startAction(way.name), `${way.name}.settle`];
-  const returnAction = `${way.name}.return`;
+export function sending(steps: SendSteps): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed' | 'due'> {
+  const [start, settle] = [startAction(steps.name), `${steps.name}.settle`];
+  const returnAction = `${steps.name}.return`;
 
   const ending = (
     ctx: Context,
     txn: Transaction,
     moment: PlannedEnding['instead'],
   ): Ending | undefined => {
-    const msg = way.obstacle?.(ctx, txn);
+    const msg = steps.obstacle?.(ctx, txn);
     return msg === undefined ? plannedEndingOf(txn, moment) : { state: 'failed', msg };
   };
 
   const arrive = (ctx: Context, txn: Transaction): void => {
     const bad = ending(ctx, txn, 'settle');
     if (bad !== undefined) return void endSend(ctx, txn, bad);
-    way.deliver?.(ctx, txn);
+    steps.deliver?.(ctx, txn);
     completeSend(ctx, txn);
     const back = plannedReturn(txn);
     if (back !== undefined) schedule(ctx, returnAction, txn.id, ctx.now + back.delay);
@@ -56,7 +56,8 @@ export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed'
     flow: 'send',
     confirm(ctx, txn) {
       const confirmed = confirmSend(ctx, txn);
-      if (confirmed.state === 'srccreated') schedule(ctx, start, txn.id, ctx.now + way.startAfter);
+      if (confirmed.state === 'srccreated')
+        schedule(ctx, start, txn.id, ctx.now + steps.startAfter);
       return confirmed;
     },
     onConfirmed: arrive,
@@ -66,9 +67,9 @@ export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed'
         const bad = ending(ctx, txn, 'start');
         if (bad !== undefined) return void endSend(ctx, txn, bad);
         const moved = move(ctx, 'send', txn, 'start');
-        way.send?.(ctx, moved);
-        if (way.settleAfter !== undefined)
-          schedule(ctx, settle, txnId, ctx.now + way.settleAfter(moved));
+        steps.send?.(ctx, moved);
+        if (steps.settleAfter !== undefined)
+          schedule(ctx, settle, txnId, ctx.now + steps.settleAfter(moved));
       },
       [returnAction](ctx, txnId) {
         const txn = requireTransaction(ctx.store, txnId);

@@ -111,8 +111,8 @@ export function endUnpaid(
   return move(ctx, flow, txn, endTriggers[state], { msg });
 }
 
-export function completeReceive(ctx: Context, flow: Flow, asked: Transaction): Transaction {
-  const txn = settledOtherwise(ctx, asked);
+export function completeReceive(ctx: Context, flow: Flow, requested: Transaction): Transaction {
+  const txn = settledOtherwise(ctx, requested);
   openWallet(ctx, txn.accountId, txn.destCcy);
   const legs = [
     houseLeg('outside', txn.sourceCcy, txn.charge.neg()),

@@ -7,14 +7,14 @@ import { serviceFeeOf, foreignUnitsPerDollar, rateBases, unitsPerDollar } from '
 import { isMovable } from '../wire/values.js';
 
 /** The parts of a create request that determine the price. */
-interface Asked {
+interface PricedRequest {
   readonly source: { readonly ccy: string };
   readonly dest: { readonly ccy: string };
   /** The fees that the service deducts from the amount instead of adding them. */
   readonly deduct: Deductions;
 }
 
-interface Terms {
+interface PriceTerms {
   /** The side with the requested amount. `price` computes the amount of the other side. */
   readonly side: 'source' | 'dest';
   readonly amount: Big;
@@ -39,8 +39,8 @@ type Price = Omit<Quote, 'sourceDetails' | 'destDetails' | 'extra'>;
  * moved.
  */
 export function price(
-  { source, dest, deduct }: Asked,
-  { side, amount, fee, networkFee: asked = new Big(0) }: Terms,
+  { source, dest, deduct }: PricedRequest,
+  { side, amount, fee, networkFee: networkFeeRule = new Big(0) }: PriceTerms,
 ): Price {
   const [sourceCcy, destCcy] = [source.ccy, dest.ccy];
   const fxRate = rateBetween(sourceCcy, destCcy);
@@ -54,9 +54,9 @@ export function price(
 
   const serviceFee = serviceFeeOf(fee, sourceAmount, sourceDecimals);
   const networkFee =
-    typeof asked === 'function'
-      ? asked(sourceAmount, sourceDecimals)
-      : asked.div(fxRate).round(sourceDecimals, Big.roundUp);
+    typeof networkFeeRule === 'function'
+      ? networkFeeRule(sourceAmount, sourceDecimals)
+      : networkFeeRule.div(fxRate).round(sourceDecimals, Big.roundUp);
   const deducted = new Big(0)
     .plus(deduct.serviceFee ? serviceFee : 0)
     .plus(deduct.networkFee ? networkFee : 0);

@@ -64,9 +64,9 @@ function showPayRequest({ ctx }: RoutedRequest, account: Account): object {
 }
 
 function giveInvoice({ ctx, query }: RoutedRequest, account: Account): object {
-  const asked = query.get('amount') ?? '';
+  const amountText = query.get('amount') ?? '';
   const { min, max } = lnurlSendable;
-  const amount = /^\d{1,15}$/.test(asked) ? Number(asked) : Number.NaN;
+  const amount = /^\d{1,15}$/.test(amountText) ? Number(amountText) : Number.NaN;
   if (!(amount >= min && amount <= max)) {
     throw new Refusal(400, {
       error: `amount: a whole number of millisatoshis from ${min} to ${max} is needed`,

@@ -13,7 +13,7 @@ import { duration, number, whole } from '../wire/values.js';
 const count = whole(1, 1_000_000);
 
 /** The matches to which a fault applies: `times` matches, beginning with the `nth` match. */
-const strikes = {
+const countFields = {
   nth: v.optional(count, new Big(1)),
   times: v.optional(v.union([v.literal('always'), count]), new Big(1)),
 };
@@ -23,7 +23,7 @@ const strikes = {
  * text.
  */
 const request = {
-  ...strikes,
+  ...countFields,
   method: v.optional(
     v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]+$/, 'an HTTP method is needed')),
   ),
@@ -54,7 +54,7 @@ const reads = { ...request, method: v.optional(request.method, 'GET') };
 const destination = v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000)), '**');
 
 /** A filter for webhook events of one state, or of all states. */
-const event = { ...strikes, state: v.optional(v.picklist(states)) };
+const event = { ...countFields, state: v.optional(v.picklist(states)) };
 
 export const settledSides = ['source', 'dest'] as const;
 export const paymentOutcomes = ['no-route', 'rejected', 'error'] as const;
@@ -116,18 +116,18 @@ export const faultRule = v.variant('kind', [
     ...reads,
     txn: v.optional(v.pipe(v.string(), v.nonEmpty())),
   }),
-  rule({ kind: v.literal('reference-reuse'), ...strikes }),
-  rule({ kind: v.literal('double-payment'), ...strikes, destination }),
+  rule({ kind: v.literal('reference-reuse'), ...countFields }),
+  rule({ kind: v.literal('double-payment'), ...countFields, destination }),
   rule({
     kind: v.literal('payment'),
-    ...strikes,
+    ...countFields,
     outcome: v.picklist(paymentOutcomes),
     destination,
   }),
   /** Multiplies the settled amount of one side by the factor. */
   rule({
     kind: v.literal('settled-amount'),
-    ...strikes,
+    ...countFields,
     side: v.picklist(settledSides),
     factor: v.pipe(number, v.transform(Number), v.gtValue(0), v.maxValue(10)),
     destination,
@@ -138,7 +138,7 @@ export const faultRule = v.variant('kind', [
    */
   rule({
     kind: v.literal('returned'),
-    ...strikes,
+    ...countFields,
     state: v.optional(v.picklist(['failed', 'rejected']), 'failed'),
     delay: v.optional(duration, new Big(60_000)),
     destination,
@@ -381,17 +381,17 @@ function takeRule<K extends FaultRule['kind']>(
   const isOf = (rule: FaultRule): rule is Of<K> => kinds.some((kind) => kind === rule.kind);
   for (const { id, rule, seen, applied } of waiting) {
     if (!isOf(rule) || !matches(rule)) continue;
-    const strikes = seen + 1 >= rule.nth;
-    const spent = strikes && rule.times !== 'always' && applied + 1 >= rule.times;
+    const applies = seen + 1 >= rule.nth;
+    const spent = applies && rule.times !== 'always' && applied + 1 >= rule.times;
     if (counts) {
       store.run(
         'UPDATE fault SET seen = seen + 1, applied = applied + ?, spent = ? WHERE id = ?',
-        Number(strikes),
+        Number(applies),
         Number(spent),
         id,
       );
     }
-    if (strikes) return rule;
+    if (applies) return rule;
   }
   return undefined;
 }

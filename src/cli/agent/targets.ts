@@ -5,7 +5,7 @@ import { methodProperties } from '../../formats/rails.js';
 import { attemptNamed } from '../../store/journal/payment.js';
 import { amountText, targetOf, type Target } from '../../wallet/payment/same-again.js';
 import { payoutDestination } from '../../wallet/payout/order.js';
-import { planSendNow, ways } from '../../wallet/plan/send.js';
+import { planSendNow, uriRails } from '../../wallet/plan/send.js';
 import { directionOf } from '../../wallet/transaction/direction.js';
 import type { Context } from '../context.js';
 import { planSwap, readSwapWords } from '../payment/plan-swap.js';
@@ -41,7 +41,7 @@ const readSend: ReadAsked = async (given, context) => {
     amount: word(given['amount']),
     spend: word(given['spend']),
     from: word(given['from'])?.toUpperCase(),
-    via: ways.find((each) => each === given['via']),
+    via: uriRails.find((each) => each === given['via']),
     deductFees: given['deductFees'] === true,
   };
   const rates = await ratesFor(words, context);

@@ -1,6 +1,6 @@
 // Pays any destination. Each payment method also has its own command. Specification: endpoint 6,
 // rules 3, 5 and 6.
-import { notYetAvailable, ways } from '../../wallet/plan/send.js';
+import { notYetAvailable, uriRails } from '../../wallet/plan/send.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
 import { choice, currency, phrase, text } from '../values.js';
@@ -28,7 +28,7 @@ export const send = defineCommand({
           'another currency is converted at the current rate',
       ),
     spend: spend(),
-    via: choice(ways, 'WAY', { 'on-chain': 'onchain' })
+    via: choice(uriRails, 'WAY', { 'on-chain': 'onchain' })
       .optional()
       .describe('lightning or onchain, for a bitcoin: URI that offers both'),
     deductFees: deductFees(),

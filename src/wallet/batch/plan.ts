@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
-import { asAsked, type Order } from '../order/orders.js';
+import { withoutListData, type Order } from '../order/orders.js';
 import { invoiceReference } from '../../store/journal/payment.js';
 import { payoutDestination } from '../payout/order.js';
 
@@ -41,7 +41,7 @@ export function derivedRef(order: Order, name: string): string {
     amtRequested === undefined ? [] : [ccy, fixed(new Big(amtRequested))],
   );
   const destination =
-    order.kind === 'payout' ? payoutDestination(asAsked(destReq)) : order.destination;
+    order.kind === 'payout' ? payoutDestination(withoutListData(destReq)) : order.destination;
   const what = [destReq.method, destination, ...amounts];
   const digest = createHash('sha256')
     .update(JSON.stringify([name, what]))

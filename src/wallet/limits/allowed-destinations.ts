@@ -8,7 +8,7 @@ const uriScheme = /^(lightning|bitcoin|lnurlp|https?):/i;
 
 /**
  * Reads a destination: an invoice (which stands for its node), a node key, an address, an LNURL, a
- * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names to store. A bitcoin:
+ * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names to store. A `bitcoin:`
  * URI can have two names. Throws Failure `usage` for any other text.
  */
 export function readAllowed(text: string): string[] {

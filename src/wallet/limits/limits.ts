@@ -39,7 +39,7 @@ export function checkDestination({ destinations }: Limits, order: Order): void {
 
 /**
  * The spending of an order before its quote: the amount without fees, in the currency of the debit.
- * If a different currency arrives, the spending includes the amount that arrives.
+ * If the recipient gets a different currency, the amount that arrives counts as well.
  */
 export function knownAmounts(order: Order): Money[] {
   const { sourceReq } = order.body;
@@ -49,8 +49,8 @@ export function knownAmounts(order: Order): Money[] {
 }
 
 /**
- * The spending of a quote, including fees. If a different currency arrives, the spending includes
- * the amount that arrives.
+ * The spending of a quote, including fees. If the recipient gets a different currency, the amount
+ * that arrives counts as well.
  */
 export const quotedAmounts = (
   order: Order,

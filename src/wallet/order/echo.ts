@@ -1,6 +1,6 @@
 // Checks whether a response from the service matches the order. Pure: takes an order and the
 // response, and throws a refusal if they differ. Compares currencies, methods, amounts, the
-// parties, and the destination with everything resolved from it.
+// parties, and every name of the destination.
 import Big from 'big.js';
 import { deductions } from '../../api/reading/transaction.js';
 import { misread, type RequestSide, type Transaction } from '../../api/types.js';
@@ -23,14 +23,14 @@ export function checkEcho(order: Order, txn: Transaction, account?: string): voi
     txn[misread]?.find((words) => decides.test(words)) ??
     sideDifference('source', order.body.sourceReq, txn.sourceReq) ??
     sideDifference('destination', order.body.destReq, txn.destReq) ??
-    unaskedTarget(order.body.sourceReq, txn.sourceReq, txn) ??
-    unaskedTarget(order.body.destReq, txn.destReq, txn) ??
+    extraTarget(order.body.sourceReq, txn.sourceReq, txn) ??
+    extraTarget(order.body.destReq, txn.destReq, txn) ??
     amountDifference(order, txn) ??
     deductionDifference(order, txn);
   if (difference !== undefined) throw notObeyed(difference, txn.txnId);
 }
 
-/** Whether the transaction is for this order and of this account. */
+/** Whether the transaction matches this order and belongs to this account. */
 export function echoes(order: Order, txn: Transaction, account: string): boolean {
   try {
     checkEcho(order, txn, account);
@@ -41,7 +41,7 @@ export function echoes(order: Order, txn: Transaction, account: string): boolean
   }
 }
 
-/** The fields that decide about money. Other unreadable fields of a response are ignored. */
+/** The fields that decide how much money goes where. svcpay ignores other unreadable fields. */
 const deciding = [
   'accountId',
   'ccy',
@@ -115,7 +115,7 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
     const got = answered[field];
     // The name of the institution may be missing, because the code decides the recipient. A
-    // different home may not have imported the name.
+    // different home may have created the transaction without the name.
     if (field === 'institutionName' && got == null) continue;
     if (!sameText(got, wanted)) return different(field, got, wanted);
     const resolved = (otherNames[field] ?? []).find(
@@ -126,7 +126,7 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   return undefined;
 }
 
-/** Details that decide the recipient of the money. */
+/** The details that decide who gets the money. */
 const targets = [
   'paymentRequest',
   'address',
@@ -140,10 +140,10 @@ const targets = [
 ] as const;
 
 /**
- * The difference if a response has a second destination besides the requested destination. After
- * the confirmation, a service may show the invoice of an LNURL.
+ * Describes a destination that the response has and the order does not request. After the
+ * confirmation, a service may add the invoice of an LNURL.
  */
-function unaskedTarget(
+function extraTarget(
   { method, reqDetails = {} }: AskedSide,
   given: RequestSide,
   { txnState }: Transaction,
@@ -186,7 +186,8 @@ function sameText(got: unknown, wanted: unknown): boolean {
 }
 
 /**
- * The difference of an LNURL. Every returned name of the target must be the requested destination.
+ * Describes a different LNURL. Every field that names the LNURL must mean the requested
+ * destination.
  */
 function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const wanted = asked.reqDetails?.['address'];
@@ -202,7 +203,7 @@ function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefin
 const targetOf = (value: unknown): unknown =>
   typeof value === 'string' ? lnurlTarget(value) : value;
 
-/** The difference of the payer and the payee, if the response has them. */
+/** Describes a different payer or payee, if the response has the party's data. */
 function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const { type, details: got } = given.kyc ?? {};
   if (asked.kyc === undefined) return undefined;
@@ -221,8 +222,9 @@ function kycDifference(asked: AskedSide, given: RequestSide): string | undefined
 }
 
 /**
- * The difference of amounts. The order defines two amounts of an invoice payment, although rule 1
- * allows an amount on one side only: the invoice's amount, and the amount of the other side.
+ * Describes a different amount, if the order defines the amount that the recipient must get. Also
+ * checks a computed side, such as both sides of an invoice payment, which requests no amount (rule
+ * 2).
  */
 function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
   const { receives } = order;
@@ -233,8 +235,8 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   }
   const sent = givenFromWire(sourceReq.amtRequested);
   if (sourceReq.ccy !== receives.ccy || sent === undefined) return undefined;
-  // An amount with or without fees is accepted, because the specification does not define whether
-  // the computed side of a response includes the fees.
+  // Accepts an amount with or without fees, because the specification does not define whether the
+  // computed side of a response includes the fees.
   const fees = (givenFromWire(sourceReq.servicepayFees) ?? new Big(0)).plus(
     givenFromWire(sourceReq.networkFees) ?? 0,
   );
@@ -248,7 +250,7 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${fixed(receives.value)}`;
 }
 
-/** The difference in who pays the fees, if the response reports that. */
+/** Describes a difference in who pays the fees, if the response has the flags. */
 function deductionDifference({ body }: Order, txn: Transaction): string | undefined {
   for (const field of deductions) {
     const answered = txn[field];

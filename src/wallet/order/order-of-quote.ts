@@ -41,8 +41,8 @@ export function orderOf(txn: Transaction): Order {
 }
 
 /**
- * Reads a side with currency and method. Throws Failure `refused` if one is missing, because an
- * incomplete quote must not be confirmed.
+ * Reads a side with currency and method. Throws Failure `refused` if the currency or the method is
+ * missing, because an incomplete quote must not be confirmed.
  */
 function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Transaction) {
   if (typeof ccy === 'string' && typeof method === 'string') return { ...side, ccy, method };
@@ -50,8 +50,8 @@ function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Tr
 }
 
 /**
- * Whether the source and the destination have the amount, by destination method (endpoint 6, rules
- * 2 to 8).
+ * Whether an order states the amount of the source and of the destination, by destination method
+ * (endpoint 6, rules 2 to 8).
  */
 const amountSides: Readonly<Record<string, readonly [source: boolean, dest: boolean]>> = {
   lightning: [false, false],

@@ -39,8 +39,8 @@ export interface Order {
 const servicepay = 'servicepay';
 
 /**
- * Creates a send of an invoice. The amount is on neither side, because the invoice contains it
- * (rule 2).
+ * Creates a send of an invoice. Neither side has the amount, because the invoice contains the
+ * amount (rule 2).
  */
 export function lightningOrder(invoice: Invoice, from: string): Order {
   return {
@@ -89,8 +89,8 @@ export const usdtSpendOrder = (address: string, amount: Money): Order =>
   spendOrder('usdt', 'USDT', address, amount);
 
 /**
- * Creates an order whose amount is debited from the wallet. Within one currency, the received
- * amount is equal.
+ * Creates an order whose amount is debited from the wallet. Within one currency, the recipient gets
+ * the same amount.
  */
 function spendOrder(rail: Rail, ccy: string, address: string, spent: Money): Order {
   return {
@@ -105,7 +105,7 @@ function spendOrder(rail: Rail, ccy: string, address: string, spent: Money): Ord
   };
 }
 
-/** Creates an order whose amount is received, in its currency. */
+/** Creates an order whose amount is the amount that arrives. */
 function addressOrder(rail: Rail, address: string, amount: Money, from: string): Order {
   return {
     kind: `send ${rail}`,
@@ -230,8 +230,8 @@ export const recordOf = (
 });
 
 /**
- * Throws unless the text can be read back as an equal order, because a crash must not change a
- * payment.
+ * Writes an order as text. Throws unless the text can be read back as an equal order, because a
+ * crash must not change a payment.
  */
 function encodeOrder(order: Order): string {
   const text = JSON.stringify(plain(order));
@@ -268,17 +268,22 @@ function withPresentNames(record: unknown): unknown {
   };
 }
 
-/** Whether two orders are equivalent. A note does not matter. */
+/** A text that is equal for equivalent orders, whatever their notes. */
 export const fingerprint = ({ body }: Order): string =>
   JSON.stringify(
-    plain({ ...body, destReq: asAsked(body.destReq), note: undefined, extRefId: undefined }),
+    plain({
+      ...body,
+      destReq: withoutListData(body.destReq),
+      note: undefined,
+      extRefId: undefined,
+    }),
   );
 
 /**
- * A side without data from the service's list of institutions, because that list may later be
- * unavailable or different.
+ * Returns a side without data from the service's list of institutions, because that list may later
+ * be unavailable or different.
  */
-export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
+export function withoutListData({ reqDetails = {}, ...side }: CreateSide): CreateSide {
   const { institutionName: _name, institutionCode: code, ...details } = reqDetails;
   return {
     ...side,
@@ -290,8 +295,8 @@ export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
 }
 
 /**
- * Whether the journal's payment matches the order. A record of an earlier version may have more
- * fields.
+ * Whether the journal's payment matches the order. The fingerprint of an earlier version may cover
+ * more fields, so svcpay also calculates a new fingerprint.
  */
 export function isForOrder(
   payment: Pick<Payment, 'fingerprint' | 'request'>,

@@ -35,8 +35,8 @@ export interface Applied {
    */
   readonly change?: PaymentChange | undefined;
   /**
-   * Whether the change submits the attempt. The write then dates the attempt, and checks limits and
-   * competing payments.
+   * Whether the change submits the attempt, so that the write dates the attempt. If `checked`, the
+   * write also checks limits and competing payments.
    */
   readonly submits?: 'checked' | 'already moved' | undefined;
 }
@@ -70,12 +70,12 @@ const whileOpen = (to: AttemptState): Partial<Record<AttemptState, AttemptState>
 const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, AttemptState>>>> = {
   quoted: { requested: 'quoted' },
   moving: { requested: 'in-flight', quoted: 'in-flight', submitting: 'in-flight' },
-  // A report replaces `error` too, because the report is more exact.
+  // A later `completed` or `failed` replaces `error`, which does not show whether money moved.
   completed: { ...whileOpen('paid'), error: 'paid' },
   failed: { ...whileOpen('failed'), error: 'failed' },
   error: whileOpen('error'),
-  // Only `next` can mark an attempt as lapsed if it was never submitted. After submission, the
-  // report proves nothing.
+  // Only `next` marks an unsubmitted attempt as lapsed. After submission, a lapsed transaction
+  // proves nothing.
   lapsed: { requested: 'quoted', submitting: 'unknown', 'in-flight': 'unknown' },
 };
 
@@ -118,7 +118,7 @@ export function apply(run: Run, event: RunEvent): Applied {
     case 'shown':
       return remember(run, 'quoted', () => ({ shown: true }));
     case 'approved':
-      // The quote is read again before it is submitted, because time passed during the question.
+      // svcpay reads the quote again before it submits the quote, because the question took time.
       return remember(run, 'quoted', () => ({
         approvedQuote: event.quote,
         approval: event.by,
@@ -176,7 +176,7 @@ type MemoryIn<P extends Phase> = Extract<RunMemory, { readonly phase: P }>;
 
 /**
  * Returns the run with new data of its phase. Throws if the event belongs to a different phase,
- * because `next` cannot have decided the driver's step.
+ * which only a defect can cause.
  */
 function remember<P extends Phase>(
   run: Run,
@@ -191,7 +191,7 @@ function remember<P extends Phase>(
 const isIn = <P extends Phase>(memory: RunMemory, phase: P | 'any'): memory is MemoryIn<P> =>
   phase === 'any' || memory.phase === phase;
 
-/** Opens a further attempt. From the earlier attempts, only the approval and the reads count. */
+/** Opens a further attempt. Keeps only the approved quote and the reads of earlier attempts. */
 function attemptOpened(run: Run, event: EventOf<'attempt-opened'>): Applied {
   const { approvedQuote, earlierRead } = run.memory;
   const memory = { ...emptyMemory('requested', true), approvedQuote, earlierRead };
@@ -205,7 +205,7 @@ const stopped = (run: Run, failure: Run['memory']['stopped']): Applied =>
 const terms = (event: EventOf<'attempt-opened' | 'reopened'>): PaymentChange =>
   event.terms === undefined ? {} : { terms: event.terms };
 
-/** Returns the change, with the data of the run in the phase that the attempt enters. */
+/** Returns the change, and the run with its memory in the phase that the attempt enters. */
 function moved(run: Run, change: PaymentChange & { attempt: Attempt }, ms: number): Applied {
   return { run: { ...run, memory: inPhaseOf(change.attempt.state, run.memory, ms) }, change };
 }
@@ -265,13 +265,13 @@ function read(run: Run, { number, txn, at }: EventOf<'read'>): Applied {
   };
 }
 
-/** The change that a report of the latest attempt causes. */
+/** Applies the service's report of the latest attempt. */
 function withTransaction(run: Run, attempt: Attempt, txn: Transaction, ms: number): Applied {
   const after = reported(attempt, txn);
   const isNew = !run.payment.attempts.includes(attempt);
   const { run: next } = moved(run, { attempt: after }, ms);
   const hasFailed = after.state === 'failed' && attempt.state !== 'failed';
-  // If the latest attempt failed, earlier unknown attempts decide, so svcpay reads them once more.
+  // If the latest attempt failed, earlier unknown attempts decide, so svcpay reads these again.
   const { run: fresh } = hasFailed
     ? remember(next, 'any', () => ({ earlierRead: [] }))
     : { run: next };
@@ -311,7 +311,7 @@ function submitted(run: Run, { amounts, at }: EventOf<'submitted'>): Applied {
   };
 }
 
-/** Counts a confirmation that was sent, or that could not be sent. */
+/** Counts an attempt to send the confirmation, and records the result. */
 const confirmed = (
   run: Run,
   event: EventOf<'confirmed' | 'confirm-refused' | 'confirm-unanswered' | 'confirm-not-sent'>,

@@ -85,8 +85,8 @@ const isWorseThan = (approvedQuote: Quote | undefined, quote: Quote): boolean =>
   isWorse(quote, { total: approvedQuote.total.value, receives: approvedQuote.receives?.value });
 
 /**
- * Returns the approved quote as last read. Throws Failure `refused` if it now differs from the
- * order, or is worse than before.
+ * Returns the approved quote as last read. Throws Failure `refused` if the quote now differs from
+ * the order, or is worse than when it was approved.
  */
 export function quoteToSubmit(run: Run): Quote {
   const { approvedQuote } = run.memory;
@@ -102,8 +102,8 @@ export function quoteToSubmit(run: Run): Quote {
 }
 
 /**
- * The spendable amount before the quote. Undefined if the balance may include the reservation for
- * this quote.
+ * The spendable amount before the quote. Undefined if the reservation for this quote may have
+ * reduced the balance.
  */
 function availableBefore(funds: Funds | undefined, total: Money): Money | undefined {
   if (funds === undefined) return undefined;

@@ -33,8 +33,7 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
       ? await take(payment, deps)
       : undefined;
   try {
-    // Another process may have started the next attempt. If so, this run leaves that attempt
-    // unchanged.
+    // If another process has started the next attempt, this run leaves the payment unchanged.
     const claim =
       taken !== undefined && latest(taken.payment).txnId === txnId
         ? await abandon(taken, deps)
@@ -42,7 +41,8 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
     const { txn: ended, isCancelled } = await cancelOrRead(txn, deps);
     if (!hasLapsed(ended.txnState)) return ended;
     const attempt = claim && latest(claim.payment);
-    // A read that shows an expired quote may be stale, so the payment core reads for 8 s.
+    // A single read of an expired quote may be stale, so only the payment core lets the attempt
+    // lapse after such a read.
     if (claim !== undefined && attempt?.state === 'quoted' && isCancelled) {
       await journal.write(claim, {
         attempt: { ...attempt, state: 'lapsed', txnState: ended.txnState },
@@ -66,8 +66,8 @@ function lapsed(txn: Transaction, payment: Payment | undefined): Transaction {
 }
 
 /**
- * Cancels the quote, or reads it. `isCancelled`: the service's own response to the cancellation
- * confirms it, not a later read.
+ * Cancels the quote. If the service refuses, reads the transaction, which may have lapsed.
+ * `isCancelled`: the service accepted the cancellation.
  */
 async function cancelOrRead(
   txn: Transaction,

@@ -18,8 +18,8 @@ import { alreadyPaid, differentPayment } from './outcomes.js';
 import { payThisQuote } from './payment.js';
 
 /**
- * Confirms only this quote, and follows the payment to its end. Throws Failure like `pay`. An
- * expired quote is `payment-failed`.
+ * Confirms only this quote, and follows the payment to its end. Throws Failure like `pay`, and
+ * `payment-failed` for an expired quote.
  */
 export async function confirmQuote(
   txn: Transaction,
@@ -35,13 +35,13 @@ export async function confirmQuote(
 
 /**
  * Enters a quote of unknown origin into the journal, as an attempt of the payment that its
- * reference names, if that payment exists. The approval covers only this quote, so it is not stored
- * with the payment.
+ * reference names, if that payment exists. The journal does not store the approval, which covers
+ * only this quote.
  */
 async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): Promise<Payment> {
   const { journal, scope, owner } = deps;
   const [ref, number] = attemptNamed(txn.extRefId ?? deps.newId());
-  const order = (await orderAsked(ref, txn, deps)) ?? orderOf(txn);
+  const order = (await storedOrder(ref, txn, deps)) ?? orderOf(txn);
   const { payment, found } = await journal.begin({
     id: deps.newId(),
     scope,
@@ -61,10 +61,10 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
 }
 
 /**
- * The order of the quote. The journal's order has precedence, because the service reports only a
- * part of a requested payment. Throws like `asAttempt`.
+ * Returns the order in the journal that has the quote's reference, because the service reports only
+ * a part of an order. Undefined if the quote differs from the order. Throws like `asAttempt`.
  */
-async function orderAsked(
+async function storedOrder(
   ref: string,
   txn: Transaction,
   { journal, scope, account }: PaymentDeps,

@@ -60,7 +60,7 @@ export interface Approval {
 /** The answer to a quote. `lapsed` means that the quote expired during the question. */
 export type Answer = boolean | 'lapsed';
 
-/** The events of a payment, in the order in which they happen. The terminal draws them. */
+/** The events of a payment, in the order in which they happen, for the terminal to draw. */
 export type PaymentEvent =
   | { readonly type: 'following'; readonly payment: Payment }
   | { readonly type: 'found'; readonly txn: Transaction }
@@ -71,7 +71,8 @@ export type PaymentEvent =
    */
   | { readonly type: 'submitting'; readonly payment: Payment }
   /**
-   * The service refused the confirmation. The state is read for 8 s before the refusal is final.
+   * The service refused the confirmation. svcpay reads the state for 8 s before it treats the
+   * refusal as final.
    */
   | { readonly type: 'refused'; readonly error: Failure }
   | { readonly type: 'state'; readonly txn: Transaction }
@@ -101,11 +102,11 @@ export interface PaymentDeps {
   readonly scope: string;
   /** The account whose spending the limits count. */
   readonly account: string;
-  /** The name of this process in the journal. Every run appends its own name. */
+  /** The name of this process in the journal. Each run appends an id. */
   readonly owner: string;
   /**
-   * Makes a further check in the transaction that submits, while the account is locked. Throws
-   * Failure to refuse the payment.
+   * Makes a further check in the database transaction of the submission, while the account is
+   * locked. Throws Failure to refuse the payment.
    */
   readonly refuse?:
     | ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>)
@@ -121,9 +122,7 @@ export interface PaymentDeps {
   /** Runs the action at this interval until the returned function is called. */
   readonly every: (ms: number, action: () => void) => () => void;
   readonly newId: () => string;
-  /**
-   * Subscribes to states of a transaction from sources other than a read, such as webhook events.
-   */
+  /** Returns the states of a transaction from sources other than a read, such as webhook events. */
   readonly reported?: (txnId: string) => Promise<readonly string[]>;
   /** A signal that is aborted when the person interrupts. */
   readonly signal: AbortSignal;
@@ -132,15 +131,15 @@ export interface PaymentDeps {
    * follows that payment or makes a new payment. Throws Failure to refuse both.
    */
   readonly again: (earlier: EarlierPayment) => Promise<'follow' | 'another'>;
-  /** Asks a person to approve a quote. Unused if `--yes` is given. */
+  /** Asks a person to approve a quote. Not called with `--yes`. */
   readonly approve: (approval: Approval) => Promise<Answer>;
   readonly on: (event: PaymentEvent) => void;
 }
 
 export interface PaymentOptions {
   /**
-   * The longest wait for a final state, in ms. `false` stops once the service has accepted the
-   * payment.
+   * The longest wait for a final state, in ms. `false` stops the wait once the service has accepted
+   * the payment.
    */
   readonly wait: number | 'forever' | false;
   /** Whether a person requests another attempt after an attempt that failed or is unknown. */
@@ -152,8 +151,8 @@ export interface PaymentOptions {
 export interface PaymentRequest {
   readonly order: Order;
   /**
-   * The caller's reference. If it is missing, an invoice has its own reference, and every other
-   * order is a new payment.
+   * The caller's reference. Without a reference, a payment of an invoice gets the invoice's
+   * reference, and every other order is a new payment.
    */
   readonly ref: string | undefined;
   readonly terms: PaymentTerms;

@@ -17,8 +17,8 @@ import { checkEcho, notObeyed } from '../order/echo.js';
 import { readQuote, type Quote } from '../quote/quote.js';
 
 /**
- * Checks limits and the invoice as far as the order alone decides, before the create request.
- * svcpay checks the quote later. Throws Failure.
+ * Checks the allow-list, the limits and the invoice's expiry against the order, before the create
+ * request. svcpay checks the quote later. Throws Failure.
  */
 async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<void> {
   checkDestination(deps.limits, order);
@@ -29,15 +29,16 @@ async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<v
 
 /**
  * Sends the create request once. During the request, reads the rates of a conversion and checks the
- * order. If svcpay will ask no question, it reads the wallet during the request too, so the balance
- * may include the reservation for this quote. Otherwise svcpay reads the wallet first.
+ * order. If svcpay will ask for an approval, it reads the wallet before the request. Otherwise it
+ * reads the wallet during the request, so the reservation for this quote may have reduced the
+ * balance.
  */
 export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<RunEventBody> {
   const { service } = deps;
   const { ref } = run.payment;
   const extRefId = attemptRef(ref, run.attempt.number);
   await checkFirst(run, deps);
-  // The approval waits for the result of this check.
+  // Starts the check before the request. The approval waits for the result of the check.
   deps.checkOrder?.().catch(() => undefined);
   const reading = readFunds(run.order.body.sourceReq.ccy, service);
   const before = isAsked ? await reading : undefined;
@@ -85,8 +86,8 @@ function asFailure(error: unknown): Failure {
 }
 
 /**
- * The funds of the wallet. An account that has no wallet in the currency has no funds. Undefined if
- * the balance is unknown, so that only the service can refuse.
+ * Reads the funds of the wallet. An account that has no wallet in the currency has no funds.
+ * Undefined if the balance is unknown, so that only the service can refuse.
  */
 export async function readFunds(
   ccy: string,
@@ -142,8 +143,8 @@ export const isOrdered = (
 ): boolean => orderedQuote(order, txn, attemptRef(payment.ref, number), account) !== undefined;
 
 /**
- * The cost of a transaction. Undefined for a different transaction, or for impossible amounts, such
- * as a negative fee.
+ * The cost of a transaction. Undefined if the transaction differs from the order, or has impossible
+ * amounts, such as a negative fee.
  */
 function orderedQuote(
   order: Order,

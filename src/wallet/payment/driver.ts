@@ -39,8 +39,8 @@ import { alreadyPaid, journalLost, notOrdered } from './outcomes.js';
 import { refusesConfirmation } from './refusals.js';
 
 /**
- * The end of a run: its transaction, or the payment if another process took it over. `declined`: a
- * person had just declined.
+ * The end of a run: its transaction, or the payment if another process took it over. `declined`:
+ * the failure, if a person had just declined.
  */
 export type DriveResult =
   | { readonly txn: Transaction }
@@ -53,12 +53,12 @@ interface Drive {
   claim: Claim;
   /**
    * The error of a write that failed after money may have moved. The payment continues, because the
-   * service stores its state.
+   * service stores the payment's state.
    */
   journalError: Failure | undefined;
 }
 
-/** Throws the Failure of the outcome, if the run failed. */
+/** Drives a claimed payment to its outcome. Throws Failure if the payment fails. */
 export async function drive(claim: Claim, goal: RunGoal, deps: PaymentDeps): Promise<DriveResult> {
   const drive: Drive = { goal, deps, clock: runClock(deps), claim, journalError: undefined };
   let run = openRun(claim);
@@ -96,10 +96,7 @@ async function take(run: Run, event: RunEventBody, drive: Drive): Promise<Run> {
   return after;
 }
 
-/**
- * Records a change. A failed write is handled differently before money can move, before a further
- * attempt, and afterwards.
- */
+/** Records a change. A failed write stops the payment, unless money may have moved. */
 async function record(before: Run, applied: Applied, drive: Drive): Promise<Run> {
   const { run, change } = applied;
   if (change === undefined) return run;
@@ -150,8 +147,8 @@ function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
 }
 
 /**
- * Makes the last check before money can move: limits and competing payments, in the transaction
- * that submits.
+ * Makes the last check before money can move: limits and competing payments, in the database
+ * transaction of the submission.
  */
 function checkSubmission(
   { order, memory, payment }: Run,
@@ -182,7 +179,7 @@ function announce(before: Run, after: Run, event: RunEventBody, { on }: PaymentD
 
 /**
  * Ends the run. If `abandoned` cannot be written, the payment stays open and unsubmitted, so a
- * later resume asks about it or skips it.
+ * later resume asks about the payment or skips it.
  */
 async function end(
   run: Run,
@@ -272,8 +269,8 @@ async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<RunE
 }
 
 /**
- * Returns a later state that a webhook event reported. A stale read of an expired quote does not
- * undo that state.
+ * Returns a state after submission that a webhook event reported. A stale read of an expired quote
+ * does not undo such a state.
  */
 async function reportedLater(
   txnId: string,

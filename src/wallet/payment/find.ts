@@ -16,7 +16,7 @@ const pageSize = 100;
 /** A time that is in the future for every clock, because this machine's clock may be slow. */
 export const endTime = '2100-01-01T00:00:00.000Z';
 
-/** Selects everything created since a time in epoch ms by the service's clock. */
+/** Selects the transactions created since a time, in epoch ms by the service's clock. */
 export const spanFilter = (since: number): TransactionFilter => ({
   time: 'other',
   startTime: new Date(Math.max(since, 0)).toISOString(),
@@ -51,17 +51,15 @@ export async function listedUnder(
     newest ??= row.createdAt ?? undefined;
     if (count % pageSize !== 0) continue;
     onRead(count);
-    // If the newest row comes first, all further rows are older than the reference, or than the
-    // requested time span.
+    // If the newest row comes first, all further rows are older than the matching row, or than
+    // `since`.
     const isNewestFirst = newest !== undefined && (row.createdAt ?? newest) < newest;
     if (isNewestFirst && (matches.length > 0 || (row.createdAt ?? since) < since)) break;
   }
   return matches;
 }
 
-/**
- * The first page, and the last page unless the first page shows that the newest rows come first.
- */
+/** Reads the first page, and also the last page unless the first page has the newest row first. */
 async function newestPage(
   filter: TransactionFilter,
   service: Pick<PaymentService, 'transactions'>,
@@ -91,7 +89,7 @@ export async function find(
     ref,
     { since: since(run, goal, deps), depth, onRead },
     deps.service,
-  ).catch(neverMind);
+  ).catch(asEmptyList);
   let best: { txn: Transaction; number: number } | undefined;
   for (const { row, number } of listed) {
     const isOlder = run.payment.attempts.some((attempt) => attempt.txnId === row.txnId);
@@ -107,8 +105,7 @@ export async function find(
   if (goal.reference === 'invoice' && best.txn.txnState === 'completed')
     throw paidElsewhere(best.txn, ref);
   deps.on({ type: 'found', txn: best.txn });
-  // If the create request was unanswered, the service may have started this run's transaction. A
-  // started transaction then counts too.
+  // After an unanswered create request, a started transaction may be this run's own.
   const { memory } = run;
   const isOwn =
     memory.phase === 'requesting' && memory.createRequest.mayExist && hasStarted(best.txn);
@@ -120,8 +117,8 @@ export async function find(
 }
 
 /**
- * The earliest time of the search. A payment under an invoice's own reference cannot be older than
- * the invoice.
+ * The time from which the search starts, in epoch ms. A payment under an invoice's own reference
+ * cannot be older than the invoice.
  */
 function since({ order, payment }: Run, { reference }: RunGoal, { service }: PaymentDeps): number {
   const isByItself =
@@ -132,15 +129,15 @@ function since({ order, payment }: Run, { reference }: RunGoal, { service }: Pay
 }
 
 /** Treats a list that cannot be read now as empty. */
-const neverMind = (error: unknown): [] => {
+const asEmptyList = (error: unknown): [] => {
   if (error instanceof Failure && (error.kind === 'temporary' || error.kind === 'refused'))
     return [];
   throw error;
 };
 
 /**
- * Reads a listed transaction, which exists and may have paid. A read that does not find the
- * transaction is stale.
+ * Reads a listed transaction, which may have paid. A read that does not find the transaction is
+ * stale, so svcpay repeats it for 8 s.
  */
 async function readListed(
   { payment }: Run,

@@ -13,7 +13,9 @@ export type FindPayments = (
   journal: Pick<Journal, 'named' | 'openSince'>,
 ) => Promise<readonly Payment[]>;
 
-/** Finds the payment with this reference or transaction id. Undefined if the run names neither. */
+/**
+ * Finds the payment with this reference or transaction id. Undefined if the run names no payment.
+ */
 export const named = (name: string | undefined): FindPayments | undefined =>
   name === undefined ? undefined : (journal) => journal.named(name);
 
@@ -37,8 +39,8 @@ export const concernedBy =
   };
 
 /**
- * The failures that claim that no money moved although the run has not read the payment, such as a
- * failed sign-in.
+ * Kinds of failure that claim that no money moved although the run has not read the payment, such
+ * as a failed sign-in.
  */
 const endsEarly: ReadonlySet<FailureKind> = new Set([
   'unexpected',

@@ -20,29 +20,35 @@ export interface RunGoal {
   /** The only transaction that may be confirmed (`tx confirm`). */
   readonly expect?: string | undefined;
   /**
-   * The last attempt that a person allows svcpay to repeat although it failed or is unknown
-   * (`--retry`). 0 if no attempt may be repeated.
+   * The number of the last failed or unknown attempt that a person allows svcpay to repeat
+   * (`--retry`). 0 if svcpay may not repeat any attempt.
    */
   readonly retryUpTo: number;
-  /** The latest attempt at the start of the run. */
+  /** The number of the latest attempt at the start of the run. */
   readonly firstAttempt: number;
   /**
    * The origin of the reference: `generated` for this run, derived from the `invoice` by every
    * payer, or `given` by the caller.
    */
   readonly reference: 'generated' | 'invoice' | 'given';
-  /** The failures that leave the payment open for a later resume: temporary failures, or all. */
+  /**
+   * Which failures leave the payment open for a later resume: no failure, temporary failures, or
+   * all.
+   */
   readonly leaveOpen: 'never' | 'if-passing' | 'always';
-  /** This run's limits on the cost. If they are missing, the limits in the journal apply. */
+  /** This run's limits on the cost. If undefined, the limits in the journal apply. */
   readonly terms?: PaymentTerms | undefined;
-  /** The approval of this run. The journal stores only the submission as an approval. */
+  /** The approval of this run. The journal does not store the approval, only the submission. */
   readonly consent: Consent;
 }
 
 /** The approval of a run. `standing` for `--yes`: every quote within the terms is approved. */
 export type Consent = 'none' | 'standing';
 
-/** The times of a run: ms since its start, which only grow, and the service's clock in epoch ms. */
+/**
+ * The time in two clocks: ms since the start of the run, which only grow, and the service's clock
+ * in epoch ms.
+ */
 export interface Now {
   readonly ms: number;
   readonly service: number;
@@ -73,19 +79,19 @@ export interface Funds {
   /** The amount that pending transactions reserve. */
   readonly reserved: Money;
   /**
-   * Whether the balance was read before the quote was requested. The balance then excludes the
-   * quote's reservation.
+   * Whether svcpay read the balance before it requested the quote, so the quote's reservation has
+   * not reduced the balance.
    */
   readonly isBefore?: boolean;
 }
 
-/** The data that every phase keeps. */
+/** The data of a run that every phase keeps. */
 interface Kept {
-  /** The quote that this run approved, of this attempt or of an earlier attempt. */
+  /** The quote that was approved in this run, of the latest attempt or of an earlier attempt. */
   readonly approvedQuote?: Quote | undefined;
-  /** The unresolved attempts before the latest attempt that this run has read. */
+  /** The numbers of the earlier unresolved attempts that this run has read. */
   readonly earlierRead: readonly number[];
-  /** The transaction of an earlier attempt that a read showed as paid. */
+  /** The transaction of an earlier attempt, if a read showed it as paid. */
   readonly earlierPaid?: Transaction | undefined;
   /** Whether this run sent a confirmation of the latest attempt. */
   readonly submittedHere?: boolean | undefined;
@@ -93,7 +99,7 @@ interface Kept {
   readonly isInterrupted?: boolean | undefined;
 }
 
-/** The data of a run from the first response on. */
+/** The data of a run in every phase after `requesting`. */
 interface Read extends Kept {
   /** The transaction of the latest attempt in the service's last response. */
   readonly txn?: Transaction | undefined;
@@ -104,8 +110,8 @@ interface Read extends Kept {
 export interface Requesting extends Kept {
   readonly phase: 'requesting';
   /**
-   * The create requests of the latest attempt. An unanswered request, or a request of an earlier
-   * run, may have succeeded.
+   * The create requests of the latest attempt. `mayExist`: an unanswered request, or a request of
+   * an earlier run, may have created the transaction.
    */
   readonly createRequest: {
     readonly tries: number;
@@ -114,7 +120,7 @@ export interface Requesting extends Kept {
     readonly refusal?: Failure | undefined;
     readonly error?: Failure | undefined;
   };
-  /** The source wallet, as read during the create request. */
+  /** The funds of the source wallet, read before or during the create request. */
   readonly funds?: Funds | undefined;
   readonly lookup?:
     | { readonly sinceMs: number; readonly atMs: number; readonly count: number }
@@ -125,14 +131,11 @@ export interface Requesting extends Kept {
 export interface Quoted extends Read {
   readonly phase: 'quoted';
   readonly funds?: Funds | undefined;
-  /**
-   * The service's rates for a conversion, or the reason why they could not be read during the
-   * create request.
-   */
+  /** The service's rates for a conversion, or the failure to read the rates. */
   readonly rates?: Rates | Failure | undefined;
   /**
-   * Whether the quote had expired when it was created. One of the clocks is then wrong, so svcpay
-   * ignores the expiry.
+   * Whether the quote had expired when it was created. svcpay ignores such an expiry, because a
+   * clock must be wrong.
    */
   readonly isMisdated?: boolean | undefined;
   readonly approval?: 'asked' | 'covered' | 'prompt-expired' | undefined;
@@ -144,16 +147,13 @@ export interface Quoted extends Read {
 export interface Submitting extends Read {
   readonly phase: 'submitting';
   /**
-   * The refusal of the confirmation. A refusal counts only if no other confirmation can have taken
+   * The confirmations of the attempt. A refusal counts only if no other confirmation can have taken
    * effect.
    */
   readonly confirmation: {
     readonly tries: number;
     readonly atMs: number;
-    /**
-     * Whether a confirmation, of this run or of a dead run, may have arrived although its response
-     * was lost.
-     */
+    /** Whether the response to a confirmation of this run or of a dead run may have been lost. */
     readonly isUnanswered: boolean;
     readonly refusal?: Failure | undefined;
     readonly error?: Failure | undefined;
@@ -163,7 +163,7 @@ export interface Submitting extends Read {
 /** The data of a run whose attempt is `in-flight` or `unknown`. */
 export interface Settling extends Read {
   readonly phase: 'settling';
-  /** The time at which this run first saw that state. */
+  /** The time at which the run entered this phase, in ms since the start of the run. */
   readonly sinceMs: number;
 }
 
@@ -175,8 +175,8 @@ export interface Over extends Read {
 }
 
 /**
- * The data of a run by the phase of the latest attempt. A crash loses this data. The payment's
- * attempts survive a crash.
+ * The data of a run by the phase of the latest attempt. A crash loses the data of a run. The
+ * payment's attempts survive in the journal.
  */
 export type RunMemory = Requesting | Quoted | Submitting | Settling | Over;
 export type Phase = RunMemory['phase'];
@@ -200,10 +200,10 @@ export type Step =
   /** Makes the attempt a quote again, because no confirmation left this machine. */
   | { readonly do: 'withdraw'; readonly failure: Failure }
   | { readonly do: 'wait'; readonly ms: number }
-  /** Lets the attempt lapse without a further request. */
+  /** Marks the attempt as lapsed, without a request. */
   | { readonly do: 'lapse' }
   | { readonly do: 'open-attempt'; readonly number: number }
-  /** Ends the run. `abandons`: the payment is over for `tx resume`, and no money moved. */
+  /** Ends the run. `abandons`: no money moved, and `tx resume` skips the payment. */
   | { readonly do: 'stop'; readonly outcome: Outcome; readonly abandons: boolean };
 
 export type Outcome = { readonly txn: Transaction } | { readonly failure: Failure };
@@ -252,7 +252,7 @@ export type RunEventBody =
       readonly number: number;
       readonly terms?: PaymentTerms | undefined;
     }
-  /** This run's terms apply. An abandoned payment is open again. */
+  /** Applies this run's terms, and reopens an abandoned payment. */
   | { readonly is: 'reopened'; readonly terms?: PaymentTerms | undefined }
   | { readonly is: 'abandoned' }
   | { readonly is: 'stopped'; readonly failure: Failure }
@@ -263,7 +263,7 @@ export type RunEvent = { readonly at: Now } & RunEventBody;
 /** The amounts that an approved quote debits and delivers. */
 export type ApprovedAmounts = Pick<Attempt, 'approvedTotal' | 'approvedReceives' | 'spendCcy'>;
 
-/** The service started the payment without a confirmation, after this run's create request. */
+/** A payment that the service started without a confirmation, after this run's create request. */
 export interface Started {
   readonly amounts: ApprovedAmounts;
   /** Whether the transaction matches the order. */
@@ -294,7 +294,7 @@ const phases: Readonly<Record<AttemptState, Phase>> = {
   lapsed: 'over',
 };
 
-/** The data of a run that begins with an attempt in this state, or begins a new attempt. */
+/** Returns the memory of a run that begins with an attempt in this state. */
 export const emptyMemory = (state: AttemptState, isFirstRun: boolean): RunMemory =>
   inPhaseOf(
     state,
@@ -307,8 +307,8 @@ export const emptyMemory = (state: AttemptState, isFirstRun: boolean): RunMemory
   );
 
 /**
- * The data in the phase of the attempt's state. Data of the phase before is dropped, so that rules
- * cannot read it.
+ * Moves the memory of a run to the phase of the attempt's state. Drops the data of the previous
+ * phase, so that the rules cannot read that data.
  */
 export function inPhaseOf(state: AttemptState, memory: RunMemory, ms: number): RunMemory {
   const phase = phases[state];
@@ -322,8 +322,7 @@ export function inPhaseOf(state: AttemptState, memory: RunMemory, ms: number): R
       return { ...kept, phase, createRequest: { tries: 0, atMs: 0, mayExist: false } };
     case 'quoted':
       return { ...read, phase, funds };
-    // Only the event `submitted` proves that no confirmation was sent. Otherwise a dead process may
-    // have sent a confirmation.
+    // Unless this run submitted the attempt, a dead process may have sent a confirmation.
     case 'submitting':
       return { ...read, phase, confirmation: { tries: 0, atMs: ms, isUnanswered: true } };
     case 'settling':

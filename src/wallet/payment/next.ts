@@ -58,7 +58,7 @@ function decide(situation: Situation): Step {
   const unresolved = earlier.filter((each) => each.state === 'unknown' || isUnderWay(each));
   const unread = unresolved.find(({ number }) => !memory.earlierRead.includes(number));
   if (unread !== undefined && isBeforeEnd) return { do: 'read', attempt: unread };
-  // A further attempt that was abandoned stays abandoned unless a new `--retry` reopens it.
+  // An abandoned further attempt stays abandoned unless a new `--retry` reopens it.
   const [first] = unresolved;
   if (first !== undefined && payment.abandoned && isBeforeEnd)
     return fail(situation, outcomes.unresolved(payment.ref, first));
@@ -91,8 +91,8 @@ function over(situation: Situation<Over>): Step {
 }
 
 /**
- * Whether this run's terms apply. They apply unless money may have moved under the earlier terms. A
- * run that only shows a quote changes nothing.
+ * Whether this run's terms replace the stored terms, which also reopens an abandoned payment. The
+ * stored terms stay if money may have moved. A run that only shows a quote changes no terms.
  */
 export function isReopened(
   { payment, attempt }: Run,
@@ -145,7 +145,7 @@ const readFailures: ReadonlySet<Failure['kind']> = new Set([
   'not-found',
 ]);
 
-/** Shows a quote. svcpay then submits the approved quote, or the quote expires. */
+/** Handles a `quoted` attempt: shows the quote, and then submits it or lets it lapse. */
 function quoted(situation: Situation<Quoted>): Step {
   const { memory, attempt, goal, payment } = situation;
   const { reads, txn, approval, cancel } = memory;
@@ -161,8 +161,8 @@ function quoted(situation: Situation<Quoted>): Step {
     const end = { txnId: goal.expect, txnState: txn?.txnState ?? '' };
     return fail(situation, reads.error ?? outcomes.ended(payment.ref, end, false));
   }
-  // Unless svcpay cancelled the quote, a different home or program may have submitted it. This read
-  // may therefore be stale.
+  // Unless svcpay cancelled the quote, the read may be stale, and a different program may have
+  // submitted the quote.
   return cancel === 'done' || hasHeld(reads) ? { do: 'lapse' } : readAgain(situation, reads);
 }
 
@@ -180,15 +180,15 @@ function offer(situation: Situation<Quoted>): Step {
     return { do: 'submit' };
   if (cancel === undefined) return { do: 'cancel' };
   if (reads === undefined) return { do: 'read', attempt };
-  // The service cannot cancel and still reports a quote, so the service's clock decides, not
-  // svcpay's clock.
+  // The service still reports a quote after 8 s, so the quote is valid by the service's clock,
+  // which decides.
   if (!hasHeld(reads)) return readAgain(situation, reads);
   return approval === 'prompt-expired' ? { do: 'approve' } : { do: 'submit' };
 }
 
 /**
- * Reads the state after an unanswered confirmation. svcpay only ever confirms the same transaction
- * again.
+ * Handles a `submitting` attempt: confirms it, and reads the state after an unanswered
+ * confirmation. svcpay repeats a confirmation only for the same transaction.
  */
 function submitting(situation: Situation<Submitting>): Step {
   const { memory, attempt, now, goal, payment } = situation;
@@ -205,7 +205,7 @@ function submitting(situation: Situation<Submitting>): Step {
       ? fail(situation, outcomes.leftUnanswered(attempt))
       : { do: 'withdraw', failure: outcomes.interrupted() };
   }
-  if (refusal !== undefined) return weigh(situation);
+  if (refusal !== undefined) return judgeRefusal(situation);
   const pause = tries === 0 ? 0 : pauseBefore(tries, error);
   if (isUnanswered && reads === undefined)
     return waitUntil(atMs + (pause ?? 0), now, { do: 'read', attempt });
@@ -221,7 +221,7 @@ function submitting(situation: Situation<Submitting>): Step {
     : { do: 'withdraw', failure: error };
 }
 
-/** Reads a submitted payment without a further change, because the run should only show a quote. */
+/** Reads a submitted payment without a change, because the run should only show a quote. */
 function look(situation: Situation<Submitting>): Step {
   const { memory, attempt, payment } = situation;
   const { reads, txn } = memory;
@@ -232,12 +232,12 @@ function look(situation: Situation<Submitting>): Step {
 }
 
 /**
- * Judges a refused confirmation, whatever its words. The refusal is final if no other confirmation
- * can have taken effect and every read over 8 s reports `quoted`. A first copy of the confirmation
- * may have taken effect and caused the refusal. Until the refusal is final, the attempt stays
- * submitting.
+ * Decides whether a refused confirmation is final, whatever the text of the refusal. The refusal is
+ * final if no other confirmation can have taken effect and every read over 8 s reports `quoted`. An
+ * earlier copy of the confirmation may have taken effect and caused the refusal. Until the refusal
+ * is final, the attempt stays `submitting`.
  */
-function weigh(situation: Situation<Submitting>): Step {
+function judgeRefusal(situation: Situation<Submitting>): Step {
   const { memory, attempt, now } = situation;
   const { reads, confirmation } = memory;
   if (reads === undefined) return { do: 'read', attempt };
@@ -261,7 +261,7 @@ function inFlight(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, now } = situation;
   const { reads, txn, sinceMs } = memory;
   if (txn === undefined && reads === undefined) return { do: 'read', attempt };
-  if (reads?.error !== undefined && isLastWord(situation, reads))
+  if (reads?.error !== undefined && endsWait(situation, reads))
     return stopWatching(situation, outcomes.unread, reads.error);
   if (goal.until !== 'settled' && txn !== undefined) return accepted(situation);
   const waited = now.ms - sinceMs;
@@ -273,7 +273,7 @@ function inFlight(situation: Situation<Settling>): Step {
 }
 
 /**
- * Whether the service has accepted the payment and the run should stop waiting. A state outside the
+ * Stops a run that waits only for the service to accept the payment. A state outside the
  * specification does not prove acceptance.
  */
 function accepted(situation: Situation<Settling>): Step {
@@ -287,13 +287,11 @@ function accepted(situation: Situation<Settling>): Step {
 }
 
 /**
- * Whether a failed read ends the wait. An unreadable response ends it. A missing response ends it
- * only if every read was unanswered.
+ * Whether a failed read ends the wait. If no read has succeeded, any failure ends the wait.
+ * Otherwise a missing response never ends it, and `not-found` ends it only after 8 s. The third
+ * unreadable response in a row or a refused sign-in also ends the wait.
  */
-function isLastWord(
-  { memory, now }: Situation<Settling>,
-  { result, count, error }: Reads,
-): boolean {
+function endsWait({ memory, now }: Situation<Settling>, { result, count, error }: Reads): boolean {
   if (memory.txn === undefined) return true;
   if (result === 'not-found') return now.ms - memory.sinceMs >= staleForMs;
   return result === 'unreadable' && (count >= 3 || error?.kind === 'authentication');
@@ -313,8 +311,8 @@ function stopWatching(
 }
 
 /**
- * Handles `expired` or `usercanceled` after submission. svcpay reads the transaction for 8 s. The
- * attempt is then unknown, and only a person can start a further attempt.
+ * Handles `expired` or `usercanceled` after submission. svcpay reads the transaction for 8 s. If it
+ * is still lapsed, the attempt stays `unknown`, and only a person can start a further attempt.
  */
 function unknown(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, payment } = situation;
@@ -322,7 +320,7 @@ function unknown(situation: Situation<Settling>): Step {
   if (reads === undefined) return { do: 'read', attempt };
   if (reads.result === 'moving') return inFlight(situation);
   if (reads.error !== undefined)
-    return isLastWord(situation, reads) || hasHeld(reads)
+    return endsWait(situation, reads) || hasHeld(reads)
       ? fail(situation, outcomes.unreadable(payment, reads.error))
       : readAgain(situation, reads);
   if (reads.result === 'lapsed' && memory.submittedHere !== true && mayOpenAttempt(payment, goal))
@@ -346,9 +344,9 @@ function reportPaid(situation: Situation, paid: Attempt): Step {
 }
 
 /**
- * Handles a failed or error attempt. The journal's state alone does not permit a new attempt, so
- * svcpay reads the transaction once more. A run that saw the end itself reports that end. Only a
- * later run makes a further attempt.
+ * Handles a `failed` or `error` attempt. The journal's state alone does not permit a new attempt,
+ * so svcpay reads the transaction again. A run that confirmed the attempt only reports how it
+ * ended. Only a later run makes a further attempt.
  */
 function failed(situation: Situation<Over>): Step {
   const { memory, attempt, payment, goal } = situation;
@@ -409,8 +407,8 @@ function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: RunGoal): boolean 
 }
 
 /**
- * Whether every read over 8 s had this result. A read is stale by at most 8 s, so these reads
- * exclude an earlier state.
+ * Whether every read over 8 s had this result. A read is stale by at most 8 s, so a result that
+ * held for 8 s is current.
  */
 const hasHeld = ({ sinceMs, atMs }: Reads): boolean => atMs - sinceMs >= staleForMs;
 
@@ -423,8 +421,8 @@ const waitUntil = (atMs: number, now: Now, then: Step): Step =>
 const stop = (outcome: Outcome, abandons: boolean): Step => ({ do: 'stop', outcome, abandons });
 
 /**
- * Failures that are temporary or wait for a person. The payment stays open for the next `tx
- * resume`.
+ * Kinds of failure that leave the payment open for the next `tx resume`: they are temporary, or
+ * wait for a person.
  */
 const passing: ReadonlySet<Failure['kind']> = new Set([
   'temporary',

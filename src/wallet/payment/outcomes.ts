@@ -16,8 +16,8 @@ import {
 export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted: nothing moved.');
 
 /**
- * The refusal of a reference that belongs to a different payment. A reference belongs to one
- * payment from its first submission on, or while that payment is open. svcpay refuses a different
+ * The refusal of a reference that belongs to a different payment. A reference belongs to a payment
+ * while the payment is open, and forever after its first submission. svcpay refuses a different
  * order before any request.
  */
 export function differentPayment(ref: string, txnId: string | null): Failure {
@@ -67,7 +67,10 @@ export function declinedTooLate({ ref, attempts }: Payment): Failure {
   );
 }
 
-/** The failure if a different home submitted the transaction while this run's user declined. */
+/**
+ * The refusal if the service has a completed transaction for this invoice that is not in this
+ * home's journal.
+ */
 export const paidElsewhere = ({ txnId, extRefId }: Transaction, ref: string): Failure =>
   new Failure(
     'usage',
@@ -110,7 +113,7 @@ export const unresolved = (
 
 /**
  * The failure for a lapsed transaction that this home submitted, because its outcome is unknown.
- * Undefined if this home did not submit it.
+ * Undefined if this home did not submit the transaction.
  */
 export function unresolvedTransaction(
   payment: Payment | undefined,
@@ -133,8 +136,8 @@ export function unresolvedTransaction(
 }
 
 /**
- * The failure if the service answered the create request with a different transaction that has
- * already started.
+ * The failure if the service answered the create request with a started transaction that differs
+ * from the order.
  */
 export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
   new Failure(
@@ -148,7 +151,8 @@ export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
   );
 
 /**
- * The failure for the state `error`. The specification does not define whether `error` moved money.
+ * The failure for a transaction that ended unpaid. The specification does not define whether
+ * `error` moved money.
  */
 export function ended(
   ref: string,
@@ -176,7 +180,7 @@ export function ended(
   });
 }
 
-/** A person's answer about an attempt, with the note. */
+/** Words the recorded answer to whether the money of an attempt moved, with the person's note. */
 export const resolutionText = ({ moved, note, at }: Resolution): string =>
   `Recorded on ${new Date(at).toISOString().slice(0, 10)}: the money ` +
   `${moved ? 'moved' : 'did not move'} (${note}).`;
@@ -198,8 +202,8 @@ export function confirmationUnknown(
 }
 
 /**
- * The reason why a confirmation is unanswered. If the service refused the token and the next
- * sign-in failed, the sign-in is the cause.
+ * The reason why a confirmation is unanswered. The cause is a Failure if the service refused the
+ * token, and the new sign-in or the repeated confirmation then failed.
  */
 const unansweredBecause = ({ cause }: NoAnswer): string =>
   cause instanceof Failure
@@ -274,7 +278,7 @@ export const allUnreadable = (count: number, cause: Failure): Failure =>
     { next: { do: 'see-open-payments' }, cause },
   );
 
-/** The failure if svcpay stopped before any quote, so no money moved. */
+/** The failure if the service returned no quote, so no money moved. */
 export function noQuote(error: unknown): Failure {
   if (error instanceof Failure && error.kind === 'temporary' && !(error instanceof NoAnswer))
     return error;
@@ -295,8 +299,8 @@ export const everyQuoteExpired = (): Failure =>
   });
 
 /**
- * The refusal of a further attempt for a payment that was imported after a restore. The attempt
- * could differ from the first order.
+ * The refusal of a further attempt for a payment that was imported after a restore. A further
+ * attempt could differ from the original order.
  */
 export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure =>
   new Failure(
@@ -324,8 +328,8 @@ export const isAbandoned = (payment: Payment): Failure =>
   );
 
 /**
- * Whether a refusal is about the balance. A code that live services use decides. If the code is
- * missing, the specification's words decide.
+ * Whether a refusal is about the balance. A code with a different meaning at live services excludes
+ * the balance. Otherwise the text of the refusal decides.
  */
 const isInsufficient = ({ code, reason }: ServiceError): boolean =>
   !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);
@@ -357,8 +361,8 @@ export function refused(
 }
 
 /**
- * Adjusts the text if an earlier attempt may have paid, because "nothing moved" is then true only
- * for the latest attempt.
+ * Reports an unknown outcome if an earlier attempt may have paid, because "nothing moved" is then
+ * true only for the latest attempt.
  */
 export function truthful(payment: Payment, failure: Failure): Failure {
   const earlier = payment.attempts.slice(0, -1).find(mayHaveMoved);

@@ -1,7 +1,7 @@
-// Contains the entry points of the payment core. Each opens a payment in the journal, claims the
-// payment and drives it. If another process works on the payment, the run follows that process
-// until the payment can be claimed. A resume after a crash takes the same path, from the stored
-// attempts.
+// Contains the entry points of the payment core. Each entry point opens a payment in the journal,
+// claims the payment and drives it. If another process works on the payment, the run follows that
+// process until the payment can be claimed. A resume after a crash takes the same path, from the
+// stored attempts.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { leaseMs, type Claim } from '../../store/journal/journal.js';
@@ -74,7 +74,7 @@ export async function pay(
   return run(payment, goal, options, deps);
 }
 
-/** The number of latest payments that svcpay compares. */
+/** The number of recent payments that svcpay compares with a new payment. */
 const mostCompared = 200;
 
 /**
@@ -104,8 +104,8 @@ function referenceKind({ ref, order }: PaymentRequest): RunGoal['reference'] {
 }
 
 /**
- * Requests a quote and shows its full cost. An earlier open payment stays open. A new payment is
- * abandoned.
+ * Requests a quote and shows its full cost. Leaves an earlier open payment open, and abandons a new
+ * payment.
  */
 export const quote = (
   request: PaymentRequest,
@@ -121,7 +121,7 @@ async function checkSame(
   deps: PaymentDeps,
 ): Promise<void> {
   const { idempotencyKey } = order;
-  // svcpay plans a bitcoin: URI differently after its invoice has expired.
+  // svcpay plans a `bitcoin:` URI differently after its invoice has expired.
   const isOtherWay =
     idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
   const isSame =
@@ -135,7 +135,9 @@ async function checkSame(
   if (ref === undefined && isOver) throw alreadyPaid(payment);
 }
 
-/** Compares an imported payment with the service's report of it. */
+/**
+ * Whether the payment is imported, and the service's report of its transaction matches the order.
+ */
 async function isImportedAlike(
   payment: Payment,
   order: Order,
@@ -152,7 +154,7 @@ async function isImportedAlike(
 export interface ResumeOptions extends TakeOverOptions {
   /** Whether a person requests another attempt after an attempt that failed or is unknown. */
   readonly retry?: boolean;
-  /** `standing` approves this payment. By default svcpay asks. */
+  /** `standing` approves this payment. By default, svcpay asks for an approval. */
   readonly consent?: RunGoal['consent'];
 }
 
@@ -200,7 +202,7 @@ async function run(
     try {
       if (given.leaveOpen === 'if-passing' && status(claim.payment) === 'abandoned')
         throw isAbandoned(claim.payment);
-      const end = await drive(claim, wishOf(claim.payment, given, options, followed), own);
+      const end = await drive(claim, goalOf(claim.payment, given, options, followed), own);
       if ('txn' in end) return end.txn;
       payment = end.lost;
       if (end.declined !== undefined) await leaveDeclined(payment, end.declined, deps);
@@ -212,8 +214,8 @@ async function run(
 }
 
 /**
- * Reports that the person declined. The answer counts even if another process took over the payment
- * during the question. Throws Failure `pending` if that process submitted the payment.
+ * Reports that the person declined, even if another process took over the payment during the
+ * question. Throws Failure `pending` if the other process submitted the payment.
  */
 async function leaveDeclined(
   payment: Payment,
@@ -225,11 +227,11 @@ async function leaveDeclined(
 }
 
 /**
- * Drives the payment.
+ * Returns the goal of a run.
  * @param followed whether another process worked on the payment until now, so that its result is
  * reported, not repeated
  */
-function wishOf(
+function goalOf(
   payment: Payment,
   given: Given,
   { wait, retry, until }: PaymentOptions,
@@ -263,7 +265,7 @@ export interface TakeOverOptions extends Pick<PaymentOptions, 'wait'> {
   readonly leaveHeld?: boolean;
 }
 
-/** The failure while another process works on the payment. */
+/** The error for `leaveHeld` while another process works on the payment. */
 export class HeldElsewhere extends Error {
   override readonly name = 'HeldElsewhere';
 }
@@ -271,8 +273,8 @@ export class HeldElsewhere extends Error {
 type TakenOver = TakenClaim | { readonly txn: Transaction };
 
 /**
- * Claims the payment. While another process works on it, waits for that process and then reports
- * the result of that process.
+ * Claims the payment, after waiting for another process that works on the payment. With `wait:
+ * false`, resolves with the transaction of a payment under way instead of waiting.
  */
 export async function takeOver(
   opened: Payment,
@@ -294,8 +296,8 @@ export async function takeOver(
       const txn = await readTransaction(deps.service, txnId).catch((error: unknown) =>
         leaveTo(payment, 'temporary', 'the service does not answer.', error),
       );
-      // The end is reported once the other process has written it. A stale `quoted` does not count
-      // as an end.
+      // A final state is reported only after the other process has written it. A stale `quoted` is
+      // read again.
       if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { done: { txn } };
     }
     return {};
@@ -308,8 +310,8 @@ export async function takeOver(
 }
 
 /**
- * @param isFollowing another process worked on the payment a moment ago, and may submit it
- * unnoticed
+ * @param isFollowing whether another process worked on the payment a moment ago, and may have
+ * submitted it since
  */
 async function orUnknown<T>(
   payment: Payment,
@@ -326,7 +328,10 @@ async function orUnknown<T>(
   }
 }
 
-/** A different order may have taken the reference since this run opened the payment. */
+/**
+ * Throws Failure `usage` if a different order has taken the reference since this run opened the
+ * payment.
+ */
 async function sameOrder(claim: Claim, opened: Payment, deps: PaymentDeps): Promise<Claim> {
   if (claim.payment.fingerprint === opened.fingerprint) return claim;
   await deps.journal.release(claim);

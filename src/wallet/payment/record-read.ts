@@ -8,9 +8,9 @@ import { apply } from './apply.js';
 import { emptyMemory, resultOf } from './model.js';
 
 /**
- * Records progress or an end permanently. A quote, or an expired or cancelled state, changes
- * nothing, because only a run of the payment may decide about those states. If a process works on
- * the payment, that process records the read.
+ * Records that a transaction is under way or has ended. A quoted, expired or cancelled state
+ * changes nothing, because only a run of the payment decides about these states. If a process works
+ * on the payment, that process records the read.
  */
 export async function recordRead(
   payment: Payment,

@@ -9,7 +9,7 @@ import type { Failure } from '../../formats/failure.js';
 const alreadyFinal = '2005';
 
 /**
- * Words of a refusal because of a different confirmation, possibly from a different program. That
+ * Words of a refusal that another confirmation causes, possibly from a different program. The other
  * confirmation may take effect.
  */
 const underWayWords =
@@ -23,20 +23,21 @@ export const refusesConfirmation = (error: unknown): error is ServiceError =>
   !underWayWords.test(error.reason);
 
 /**
- * Words of services for a used reference, because the specification does not define the wording.
+ * Whether a refusal is about a used reference, by the words of services, because the specification
+ * does not define the wording.
  */
 const isAboutUsedReference = ({ reason, status }: ServiceError): boolean =>
   status === 409 ||
   (/\b(ext\w*ref\w*|ref(erence)?s?\b.*|duplicate\w*)/i.test(reason) &&
     /(use|exist|duplicate|unique|already|taken|twice)/i.test(reason));
 
-/** Refusals of services that name no reason. */
+/** Whether a refusal names no reason. */
 const isUnspecific = ({ reason }: ServiceError): boolean =>
   /^(?:bad request|conflict|invalid request|no explanation)$/i.test(reason);
 
 export interface ReferenceUse {
   readonly depth: 'every page' | 'newest page';
-  /** Whether the reference is certainly in use. If the list does not show it, the list is stale. */
+  /** Whether the reference is certainly in use, so that a list without the reference is stale. */
   readonly isCertain: boolean;
 }
 

@@ -64,12 +64,12 @@ export async function resumeAll(
   const left = (): PaymentOptions['wait'] =>
     typeof wait === 'number' ? Math.max(wait - Math.max(now() - startedAt, 0), 0) : wait;
   if (wait !== false)
-    await Promise.all(payments.filter(goesOn(results)).map((payment) => take(payment, left())));
+    await Promise.all(payments.filter(isUnderWay(results)).map((payment) => take(payment, left())));
   return payments.flatMap(({ id }) => results.get(id) ?? []);
 }
 
 /** Whether the service has accepted the payment, but the payment has not settled yet. */
-const goesOn =
+const isUnderWay =
   (results: ReadonlyMap<string, Resumed>) =>
   ({ id }: Payment): boolean => {
     const txn = results.get(id)?.txn;
@@ -91,7 +91,7 @@ async function outcome(
 }
 
 /**
- * The failures in the order in which a script must react: money under way, a payment that ended
+ * Kinds of failure, the most urgent for a script first: money under way, a payment that ended
  * unpaid, a payment that was not made.
  */
 const byUrgency: readonly FailureKind[] = [

@@ -1,5 +1,5 @@
 // Detects whether an equal payment was made a moment ago: the same amount to the same destination.
-// Used by the command line, agents, and programs that approve. Pure.
+// The command line, the tools for agents and the library use this check. Pure.
 import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/lnurl.js';
@@ -26,7 +26,7 @@ export const paidWithinMs = 600_000;
 
 /**
  * The target of an order. An invoice has its own rule against a second payment, so only the address
- * of its URI can be paid again. A swap stays in the account.
+ * of its URI can be paid again. A swap has no destination, because its money stays in the account.
  */
 export function targetOf({ body, destination, alsoPays, receives }: Order): Target {
   const { sourceReq, destReq } = body;
@@ -56,8 +56,8 @@ export const amountText = (ccy: string, amount: Big | number | undefined): strin
  * Finds the latest payment to the same target that is unfinished, or was paid within
  * `paidWithinMs`.
  * @param payments payments of the journal, in any order
- * @param ref the reference of the new payment. The payment with this reference does not count as an
- * earlier payment
+ * @param ref the reference of the new payment; an existing payment with this reference does not
+ * count as an earlier payment
  */
 export function sameAgain(
   target: Target,

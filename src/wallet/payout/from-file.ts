@@ -13,7 +13,7 @@ import { highestCode, orderOf, parseAccountNumber, parseLine, payeeOf } from './
 import { methodsIn, type PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
-/** A text that a function parses. Its error describes the field's problem. */
+/** A schema for a text that `parse` accepts. The error of `parse` describes the problem. */
 const readableBy = (parse: (text: string) => unknown) =>
   v.pipe(
     v.string(),
@@ -58,7 +58,7 @@ const namedAccountSchema = v.strictObject({
 });
 const bankAccountSchema = v.strictObject({ bankAcctNum: v.string(), institutionCode: word });
 
-/** The two sets of fields for an account. */
+/** An account in one of the two sets of fields from the specification. */
 const accountSchema = v.lazy((input) =>
   typeof input === 'object' && input !== null && 'bankAcctNum' in input
     ? bankAccountSchema
@@ -81,10 +81,7 @@ const bodySchema = v.strictObject({
   }),
   extRefId: v.exactOptional(v.string()),
   note: v.exactOptional(v.string()),
-  /**
-   * The flags that deduct fees, which a payout refuses because its amount is the amount that
-   * arrives.
-   */
+  /** Must be false, because the amount of a payout is the amount that arrives. */
   deductNetworkFeesFromDest: v.exactOptional(v.literal(false)),
   sourceOfFunds: v.exactOptional(
     v.strictObject({ purpose: code, source: code, relationship: code }),

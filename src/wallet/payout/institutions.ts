@@ -6,7 +6,7 @@ import { clip } from '../../formats/text.js';
 
 export interface PayoutInstitution {
   readonly code: string;
-  /** The institutions of a country. Undefined only if the service lists none for the country. */
+  /** The name of the institution. Undefined if the service does not report the name. */
   readonly name: string | undefined;
 }
 
@@ -17,8 +17,8 @@ export const institutionsFor = (method: PayoutMethod, all: readonly Institution[
   );
 
 /**
- * The institution with a code in the service's list for the country. If the list is empty, the code
- * is accepted unchecked. Throws Failure `usage` for an unknown code.
+ * Finds an institution by its code in the service's list for the country. If the list is empty,
+ * svcpay accepts any code. Throws Failure `usage` for an unknown code.
  */
 export function findInstitution(
   code: string,
@@ -43,8 +43,7 @@ export function findInstitution(
 }
 
 /**
- * Finds the institution of a code that lost its leading zeros, because a spreadsheet reads a code
- * as a number.
+ * The hint for a code that lost its leading zeros, because a spreadsheet reads a code as a number.
  */
 function withZeros(code: string, all: readonly Institution[]): string {
   const zeroless = (text: string): string => text.replace(/^0+/, '').toLowerCase();

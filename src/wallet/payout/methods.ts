@@ -1,5 +1,6 @@
-// Payout countries and methods as data (specification: Supported fiat payout destinations). A new
-// method is one line in the table of methods. A new country is one line in the table of countries.
+// Payout countries and methods as data (specification, section Supported fiat payout destinations).
+// A new method is one line in the table of methods. A new country is one line in the table of
+// countries.
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
 
@@ -39,7 +40,7 @@ type Account = 'bank' | 'mobile' | 'interac';
 interface AccountFormat {
   readonly pattern: RegExp;
   readonly words: string;
-  /** The number of digits of every account number. */
+  /** The number of digits, if all account numbers of the method have the same length. */
   readonly length?: number;
 }
 
@@ -49,7 +50,7 @@ const digits = (least: number, most: number): AccountFormat => ({
   ...(least === most && { length: least }),
 });
 
-/** The format of a phone number with country code, from the specification. */
+/** The format of a phone number with country code. */
 const phone: AccountFormat = {
   pattern: /^\+?\d{7,15}$/,
   words: 'a mobile number with country code',
@@ -59,7 +60,7 @@ const interac: AccountFormat = {
   words: 'an e-mail address or a number',
 };
 
-/** The arrival times. The specification names none for the other methods. */
+/** The arrival times. For `unspecified` methods, the specification states no time. */
 const arrivals = {
   instant: 'within minutes',
   standard: '1 to 3 business days',
@@ -113,7 +114,7 @@ export interface PayoutMethod {
   /** The type of institution that the method requires. */
   readonly institutionType: 'bank' | 'mobile';
   readonly takesDays: boolean;
-  /** The arrival time. Undefined if the specification names none. */
+  /** The arrival time. Undefined if the specification states no time. */
   readonly arrives: string | undefined;
 }
 

@@ -16,7 +16,7 @@ import type { Order } from '../order/orders.js';
 import type { PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
-/** All answers that a payout requires. */
+/** All data that a payout requires. */
 export interface Payout {
   readonly method: PayoutMethod;
   readonly institution: PayoutInstitution;
@@ -54,7 +54,7 @@ export function payoutOrder(payout: Payout): Order {
   );
 }
 
-/** The order for the body of a create request that is a payout. */
+/** Derives the order of a payout from the body of its create request. */
 export function orderOf(body: CreateTransaction, amount: Money): Order {
   return {
     kind: 'payout',
@@ -113,7 +113,7 @@ function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Pa
 
 /**
  * Reads an account number in the method's format, without spaces and, if the format has none,
- * without dashes. For a mobile wallet, it is the phone number with its country code. Throws Failure
+ * without dashes. For a mobile wallet, reads the phone number with its country code. Throws Failure
  * `usage` for an invalid number.
  */
 export function parseAccountNumber(
@@ -122,7 +122,7 @@ export function parseAccountNumber(
 ): string {
   if (institutionType === 'mobile') return parsePhoneIn(text, country.callingCode);
   const groups = text.trim().split(/\s+/);
-  // A word next to the number is refused, because it is a name that was copied with the number.
+  // Refuses a word next to the number, which must be a name that was copied with the number.
   const isOther = groups.length > 1 && groups.some((group) => /^\p{L}+$/u.test(group));
   const spaceless = isOther ? '' : groups.join('');
   const account = [spaceless, spaceless.replaceAll('-', '')].find((each) =>

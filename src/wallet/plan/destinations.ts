@@ -28,7 +28,7 @@ function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): vo
   );
 }
 
-/** The minimum on-chain send, in BTC (specification: Limits). */
+/** The minimum on-chain send, in BTC (specification, section Limits). */
 const smallestOnchain = new Big('0.00001');
 
 /** Throws Failure `usage` for an invoice that is of a different network or has no amount. */
@@ -87,8 +87,8 @@ export const mayBeOwn = ({ body }: Pick<Order, 'body'>): boolean =>
   body.destReq.method === 'on-chain' || body.destReq.method === 'tron';
 
 /**
- * Refuses orders that pay to the account's own permanent addresses. `say` reports if those
- * addresses are unknown.
+ * Refuses orders that pay to the account's own permanent addresses. Calls `say` if the service's
+ * addresses cannot be read.
  */
 export function ownAddressGuard(
   open: () => Promise<{ readonly client: OwnAddresses }>,

@@ -41,22 +41,22 @@ import {
 import Big from 'big.js';
 import type { Payment } from '../../store/journal/payment.js';
 
-/** The ways to pay a bitcoin: URI. */
-export const ways = ['lightning', 'onchain'] as const;
-export type Way = (typeof ways)[number];
+/** The rails that a `bitcoin:` URI can offer. */
+export const uriRails = ['lightning', 'onchain'] as const;
+export type UriRail = (typeof uriRails)[number];
 
-/** The payment that a person requests, in the person's words. */
+/** The payment that a person requests, as the text of arguments and flags. */
 export interface SendWords {
   /** The named rail. Undefined if svcpay should detect the rail. */
   readonly rail?: Rail | undefined;
   readonly to?: string | undefined;
-  /** The amount that arrives. For a Lightning Address or an LNURL, this is the debit. */
+  /** The amount that arrives, or for a Lightning Address or an LNURL, the debit. */
   readonly amount?: string | undefined;
   /** The debit, if the person fixes the debit instead of the amount that arrives. */
   readonly spend?: string | undefined;
   /** The wallet that pays, if it is not the default. */
   readonly from?: string | undefined;
-  readonly via?: Way | undefined;
+  readonly via?: UriRail | undefined;
   readonly deductFees?: boolean | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface SendPlan {
   readonly slow: boolean;
 }
 
-/** The answer that is missing. */
+/** The answer that a plan still requires. */
 export type Missing = 'destination' | 'way' | 'amount';
 
 export type Planned =
@@ -91,7 +91,7 @@ export interface PlanEnvironment {
   readonly network: Network;
   /** The current time in epoch ms. */
   readonly now: number;
-  /** The rates, for an amount whose currency differs from that of the bitcoin wallet. */
+  /** The rates, to convert an amount in a different currency to bitcoin. */
   readonly rates?: Rates | undefined;
   /** The balance of the paying wallet, for the amount `all`. */
   readonly held?: Money | undefined;
@@ -108,8 +108,8 @@ export function planSend(words: SendWords, environment: PlanEnvironment): Planne
 }
 
 /**
- * Plans a payment without prompts. A missing answer is refused. If a URI offers two ways, svcpay
- * uses Lightning.
+ * Plans a payment without prompts. Throws Failure `usage` if an answer is missing. If a `bitcoin:`
+ * URI offers two rails, svcpay uses Lightning.
  */
 export function planSendNow(words: SendWords, environment: PlanEnvironment): SendPlan {
   const planned = planSend(words, environment);
@@ -230,7 +230,7 @@ function planOnchain(
   });
 }
 
-/** Plans a payment of the whole balance, with the fees taken out of it. */
+/** Plans a payment of the whole balance, from which the fees are deducted. */
 function planAll(
   ccy: string,
   pays: Payable,
@@ -276,7 +276,10 @@ function planUsdt(
   return planned({ order: lessFees(order, deductFees), pays });
 }
 
-/** Reads a USDT amount. An amount in a different currency may be meant as the debit. */
+/**
+ * Reads a USDT amount. For an amount in a different currency, the failure suggests to fix the
+ * debit.
+ */
 function usdtAmount(text: string): Money {
   try {
     return parseAmount(text, 'USDT');
@@ -289,7 +292,7 @@ function usdtAmount(text: string): Money {
   }
 }
 
-/** Plans a URI. Offers only the ways that the flags allow. */
+/** Plans a `bitcoin:` URI. Offers only the rails that the flags allow. */
 function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
   const { bitcoin, invoice } = uri;
   const { rail, via } = words;
@@ -325,15 +328,15 @@ function planUriOnchain(
 }
 
 /**
- * Finds the only possible way. The service pays only invoices that have an amount. If the invoice
- * has expired, the address remains.
+ * Finds the only possible rail of a `bitcoin:` URI. Undefined if both rails are possible. The
+ * service pays only invoices that have an amount.
  */
 function onlyWay(
   bitcoin: BitcoinAddress | null,
   invoice: Invoice | null,
   { deductFees }: SendWords,
   { network, now }: PlanEnvironment,
-): Way | undefined {
+): UriRail | undefined {
   if (bitcoin === null) return 'lightning';
   const isPayable =
     invoice !== null &&
@@ -343,14 +346,18 @@ function onlyWay(
   return isPayable && deductFees !== true ? undefined : 'onchain';
 }
 
-/** Adds the other way to the payment, so that both count as the same payment. */
+/**
+ * Adds the address of the URI to the order of its invoice, so that both count as the same payment.
+ */
 function alsoPaying(bitcoin: BitcoinAddress | null, planned: Planned): Planned {
   if (planned.missing !== undefined || bitcoin === null) return planned;
   const { plan } = planned;
   return { plan: { ...plan, order: { ...plan.order, alsoPays: bitcoin.address } } };
 }
 
-/** Gives both ways the invoice's idempotency key, so that only one of them is paid. */
+/**
+ * Gives an on-chain order the idempotency key of the URI's invoice, so that svcpay pays only one.
+ */
 function oncePaid(invoice: Invoice | null, planned: Planned): Planned {
   if (planned.missing !== undefined || invoice === null) return planned;
   const { plan } = planned;

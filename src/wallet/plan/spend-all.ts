@@ -8,8 +8,8 @@ export const isAll = (amount: string | undefined): boolean =>
   amount?.trim().toLowerCase() === 'all';
 
 /**
- * The balance as an amount, without a remainder below the currency's smallest unit. Throws Failure
- * `limit` if the amount is zero.
+ * Rounds the balance down to the currency's smallest unit. Throws Failure `limit` if the result is
+ * zero.
  */
 export function wholeOf({ ccy, value }: Money): Money {
   const whole = value.round(decimalsOf(ccy), Big.roundDown);

@@ -27,7 +27,7 @@ export interface Quote {
    * zero.
    */
   readonly namesFees: boolean;
-  /** The received amount. Undefined if neither order nor service states the amount. */
+  /** The amount that arrives. Undefined if neither the order nor the service states it. */
   readonly receives: Money | undefined;
   /**
    * Units of the destination currency for one unit of the source. Undefined within one currency.
@@ -46,7 +46,7 @@ export interface Quote {
  * (endpoint 6). Throws Failure `refused` if the amounts are impossible or inconsistent.
  */
 export function readQuote(order: Order, txn: Transaction): Quote {
-  // The response has already been compared with the order.
+  // `checkEcho` has already compared the response with the order.
   const { ccy } = order.body.sourceReq;
   const toCcy = order.body.destReq.ccy;
   const { sourceReq } = txn;
@@ -97,7 +97,7 @@ function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
 /** The rounding tolerance of a rate, relative to the amounts. */
 const rateTolerance = new Big('0.01');
 
-/** Checks that amounts and rate agree. Within one currency, no money is exchanged. */
+/** Checks that amounts and rate agree. Within one currency, the rate must be 1, 0 or missing. */
 function checkRate(
   { body }: Order,
   { txnId, fxRate, sourceReq, destReq }: Transaction,
@@ -116,8 +116,8 @@ function checkRate(
   if (rate === undefined || sent === undefined || gets === undefined) return;
   const rounding = unitOf(toCcy).plus(unitOf(ccy).times(rate));
   const tolerance = gets.times(rateTolerance).plus(rounding);
-  // Both readings are accepted, because the specification does not define whether the debited
-  // amount includes the fees.
+  // Accepts an amount with or without fees, because the specification does not define whether the
+  // debited amount includes the fees.
   const agrees = [sent, sent.minus(fees), sent.plus(fees)].some((each) =>
     each.times(rate).minus(gets).abs().lte(tolerance),
   );

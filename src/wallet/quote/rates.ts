@@ -10,7 +10,7 @@ export interface PairRate {
   readonly quote: string | null;
   /** The price of one unit of `base`, in `quote`. */
   readonly rate: Big;
-  /** The pair of the service from which svcpay computed the rate. */
+  /** The service's pair, if svcpay inverted the service's rate. */
   readonly from?: string;
 }
 
@@ -52,8 +52,8 @@ export function findRate(rates: Rates, given: string): PairRate {
 }
 
 /**
- * Splits a pair into its two currencies. Four-letter first currencies are dollar and euro tokens
- * such as USDT and USDC. The second currency may be any currency.
+ * Splits a pair into its two currencies. The only first currencies with four letters are USDC,
+ * USDT, EURC and EURT. The second currency may have three or four letters.
  */
 function sidesOf(pair: string): { readonly base: string | null; readonly quote: string | null } {
   const [, base = null, quote = null] = /^((?:USD|EUR)[CT]|[A-Z]{3})([A-Z]{3,4})$/.exec(pair) ?? [];

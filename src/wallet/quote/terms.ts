@@ -58,7 +58,7 @@ function feeLimitIn(maxFee: { readonly amount: string; readonly ccy: string }, c
 /** The default limit on the loss of a conversion against the service's own rates, in percent. */
 const usualRateLoss = '5';
 
-/** The fee in BTC below which the fee of a tiny payment may exceed its amount. */
+/** The fee in BTC up to which `--yes` covers a fee that exceeds the amount of the payment. */
 const smallFee = new Big('0.00001');
 
 /** The comparison of a quote with the service's own rates. */
@@ -74,10 +74,10 @@ export interface RateCheck {
 export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== body.destReq.ccy;
 
 /**
- * Reads the rates if they matter, and checks the loss of a conversion. A limit from a person is
- * binding: throws Failure `limit` if the loss exceeds it. If that limit cannot be checked because
- * no rate can be read, throws `temporary` if a later attempt may read a rate, otherwise `limit`. If
- * a person set no limit, the payment continues unchecked.
+ * Compares a conversion with the service's rates. Throws Failure `limit` if the loss exceeds
+ * `--max-rate-loss`. If svcpay cannot check that limit, throws `temporary` if a later attempt may
+ * read a rate, otherwise `limit`. Without `--max-rate-loss`, the payment continues unchecked.
+ * Within one currency, reads the rates only if the value of a high fee matters.
  */
 export async function checkMarket(
   terms: PaymentTerms,
@@ -199,7 +199,9 @@ function smallFeeIn(ccy: string, rates: Rates | undefined): Big {
   return rate === undefined ? new Big(0) : smallFee.times(rate);
 }
 
-/** Throws Failure `limit` because the cost requires an approval and nobody can be asked. */
+/**
+ * Throws Failure `limit` if a cost requires the approval of a person, because no person can answer.
+ */
 export function refuseUnusual(unusual: readonly string[], { txnId }: Quote): void {
   const [first] = unusual;
   if (first === undefined) return;

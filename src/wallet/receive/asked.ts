@@ -28,7 +28,9 @@ export function isForeign(text: string): boolean {
   return named !== undefined && named !== 'BTC';
 }
 
-/** Rounds up, so that the bitcoin amount is worth at least the given amount. */
+/**
+ * Converts an amount to bitcoin. Rounds up, so that the result is worth at least the given amount.
+ */
 export function inBtc(text: string, rates: Rates): RequestedAmount {
   const given = parseAmount(text);
   const { rate } = findRate(rates, `BTC${given.ccy}`);

@@ -19,7 +19,7 @@ import { isOnNetwork } from '../plan/destinations.js';
 
 export interface OnchainRequest {
   readonly address: string;
-  /** A BIP21 URI with this address and amount, and with no other way to pay. */
+  /** A BIP21 URI with only this address and amount, and without another payment method. */
   readonly uri: string;
   /** The expiry in epoch ms, by the service's clock. */
   readonly expiresAt: number | undefined;
@@ -87,7 +87,7 @@ export function checkedUsdtDeposit(
   own: string | undefined,
 ): string {
   const { staticOnchainAddress: given, walletCcy, chainId, accountId } = answer;
-  // If these fields are missing, svcpay checks only the format of the address.
+  // svcpay does not check a field that the response omits.
   if ((walletCcy ?? 'USDT') !== 'USDT' || (chainId ?? chain).toUpperCase() !== chain) {
     throw notUsable(`it is for ${walletCcy ?? 'USDT'} on ${chainId ?? chain}`);
   }

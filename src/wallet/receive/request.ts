@@ -75,7 +75,7 @@ function isPayable({ sourceReq }: Transaction): boolean {
 
 type Found = { readonly txn: Transaction; readonly isEarlier: boolean };
 
-/** Searches the list only after the service has refused the reference. */
+/** Creates the receive. Searches the list only after the service has refused the reference. */
 async function createOrFind(
   body: CreateTransaction,
   isOwnReference: boolean,
@@ -100,7 +100,7 @@ async function createOrFind(
 }
 
 /**
- * The pause of the policy, or the pause that the service requests. Throws if the pause is too long.
+ * Returns the pause before a repetition. Throws if the service requests a pause that is too long.
  */
 function pauseOrThrow<T>(number: number, error: unknown, otherwise: () => unknown): PollNext<T> {
   const afterMs = pauseBefore(number, error);
@@ -109,8 +109,8 @@ function pauseOrThrow<T>(number: number, error: unknown, otherwise: () => unknow
 }
 
 /**
- * Throws the refusal if it does not concern the reference, or if the list does not show the
- * reference.
+ * Finds the earlier transaction of a used reference. Throws the refusal if the refusal does not
+ * concern the reference, or if the list does not show the reference.
  */
 async function findEarlier(
   { extRefId = '' }: CreateTransaction,

@@ -1,4 +1,4 @@
-// Determines whether a transaction pays or is paid, from both of its methods, without a guess.
+// Determines whether a transaction pays or receives, from both of its methods.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { methodProperties } from '../../formats/rails.js';

@@ -1,5 +1,5 @@
 // Reads a transaction once, repeatedly while a read may be stale, or until its final state. The
-// intervals grow with the time waited. A response about a different transaction is refused.
+// intervals grow with the time waited. Refuses a response about a different transaction.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { longestPauseAskedForMs, policies, staleForMs } from '../../formats/policies.js';
@@ -40,7 +40,7 @@ export async function readTransaction(service: ReadService, txnId: string): Prom
 /**
  * Repeats a read over 8 s while the result may be stale, and resolves with the last result.
  * Resolves early on interruption.
- * @param latest the caller's latest result. The first repetition comes after a pause
+ * @param latest the caller's latest result; the first repetition comes after a pause
  */
 export async function rereadWhileStale<T>(
   latest: T,
@@ -118,13 +118,15 @@ export async function waitUntilFinal(
 
 const mostUnread = 3;
 
-/** The result of the read. Undefined after a temporary failure. */
+/**
+ * The result of a read. `txn` is undefined after a missing response. `unread` is the failure of any
+ * other unsuccessful read.
+ */
 type Read = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
 
 /**
  * Reads a transaction once.
- * @param isNew whether the transaction is new. Reads may lag, so a missing new transaction is not
- * final
+ * @param isNew whether the wait began less than 8 s ago, so that `not-found` may be a stale read
  */
 async function readAgain(
   latest: Transaction,
@@ -138,8 +140,8 @@ async function readAgain(
   } catch (error) {
     if (deps.signal.aborted || !(error instanceof Failure) || gotNoAnswer(error))
       return { txn: undefined };
-    if (isLastWord(error) && isNew && error.kind === 'not-found') return { txn: undefined };
-    if (isLastWord(error)) throw stillGoing(latest, options, error);
+    if (isPermanent(error) && isNew && error.kind === 'not-found') return { txn: undefined };
+    if (isPermanent(error)) throw stillGoing(latest, options, error);
     return { unread: error };
   }
   options.onRead?.(next);
@@ -153,7 +155,7 @@ const gotNoAnswer = (error: Failure): boolean =>
 /**
  * Whether a failure is permanent: the service refuses the key, or the transaction does not exist.
  */
-const isLastWord = (error: Failure): boolean =>
+const isPermanent = (error: Failure): boolean =>
   (error.kind === 'authentication' || error.kind === 'not-found') &&
   !(error instanceof ServiceError && !error.isOwnRefusal);
 
@@ -167,7 +169,7 @@ function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: F
   });
 }
 
-/** The state that an unfinished wait reports, independent of the service's word for the state. */
+/** Describes an unfinished transaction to a person, without the service's word for the state. */
 function standing({ txnState, sourceReq }: Transaction): string {
   if (isQuoted(txnState)) return 'Not confirmed yet: it is a quote.';
   if (sourceReq.method == null) return 'Not settled yet.';
@@ -176,7 +178,7 @@ function standing({ txnState, sourceReq }: Transaction): string {
     : 'Not paid yet. The request stays open.';
 }
 
-/** Returns a sleep that keeps this interval between the reads of parallel waits. */
+/** Returns a `sleep` that keeps at least `apartMs` between the reads of parallel waits. */
 export function takingTurns(
   { sleep, now }: Pick<WaitDeps, 'sleep' | 'now'>,
   apartMs: number,

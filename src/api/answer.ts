@@ -1,4 +1,4 @@
-// Reads responses of every form: JSON or not, specified or not. Derives the failure that an error
+// Reads responses of every form, specified or not, JSON or not. Derives the failure that an error
 // response means, and the wait that it requests.
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 import { clip } from '../formats/text.js';
@@ -22,7 +22,7 @@ export interface Expectation {
   txnId?: string | undefined;
   /** Whether an empty response counts as success. */
   mayBeEmpty?: boolean | undefined;
-  /** Stops this request, in addition to the client's signal. */
+  /** A signal that stops this request, in addition to the client's signal. */
   signal?: AbortSignal | undefined;
 }
 
@@ -100,8 +100,8 @@ const gaveUp: ReadonlySet<number> = new Set([408, 425, 499]);
 const conflicts: ReadonlySet<number> = new Set([409, 423]);
 
 /**
- * Whether an error response leaves the outcome unknown. Only the service's own refusal, including a
- * rate limit, proves that the service did not carry out the request.
+ * Whether an error response leaves the outcome unknown. For a payment, only the service's own
+ * refusal, including a rate limit, proves that the service did not carry out the request.
  */
 function isUnresolved(
   { status, isOwnRefusal }: ServiceError,
@@ -114,14 +114,14 @@ function isUnresolved(
   return gaveUp.has(status) || (conflicts.has(status) && !hasErrorShape(answer));
 }
 
-/** The text `error`, which every error from the specification has. */
+/** Whether a body has the text `error`, like every error from the specification. */
 const hasErrorShape = ({ json }: Answer): boolean => typeof errorWithin(json)['error'] === 'string';
 
 const ownStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
 /**
- * Whether the service itself wrote the response. The status proves this, or a 200 response has the
- * detailed form, which no gateway uses.
+ * Whether the service itself wrote an error response: an error body with status 400, 401, 403 or
+ * 404, or with status 200 in the detailed form, which no gateway uses.
  */
 const isOwn = (answer: Answer): boolean =>
   hasErrorShape(answer) &&
@@ -201,7 +201,7 @@ export function unknownOutcome(
   });
 }
 
-/** The hint for a page or a redirect, which comes from a guest network or a gateway. */
+/** The hint for a page or a redirect, which a guest network or a gateway may have sent. */
 const notTheService = 'Try again; if it persists, check the base URL.';
 
 const pointsElsewhere = (status: number): boolean => status >= 300 && status < 400;
@@ -225,8 +225,8 @@ function misshapen(
 }
 
 /**
- * Error codes of live services that are more exact than the status. They concern the key, the
- * signature, the token or the balance.
+ * Error codes of live services about the key, the signature, the token or the balance, which are
+ * more exact than the status.
  */
 const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
   ['1001', 'authentication'],
@@ -316,7 +316,7 @@ function firstWords(body: string): string {
 }
 
 /**
- * The wait in ms that a response requests: `Retry-After`, or the time until the reset for a 429.
+ * The wait in ms that a response requests by `Retry-After`, or by the time of the reset for a 429.
  */
 export function waitAskedFor(
   { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
@@ -336,7 +336,7 @@ function retryAfterMs(header: string | undefined, now: number): number | undefin
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** A smaller number is seconds from now. A larger number is an instant. */
+/** In `X-RateLimit-Reset`, a smaller number is seconds from now. A larger number is an instant. */
 const longestSpan = 1e8;
 
 /** The wait in ms from `X-RateLimit-Reset`, which contains seconds or an instant in any form. */

@@ -6,8 +6,8 @@ const longest = 2_000;
 /**
  * Checks a base URL, and returns it without a trailing slash and without a pasted `/api/v2`. A bare
  * name such as `wallet.example.com` means https, and on loopback (`localhost:8787`) http. The URL
- * must be https, or http to this machine, and must have no credentials, query or fragment.
- * Otherwise throws `Failure` usage.
+ * must be https, or http to this machine, and must have no credentials, query or fragment. Throws
+ * `Failure` usage for any other text.
  */
 export function parseBaseUrl(text: string): string {
   const trimmed = withScheme(text.trim());

@@ -53,7 +53,7 @@ export class ServiceClient {
     return this.within({ signal });
   }
 
-  /** Returns a client with the same token whose requests also keep to these terms. */
+  /** Returns a client with the same token whose requests also have these options. */
   within(terms: CallTerms): ServiceClient {
     const client = new ServiceClient(this.#options);
     client.#service = this.#service.within(terms);
@@ -61,8 +61,8 @@ export class ServiceClient {
   }
 
   /**
-   * Returns a client with the same token whose requests ignore the signal of the options. After
-   * that signal, this client can still undo something.
+   * Returns a client with the same token whose requests ignore the signal of the options, so that a
+   * program can still undo something after the signal.
    */
   afterwards(): ServiceClient {
     const client = new ServiceClient(this.#options);
@@ -80,8 +80,8 @@ export class ServiceClient {
   }
 
   /**
-   * The service's clock in epoch ms, from the `Date` header of responses. Before the first
-   * response, this is the machine's clock.
+   * The service's clock in epoch ms, from the `Date` header of responses, or the machine's clock
+   * before the first response.
    */
   serviceNow(): number {
     return this.#service.now();
@@ -126,8 +126,8 @@ export class ServiceClient {
   }
 
   /**
-   * Creates a quote, which moves no money (endpoint 6). After a `NoAnswer`, look for the `extRefId`
-   * in the list.
+   * Creates a quote, which moves no money (endpoint 6). After a `NoAnswer`, search the list for the
+   * `extRefId` before you repeat the call.
    */
   async createTransaction(transaction: types.CreateTransaction): Promise<types.Transaction> {
     const body = wireJson(toWireNames(transaction, this.#options.maker));
@@ -138,7 +138,8 @@ export class ServiceClient {
   }
 
   /**
-   * Confirms a quote, which pays it (endpoint 7). After a `NoAnswer`, read the transaction first.
+   * Confirms a quote, which pays it (endpoint 7). After a `NoAnswer`, read the transaction before
+   * you repeat the call.
    */
   async confirmTransaction(txnId: string): Promise<types.Transaction> {
     const path = `/api/v2/transaction/${segment(txnId)}/confirm`;
@@ -251,7 +252,10 @@ export class ServiceClient {
     };
   }
 
-  /** The first page, as large as the service allows, and the page size for further requests. */
+  /**
+   * Reads the first page, as large as the service allows. Returns the page, and the page size for
+   * further requests.
+   */
   async #largestPage<T>(get: (size: number) => Promise<Page<T>>): Promise<[Page<T>, number]> {
     const { pageSizes } = this.#options;
     const savedSize = await pageSizes?.load();
@@ -269,8 +273,8 @@ export class ServiceClient {
   }
 
   /**
-   * Replaces the account's webhook (endpoint 11). The callback must be https. If the response omits
-   * the webhook, the client reads the webhook from the list.
+   * Replaces the account's webhook (endpoint 11). The callback must be an https URL. If the
+   * response omits the webhook, the client reads the webhook from the list.
    */
   async createWebhook(webhook: { callback: string; secret: string }): Promise<types.Webhook> {
     const call = {
@@ -297,8 +301,8 @@ export class ServiceClient {
   }
 
   /**
-   * Changes a webhook (endpoint 13). The response is not specified: read {@link webhooks} for the
-   * result.
+   * Changes a webhook (endpoint 13). The specification does not define the response, so read
+   * {@link webhooks} for the result.
    */
   async updateWebhook(
     webhookId: string,

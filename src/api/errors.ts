@@ -3,7 +3,7 @@ import { Failure, type FailureDetails, type FailureKind } from '../formats/failu
 
 /**
  * What a request can change: nothing, a setting (webhook, cancellation), a quote (moves no money),
- * or money. This decides what a missing response means.
+ * or money. The effect decides what a missing response means.
  */
 export type Effect = 'read' | 'setting' | 'quote' | 'payment';
 
@@ -13,8 +13,8 @@ export type ServiceErrorDetails = FailureDetails &
   Partial<Pick<ServiceError, 'isOwnRefusal' | 'params' | 'retryAfterMs'>>;
 
 /**
- * An error response, which means that the service did not carry out the request (specification:
- * Errors).
+ * An error response, which means that the service did not carry out the request (specification,
+ * section Errors).
  */
 export class ServiceError extends Failure {
   override readonly name = 'ServiceError';
@@ -29,7 +29,7 @@ export class ServiceError extends Failure {
   readonly isOwnRefusal: boolean;
   /** `errorMetadata.params`, decoded if it is JSON. */
   readonly params: unknown;
-  /** The wait that `Retry-After` or `X-RateLimit-Reset` requests. */
+  /** The wait in ms that `Retry-After` or `X-RateLimit-Reset` requests. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: FailureKind, message: string, details: ServiceErrorDetails) {

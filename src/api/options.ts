@@ -1,8 +1,8 @@
-// The options of a client. The caller passes in all effects.
+// The options of a client. The caller passes in the clock, the randomness and the network.
 import type { Transport } from './transport.js';
 import type { Credentials, TokenStore, Transaction } from './types.js';
 
-/** Ids of a log line. */
+/** The ids that a log line may have. */
 export interface LogFacts {
   /** The caller's reference of the payment. */
   readonly reference?: string;
@@ -18,7 +18,9 @@ export interface ClientOptions {
   credentials: Credentials;
   transport: Transport;
   tokens: TokenStore;
-  /** The service name on the wire: `service` as in the specification, or `acme` for `acmepay`. */
+  /**
+   * The service name on the wire, such as `service` in the specification, or `acme` for `acmepay`.
+   */
   maker: string;
   /**
    * The (sub)account to read instead of the token's own account. Only `wallets` and `account` have
@@ -41,15 +43,15 @@ export interface ClientOptions {
   onFacts?: ((facts: LogFacts) => void) | undefined;
   /** The number of retries of a failed request that may be repeated (default 3). */
   retries?: number | undefined;
-  /** The time limit of one request, retries included. */
+  /** The time limit of one request with its retries, in ms. */
   timeoutMs: number;
-  /** The longest total rate-limit wait of one request (default `timeoutMs`). */
+  /** The longest total rate-limit wait of one request, in ms (default `timeoutMs`). */
   rateLimitWaitMs?: number | undefined;
   /** Stores the page size of a service that returns fewer rows than requested. */
   pageSizes?:
     | { load(): Promise<number | undefined>; save(size: number): Promise<void> }
     | undefined;
-  /** Called when a request waits because of a rate limit. */
+  /** Called with the wait in ms when a request waits because of a rate limit. */
   onWait?: ((ms: number) => void) | undefined;
   /**
    * Receives the name, the value and the expected value of a field that svcpay could not read and

@@ -17,14 +17,11 @@ export const pageSize = 100;
 export const usualPageSize = 20;
 
 /**
- * The number of pages requested ahead. With a distant service, most of the time is spent waiting.
+ * The number of pages requested ahead, because reading from a distant service is mostly waiting.
  */
 const pagesAhead = 8;
 
-/**
- * The page count above which a list counts as endless. This is two million rows in the smallest
- * pages.
- */
+/** The page count above which a list counts as endless: two million rows in pages of 20. */
 const mostPages = 100_000;
 
 export interface ListSource<T> {
@@ -32,7 +29,7 @@ export interface ListSource<T> {
   readonly idOf: (row: T) => string;
   /** The first page, and the requested rows per page. */
   readonly from?: { readonly page: number; readonly size: number };
-  /** Stops requests in flight. Called at the end, also after an early exit. */
+  /** Stops requests in flight. Called at the end, even after an early exit. */
   readonly end?: () => void;
 }
 
@@ -62,7 +59,7 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
   const { fetch, idOf, from = { page: 1, size: pageSize } } = source;
   const fetchPage = (page: number): Promise<Page<T>> => {
     const fetched = fetch(page);
-    // An error counts only if the caller needs its page.
+    // The error of a page counts only if the caller needs the page.
     fetched.catch(() => undefined);
     return fetched;
   };
@@ -96,7 +93,7 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     repeated = fresh.length === 0 ? repeated + 1 : 0;
     if (repeated > 1 && total !== undefined && counted < total) throw goingRound(counted, total);
     if (repeated > 1) return;
-    // Without a total, each new page suggests a further page.
+    // Without a total, each page that was read allows one more page ahead.
     pages += 1;
     if (pages > mostPages) throw endless();
     const left =
@@ -108,7 +105,8 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     while (coming.length < Math.min(left, pagesAhead))
       coming.push(fetchPage(page + coming.length + 1));
     yield fresh;
-    // The last, empty page is requested only now, because the caller may leave the loop earlier.
+    // Requests the empty page after the last page only now, because the caller may leave the loop
+    // earlier.
     if (coming.length === 0) coming.push(fetchPage(page + 1));
     earlier = new Set(ids);
     first ??= earlier;

@@ -4,13 +4,13 @@ import { isFields, jsonIn } from '../formats/unknown.js';
 import type { HttpRequest, HttpResponse } from './transport.js';
 
 const redacted = '[redacted]';
-/** Matches any web token, including earlier ones. */
+/** Matches any web token, including an earlier token. */
 const webToken = /\beyJ[\w-]{8,}(?:\.[\w-]+)*/g;
 /** The least length of a redacted secret. A shorter secret could be an ordinary word. */
 const shortest = 4;
 /**
- * The length from which a secret is redacted in data. A text of this length occurs there only if
- * the service echoes a secret.
+ * The least length of a secret that is redacted in data. Data contains a secret of this length only
+ * if the service echoes the secret.
  */
 const shortestInData = 16;
 
@@ -35,8 +35,8 @@ const shortestEncoded = 8;
 
 /**
  * The encodings of a secret: in hex, in base64, and as a part of a longer text in base64, such as
- * `key:secret`. Within a longer text, the characters at both ends also depend on the neighbouring
- * text.
+ * `key:secret`. Within a longer text, omits the characters at both ends that also depend on the
+ * neighbouring text.
  */
 function encodings(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex');
@@ -65,8 +65,8 @@ const inPage = (secret: string): string =>
   ].reduce((text, [character = '', name = '']) => text.replaceAll(character, name), secret);
 
 /**
- * Returns the body itself if it contains no secret. JSON that is too deep to be written becomes one
- * placeholder.
+ * Redacts a JSON body. Returns the body unchanged if it contains no secret. Replaces JSON that is
+ * nested too deeply by a placeholder.
  */
 function redactedJson(
   body: string,
@@ -110,8 +110,8 @@ export function createRedactor(apiSecret: string) {
       if (token !== undefined) add(tokens, token);
     },
     /**
-     * Redacts a response with data, in which short secrets may be part of other text. A new token
-     * may equal the previous token.
+     * Redacts a response with data. Keeps short secrets, which may be part of other text. Keeps the
+     * tokens in a token response, because a new token may equal the previous token.
      */
     data(response: HttpResponse, isToken: boolean): HttpResponse {
       const spellings = [

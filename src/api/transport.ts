@@ -35,13 +35,13 @@ export interface HttpResponse {
  */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Whether the request can have reached the service. */
+/** Details of a failed exchange, which show whether the request can have reached the service. */
 export interface NetworkErrorDetails {
-  /** Whether bytes of the request may have been sent. False only if certainly none were sent. */
+  /** Whether bytes of the request may have been sent. False only if certainly no byte was sent. */
   requestSent: boolean;
   /**
-   * Whether a reused connection broke before the first byte of a response. The service had then
-   * most likely closed the connection already.
+   * Whether a reused connection broke before the first byte of a response. Most likely, the service
+   * had closed the connection before the request arrived.
    */
   wasClosed?: boolean | undefined;
   /** A system or library code, such as `ECONNREFUSED`. */

@@ -24,7 +24,10 @@ export type Method =
   | 'mobile'
   | (string & {});
 
-/** The key for descriptions of a response's unrecognized fields. The fields themselves are null. */
+/**
+ * The key for descriptions of a response's unrecognized fields. The client sets such fields to
+ * null.
+ */
 export const misread: unique symbol = Symbol('misread');
 
 /**
@@ -49,7 +52,7 @@ export type DetailName =
   | 'confirmations'
   | 'requiredConfirmations';
 
-/** One side of a transaction (specification: Request side object). */
+/** One side of a transaction (specification, section Request side object). */
 export interface RequestSide {
   /** A currency code, such as `BTC`, `USDT`, `VND`. */
   ccy?: string | null | undefined;
@@ -63,27 +66,31 @@ export interface RequestSide {
   reqDetails?: Partial<Record<DetailName, unknown>> | null | undefined;
   /** The identity of the party, only for fiat payouts. */
   kyc?: Partial<Record<keyof Kyc, unknown>> | null | undefined;
-  /** The fee of the service, in whole units of the source. Responses have it on `sourceReq`. */
+  /**
+   * The fee of the service, in whole units of the source. Responses have the fee on `sourceReq`.
+   */
   servicepayFees?: WireNumber | null | undefined;
-  /** The network or mining fee, in whole units of the source. Responses have it on `sourceReq`. */
+  /**
+   * The network or mining fee, in whole units of the source. Responses have the fee on `sourceReq`.
+   */
   networkFees?: WireNumber | null | undefined;
   /** `0` is pending and `2` is completed. Other values are not specified. */
   reqStatus?: string | number | null | undefined;
   /** The expiry of the quote, and later of the invoice. */
   expiresAt?: number | null | undefined;
-  /** The time of creation, under the service's own spelling. */
+  /** The time of creation, in the service's own spelling. */
   createAt?: number | null | undefined;
   updatedAt?: number | null | undefined;
 }
 
-/** A transaction (specification: Transaction). A missing side is empty. */
+/** A transaction (specification, section Transaction). A missing side is an empty object. */
 export interface Transaction {
   /**
    * The id of the transaction. An unrecognized row of a list has an empty id and an empty
    * `txnState`.
    */
   txnId: string;
-  /** A state (specification: States and transitions). */
+  /** A state (specification, section States and transitions). */
   txnState: TxnState;
   sourceReq: RequestSide;
   destReq: RequestSide;
@@ -99,7 +106,7 @@ export interface Transaction {
    * 1.
    */
   fxRate?: WireNumber | null | undefined;
-  /** Whether the fees come out of the amount, if the service reports that. */
+  /** Whether the fees are taken out of the amount sent, if the service reports this flag. */
   deductNetworkFeesFromDest?: boolean | null | undefined;
   deductNetworkFees?: boolean | null | undefined;
   deductServicepayFees?: boolean | null | undefined;
@@ -128,7 +135,7 @@ export interface Pagination {
 export interface Wallet {
   id?: string | null | undefined;
   ccy: string;
-  /** The total in whole units, with the amounts that pending transactions reserve. */
+  /** The total in whole units, including the amounts that pending transactions reserve. */
   amount?: WireNumber | null | undefined;
   /** The spendable amount in whole units. */
   availableBalance?: WireNumber | null | undefined;
@@ -140,8 +147,8 @@ export interface Wallet {
 }
 
 /**
- * The account record (endpoint 3). The specification does not name its fields. Live services send
- * these fields.
+ * The account record (endpoint 3), with the fields that live services send. The specification does
+ * not name the fields.
  */
 export type Account = Readonly<
   Partial<
@@ -194,15 +201,18 @@ export interface Institution {
   institutionName?: string | null | undefined;
 }
 
-/** The price of one unit of the first currency in the second, by pair: `{ BTCUSD: 70796.845 }`. */
+/**
+ * The price of one unit of the first currency in the second, by pair, such as
+ * `{ BTCUSD: 70796.845 }`.
+ */
 export type Rates = Readonly<Record<string, WireNumber>>;
 
 /** The chains of the static USDT address (endpoint 5). */
 export type UsdtChain = 'TRON' | 'ETH';
 
 /**
- * One side of a create request. Set `amtRequested` on exactly one side. For a BOLT11 send, omit it
- * on both sides (endpoint 6).
+ * One side of a create request. Set `amtRequested` on exactly one side, or on neither side for a
+ * BOLT11 send (endpoint 6).
  */
 export interface CreateSide {
   ccy: string;
@@ -224,14 +234,14 @@ export interface Kyc {
   };
 }
 
-/** Codes for international payouts. The service does not specify their meaning. */
+/** Codes for international payouts. The specification does not define the meaning of the codes. */
 export interface SourceOfFunds {
   purpose: number;
   source: number;
   relationship: number;
 }
 
-/** The body of endpoint 6. Fields that are `undefined` are not sent. */
+/** The body of endpoint 6. The client omits fields that are `undefined`. */
 export interface CreateTransaction extends FurtherDeductions {
   sourceReq: CreateSide;
   destReq: CreateSide;
@@ -245,7 +255,7 @@ export interface CreateTransaction extends FurtherDeductions {
 
 /**
  * The filters of endpoint 10, under the names from the specification. `startTime` and `endTime`
- * count only with `time: 'other'`.
+ * apply only if `time` is `other`.
  */
 export interface TransactionFilter {
   time?: '1d' | '7d' | '30d' | '3m' | '6m' | '1y' | 'other' | undefined;

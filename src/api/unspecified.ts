@@ -1,8 +1,8 @@
 // Collects every assumption of the client about details that the specification does not show.
 
 /**
- * The path of endpoint 8. The specification does not show its response. 404 and 405 mean that the
- * service cannot cancel.
+ * The path of endpoint 8, which the specification does not show. 404 and 405 mean that the service
+ * cannot cancel.
  */
 export const cancelPath = (txnId: string): string => `/api/v2/transaction/${txnId}/cancel`;
 
@@ -47,8 +47,8 @@ export function confirmationsOf(side: {
 }
 
 /**
- * The fields that may contain the reason for a failure. Events have `msg` (specification: Events).
- * The other names are likely.
+ * The fields that may contain the reason for a failure. Events have `msg` (specification, section
+ * Events). The other names are guesses.
  */
 const reasonNames = [
   'msg',

@@ -1,5 +1,6 @@
-// Converts requests and responses to and from the wire form: identifiers contain the service name
-// instead of the specification's, and JSON has exact numbers in fixed notation, without exponents.
+// Converts requests and responses to and from the wire form. On the wire, identifiers contain the
+// service name instead of the name in the specification, and JSON has exact numbers in fixed
+// notation, without exponents.
 import Big from 'big.js';
 import { fixed, fromWire } from '../formats/amount.js';
 import { Failure } from '../formats/failure.js';
@@ -29,7 +30,7 @@ export function methodsToWireNames(methods: string, serviceName: string): string
     .join(',');
 }
 
-/** Renames a field such as `sourceReq.acmepayFees`. */
+/** Renames a field such as `sourceReq.acmepayFees` to its name in the specification. */
 export const fieldFromWireName = (path: string, serviceName: string): string =>
   path
     .split('.')
@@ -58,7 +59,7 @@ function rename(value: unknown, names: Renames, level = 0): unknown {
   );
 }
 
-/** Whether an object may have fields to rename. A decimal is a value, so it has none. */
+/** Whether an object may have fields to rename. A `Big` is a value and has no such fields. */
 function isPlainObject(value: unknown): value is object {
   return (
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
@@ -67,8 +68,8 @@ function isPlainObject(value: unknown): value is object {
 
 /**
  * Writes JSON like `JSON.stringify`, except that a number or a `Big` is written as `0.00000001`,
- * not as `1e-8`. Omits properties that are `undefined`. Throws Failure `usage` for values without
- * JSON, such as `NaN`, instead of writing `null`.
+ * not as `1e-8`. Omits properties that are `undefined`. Throws Failure `usage` for values that JSON
+ * cannot represent, such as `NaN`, instead of writing `null`.
  */
 export function wireJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string')

@@ -34,37 +34,39 @@ export interface WalletClientOptions {
    */
   maker?: string | undefined;
   /**
-   * The (sub)account of `wallets` and `account`. Every other endpoint acts for the account of the
-   * key.
+   * The account or subaccount that `wallets` and `account` read. Every other endpoint acts for the
+   * account of the key.
    */
   accountId?: string | undefined;
-  /** The time limit of one request with its retries, in ms. The default is 30 000. */
+  /** The time limit of one request with its retries, in ms (default 30 000). */
   timeout?: number | undefined;
   /**
-   * The number of retries of a read if the network or the service fails temporarily. The default is
-   * 3.
+   * The number of retries of a read if the network or the service fails temporarily (default 3).
    */
   maxNetworkRetries?: number | undefined;
   /**
-   * Called before each request is sent, including repetitions, with secrets removed. If the
-   * function throws, the request is not sent.
+   * Called with each request and repetition before it is sent, with secrets removed. If `onRequest`
+   * throws, the client does not send the request.
    */
   onRequest?: ((request: HttpRequest) => void | Promise<void>) | undefined;
   /** Called with each response before svcpay reads the response, with secrets removed. */
   onResponse?: ((response: HttpResponse, request: HttpRequest) => void | Promise<void>) | undefined;
   /**
-   * The transport of the requests. The default is the network, through the proxy that the
+   * The transport of the requests. The default transport is the network, through the proxy that the
    * environment names.
    */
   transport?: Transport | undefined;
   /**
-   * The store of the access token, which several clients may share. The default is the memory of
-   * this client.
+   * The store of the access token, which several clients may share. By default, the client keeps
+   * the token in memory.
    */
   tokens?: types.TokenStore | undefined;
   /** A text before svcpay's own name in the user agent, as in `shop/1.0 svcpay/0.1.0`. */
   userAgent?: string | undefined;
-  /** Stops requests and pauses, which then reject with kind `interrupted` or with a `NoAnswer`. */
+  /**
+   * A signal that stops requests and pauses, which then reject with kind `interrupted` or with a
+   * `NoAnswer`.
+   */
   signal?: AbortSignal | undefined;
   /**
    * Receives a line per exchange with method, path, status and time, but no header, query or body.
@@ -72,9 +74,12 @@ export interface WalletClientOptions {
   log?: ((line: string) => void) | undefined;
 }
 
-/** Options of one call, which replace those of the client. */
+/** The options of one call, which replace the options of the client. */
 export interface RequestOptions {
-  /** Stops the request, which then rejects with kind `interrupted` or with a `NoAnswer`. */
+  /**
+   * A signal that stops the request, which then rejects with kind `interrupted` or with a
+   * `NoAnswer`.
+   */
   signal?: AbortSignal | undefined;
   /** The time limit of the request with its retries, in ms. */
   timeout?: number | undefined;
@@ -84,14 +89,14 @@ export interface RequestOptions {
 
 /** The last response of a successful call. */
 export interface LastResponse {
-  /** The service's id of the request, which its operator can look up. */
+  /** The service's id of the request, which the operator of the service can look up. */
   readonly requestId: string | undefined;
   readonly status: number;
   /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A result with its response. JSON and loops omit the response. */
+/** A result with the response in a hidden field, which JSON and loops omit. */
 export type Answered<T> = T & { readonly lastResponse: LastResponse };
 
 /** Every transaction of a list. A loop over the list reads page by page. */
@@ -100,7 +105,7 @@ export interface TransactionList extends AsyncGenerator<types.ListedTransaction,
   autoPagingToArray(options: { limit: number }): Promise<types.ListedTransaction[]>;
 }
 
-/** A client, with the function that ends it. */
+/** A client, with the function that closes its connections. */
 interface Opened {
   readonly service: ServiceClient;
   readonly close: () => Promise<void>;
@@ -115,8 +120,8 @@ export const serviceOf = (client: WalletClient): ServiceClient => read(client);
  * The service, with one method per endpoint from the specification. The client signs in
  * automatically, and again after its token expires. If the network or the service fails
  * temporarily, the client repeats a read. The client sends a request that changes something only
- * once. Every method rejects with a {@link ServiceError} if the service refuses, with a {@link
- * NoAnswer} if the outcome of the request is unknown, and with another {@link Failure} if a
+ * once. Every method rejects with a {@link ServiceError} if the service refuses, with a
+ * {@link NoAnswer} if the outcome of the request is unknown, and with another {@link Failure} if a
  * response cannot be read. Amounts are in whole units of the currency, times in epoch ms.
  */
 export class WalletClient {
@@ -190,8 +195,8 @@ export class WalletClient {
   }
 
   /**
-   * Creates a quote, which moves no money (endpoint 6). After a `NoAnswer`, look for the `extRefId`
-   * in the list.
+   * Creates a quote, which moves no money (endpoint 6). After a `NoAnswer`, search the list for the
+   * `extRefId` before you repeat the call.
    */
   createTransaction(
     transaction: CreateTransaction,
@@ -201,7 +206,8 @@ export class WalletClient {
   }
 
   /**
-   * Confirms a quote, which pays it (endpoint 7). After a `NoAnswer`, read the transaction first.
+   * Confirms a quote, which pays it (endpoint 7). After a `NoAnswer`, read the transaction before
+   * you repeat the call.
    */
   confirmTransaction(
     txnId: string,
@@ -262,8 +268,8 @@ export class WalletClient {
   }
 
   /**
-   * Replaces the account's webhook (endpoint 11). The callback must be https. If the response omits
-   * the webhook, the client reads the webhook from the list.
+   * Replaces the account's webhook (endpoint 11). The callback must be an https URL. If the
+   * response omits the webhook, the client reads the webhook from the list.
    */
   createWebhook(
     webhook: { callback: string; secret: string },
@@ -278,8 +284,8 @@ export class WalletClient {
   }
 
   /**
-   * Changes a webhook (endpoint 13). The response is not specified: read {@link webhooks} for the
-   * result.
+   * Changes a webhook (endpoint 13). The specification does not define the response, so read
+   * {@link webhooks} for the result.
    */
   updateWebhook(
     webhookId: string,
@@ -311,7 +317,7 @@ export class WalletClient {
   }
 
   /**
-   * Ends idle connections at once. A process can end without this call. A `transport` from the
+   * Closes all connections at once. A process can end without this call. A `transport` from the
    * options stays open.
    */
   close(): Promise<void> {

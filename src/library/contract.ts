@@ -12,18 +12,18 @@ import type { CreateTransaction } from './create-transaction.js';
 
 /** The options of `openPayments`. */
 export interface PaymentsOptions {
-  /** The client. Payments act in the account of its key. */
+  /** The client, whose API key decides the account of all payments. */
   client: WalletClient;
   /**
-   * The journal, which stores each step before its request is sent. A payment that is lost from the
-   * journal can be paid twice.
+   * The journal, which stores each step before svcpay sends the request. A payment that is lost
+   * from the journal can be paid twice.
    */
   journal: Journal;
-  /** The limits on spending. The default is unlimited spending. */
+  /** The limits on spending. Without limits, spending is unlimited. */
   limits?: Partial<Limits> | undefined;
   /**
-   * The network of accepted invoices and addresses. The default is `mainnet` for a remote service,
-   * and `any` for a service on this machine.
+   * The network of accepted invoices and addresses. The default network is `mainnet` if the base
+   * URL is https, otherwise `any`.
    */
   network?: Network | undefined;
   /** A signal that stops all calls, like the signal of each call. */
@@ -35,8 +35,8 @@ export interface PaymentsOptions {
 /** Options of every call. */
 export interface CallOptions {
   /**
-   * The longest wait for the payment to settle, in ms. The default is 30 000. `false` stops the
-   * wait once the service has accepted the confirmation.
+   * The longest wait for the payment to settle, in ms (default 30 000). `false` stops the wait once
+   * the service has accepted the confirmation.
    */
   wait?: number | 'forever' | false | undefined;
   /**
@@ -45,8 +45,8 @@ export interface CallOptions {
    */
   signal?: AbortSignal | undefined;
   /**
-   * Called with each step of this call as it happens. If the function throws, the payment
-   * continues, and the process emits a warning.
+   * Called with each step of this call as it happens. If `on` throws, the payment continues, and
+   * the process emits a warning.
    */
   on?: ((event: PaymentEvent) => void) | undefined;
 }
@@ -58,7 +58,7 @@ export interface PayOptions extends CallOptions {
    * an unfinished payment resumes that payment.
    */
   ref?: string | undefined;
-  /** A note for the caller. The recipient does not see it. */
+  /** A note for the caller, which the recipient does not see. */
   note?: string | undefined;
   /** The highest total fee: a percentage, or an amount in the currency of the wallet that pays. */
   maxFee?: { percent: string } | { amount: string; ccy: string } | undefined;
@@ -71,13 +71,13 @@ export interface PayOptions extends CallOptions {
   approve?: ((approval: Approval) => Promise<Answer>) | undefined;
   /**
    * Whether to pay even if a payment of the same amount to the same destination is submitted and
-   * unfinished. By default, svcpay refuses this for a payment that has neither `ref` nor an
-   * invoice.
+   * unfinished. Without `again` and `approve`, svcpay refuses such a payment if it has neither
+   * `ref` nor an invoice.
    */
   again?: boolean | undefined;
   /**
-   * Whether to make a further attempt after an attempt that failed or whose outcome is unknown.
-   * Both attempts may be paid.
+   * Whether to make a further attempt after an attempt that failed or whose outcome is unknown. You
+   * pay twice if the earlier attempt settles after all.
    */
   retry?: boolean | undefined;
 }
@@ -87,15 +87,15 @@ export interface Send extends PayOptions {
   /** An invoice, an address, an LNURL, a Lightning Address or a `bitcoin:` URI. */
   to: string;
   /**
-   * The amount with its unit, as in `50000sat` or `25usdt`. An invoice has its own amount. With
-   * `from: 'BTC'`, another currency is converted at the current rate: `10usd`.
+   * The amount with its unit, as in `50000sat` or `25usdt`. An invoice has its own amount. If
+   * `from` is `BTC`, svcpay converts an amount such as `10usd` at the current rate.
    */
   amount?: string | undefined;
   /** The amount that leaves the wallet, instead of `amount` (USDT, LNURL). */
   spend?: string | undefined;
-  /** The wallet that pays, such as `USDT`. The default depends on the destination. */
+  /** The wallet that pays, such as `USDT`. The default wallet depends on the destination. */
   from?: string | undefined;
-  /** The payment method for a `bitcoin:` URI that offers two methods. */
+  /** The rail for a `bitcoin:` URI that offers an invoice and an address (default `lightning`). */
   via?: 'lightning' | 'onchain' | undefined;
   /** Whether to take the fees out of the amount, so that the recipient gets less. */
   deductFees?: boolean | undefined;
@@ -103,7 +103,10 @@ export interface Send extends PayOptions {
 
 /** An exchange between two of the account's own wallets. */
 export interface Swap extends PayOptions {
-  /** The amount, `25usdt` or `25`. The unit is optional, because the wallets are named. */
+  /**
+   * The amount, such as `25usdt` or `25`. The unit is optional, because `from` and `to` name the
+   * wallets.
+   */
   amount: string;
   from: string;
   to: string;
@@ -126,7 +129,10 @@ export interface Receive extends Pick<CallOptions, 'signal' | 'on'> {
    */
   amount: string;
   method?: 'lightning' | 'on-chain' | undefined;
-  /** The caller's name for the request. Repeated calls with a reference make only one request. */
+  /**
+   * The caller's name for the request. Repeated calls with the same reference make only one
+   * request.
+   */
   ref?: string | undefined;
   note?: string | undefined;
 }
@@ -141,7 +147,7 @@ export interface Received {
   payTo: string;
   /** A `lightning:` or `bitcoin:` URI, for a QR code. */
   uri: string;
-  /** Epoch ms by the service's clock. */
+  /** The expiry of the invoice or the address, in epoch ms by the service's clock. */
   expiresAt: number | undefined;
 }
 
@@ -152,7 +158,9 @@ export interface Approval {
   destination: string;
   quote: Quote;
   transaction: Transaction;
-  /** The spendable amount of the wallet before this quote. Undefined if that is uncertain. */
+  /**
+   * The spendable amount of the wallet before this quote. Undefined if the balance is uncertain.
+   */
   available: Money | undefined;
   /** Whether this quote replaces an approved quote that expired, and is worse. */
   worse: boolean;
@@ -180,7 +188,7 @@ export interface PaymentReport {
   kind: string;
   status: PaymentStatus;
   txnId: string | undefined;
-  /** The last known state. */
+  /** The last known state of the latest transaction. */
   txnState: TxnState | undefined;
   /** Epoch ms. */
   openedAt: number;
@@ -195,10 +203,11 @@ export interface Resumed {
 }
 
 /**
- * Pays at most once, whatever fails meanwhile, with the checks of the command line. Each call
- * resolves with the transaction in its last known state. A call rejects with a `Failure`:
- * `payment-failed` if the payment ended without paying, `pending` if its outcome is unknown. After
- * `pending`, `resume` or a repeated call with its `ref` continues the payment.
+ * Pays at most once, whatever fails meanwhile, with the same checks as the command line. Each call
+ * resolves with the transaction in its last known state. A call rejects with Failure
+ * `payment-failed` if the payment ended without paying, and with Failure `pending` if its outcome
+ * is unknown. After `pending`, `resume` or a repeated call with the same `ref` continues the
+ * payment.
  */
 export interface Payments {
   send(payment: Send): Promise<Transaction>;

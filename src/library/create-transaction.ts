@@ -23,12 +23,12 @@ export type CreateMethod =
   | { method: 'mobile' | PayoutCode; reqDetails: PayoutDetails };
 
 /**
- * One side of a create request. Set `amtRequested` on exactly one side. For a BOLT11 send, omit it
- * on both sides (endpoint 6).
+ * One side of a create request. Set `amtRequested` on exactly one side, or on neither side for a
+ * BOLT11 send (endpoint 6).
  */
 export type CreateSide = Omit<types.CreateSide, 'method' | 'reqDetails'> & CreateMethod;
 
-/** Body of endpoint 6. Fields that are `undefined` are not sent. */
+/** The body of endpoint 6. The client omits fields that are `undefined`. */
 export interface CreateTransaction extends Omit<types.CreateTransaction, 'sourceReq' | 'destReq'> {
   sourceReq: CreateSide;
   destReq: CreateSide;

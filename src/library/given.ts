@@ -100,7 +100,10 @@ type NamesOf<Name extends keyof typeof shapes> = keyof (typeof shapes)[Name]['en
 /** Lets the compiler refuse options whose names differ from the checked names. */
 type WithNames<T, Names> = [keyof T, Names] extends [Names, keyof T] ? unknown : never;
 
-/** The unchanged options. Throws Failure `usage` unless the schema `name` accepts them. */
+/**
+ * Returns the options unchanged. Throws Failure `usage` unless the schema `name` accepts the
+ * options.
+ */
 export function checked<Name extends keyof typeof shapes, T>(
   name: Name,
   given: T & WithNames<T, NamesOf<Name>>,

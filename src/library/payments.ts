@@ -137,7 +137,8 @@ type Call = Pick<CallOptions, 'signal' | 'on'>;
 type Begin = ReturnType<typeof callsOf>;
 
 /**
- * The options of a call. Its requests and pauses stop at its signal, or when the journal is closed.
+ * Returns the dependencies of a call. The requests and pauses of the call stop at its signal, or
+ * when the journal is closed.
  */
 const callsOf =
   (client: ServiceClient, options: PaymentsOptions, closed: AbortSignal) =>
@@ -176,7 +177,7 @@ interface PaymentParts extends Pick<PaymentsOptions, 'limits'> {
   readonly begin: Begin;
 }
 
-/** Calls of the payment core. */
+/** Prepares calls of the payment core. */
 function paymentsOf({ client, journal, closed, begin, limits = noLimits }: PaymentParts) {
   const checkedLimits = readLimits(limits);
   const guard = ownAddressGuard(
@@ -214,7 +215,7 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
   };
 
   const first = <T>(concerned: FindPayments | undefined, work: () => Promise<T>): Promise<T> =>
-    // A closed journal cannot be asked; the core has reported what it knew.
+    // A closed journal cannot be read, so only the failure from the payment core is left to report.
     journalFirst(
       concerned && (async (open) => (closed.aborted ? [] : concerned(open))),
       async () => journal,
@@ -293,8 +294,8 @@ const sameWallet = (ccy: string): Failure =>
   new Failure('usage', `Not sent: a swap needs two different wallets, and both are ${ccy}.`);
 
 /**
- * The account that the service names. References belong to this account, under any hostname. Throws
- * Failure `usage` if the client names a different account.
+ * The account of the API key, within which references are unique under any hostname. Throws Failure
+ * `usage` if the client names a different account.
  */
 async function accountOf(service: ServiceClient): Promise<string> {
   const [own, chosen] = [await service.ownAccountId(), await service.accountId()];

@@ -7,11 +7,11 @@ import { signatureHeader, signBody, verifyBody } from '../webhooks/sign.js';
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
 /**
- * The event of a genuine delivery. The event only reports a change, and may arrive twice or late.
- * {@link WalletClient.transaction} reads the current state. Throws `Failure` `authentication` for a
- * missing signature, and for a signature of a different body or secret. Throws `Failure` `usage`
- * for a genuine body that is not an event, and for a parsed body, a missing secret or a list of
- * signatures. The message of a `usage` failure names the value to pass instead.
+ * Returns the event of a genuine delivery. An event only reports a change, and may arrive twice or
+ * late. {@link WalletClient.transaction} reads the current state. Throws `Failure` `authentication`
+ * for a missing signature, and for a signature of a different body or secret. Throws `Failure`
+ * `usage` for a genuine body that is not an event, and for a parsed body, a missing secret or a
+ * list of signatures. The message of a `usage` failure names the value to pass instead.
  * @param signature the header {@link webhookSignatureHeader}
  * @param secret one secret, or several during a change of the secret
  */
@@ -31,10 +31,10 @@ export function readWebhook(
 }
 
 /**
- * Whether a webhook delivery is genuine: `signature` must be the lower-case hex HMAC-SHA256 of
+ * Whether a webhook delivery is genuine. `signature` must be the lower-case hex HMAC-SHA256 of
  * exactly these bytes under the webhook's secret. The comparison takes constant time
- * (specification: Webhook authentication). A missing signature counts as wrong. Throws `Failure`
- * usage like {@link readWebhook}.
+ * (specification, section Authentication). A delivery without a signature is not genuine. Throws
+ * `Failure` usage like {@link readWebhook}.
  */
 export function verifyWebhook(
   rawBody: RawBody,
@@ -44,20 +44,20 @@ export function verifyWebhook(
   const [body, given] = [bytesOf(rawBody), signatureOf(signature)];
   const secrets = [secret].flat();
   if (secrets.length === 0) checkSecret(undefined);
-  // Every secret is checked before the first comparison.
+  // Checks every secret before the first comparison, so that a missing secret always throws.
   return secrets.map(checkSecret).some((each) => verifyBody(body, given, each));
 }
 
 /**
- * The signature that a delivery of this body has, to test a receiver. Throws `Failure` usage if the
- * secret is missing.
+ * Returns the signature of a delivery with this body, to test a receiver. Throws `Failure` usage if
+ * the secret is missing.
  */
 export const signWebhook = (rawBody: RawBody, secret: string): string =>
   signBody(bytesOf(rawBody), checkSecret(secret));
 
 /**
- * The name of the header with the signature: `X-Servicepay-Signature`, or `X-Acmepay-Signature` for
- * the service name `acme`.
+ * The name of the header with the signature, such as `X-Servicepay-Signature`. The service name
+ * `acme` gives `X-Acmepay-Signature`.
  */
 export const webhookSignatureHeader = (serviceName = 'service'): string =>
   signatureHeader(serviceName);

@@ -16,8 +16,8 @@ export interface Proxy {
 }
 
 /**
- * Reads the proxy variables like curl: lower-case names take precedence, and a proxy needs no
- * scheme.
+ * Reads the proxy variables like curl: lower-case names take precedence, and the scheme of the
+ * proxy is optional.
  */
 export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
   const setting = (name: string): string | undefined =>
@@ -30,7 +30,7 @@ export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
   };
 }
 
-/** Whether a connection uses no proxy. A loopback connection never uses a proxy. */
+/** Whether a connection may use a proxy. A loopback connection never uses a proxy. */
 export const mayBeProxied = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' && !isLoopback(hostname);
 
@@ -85,8 +85,8 @@ export interface Connections {
    */
   readonly connect: Connect;
   /**
-   * Opens connections until this many are idle. A failed connection is reported by the request that
-   * needs the connection.
+   * Opens connections until this many are idle. The request that needs a failed connection reports
+   * the failure.
    */
   open(url: URL, count: number): void;
   /** When the TLS handshake began, by `performance.now()`. Undefined for plain http. */
@@ -134,7 +134,8 @@ export function openConnections(timeoutMs: number): Connections {
       const target = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port };
       const missing = count - ahead.filter((each) => each.origin === origin).length;
       const opened = Array.from({ length: Math.max(0, missing) }, () => start(target));
-      // A socket must be read to notice that the service has closed it.
+      // Reads each socket, because only then does the process notice that the service has closed
+      // it.
       for (const { socket } of opened) socket.resume();
       ahead = [...ahead, ...opened];
     },
@@ -146,7 +147,7 @@ export function openConnections(timeoutMs: number): Connections {
 }
 
 /**
- * A name under `localhost` means this machine, whatever its DNS records, because svcpay allows http
- * to this machine.
+ * Resolves a name under `localhost` to this machine, whatever its DNS records, because svcpay
+ * allows plain http for such a name.
  */
 const resolvable = (hostname: string): string => (isLocalName(hostname) ? 'localhost' : hostname);

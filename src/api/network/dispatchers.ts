@@ -32,7 +32,8 @@ export function openDispatchers({ connect }: Pick<Connections, 'connect'>): Disp
     bodyTimeout: 0,
     maxResponseSize: mostBytes,
     connect,
-    // undici writes the request in the same turn in which the connection opens.
+    // undici starts the request within `callback`, so `opened` is the new connection of that
+    // request.
     factory: (origin, pool) =>
       new Pool(origin, {
         ...pool,
@@ -69,7 +70,7 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
   try {
     return new EnvHttpProxyAgent({
       ...options,
-      // undici's index adds this method to all dispatchers.
+      // undici's index, which svcpay does not load, would add `connect` to all dispatchers.
       clientFactory: (origin, pool) => Object.assign(new Pool(origin, pool), { connect }),
       httpProxy: address,
       httpsProxy: address,
@@ -94,7 +95,7 @@ const optimisations = ['wasm-tier-up', 'wasm-dynamic-tiering'];
 
 /**
  * Lets undici's WebAssembly parser read a first response while V8 compiles the parser without later
- * optimisation. With optimisation, `process.exit` would wait 100 to 200 ms. The flags are set only
+ * optimisation. With optimisation, `process.exit` would wait 100 to 200 ms. Sets the flags only
  * during this compilation, because V8 rejects compile caches written under other flags.
  */
 export async function compileParser(): Promise<void> {

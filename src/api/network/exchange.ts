@@ -33,8 +33,8 @@ export interface Route {
 export const mostBytes = 32 * 1024 * 1024;
 
 /**
- * Resolves with the whole response; rejects with {@link NetworkError} if it is incomplete or takes
- * longer than `longestMs`.
+ * Resolves with the whole response. Rejects with {@link NetworkError} if the response is incomplete
+ * or takes longer than `longestMs`.
  */
 export async function exchange(
   request: NetworkRequest,
@@ -64,7 +64,10 @@ export async function exchange(
   }
 }
 
-/** Times by `performance.now()`; undefined until they are reached. */
+/**
+ * The moments of an exchange, by `performance.now()`. Each is undefined until the exchange reaches
+ * it.
+ */
 interface Moments {
   startedAt: number;
   connected?: number | undefined;
@@ -76,7 +79,7 @@ type Received = Omit<HttpResponse, 'body'> & { readonly bytes: Buffer };
 
 interface Prepared {
   readonly receive: () => Promise<Received>;
-  /** Ends the exchange. A request that has not left the machine is not sent. */
+  /** Ends the exchange. Does not send a request that has not left the machine. */
   readonly stop: (message: string, code: string) => void;
 }
 

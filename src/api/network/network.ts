@@ -26,7 +26,8 @@ export type NetworkTransport = ((request: NetworkRequest) => Promise<HttpRespons
 
 export type OpeningTransport = NetworkTransport & {
   /**
-   * Opens connections ahead of requests, until this many are idle. Does nothing through a proxy.
+   * Opens connections ahead of requests, until this many are idle. Does nothing if requests to this
+   * address use a proxy.
    */
   open(address: string, connections: number): void;
 };

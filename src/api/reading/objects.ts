@@ -26,16 +26,16 @@ import {
 const hourMs = 3_600_000;
 
 /**
- * Whether a value fits into a header. Messages never show an invalid value, because it may be a
- * secret.
+ * Whether a value fits into a header. Messages never show an invalid value, because the value may
+ * be a secret.
  */
 const isToken = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 
 /**
- * Reads the token response. The expiry has either spelling, or comes from the token's own claim. An
- * expiry in the past means that the clocks differ. The lifetime in the token then counts, or an
- * hour if the token has no lifetime.
+ * Reads the token response. The expiry is `expiredAt`, `expiresAt`, or the token's own claim. If
+ * the expiry is missing or in the past, the token is valid for the lifetime in its claims, by
+ * default for an hour. An expiry in the past means that the clocks differ.
  */
 export const readToken =
   (now: number) =>

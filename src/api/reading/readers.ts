@@ -46,7 +46,7 @@ type Known<T> = T extends Big
 
 export type Readers = Readonly<Record<string, Reader<unknown>>>;
 
-/** Reads a text. A number that is exact is returned as text. */
+/** Reads a text. Converts a number that is exact to text. */
 export const text: Reader<string> = {
   expected: 'a text',
   types: ['string'],
@@ -132,10 +132,13 @@ export const fields: Reader<Fields> = {
   read: (value) => (isFields(value) ? value : undefined),
 };
 
-/** Numbers between this bound and the next are seconds. Larger numbers are milliseconds. */
+/**
+ * An instant from `earliestSeconds` up to `earliestMs` is in seconds. Any other number is in
+ * milliseconds.
+ */
 const earliestSeconds = 1e8;
 const earliestMs = 1e11;
-/** The end of the year 9999. */
+/** The end of the year 9999, in epoch ms. */
 const latestMs = 253_402_300_799_999;
 
 /**
@@ -191,7 +194,7 @@ export function required<T>(of: Fields, field: string, reader: Reader<T>): T {
 }
 
 /**
- * The description of an unreadable field: `amount is missing`, or `amount is "abc", a number was
+ * Describes an unreadable field, such as `amount is missing`, or `amount is "abc", a number was
  * expected`.
  */
 export function misreading(field: string, value: unknown, expected: string): string {
@@ -206,7 +209,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * Unwraps `data` at any depth: the outermost object with one of the fields, or the innermost value.
+ * Unwraps `data` at any depth. Returns the outermost object with one of the fields, otherwise the
+ * innermost value.
  */
 export function within(answer: unknown, ...anyOf: readonly string[]): unknown {
   let inner = answer;
@@ -217,7 +221,10 @@ export function within(answer: unknown, ...anyOf: readonly string[]): unknown {
 const hasAny = (of: Fields, anyOf: readonly string[]): boolean =>
   anyOf.some((field) => of[field] !== undefined && of[field] !== null);
 
-/** The object {@link within} a response that has one of the fields. */
+/**
+ * The object {@link within} a response that has one of the fields. Throws {@link Misread} if no
+ * object has one.
+ */
 export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields {
   const found = within(answer, ...anyOf);
   if (isFields(found) && hasAny(found, anyOf)) return found;
@@ -238,7 +245,10 @@ export function rowsOf(answer: unknown): unknown[] {
   );
 }
 
-/** The readable rows. Unreadable rows are reported. Throws if every row is unreadable. */
+/**
+ * Returns the readable rows, and reports the unreadable rows. Throws {@link Misread} if every row
+ * is unreadable.
+ */
 export function readRows<T>(
   rows: readonly unknown[],
   what: string,

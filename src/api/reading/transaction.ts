@@ -32,7 +32,7 @@ import {
   type Readers,
 } from './readers.js';
 
-/** The fields of a side, each with its reader. `--fields` takes their names. */
+/** The fields of a side, each with its reader. `--fields` takes these names. */
 export const sideFields = {
   ccy: currency,
   method: text,
@@ -116,9 +116,8 @@ function isInForm(of: Fields, named: Named): boolean {
 
 const isSide = (side: unknown): boolean => isFields(side) && isInForm(side, ofSide);
 
-/** A fast check for the common case, because histories are long. */
+/** Whether a row already has the form from the specification: a fast check, for long histories. */
 const isSpecified = (row: Fields): row is Fields & Transaction =>
-  /** Whether a row has ids and sides. */
   typeof row['txnId'] === 'string' &&
   typeof row['txnState'] === 'string' &&
   isInForm(row, ofNames) &&
@@ -126,9 +125,7 @@ const isSpecified = (row: Fields): row is Fields & Transaction =>
   isSide(row['destReq']) &&
   isInForm(row, ofOptional);
 
-/**
- * Reads a transaction. The id and the state are required. Other unrecognized fields are reported.
- */
+/** Reads a transaction. Requires the id and the state, and reports other unrecognized fields. */
 export function readTransaction(answer: unknown, unrecognized: OnUnrecognized): Transaction {
   const row = unwrapped(answer, 'txnId');
   return withSides(

@@ -24,7 +24,7 @@ import { interrupted, unlessInterrupted } from './retry.js';
 export const tokenPath = '/api/v2/authentication/token-signature';
 
 /**
- * The time before its expiry at which a token is replaced, because the token could expire in
+ * How long before its expiry the client replaces a token, in ms, because the token could expire in
  * flight.
  */
 const renewalMarginMs = 10_000;
@@ -56,11 +56,11 @@ export function sign({ credentials, random }: ClientOptions, now: () => number):
 }
 
 /**
- * HMAC-SHA256 over the API key and the exact body text, in lower-case hex (specification:
+ * HMAC-SHA256 over the API key and the exact body text, in lower-case hex (specification, section
  * Authentication).
  */
 async function signature({ apiKey, apiSecret }: Credentials, body: string): Promise<string> {
-  // Loaded here because most runs have a stored token and sign nothing.
+  // Loads `node:crypto` only here, because most runs have a stored token and sign nothing.
   const { createHmac } = await import('node:crypto');
   return createHmac('sha256', apiSecret).update(`${apiKey}&payload=${body}`, 'utf8').digest('hex');
 }
@@ -137,8 +137,8 @@ export function createTokenKeeper(
   let renewal: Promise<Token> | undefined;
 
   /**
-   * Until when a new token counts as valid. The lifetime from its response applies, even if the
-   * service's clock changes later.
+   * Keeps a new token for the lifetime from its response, even if the service's clock changes
+   * later.
    */
   const holdNew = (token: Token): Token => {
     const life = token.expiresAt - now();
@@ -194,7 +194,10 @@ export function createTokenKeeper(
         return kept.accountId;
       }
     },
-    /** A newer token of this process or of another process, if one exists. Used after a refusal. */
+    /**
+     * After the service refused a token, returns a newer token of this process or of another
+     * process, if there is one.
+     */
     async successor(refused: Token): Promise<Token | undefined> {
       const isOther = (token: Held | undefined): token is Held =>
         token !== undefined && token.accessToken !== refused.accessToken;
@@ -208,9 +211,9 @@ export function createTokenKeeper(
 
 /**
  * Sends a request with the token, and after a 401 again with a newer token, because a refused
- * request has changed nothing. In some services a new token invalidates the previous one. If other
- * processes use the key, the request is therefore repeated more often. A confirmation is repeated
- * only once.
+ * request has changed nothing. With some services, a new token invalidates the previous token, so
+ * the client repeats the request more often if other processes use the key. The client repeats a
+ * confirmation only once.
  */
 export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
   const { clock: now, sleep, random } = options;
@@ -218,7 +221,7 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
   let wasAccepted = false;
   return (next) => async (call) => {
     const { effect, signal } = call;
-    // The sign-in continues without this request, because other requests may wait for it.
+    // An interruption stops only this request, not the sign-in, which other requests may share.
     let token = await unlessInterrupted(tokens.current, signal);
     let hasOthers = wasAccepted;
     let refusal: Answer | undefined;
@@ -236,7 +239,8 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
         return { done: answer };
       }
       refusal = answer;
-      // The service refused a new token, so another process has signed in since and is active now.
+      // If the service refused a new token, another process has signed in since, so the client
+      // pauses.
       return tokens.isNew(token) ? {} : { afterMs: 0 };
     };
     try {

@@ -22,8 +22,8 @@ export interface Call extends Expectation {
   /** The limits of this call, which replace the client's limits. */
   readonly limits?: CallLimits | undefined;
   /**
-   * When the client repeats a read. By default, the client also repeats the read after an
-   * unreadable response.
+   * The results after which the client repeats a read. By default, the client repeats the read
+   * after failures and unreadable responses.
    */
   readonly repeatAfter?: 'nothing' | 'failures' | undefined;
 }

@@ -52,7 +52,7 @@ const outcomeOf = (answer: Promise<Answer>): Promise<Outcome> =>
   );
 
 interface Reason {
-  /** The wait that the service requests. */
+  /** The wait that the service requests, in ms. */
   readonly waitMs?: number | undefined;
   /** Whether the failure is a rate limit, which justifies a longer wait than other failures. */
   readonly isLimited?: boolean | undefined;
@@ -81,8 +81,8 @@ function isWorthRepeating(answer: Answer, call: Call): boolean {
 }
 
 /**
- * The time and the number of attempts of one request. Waits for rate limits do not count as its
- * time. `rateLimitWaitMs` limits these waits.
+ * Limits the time and the number of attempts of one request. Rate-limit waits do not count as time
+ * of the request. Their own limit is `rateLimitWaitMs`.
  */
 function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   const { clock, random, onWait } = options;
@@ -99,12 +99,15 @@ function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   };
   return {
     leftMs: () => Math.min(timeoutMs, Math.max(1, deadline - clock())),
-    /** The wait before an attempt, or undefined if the attempt starts now. */
+    /**
+     * The rate-limit wait before an attempt, in ms. Undefined if the attempt starts now, because
+     * the wait is zero or too long.
+     */
     holdFor(limitedMs: number): number | undefined {
       if (limitedMs === 0 || clock() + limitedMs > lastWaitEnds) return undefined;
       return limitedMs > recheckMs ? wait(limitedMs) : limitedMs;
     },
-    /** The pause before a further attempt, or undefined if no attempt is left. */
+    /** The pause before a further attempt, in ms. Undefined if no attempt is left. */
     pauseFor({ waitMs, isLimited }: Reason): number | undefined {
       const isWait = waitMs !== undefined || isLimited === true;
       const turn = { number: retries + waits + 1, waitedMs: 0 };
@@ -175,7 +178,7 @@ export function trackRateLimit() {
     underway += 1;
   }
   return {
-    /** The wait in ms before the next request. 0 sends the request now. */
+    /** The wait in ms before the next request, or 0 to send the request now. */
     before(now: number): number {
       const untilCounted = underway > 0 ? Math.max(resetAt - now, recheckMs) : resetAt - now;
       const ms = Math.max(0, closedUntil - now, left > 0 ? 0 : untilCounted);

@@ -19,10 +19,10 @@ import { NetworkError, type HttpResponse, type Timing } from '../transport.js';
 import type { Token } from '../types.js';
 import { NoAnswer } from '../errors.js';
 
-/** The terms of single calls, which replace the client's terms. */
+/** The options of single calls, which replace the client's options. */
 export interface CallTerms extends CallLimits {
   readonly signal?: AbortSignal | undefined;
-  /** Called with each response. */
+  /** Called with the last response of each call. */
   readonly observe?: ((response: HttpResponse) => void) | undefined;
 }
 
@@ -31,13 +31,13 @@ export interface Service {
   datedNow(): number | undefined;
   authenticate(): Promise<Token>;
   accountId(): Promise<string>;
-  /** Sends a request, and returns what the reader reads from the response. */
+  /** Sends a request, and returns the value that `read` reads from the response. */
   call<T>(call: Call, read: AnswerReader<T>): Promise<T>;
   /** Sends a request, and returns the unchanged response, whatever its status. */
   raw(call: Call, retries: boolean): Promise<HttpResponse>;
   /** Returns a service whose requests also stop at this signal, and keep to these limits. */
   within(terms: CallTerms): Service;
-  /** Returns a service whose requests stop at no signal. */
+  /** Returns a service whose requests ignore the client's signal. */
   afterwards(): Service;
 }
 
@@ -89,7 +89,7 @@ export function createService(options: ClientOptions): Service {
   return within({ signal: options.signal });
 }
 
-/** The steps of a request. The first step is the outermost. */
+/** Chains the steps of a request. The first step is the outermost. */
 const through = (steps: readonly Step[], last: Send): Send =>
   steps.reduceRight((next, step) => step(next), last);
 
@@ -209,15 +209,15 @@ function noAnswer(error: NetworkError, call: Call, baseUrl: string): NoAnswer {
 type ServiceClock = ReturnType<typeof createServiceClock>;
 
 /**
- * The movement of the machine's clock in ms above which someone must have set the clock, during a
- * request or after it.
+ * The largest plausible time that a clock measures during a request or since the last response, in
+ * ms. A larger time means that someone set the clock.
  */
 const longestMoveMs = 60_000;
 
 /**
- * A clock that starts as the machine's clock. A Date header has whole seconds and is as old as its
- * way back, so the header defines a range of times. An estimate within that range stays, so
- * countdowns do not jump with every response.
+ * Estimates the service's clock, at first by the machine's clock. A `Date` header has whole seconds
+ * and is as old as its transfer, so the header defines a range of times. An estimate within the
+ * range stays, so that countdowns do not jump with every response.
  */
 export function createServiceClock(clock: () => number) {
   let offset = 0;
@@ -227,7 +227,7 @@ export function createServiceClock(clock: () => number) {
     now: (): number => clock() + offset,
     /**
      * The service's time in epoch ms, or undefined before the first response with a date. Limits
-     * use this clock, so it advances by at most a minute after the last response.
+     * use this clock, so the clock advances by at most a minute after the last response.
      */
     datedNow: (): number | undefined =>
       latest && latest.at + Math.min(Math.max(0, clock() - latest.machine), longestMoveMs),

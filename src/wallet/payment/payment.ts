@@ -273,8 +273,8 @@ export class HeldElsewhere extends Error {
 type TakenOver = TakenClaim | { readonly txn: Transaction };
 
 /**
- * Claims the payment, after waiting for another process that works on the payment. With `wait:
- * false`, resolves with the transaction of a payment under way instead of waiting.
+ * Claims the payment, after waiting for another process that works on the payment. With
+ * `wait: false`, resolves with the transaction of a payment under way instead of waiting.
  */
 export async function takeOver(
   opened: Payment,

@@ -7,7 +7,10 @@ import { Failure } from '../../formats/failure.js';
  */
 export const databaseIdVariable = 'SVCPAY_DATABASE_ID';
 
-/** Throws Failure `usage` for an invalid address. @param source the setting that contains it */
+/**
+ * Throws Failure `usage` for an invalid address.
+ * @param source the setting that contains the address
+ */
 export function checkAddress(text: string, source: string): string {
   if (/[?&]password=/i.test(text))
     throw notAnAddress(source, new Error('a password belongs before the host'));
@@ -39,7 +42,7 @@ export function withoutPassword(text: string): { url: string; password: string |
     /((?:^|[?&\s])password\s*=\s*)(?:'[^']*'?|[^&\s]*)/gi,
     '$1',
   );
-  // An address may have a socket instead of a host. In an invalid address, the password may be
+  // An address may name a socket instead of a host. In an invalid address, the password may be
   // anywhere before the host.
   const isAddress = /^[a-z]+:\/\//i.test(bare) && URL.canParse(bare.replace('@/', '@host/'));
   return { url: isAddress ? bare : bare.replace(/^([a-z]+:\/\/)?.*@/is, '$1'), password };
@@ -68,8 +71,8 @@ export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string
 }
 
 /**
- * Replaces the encrypting modes with the mode that verifies certificates, because the client
- * library warns that the encrypting modes will verify less in the future. `no-verify` stays.
+ * Replaces the TLS modes that encrypt with the mode that also verifies certificates, because a
+ * future version of the client library will verify less in those modes. Keeps `no-verify`.
  */
 export const strictTls = (url: string): string =>
   url.includes('uselibpqcompat')

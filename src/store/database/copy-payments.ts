@@ -18,9 +18,9 @@ export type StoredRow = v.InferOutput<typeof rowsSchema>[number];
 
 /**
  * Copies missing payments with their attempts. Updates a payment if the source has a later version
- * of it.
- * @param clocks the present time of each account's limit clock at the source, which the clock of
- * this database continues
+ * of the payment.
+ * @param clocks the present time of each account's limit clock at the source, from which svcpay
+ * converts attempts to the clock of this database
  */
 export async function copyPayments(
   sql: Sql,
@@ -55,8 +55,8 @@ export async function copyPayments(
 }
 
 /**
- * Counts the copied submissions, so that a database restored to before the move has a lower count.
- * See `Identity.recorded`.
+ * Counts the copied submissions, so that the database has a lower count if it is restored from a
+ * backup made before the move. See `Identity.recorded`.
  */
 const countSubmissions = (payments: number): string =>
   `INSERT INTO recorded (account, submissions)
@@ -102,7 +102,7 @@ async function addAll(sql: Sql, rows: readonly PaymentRow[], sign: 1 | -1): Prom
       })),
     ),
   );
-  // The rows of a period are locked in the order in which payments lock them.
+  // Locks the rows of a period in the same order as payments do, to prevent deadlocks.
   for (const { statement } of groups.toSorted((one, other) => (one.key < other.key ? -1 : 1)))
     await sql.run(...statement);
 }
@@ -113,7 +113,7 @@ const overwritten = (rows: readonly StoredRow[], key: readonly string[]): string
     .map((name) => `${name} = excluded.${name}`)
     .join(', ');
 
-/** An INSERT of these rows. All rows have the columns of the first row. */
+/** The INSERT statement for these rows, which must all have the same columns. */
 export function inserted(table: string, rows: readonly StoredRow[], conflict: string): Statement {
   const names = Object.keys(rows[0] ?? {});
   const all = placeholders(rows.length, `(${placeholders(names.length)})`);

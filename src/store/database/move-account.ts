@@ -1,6 +1,6 @@
 // Moves the payments of an account from one database into another. During the move, the account
-// pays from neither database: svcpay first marks the target, then the source. After all payments
-// have arrived, svcpay removes the mark of the target. The mark of the source stays. The move can
+// pays from neither database: svcpay first marks the target, then the source. After it has moved
+// all payments, svcpay removes the mark of the target, but not the mark of the source. The move can
 // be interrupted and repeated safely.
 import { createHash } from 'node:crypto';
 import pg from 'pg';
@@ -12,13 +12,13 @@ import type { Postgres } from './postgres.js';
 import { arriving, movedAway, movedState } from './refused-databases.js';
 import { placeholders, type Sql } from './sql.js';
 
-/** A database with its id. */
+/** A database, together with its id. */
 export interface IdentifiedDatabase {
   readonly database: Postgres;
   readonly id: string;
 }
 
-/** The account, and the scope of its references. */
+/** The account to move, and the scope of its references. */
 export interface MovedAccount {
   readonly account: string;
   readonly scope: string;
@@ -51,8 +51,8 @@ export const moveAccount = (move: Move): Promise<number> =>
 const lockSchema = v.tuple([v.object({ is_free: v.boolean() })]);
 
 /**
- * Runs the action alone. Moves in opposite directions take their lock in the same database. The
- * lock ends with the connection.
+ * Runs the action while no other process moves the account. Moves in both directions take the lock
+ * in the same database. The lock ends with the connection.
  */
 function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promise<T> {
   const { database } = from.id < to.id ? from : to;
@@ -80,8 +80,8 @@ const markOf = ({ database }: IdentifiedDatabase, account: string): Promise<Mark
   });
 
 /**
- * Stops the payments of the account in both databases. Returns false if the account was moved
- * before.
+ * Stops the payments of the account in both databases. Returns false if an earlier run moved the
+ * whole account.
  */
 async function begin(move: Move): Promise<boolean> {
   const { from, to, account } = move;
@@ -152,8 +152,8 @@ async function markIn(
   mark: Mark | undefined,
   isChecked: boolean,
 ): Promise<void> {
-  // Until the end of the transaction, every other process is kept from opening, claiming or writing
-  // a payment.
+  // Prevents other processes from opening, claiming or writing a payment until the transaction
+  // ends.
   await sql.run('LOCK TABLE payments IN SHARE ROW EXCLUSIVE MODE');
   if (isChecked) await checkNotHeld(sql, move);
   await sql.run('DELETE FROM moves WHERE account = ?', move.account);
@@ -197,7 +197,8 @@ async function checkNotHeld(sql: Sql, { scope, account, isAlive }: Move): Promis
 }
 
 /**
- * Moves rows in pieces. Each piece is committed in the target before it is deleted from the source.
+ * Moves payments in batches. svcpay commits each batch in the target before it deletes the batch
+ * from the source.
  */
 async function movePayments({ from, to, account, scope }: Move): Promise<number> {
   for (let count = 0; ;) {
@@ -222,7 +223,7 @@ async function readPayments(sql: Sql, scope: string) {
   return { payments, attempts, now: await sql.now() };
 }
 
-/** Writes to the target, which accepts the account's rows only from this process. */
+/** Writes to the target, which accepts rows of the account only from this transaction. */
 const arrive = (
   { database }: IdentifiedDatabase,
   account: string,
@@ -239,14 +240,15 @@ const arrive = (
 interface OtherTable {
   readonly table: string;
   readonly of: 'account' | 'scope';
-  /** The other columns of the primary key, by table. */
+  /** The columns of the primary key other than `of`. */
   readonly key: readonly string[];
   readonly conflict: string;
 }
 
 /**
- * Copies the other tables of the account. The limits of the source replace those of the target. For
- * the other tables, any version of a row is correct.
+ * The tables that are moved after the payments. The limits of the source replace the limits of the
+ * target. In the other tables, rows of the target stay, because both databases have equally correct
+ * rows.
  */
 const otherTables: readonly OtherTable[] = [
   {

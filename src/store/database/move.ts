@@ -26,7 +26,7 @@ export interface HomeFiles {
 }
 
 /**
- * Copies missing rows. Updates a payment if the file has a later version of it.
+ * Copies missing rows. Updates a payment if the file has a later version of the payment.
  * @param isAlive whether a process still works on a payment, because the move must then wait
  * @param now the machine's clock, epoch ms
  */
@@ -79,7 +79,7 @@ function checkNotHeld(db: Database.Database, isAlive: (owner: string) => boolean
   );
 }
 
-/** Moves each piece in a separate transaction. The pieces are small enough for one statement. */
+/** Writes one batch of rows in a separate transaction. */
 const move = <T>(database: Postgres, action: (sql: Sql) => Promise<T>): Promise<T> =>
   database.transaction(action, { locks: ['move'], isUnlimited: true });
 
@@ -119,13 +119,16 @@ const clocksSchema = v.array(
   }),
 );
 
-/** The present time of each account's limit clock. The database's clock continues from it. */
+/**
+ * The present time of each account's limit clock, from which svcpay converts attempts to the clock
+ * of the database.
+ */
 function limitClocksIn(db: Database.Database, now: () => number): Map<string, number> {
   const rows = v.parse(clocksSchema, db.prepare('SELECT * FROM limit_clocks').all());
   return new Map(rows.map(({ account, ...clock }) => [account, advanced(clock, now(), null).time]));
 }
 
-/** Tables whose rows are only added, or in which any version of a row is correct. */
+/** Tables from which svcpay copies only missing rows, because existing rows are equally correct. */
 const neverChanged = ['settlement_rates', 'book_entries', 'book_ties', 'book_closes'] as const;
 
 async function moveTable(
@@ -141,7 +144,8 @@ async function moveTable(
 }
 
 /**
- * Copies events, which get new numbers in the database. A moved event is recognized by its batch.
+ * Copies events, which get new numbers in the database. svcpay recognizes an already copied event
+ * by its batch.
  */
 async function moveEvents(database: Postgres, db: Database.Database): Promise<number> {
   const rows = db.prepare('SELECT * FROM events ORDER BY id');

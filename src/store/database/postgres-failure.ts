@@ -7,11 +7,11 @@ import { arriving, movedAway, movedState } from './refused-databases.js';
 
 const networkCode = /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
 /**
- * The states of connection exceptions: the server shuts down or starts, or ended an idle
+ * Matches the SQLSTATE codes of lost connections: the server shuts down, starts, or ended an idle
  * transaction.
  */
 const lostState = /^(08|57P0[123]|25P03)/;
-/** Messages of client library errors that have no code. */
+/** The messages of client library errors that have no code. */
 const lostTexts = [
   'Connection terminated',
   'Query read timeout',
@@ -20,7 +20,10 @@ const lostTexts = [
   'Client has encountered a connection error',
 ];
 
-/** The state of an error. PgBouncer reports a wrong password as a protocol violation. */
+/**
+ * The SQLSTATE code of an error, corrected for PgBouncer, which reports a wrong password as a
+ * protocol violation.
+ */
 const stateOf = (error: unknown): string =>
   codeOf(error) === '08P01' && /authentication failed|no such user/i.test(messageOf(error))
     ? '28P01'
@@ -33,7 +36,7 @@ export const isLost = (error: unknown): boolean =>
     lostState.test(stateOf(error)) ||
     lostTexts.some((text) => error.message.startsWith(text)));
 
-/** Whether the host name does not exist, so that a further attempt would fail too. */
+/** Whether the host name does not exist, so that a retry would fail too. */
 export const isNowhere = (error: unknown): boolean => codeOf(error) === 'ENOTFOUND';
 
 /**
@@ -81,8 +84,8 @@ function grants(role: string, reason: string): string {
 }
 
 /**
- * The details that the trigger raises: the account, and the database that its payments moved to or
- * come from.
+ * The details in the error of the trigger: the account, and the database to which or from which its
+ * payments are moved.
  */
 const movedSchema = v.object({
   message: v.string(),

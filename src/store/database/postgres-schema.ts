@@ -1,5 +1,5 @@
-// The tables in PostgreSQL. Each part has a version. Each step to the next version is a
-// transaction.
+// The tables in PostgreSQL. Each group of tables has a version, and each upgrade to the next
+// version is a transaction.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Postgres } from './postgres.js';
@@ -10,15 +10,15 @@ import { schemaName } from './postgres-transaction.js';
 /** A group of tables that share one version number. */
 export interface TableGroup {
   readonly name: 'journal' | 'inbox';
-  /** The main table of the part, with one row for each payment or event. */
+  /** The main table of the group, with one row for each payment or event. */
   readonly table: string;
   /** The SQL from each version to the next. The first text creates version 1. */
   readonly steps: readonly string[];
 }
 
 /**
- * The tables with the identity of the database, the journal's record in it, and the version of each
- * part.
+ * The tables with the identity of the database, the number of recorded submissions, the moves of
+ * accounts, and the version of each table group.
  */
 const commonTables = `
   CREATE TABLE identity (
@@ -42,9 +42,10 @@ const commonTables = `
   );`;
 
 /**
- * The SQL for the place of a row. A copy of the row has a different place, because a different
- * transaction wrote a restored or replicated row, and a copied database has a different oid. A
- * failover, a vacuum and pg_upgrade keep the place.
+ * The SQL expression that identifies a row by its database, table and transaction. The value
+ * differs for a copy of the row, because a different transaction wrote a restored or replicated
+ * row, and a copied database has a different oid. A failover, a vacuum and pg_upgrade do not change
+ * the value.
  */
 const placeOf = (transaction: string): string =>
   `concat_ws(' ', (SELECT oid FROM pg_database WHERE datname = current_database()), tableoid,
@@ -70,13 +71,16 @@ const stateSchema = v.tuple([
 /** The identity of a database, and whether payments may be missing from it. */
 export interface Identity {
   readonly id: string;
-  /** The number of the current generation, from 1. `reconcile --import` raises the number. */
+  /**
+   * The number of the journal's generation, counted from 1. `reconcile --import` starts a new
+   * generation.
+   */
   readonly generation: number;
   /** The number of submissions that the journal has recorded. */
   readonly recorded: number;
   /**
-   * Whether payments may be missing. Either a home noticed in this generation that the database was
-   * restored from a backup, or the database is a copy, such as a restored dump.
+   * Whether payments may be missing, because a home noticed that the database was restored from a
+   * backup, or because the database is a copy, such as a restored dump.
    */
   readonly restored: boolean;
 }
@@ -91,7 +95,10 @@ export interface PartState {
 export const readVersion = (database: Postgres, part: TableGroup): Promise<PartState> =>
   database.read((sql) => stateOf(sql, database, part));
 
-/** Reads the tables from the catalogue, because PostgreSQL may cache the resolution of names. */
+/**
+ * Reads the names of the tables from the catalogue, because PostgreSQL may cache the resolution of
+ * names.
+ */
 async function stateOf(sql: Sql, { source }: Postgres, part: TableGroup): Promise<PartState> {
   const tables = await namesIn(
     sql,
@@ -115,7 +122,7 @@ const namesIn = async (sql: Sql, text: string): Promise<string[]> =>
 
 /**
  * Returns the identity of the database. Throws Failure `usage` if the tables are missing or have a
- * different version. A payment never creates tables, because an empty database may be the wrong
+ * different version. Payments never create tables, because an empty database may be the wrong
  * database.
  */
 export async function checkTables(database: Postgres, part: TableGroup): Promise<Identity> {
@@ -125,30 +132,30 @@ export async function checkTables(database: Postgres, part: TableGroup): Promise
   return identity;
 }
 
-/** Stops payments for every home, until the journal has been compared with the service. */
+/** Stops the payments of every home until someone compares the journal with the service. */
 export const markRestored = (database: Postgres): Promise<unknown> =>
   database.transaction((sql) => sql.last(['UPDATE identity SET restored = 1']));
 
-/** Allows payments again, after the journal was compared with the service and completed. */
+/** Allows payments again, after svcpay compared the journal with the service and completed it. */
 export const startGeneration = (database: Postgres): Promise<unknown> =>
   database.transaction((sql) =>
     sql.last([`UPDATE identity SET generation = generation + 1, restored = 0, ${staysHere}`]),
   );
 
-/** Runs an operator's statements, which have no time limit. */
+/** The options for statements of an operator, which have no time limit. */
 const unlimited = { isUnlimited: true } as const;
 
 export interface UpgradeOptions {
   /** Whether the operator expects an empty database. */
   readonly isNew?: boolean;
-  /** Called with the version of the existing tables before each upgrade. */
+  /** Called before each upgrade step, with the version of the existing tables. */
   readonly onStep?: (version: number) => void;
 }
 
 /**
- * Upgrades version by version, each in a transaction, or creates all tables. Other processes wait
- * until the upgrade ends. Throws Failure `usage` for an empty database, unless the caller expects
- * an empty database.
+ * Upgrades the tables version by version, each in a transaction, or creates all tables. Other
+ * processes wait until the upgrade ends. Throws Failure `usage` for an empty database, unless the
+ * caller expects an empty database.
  */
 export async function upgradeTables(
   database: Postgres,
@@ -198,8 +205,8 @@ async function createCommonTables(sql: Sql): Promise<void> {
 }
 
 /**
- * The most rows that svcpay counts exactly, which takes a few ms. For a larger table, svcpay uses
- * the estimate of the database.
+ * The largest number of rows that svcpay counts exactly, which takes a few ms. For a larger table,
+ * svcpay uses the estimate of the database.
  */
 const countedMost = 10_000;
 

@@ -1,6 +1,5 @@
-// Runs one transaction on a connection to PostgreSQL. To save database round trips, BEGIN,
-// settings, locks and the first statement are sent together, and so are the last statements and
-// COMMIT.
+// Runs one transaction on a connection to PostgreSQL. To save database round trips, svcpay sends
+// BEGIN, settings, locks and the first statement together, and also the last statements and COMMIT.
 import pg from 'pg';
 import * as v from 'valibot';
 import {
@@ -16,11 +15,14 @@ export const schemaName = 'svcpay';
 
 const statementMs = 5_000;
 /**
- * The timeout of the client, which is longer than the database's own timeout, because the
- * database's error is more specific.
+ * The client's timeout for a response in ms, which is longer than the database's own timeout,
+ * because the database's error is more specific.
  */
 export const answerMs = 6_000;
-/** The longest timeout, a day, because the client library has no value for unlimited. */
+/**
+ * The timeout of unlimited statements, a day in ms, because the client library has no value for
+ * unlimited.
+ */
 const unlimitedMs = 86_400_000;
 
 const clockTime = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
@@ -46,7 +48,9 @@ export function transactionOn(
   let databaseClock: (() => number) | undefined;
   let isOver = true;
 
-  /** Resolves with the results of the statements. The first statements travel with BEGIN. */
+  /**
+   * Resolves with the results of the statements. Sends the first statements together with BEGIN.
+   */
   async function send(statements: readonly Statement[]): Promise<Result[]> {
     const first = databaseClock === undefined ? opening(options) : [];
     isOver = false;
@@ -95,8 +99,8 @@ export function transactionOn(
 }
 
 /**
- * The settings of a transaction. Each transaction sets its own, because a pooler gives it another
- * session.
+ * The settings of a transaction. Each transaction sends its settings, because a pooler may give it
+ * another session.
  */
 const settings = (statementTimeout: number, idleTimeout: number): string =>
   `set_config('search_path', '${schemaName}', true),
@@ -107,8 +111,8 @@ const limited = settings(statementMs, answerMs);
 const unlimited = settings(0, 0);
 
 /**
- * The first statements of a transaction. They set the timeouts, take the locks in order, and then
- * read the clock.
+ * The first statements of a transaction. These statements set the timeouts, take the locks in
+ * order, and then read the clock.
  */
 function opening({ locks = [], isUnlimited = false }: TransactionOptions): Statement[] {
   const calls = [isUnlimited ? unlimited : limited, ...locks.map(() => takeLock), clockTime];
@@ -137,7 +141,8 @@ const sendTogether = (
 ): Promise<Result[]> =>
   new Promise((resolve, reject) => {
     const answered = (error: Error | undefined, results: unknown): void => {
-      // A single statement has one result. Several statements have a list of results.
+      // The library returns one result for a single statement, and a list of results for several
+      // statements.
       if (error) reject(error);
       else resolve(v.parse(resultsSchema, [results].flat()));
     };
@@ -146,11 +151,11 @@ const sendTogether = (
 
 /**
  * A batch of statements with parameters, sent in one message and answered in one message. The
- * client library itself only sends single statements, but reads any number of results. After a
+ * client library only sends single statements itself, but reads any number of results. After a
  * failed statement, PostgreSQL skips the rest.
  */
 class StatementBatch extends pg.Query {
-  /** The callback field, which the client library reads. */
+  /** The timeout in ms, a field that the client library reads. */
   readonly query_timeout: number;
   override readonly submit: (connection: pg.Connection) => void;
 
@@ -194,8 +199,8 @@ function wireValue(value: SqlValue): string | Buffer | null {
 const nowSchema = v.tuple([v.object({ now: v.number() })]);
 
 /**
- * The clock of the database. The first statement reads the clock. A monotonic clock then advances
- * the time, which saves round trips.
+ * The clock of the database. svcpay reads the clock with the first statement, and then adds the
+ * elapsed time of a monotonic clock, to save round trips.
  */
 function clockFrom(rows: unknown, clock: () => number): () => number {
   const [{ now }] = v.parse(nowSchema, rows);

@@ -14,8 +14,8 @@ import type { Sql, SqlDatabase, TransactionOptions } from './sql.js';
 
 export interface PostgresOptions {
   /**
-   * The address, including its password if there is one. Missing parts come from PG* variables and
-   * the password file.
+   * The address, including its password if there is one. PG* variables and the password file supply
+   * what the address omits.
    */
   readonly url: string;
   /** The setting that contains the address, for messages. */
@@ -35,7 +35,10 @@ export interface Postgres extends SqlDatabase {
   readonly source: string;
   /** The address without its password. */
   readonly where: string;
-  /** The number of lost connections. A new connection may lead to a restored database. */
+  /**
+   * The number of lost connections. After a lost connection, a new connection may lead to a
+   * restored database.
+   */
   losses(): number;
 }
 
@@ -84,7 +87,7 @@ export function postgresDatabase({
       try {
         return { done: await once(action, options, number > 1) };
       } catch (error) {
-        // Only the first transaction waits for a connection. Until a connection succeeds, further
+        // Only the first transaction waits for a connection. Until a connection succeeds, later
         // transactions try only once.
         if (!isConflict(error) && (!isAway(error) || gaveUp)) throw error;
         failed = error;
@@ -149,7 +152,7 @@ function openPool(url: string, source: string, sockets: Set<Socket>, onLoss: () 
       },
     });
     pool.on('error', onLoss);
-    // Errors between statements are ignored here, because the next statement reports them.
+    // Ignores connection errors between statements, because the next statement reports them.
     pool.on('connect', (client) => client.on('error', ignore));
     return pool;
   } catch (cause) {

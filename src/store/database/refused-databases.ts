@@ -49,7 +49,7 @@ export const empty = (source: string): Failure =>
 
 /**
  * @param id the id of the database
- * @param known the id of the database that this home used so far
+ * @param known the id of the database that this home has used until now
  */
 export const anotherDatabase = (source: string, id: string, known: string): Failure =>
   new Failure(
@@ -75,8 +75,8 @@ export const unexpectedDatabase = (source: string, id: string, expected: string)
   );
 
 /**
- * The refusal of a database if no id is stored. An empty or older database would pay everything
- * again.
+ * The refusal of a database while no id is stored, because svcpay would repeat payments that an
+ * empty or older database lacks.
  */
 export const unidentifiedDatabase = (source: string, id: string): Failure =>
   new Failure(
@@ -95,7 +95,7 @@ export const restoredDatabase = (source: string, generation: number): Failure =>
   );
 
 /**
- * The error state in which a trigger refuses the payments of an account that is moving or has
+ * The SQLSTATE code with which a trigger refuses payments of an account that is being moved or was
  * moved.
  */
 export const movedState = 'SV001';

@@ -4,8 +4,8 @@ import * as v from 'valibot';
 import { fieldOf } from '../../formats/text.js';
 
 /**
- * A value that the database computes: the time at which a statement runs, plus an offset. This
- * saves a read of the clock.
+ * A value that the database computes: the time at which a statement runs, plus an offset. With this
+ * value, svcpay need not read the database's clock first.
  */
 export class TimeFromNow {
   constructor(readonly plusMs = 0) {}
@@ -17,7 +17,7 @@ export type Statement = readonly [text: string, ...values: SqlValue[]];
 
 /** The statements of one transaction, or of one read. */
 export interface Sql {
-  /** Whether the action runs again, after an earlier run that may have been committed. */
+  /** Whether this run of the action repeats an earlier run that may have been committed. */
   readonly isAgain: boolean;
   all(...statement: Statement): Promise<readonly unknown[]>;
   /** Runs a statement. Resolves with the number of changed rows. */
@@ -25,31 +25,31 @@ export interface Sql {
   /** Runs any number of statements without values. */
   script(text: string): Promise<void>;
   /**
-   * Runs the last statements of a transaction, which are sent together with its COMMIT. No further
-   * statement is allowed. Resolves with the rows of each statement once the transaction is
-   * committed.
+   * Runs the last statements of a transaction, which are sent together with its COMMIT. The action
+   * may run no statement after these. Resolves with the rows of each statement once the transaction
+   * is committed.
    */
   last(...statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]>;
   /** The time in epoch ms by the database's clock, read once the locks are held. */
   now(): Promise<number>;
   /**
-   * Takes a further lock, then runs the statement. Every transaction takes this lock after the
-   * locks in its options.
+   * Takes another lock, then runs the statement. Every transaction takes this lock after the locks
+   * in its options.
    */
   whileLocked(name: string, ...statement: Statement): Promise<readonly unknown[]>;
 }
 
 export interface TransactionOptions {
   /**
-   * Whether the commit survives a power loss, together with everything before it. Otherwise the
-   * commit survives only the end of the process.
+   * Whether the commit and all earlier commits survive a power loss. Without this option, a commit
+   * survives only the end of the process.
    */
   readonly lasts?: boolean;
   /** The names to lock until the end of the transaction. */
   readonly locks?: readonly string[];
   /**
-   * Whether the transaction may fail. After one wait for a lock has failed, an optional transaction
-   * no longer waits for locks.
+   * Whether the transaction may fail. After a wait for a lock has failed once, optional
+   * transactions wait only briefly for locks.
    */
   readonly isOptional?: boolean;
   /** Whether the statements run without a time limit, for an operator. */
@@ -58,7 +58,7 @@ export interface TransactionOptions {
 
 export interface SqlDatabase {
   readonly kind: 'sqlite' | 'postgres';
-  /** The suffix of a SELECT that locks the rows that the transaction will change. */
+  /** The suffix with which a SELECT locks the rows that it reads. */
   readonly forUpdate: string;
   /**
    * Runs the action as one transaction, completely or not at all. If the connection was lost

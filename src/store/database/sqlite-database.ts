@@ -22,8 +22,8 @@ import {
 } from './sql.js';
 
 /**
- * The last transaction on each file. SQLite blocks the process while it waits for a lock. A lock
- * held by this process would therefore cause a deadlock.
+ * The last transaction on each file. Transactions of this process wait for each other here, because
+ * SQLite blocks the whole process while it waits for a lock.
  */
 const turns = new Map<string, Promise<unknown>>();
 
@@ -33,7 +33,10 @@ const shortTimeoutMs = 250;
 /** @param now the machine's clock, epoch ms */
 export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
   const db = openSqlite(file, now);
-  /** The prepared statements. Each is prepared once, because programs run it many times. */
+  /**
+   * The prepared statements. svcpay prepares each statement once, because programs run it many
+   * times.
+   */
   const kept = new Map<string, Database.Statement>();
   const statement = (text: string): Database.Statement => {
     const found = kept.get(text) ?? db.prepare(text);

@@ -26,7 +26,7 @@ export interface EventPlace {
 }
 
 export interface StoredEvent extends ReceivedEvent, EventPlace {
-  /** A stored event. Ids grow in the order of arrival. */
+  /** A stored event. A later event has a higher id. */
   readonly id: number;
 }
 
@@ -39,7 +39,8 @@ export interface EarlierEvent {
 export type PlaceEvent = (event: ReceivedEvent, earlier: readonly EarlierEvent[]) => EventPlace;
 
 /**
- * An event that waits for a consumer. The events of one transaction are delivered in this order.
+ * An undelivered event of a consumer. svcpay delivers the events of one transaction in the order of
+ * their ids.
  */
 export interface WaitingEvent {
   readonly eventId: number;
@@ -49,9 +50,9 @@ export interface WaitingEvent {
 
 export interface EventStore {
   /**
-   * Stores events in one transaction, and adds those that are not duplicates to each consumer's
-   * backlog. Resolves once the events are on disk in the given order. Concurrent calls resolve in
-   * the order of the calls.
+   * Stores events in one transaction, and adds all except duplicates to each consumer's backlog.
+   * Resolves once the events are on disk in the given order. Concurrent calls resolve in the order
+   * of the calls.
    */
   append(
     events: readonly ReceivedEvent[],
@@ -78,8 +79,8 @@ export interface EventStore {
   /** Rejects if the inbox cannot store events now. */
   check(): Promise<void>;
   /**
-   * Deletes events that were received before this time and that no consumer waits for. Examines
-   * only the next few thousand events after this id. Resolves with the id to continue from, or with
+   * Deletes events that were received before this time, except undelivered events. Examines only
+   * the next few thousand events after this id. Resolves with the id to continue from, or with
    * undefined if the remaining events are newer.
    */
   prune(receivedBefore: number, after: number): Promise<number | undefined>;
@@ -92,21 +93,22 @@ export interface EventStore {
  */
 export interface Leases {
   /**
-   * Leases further waiting events to this worker. Their transactions are leased to no other worker.
+   * Leases more waiting events to this worker. Until the lease ends, no other worker gets events of
+   * the same transactions.
    */
   take(consumer: string, worker: string, limit: number): Promise<readonly WaitingEvent[]>;
   /**
-   * Extends the leases. Resolves with false if the leases are no longer those of this worker,
-   * because a lease expired or a response was lost.
+   * Extends the leases. Resolves with false if this worker no longer has its leases, because a
+   * lease expired or a response was lost.
    */
   extend(consumer: string, worker: string): Promise<boolean>;
   /**
-   * Removes delivered events from the backlog, and ends the leases of finished transactions. A
-   * power loss may restore the last events. Resolves with whether new events of these transactions
-   * have arrived.
+   * Removes delivered events from the backlog, and ends the leases of finished transactions. After
+   * a power loss, the backlog may contain the last removed events again. Resolves with true if new
+   * events of these transactions have arrived.
    */
   settle(consumer: string, worker: string, eventIds: readonly number[]): Promise<boolean>;
-  /** Ends all leases of this worker. */
+  /** Ends all leases that this worker has for the consumer. */
   release(consumer: string, worker: string): Promise<void>;
 }
 
@@ -121,15 +123,15 @@ export interface EarlierTransaction {
 /** The consumers of the inbox. All times are by the clock of the inbox. */
 export interface Consumers {
   /**
-   * Records that a receiver serves these consumers now. A consumer that was never served also
-   * counts as served now.
+   * Records that a receiver serves these consumers now. Also records this time for each consumer
+   * that has a backlog but no record.
    */
   serve(names: readonly string[]): Promise<void>;
   /** All consumers by name, including those whose backlog is empty. */
   list(): Promise<readonly Consumer[]>;
   /**
-   * Drops the backlog of a consumer, and resolves with the number of its waiting events. Rejects
-   * with Failure `temporary` while a worker delivers to it.
+   * Drops the backlog of a consumer, and resolves with the number of dropped events. Rejects with
+   * Failure `temporary` while a worker delivers to the consumer.
    */
   remove(name: string): Promise<number>;
   /**
@@ -156,8 +158,8 @@ export interface Consumer {
 export type Backlog = Consumer & { readonly oldest: number; readonly oldestSeconds: number };
 
 /**
- * Whether no receiver has served the consumer for a day. Either the consumer was renamed, or no
- * receiver forwards to the consumer.
+ * Whether a receiver last served the consumer more than a day ago, for example because the consumer
+ * was renamed.
  */
 export const isFormer = ({ servedSeconds }: Pick<Consumer, 'servedSeconds'>): boolean =>
   servedSeconds !== null && servedSeconds > 86_400;

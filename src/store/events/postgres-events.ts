@@ -1,5 +1,5 @@
-// The inbox in PostgreSQL, for many receivers. Across all machines, only one worker at a time gets
-// a transaction's events.
+// The inbox in PostgreSQL, for many receivers. Only one worker at a time, across all machines, gets
+// the events of a transaction.
 import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
 import type { TableGroup } from '../database/postgres-schema.js';
@@ -41,8 +41,8 @@ const namesIn = (rows: readonly unknown[]): string[] =>
 function leasesOf(database: SqlDatabase): Leases {
   const workers = new Map<string, { readonly held: Set<string>; last: Promise<unknown> }>();
   /**
-   * Runs the calls of a worker one after the other. On separate connections, `extend` would count
-   * leases that `take` or `settle` is changing.
+   * Runs the calls of a worker one after the other, because `extend` could otherwise count leases
+   * that `take` or `settle` is changing on another connection.
    */
   const inTurn = <T>(
     consumer: string,
@@ -148,7 +148,7 @@ async function settleEvents(
     consumer,
     ...names,
   );
-  // Events that arrived during the lease are free for any worker.
+  // Any worker may take the events that arrived during the lease.
   const more = await sql.all(
     `UPDATE leases SET worker = NULL, lease_until = 0
      WHERE ${these} AND worker = ? AND NOT EXISTS (${left} AND event_id <= leases.taken_to)

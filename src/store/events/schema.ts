@@ -1,6 +1,6 @@
 // The tables of the inbox, for SQLite and for PostgreSQL, and the conversion of their rows to
-// events. A test compares the tables of both. Each text makes the next version from the version
-// before. A released text never changes.
+// events. A test compares the tables of SQLite and PostgreSQL. Each SQL text upgrades the tables to
+// the next version. A released SQL text never changes.
 import * as v from 'valibot';
 import { flag, rowOf } from '../database/sql.js';
 
@@ -8,7 +8,7 @@ import { flag, rowOf } from '../database/sql.js';
 export const applicationId = 0x73766365;
 
 /**
- * The tables in a SQLite file. One worker holds all waiting events of a consumer, because all
+ * The tables in a SQLite file. One worker leases all waiting events of a consumer, because all
  * workers run on one machine.
  */
 export const sqliteSteps: readonly string[] = [
@@ -51,9 +51,10 @@ export const sqliteSteps: readonly string[] = [
 ];
 
 /**
- * The tables in PostgreSQL. Each consumer has one lease per transaction with waiting events, up to
- * the last event that its worker got. Rows of backlog and leases are short-lived, so vacuum follows
- * the number of dead rows, and an update of a lease stays within its page.
+ * The tables in PostgreSQL. Each consumer has one lease per transaction with waiting events, which
+ * covers the events up to the last one that the worker took. Rows of backlog and leases are
+ * short-lived, so vacuum follows the number of dead rows, and an update of a lease stays within its
+ * page.
  */
 export const postgresSteps: readonly string[] = [
   `CREATE TABLE events (

@@ -1,4 +1,4 @@
-// The consumers of the inbox in a database. Events wait under the name of a consumer.
+// The consumers of the inbox in a database. The name of a consumer identifies its backlog.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { placeholders, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
@@ -7,8 +7,8 @@ import type { Consumers } from './event-store.js';
 export type LeaseTable = 'leases' | 'workers';
 
 /**
- * The most rows in one DELETE. Such a DELETE takes a third of a second in PostgreSQL, well below
- * the statement timeout.
+ * The largest number of rows in one DELETE, which takes a third of a second in PostgreSQL, well
+ * below the statement timeout.
  */
 const droppedAtOnce = 5_000;
 

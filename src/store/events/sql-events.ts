@@ -23,22 +23,24 @@ const earlierSchema = v.array(
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
 /**
- * The most earlier events that are read. No transaction in the specification has that many states.
+ * The number of earlier events to which a new event is compared. No transaction in the
+ * specification has that many states.
  */
 const earlierLimit = 32;
 const rowsAtOnce = 200;
 /**
- * The most events in one search. A search through millions of events would exceed the statement
- * timeout.
+ * The largest number of events in one search, because a search through millions of events would
+ * exceed the statement timeout.
  */
 const searchedMost = 50_000;
 /**
- * The most events in one DELETE. Such a DELETE takes a third of a second in PostgreSQL, well below
- * the statement timeout.
+ * The largest number of events in one DELETE, which takes a third of a second in PostgreSQL, well
+ * below the statement timeout.
  */
 const prunedAtOnce = 5_000;
 /**
- * The number of rows in one INSERT. Single rows take a third longer, and more rows save no time.
+ * The number of rows in one INSERT. Inserting single rows takes a third longer, and larger
+ * statements save no time.
  */
 const addedAtOnce = 32;
 
@@ -47,9 +49,9 @@ export interface EventParts {
   /** The table that holds the leases of a consumer. */
   readonly leaseTable: LeaseTable;
   readonly leases: Leases;
-  /** The statement that puts an event into the backlog of a consumer. */
+  /** Adds an event to the backlog of a consumer. */
   readonly queue: (sql: Sql, consumer: string, event: StoredEvent) => Promise<void>;
-  /** Makes commits survive a power loss, if the database needs that. */
+  /** Makes earlier commits survive a power loss, for a database whose commits do not. */
   readonly sync: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -74,7 +76,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
           const added: StoredEvent[] = [];
           for (const part of unrelated(events))
             added.push(...(await add(sql, part, placing, batch)));
-          // The names are sorted, so that two processes lock leases in the same order.
+          // Sorts the names, so that two processes lock leases in the same order.
           const fresh = added.filter(({ duplicateOf }) => duplicateOf === null);
           for (const one of fresh.toSorted(byTransaction))
             for (const consumer of consumers) await queue(sql, consumer, one);
@@ -132,7 +134,8 @@ export function openSqlEvents(parts: EventParts): EventStore {
 }
 
 /**
- * Deletes some delivered events. Resolves with the last examined id, or with undefined at the end.
+ * Deletes some delivered events. Resolves with the last examined id, or with undefined if the
+ * remaining events are newer.
  */
 async function prune(
   database: SqlDatabase,
@@ -179,8 +182,8 @@ async function earlierTry(
 }
 
 /**
- * Splits events into parts in which each transaction has one event, because each event is compared
- * with all earlier events.
+ * Splits events into parts that contain each transaction only once, because svcpay compares each
+ * event with the stored events of its transaction.
  */
 function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly ReceivedEvent[]> {
   let part: ReceivedEvent[] = [];

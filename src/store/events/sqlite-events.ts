@@ -17,10 +17,11 @@ import { openSqlEvents } from './sql-events.js';
 const checkpointPages = 8_000;
 
 /**
- * Throws Failure `usage` if the file is damaged, from a newer version, or cannot be written.
+ * Opens the inbox. Throws Failure `usage` if the file is damaged, from a newer version, or cannot
+ * be written.
  *
  * @param now the machine's clock, epoch ms
- * @param isAlive whether the process of a worker still runs
+ * @param isAlive whether the process of a worker is still running
  */
 export function openEventStore(
   path: string,
@@ -45,7 +46,7 @@ export function openEventStore(
     },
     sync: async () => {
       await log.sync();
-      // A replaced or deleted file is refused, because data in an unlinked file is lost when the
+      // Refuses a replaced or deleted file, because data in an unlinked file is lost when the
       // process ends.
       if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) throw movedOrDeleted(path);
     },
@@ -93,7 +94,8 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
     database.transaction(async (sql) => {
       const at = await sql.now();
       const holder = await holderOf(sql, consumer);
-      // If the lease ends implausibly late, someone has since set the clock back.
+      // A lease that ends implausibly late does not count, because someone set the clock back after
+      // the lease began.
       const isCurrent =
         holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
       if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
@@ -142,8 +144,9 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
 }
 
 /**
- * The write-ahead log of a database. A sync off the main thread makes a commit durable while the
- * process receives further deliveries. SQLite holds no lock on this file.
+ * The write-ahead log of a database. A sync outside the main thread makes a commit durable while
+ * the process receives more deliveries. Opening and closing the log is safe, because SQLite holds
+ * no lock on it.
  */
 function openLog(path: string) {
   let file: number | undefined;

@@ -1,4 +1,4 @@
-// A text file to which whole lines are appended durably.
+// A text file to which svcpay appends complete lines durably.
 import { randomUUID } from 'node:crypto';
 import { open, realpath, rename, rm, type FileHandle } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
@@ -29,7 +29,9 @@ export async function openAppendFile(path: string, head: string) {
   return {
     /** Reads the content of the open file, even if another process has replaced the file. */
     read: (): AsyncIterable<Buffer> => file.createReadStream({ start: 0, autoClose: false }),
-    /** Replaces the file and its first line atomically. No line may be appended afterwards. */
+    /**
+     * Replaces the file and its first line atomically. The caller must not append lines afterwards.
+     */
     async replace(lines: AsyncIterable<string>, first = head): Promise<void> {
       await last;
       const { mode } = await file.stat();
@@ -55,7 +57,7 @@ export async function openAppendFile(path: string, head: string) {
     },
     close: async (): Promise<void> => {
       await last.catch(() => undefined);
-      // Every line is on disk already, so an error of the close has no effect.
+      // Every line is on disk already, so an error on close has no effect.
       closing ??= file.close().catch(() => undefined);
       await closing;
     },

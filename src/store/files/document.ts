@@ -1,6 +1,6 @@
 // A JSON document on disk. Only its owner can read the document, and one process at a time changes
-// it. conf writes the document atomically, and each read validates the content. Unknown fields of
-// newer versions are kept.
+// the document. The library conf writes the document atomically, and each read validates the
+// content. A write keeps unknown fields of newer versions.
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -21,8 +21,8 @@ export interface DocumentOptions {
   /** Throws Failure for unknown fields that svcpay must not ignore. */
   readonly check?: (raw: Fields) => void;
   /**
-   * Called for an unreadable file, which then counts as empty. Used for data that svcpay can fetch
-   * again.
+   * Called for an unreadable file, which then counts as empty. Set only for data that svcpay can
+   * fetch again.
    */
   readonly onUnreadable?: (words: string) => void;
 }
@@ -65,7 +65,7 @@ export function openDocument<S extends DocumentSchema>(
         return locked(join(folder, 'settings.lock'), () => {
           const { raw, before } = load();
           const after = change(before);
-          // The removed files come from processes that died while writing. These files may contain
+          // Removes the files of processes that died while writing, because these files may contain
           // secrets.
           for (const left of readdirSync(folder))
             if (left.startsWith(`${name}.json.tmp-`)) rmSync(join(folder, left));
@@ -77,8 +77,8 @@ export function openDocument<S extends DocumentSchema>(
             deserialize: () => raw,
           });
           file.store = withUnknownKept(raw, before, after);
-          // The rights are set explicitly, because the umask may have removed the owner's rights
-          // too.
+          // Sets the permissions explicitly, because the umask may have removed the owner's
+          // permissions too.
           chmodSync(path, 0o600);
           return after;
         });
@@ -89,7 +89,7 @@ export function openDocument<S extends DocumentSchema>(
 
 function rawOf(path: string): Fields {
   if (!isThere(path)) return {};
-  // Only regular files are read, because reading a pipe or device may never end.
+  // Reads only regular files, because reading a pipe or device may never end.
   if (!statSync(path).isFile()) throw damaged(path, 'it is not a file');
   const raw: unknown = JSON.parse(withoutMark(readFileSync(path, 'utf8')));
   if (!isFields(raw)) throw damaged(path, 'it is not an object');
@@ -101,7 +101,7 @@ function guard<T>(path: string, action: () => T): T {
     return action();
   } catch (error) {
     if (error instanceof Failure) throw error;
-    // The text after the comma is removed, because it quotes the file and may contain a secret.
+    // Removes the text after the comma, because this text quotes the file and may contain a secret.
     if (error instanceof SyntaxError)
       throw damaged(path, error.message.replace(/, (?:\.{3})?".*/s, ''));
     throw new Failure('usage', `The file ${path} cannot be used: ${messageOf(error)}.`, {

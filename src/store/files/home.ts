@@ -33,7 +33,9 @@ export function findHome(env: NodeJS.ProcessEnv): Home {
   );
 }
 
-/** Creates a missing folder, readable only by its owner. An existing folder keeps its rights. */
+/**
+ * Creates a missing folder, readable only by its owner. An existing folder keeps its permissions.
+ */
 export function openFolder(folder: string): string {
   try {
     makeFolder(folder);
@@ -47,8 +49,8 @@ export function openFolder(folder: string): string {
 }
 
 /**
- * Creates a folder and its missing parents. Node's recursive mkdir hangs in a folder that is
- * readable but not writable.
+ * Creates a folder and its missing parents. The function does not use Node's recursive mkdir, which
+ * hangs in a folder that is readable but not writable.
  */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
@@ -60,13 +62,14 @@ function makeFolder(folder: string): void {
     if (codeOf(error) === 'EEXIST' && statSync(folder).isDirectory()) return;
     throw error;
   }
-  // The rights are set explicitly, because the umask may have removed the owner's rights too.
+  // Sets the permissions explicitly, because the umask may have removed the owner's permissions
+  // too.
   chmodSync(folder, 0o700);
 }
 
 /**
- * Creates an empty file that only its owner can read, whatever the umask. Returns false if it
- * exists.
+ * Creates an empty file that only its owner can read, whatever the umask. Returns false if the file
+ * exists already.
  */
 export function createPrivate(path: string): boolean {
   try {
@@ -79,7 +82,10 @@ export function createPrivate(path: string): boolean {
   return true;
 }
 
-/** Whether the path exists, even as a broken link. Throws if the system cannot determine this. */
+/**
+ * Whether the path exists, even as a broken link. Throws if the system cannot determine whether the
+ * path exists.
+ */
 export const isThere = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 

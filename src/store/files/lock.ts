@@ -14,7 +14,8 @@ export function locked<T>(path: string, action: () => T): T {
     try {
       return action();
     } finally {
-      // This use of the file keeps the garbage collector from releasing the lock.
+      // This use of the database object also prevents the garbage collector from releasing the lock
+      // early.
       db.exec('ROLLBACK');
     }
   } finally {

@@ -25,8 +25,8 @@ function hashLines(path: string, text: string, after: string | undefined): strin
 }
 
 /**
- * Writes the hash first, so that every text has a hash. Throws Failure `usage` if the file cannot
- * be written.
+ * Writes the hash file before the text file, so that every text file has a hash. Throws Failure
+ * `usage` if the file cannot be written.
  * @param after the file that precedes this file in the chain, in the same folder
  */
 export function writeSealed(path: string, text: string, after?: string): void {

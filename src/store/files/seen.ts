@@ -68,7 +68,7 @@ const pageSizes = v.object({ pageSizes: v.optional(v.record(v.string(), v.number
 const openPageSizes = (home: Home) =>
   openDocument(home.data, 'seen-page-sizes', pageSizes, { onUnreadable });
 
-/** The page size of a service that returned fewer rows than requested. */
+/** The largest page size of a service that returned fewer rows than requested. */
 export const seenPageSize = (home: Home, baseUrl: string): number | undefined =>
   openPageSizes(home).read().pageSizes[baseUrl];
 
@@ -112,7 +112,7 @@ export function seenDatabase(home: Home, id: string) {
 const names = v.record(v.string(), v.string());
 const institutions = v.object({ institutions: v.optional(v.record(v.string(), names), {}) });
 
-/** @param seen names by their codes */
+/** @param seen the names of institutions by their codes */
 export async function keepSeenInstitutions(
   home: Home,
   country: string,

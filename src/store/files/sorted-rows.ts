@@ -1,10 +1,10 @@
-// Sorts rows on disk with SQLite, so that memory use stays constant. The file is unlinked, and
-// disappears with the process.
+// Sorts rows on disk with SQLite, so that memory use stays constant. The file is unlinked at once,
+// so that it disappears with the process.
 import Database from 'libsql';
 import * as v from 'valibot';
 
 export interface SortedRow {
-  /** The group of the row. Rows are read back one group after the other. */
+  /** The group of the row. `each` yields the rows of one group. */
   readonly group: string;
   /** The position within a group. Rows with equal positions are sorted by id. */
   readonly at: number;
@@ -22,7 +22,10 @@ export interface SortedRows {
   /** The `data` of a row, or undefined if the group has no row with this id. */
   find(group: string, id: string): string | undefined;
   groups(): readonly string[];
-  /** Yields the `data` of a group's rows in order, from one number up to another (exclusive). */
+  /**
+   * Yields the `data` of a group's rows in order, from position `from` to position `to`
+   * (exclusive).
+   */
   each(group: string, from?: number, to?: number): Iterable<string>;
   close(): void;
 }

@@ -1,5 +1,5 @@
-// Opens SQLite files, but only intact files of svcpay. Upgrades files in numbered steps. Leaves all
-// other files unchanged.
+// Opens SQLite files, but only intact files of svcpay, and upgrades them in numbered steps. Leaves
+// all other files unchanged.
 import {
   accessSync,
   chmodSync,
@@ -34,14 +34,14 @@ export interface SqliteFile {
 
 const inMemory = ':memory:';
 
-/** The longest wait for another program, in ms. This process is blocked during the wait. */
+/** The longest wait for another program, in ms. The wait blocks this process. */
 export const lockTimeoutMs = 10_000;
 
 /**
  * Opens a file. Throws Failure and changes nothing if the file is damaged, lost, from a newer
  * version, or cannot be written.
- * @param now a clock (epoch ms). With a clock, all pages are checked once a day, otherwise at every
- * open
+ * @param now a clock (epoch ms). With a clock, svcpay checks all pages once a day. Without a clock,
+ * svcpay checks all pages every time
  */
 export function openSqlite(file: SqliteFile, now?: () => number): Database.Database {
   const { path, checkpointPages } = file;
@@ -72,15 +72,15 @@ function connect(path: string): Database.Database {
 }
 
 /**
- * Throws Failure `usage` if the settings record the file but the file does not exist. svcpay does
- * not create an empty file in its place.
+ * Throws Failure `usage` if the settings record the file but the file does not exist, so that
+ * svcpay does not replace a lost file with an empty file.
  */
 export function checkNotLost({ name, path, isKnown, advice }: SqliteFile): void {
   if (isKnown !== true || isThere(path)) return;
   throw new Failure('usage', `The ${name} ${path} is missing: a disk may not be mounted.`, advice);
 }
 
-/** The reason why a file cannot be used: it is damaged, or belongs to another program. */
+/** The error for a file that is damaged or belongs to another program. */
 export class Damage extends Error {}
 
 const foreign = (): Damage => new Damage('was written by a development build or another program');
@@ -88,24 +88,25 @@ const foreign = (): Damage => new Damage('was written by a development build or 
 const headerSchema = v.object({ user_version: v.number(), application_id: v.number() });
 
 /**
- * Checks the version before the file is opened for use, because opening can change it. SQLite
- * itself reads the header. If this process opened and closed the file, all its locks on the file
- * would end. Another process would then delete the write-ahead log that is in use here.
+ * Checks the version before svcpay opens the file for use, because opening can change the file.
+ * Reads the header with SQLite, because opening and closing the file in another way would end all
+ * locks of this process on the file. Another process could then delete the write-ahead log that
+ * this process uses.
  */
 function checkHeader(file: SqliteFile): void {
   const { path } = file;
   const found = statSync(path);
-  // The type of the file is checked first, because opening a pipe may never end.
+  // Checks the type of the file first, because opening a pipe may never end.
   if (!found.isFile()) throw new Damage('is damaged (it is not a file)');
   if (found.size === 0) return checkEmpty(file);
   accessSync(path, constants.R_OK);
   try {
-    // This connection reads the file itself, without its log.
+    // This connection reads only the file, without its write-ahead log.
     readHeader(`${pathToFileURL(path).href}?immutable=1`, file);
   } catch (error) {
     if (!codeOf(error).startsWith('SQLITE_CORRUPT')) throw error;
-    // The log is being merged, or was being merged when a process died. In both cases, only the
-    // file together with its log is intact.
+    // While SQLite merges the log, or after a process died during the merge, only the file together
+    // with its log is intact.
     readHeader(path, file);
   }
 }
@@ -134,7 +135,7 @@ function checkedVersion(db: Database.Database, file: SqliteFile): number {
     headerSchema,
     db.prepare(text).get(),
   );
-  // Mark and version are zero while the tables are only in the write-ahead log.
+  // The application id and the version are zero while the tables are only in the write-ahead log.
   const isEmpty = version === 0 && mark === 0 && !hasTables(db);
   if (isEmpty) return 0;
   if (mark !== file.applicationId || version === 0) throw foreign();
@@ -142,21 +143,23 @@ function checkedVersion(db: Database.Database, file: SqliteFile): number {
   return version;
 }
 
-/** Whether the file is new. An empty file counts as new, unless traces of content exist. */
+/**
+ * Throws if an empty file should have content, according to the settings or its write-ahead log.
+ */
 function checkEmpty(file: SqliteFile): void {
   const { path, isKnown } = file;
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isKnown !== true && !hasLog) return;
-  // Another process may have created the content since the check. SQLite writes the file before the
-  // log.
+  // Another process may have written the content since the first check, because SQLite writes the
+  // file before the log.
   if (statSync(path).size > 0) checkHeader(file);
   else throw new Damage('is damaged (it was emptied)');
 }
 
 const checkSchema = v.object({ quick_check: v.string() });
 /**
- * The largest file whose pages are all checked. A check of larger files would delay payments.
- * SQLite detects damage on pages that it reads.
+ * The size in bytes of the largest file whose pages svcpay checks, because checks of larger files
+ * would delay payments. In a larger file, SQLite still detects damage on the pages that it reads.
  */
 const checkedBytes = 64 * 1024 * 1024;
 
@@ -227,10 +230,11 @@ const newer = ({ name, path }: SqliteFile): Failure =>
 function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
   const isCurrent = (): boolean => checkedVersion(db, file) === file.steps.length;
   if (isCurrent()) return db;
-  // The tables were in a write-ahead log that is missing, for example after a copy without the log.
+  // The tables were only in the write-ahead log, which is missing, for example because someone
+  // copied only the file.
   if (file.isKnown === true && checkedVersion(db, file) === 0)
     throw new Damage('is damaged (it was emptied)');
-  // Foreign keys are off, because a rebuilt table is missing for a moment.
+  // Turns off foreign keys, because an upgrade that rebuilds a table deletes the table first.
   db.pragma('foreign_keys = OFF');
   while (!isCurrent()) inTransaction(db, () => takeStep(db, file));
   db.pragma('foreign_keys = ON');
@@ -253,8 +257,8 @@ function takeStep(db: Database.Database, file: SqliteFile): void {
   const { steps, path, applicationId } = file;
   const version = checkedVersion(db, file);
   if (version === steps.length) return;
-  // The write lock is held, so the file does not change between copy and step. A new file is not
-  // copied.
+  // This process holds the write lock, so the file does not change between the copy and the
+  // upgrade. A new file needs no copy.
   if (version > 0) keepCopy(path, version);
   const taken = version === 0 ? steps : steps.slice(version, version + 1);
   for (const step of taken) db.exec(step);
@@ -286,7 +290,7 @@ function closeQuietly(db: Database.Database | undefined): void {
   try {
     db?.close();
   } catch {
-    // An error here is ignored, because the caller already reports the original error.
+    // Ignores this error, because the caller reports the original error.
   }
 }
 

@@ -47,7 +47,7 @@ export interface Close {
 export interface BookRecords {
   /** All entries in the order in which they were recorded. */
   entries(scope: string): Promise<readonly BookEntry[]>;
-  /** Adds an entry. Returns false if an entry with its id exists. */
+  /** Adds an entry. Returns false if an entry with the same id exists. */
   add(scope: string, entry: BookEntry): Promise<boolean>;
   /** The last time at which each wallet tied. */
   ties(scope: string): Promise<readonly Tie[]>;

@@ -25,16 +25,16 @@ import {
 import { arrivalOf, attemptColumns, attemptValues, type PaymentRow } from './rows.js';
 import { addSpending, spendingOf } from './spending.js';
 
-/** A change, with the further values that its row stores. */
+/** A change of a payment, with the other values that the same transaction writes. */
 export interface Write {
   readonly change: PaymentChange;
   /** The token that identifies the change if the response to its commit is lost. */
   readonly token: string;
-  /** The limit clock, if the change submits the attempt. */
+  /** The limit time in epoch ms, if the change submits the attempt. */
   readonly limitTime?: number | undefined;
   /**
-   * Whether to count the submission. A database counts submissions, because it may be restored
-   * while programs use it.
+   * Whether to count the submission. A PostgreSQL database counts submissions, so that programs
+   * notice if it was restored from a backup.
    */
   readonly isCounted?: boolean | undefined;
 }
@@ -125,9 +125,9 @@ const assignments = (columns: Columns): readonly [text: string, values: SqlValue
 ];
 
 /**
- * Writes a change, and ends the transaction. Resolves with undefined unless the claim is valid and
- * has seen every earlier change of the payment. Since other processes cannot write under this
- * claim, the payment need not be read again.
+ * Writes a change, and ends the transaction. Resolves with undefined if the claim is stale, or if
+ * the payment has a change that the claim does not include. Since other processes cannot write
+ * under this claim, the payment need not be read again.
  */
 export async function writeChange(
   sql: Sql,
@@ -227,8 +227,8 @@ const countSubmission = (id: string, token: string): Statement => [
 ];
 
 /**
- * Writes the attempt of a change. Subtracts the earlier spending from the sums, by the earlier
- * limit time. Adds the new spending, by the current limit time.
+ * Writes the attempt of a change. Subtracts the attempt's earlier spending from the sum of its
+ * earlier period, and adds the new spending to the sum of its new period.
  */
 function attemptStatements(
   before: Payment | undefined,

@@ -26,7 +26,7 @@ export interface DrivenPayment {
   readonly payment: Payment;
   /** The process that works on the payment, or that left the payment unfinished. */
   readonly owner: string | null;
-  /** Whether that process still works on the payment. */
+  /** Whether the owner still works on the payment. */
   readonly isHeld: boolean;
 }
 

@@ -1,4 +1,5 @@
-// Journals that other programs open and close. Only svcpay reads and writes their contents.
+// Journals that other programs open and close. Only svcpay reads and writes the contents of a
+// journal.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
@@ -8,7 +9,7 @@ import { isAlive, ownerOf } from './owner.js';
 export const ownName = (): string => ownerOf(process.pid, String(performance.timeOrigin));
 const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
 
-/** Opens a journal in memory, for tests. The journal ends with the process. */
+/** Opens a journal in memory, for tests. The journal disappears with the process. */
 export const openMemoryJournal = (): Promise<Journal> => openSqliteJournal(':memory:');
 
 /**
@@ -31,8 +32,8 @@ export interface PostgresJournalOptions {
 
 /**
  * Opens a journal in PostgreSQL, `postgres://…`. Machines may share the journal, including the
- * command line. `svcpay db upgrade --new` creates its tables. Rejects with Failure `usage` if the
- * database has a different id.
+ * command line. `svcpay db upgrade --new` creates the journal's tables. Rejects with Failure
+ * `usage` if the database has a different id.
  */
 export async function openPostgresJournal(
   url: string,
@@ -56,7 +57,7 @@ export async function openPostgresJournal(
   }
 }
 
-/** Requires the id, because a JavaScript program may omit it. */
+/** The options, checked at run time because a JavaScript program may omit the id. */
 const optionsSchema = v.object({ id: v.string() });
 
 const notExpected = (id: string): Failure =>
@@ -68,11 +69,11 @@ const notExpected = (id: string): Failure =>
     },
   );
 
-/** An open journal of payments. Only svcpay reads and writes its contents. */
+/** An open journal of payments, whose contents only svcpay reads and writes. */
 export interface Journal {
   /**
-   * Closes the journal, and interrupts payments that are under way. The call of a submitted payment
-   * rejects with `pending`.
+   * Closes the journal, and interrupts payments that are under way. A call that waits for a
+   * submitted payment rejects with Failure `pending`.
    */
   close(): Promise<void>;
 }

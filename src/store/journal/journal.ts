@@ -1,4 +1,5 @@
-// The payment journal and its guarantees. Every attempt is written here before its request is sent.
+// The payment journal and its guarantees. svcpay writes every attempt to the journal before it
+// sends a request of the attempt.
 import type { UnfinishedPayments } from './figures.js';
 import type { Attempt, Payment, PaymentChange, PaymentDraft } from './payment.js';
 
@@ -8,7 +9,7 @@ import type { Attempt, Payment, PaymentChange, PaymentDraft } from './payment.js
  */
 export interface Claim {
   readonly payment: Payment;
-  /** The number of claims on this payment so far, from 1. */
+  /** The number of the claim, which is higher than that of every earlier claim on the payment. */
   readonly fence: number;
   /** The token of the payment's last change. Null before the first change. */
   readonly lastChange: string | null;
@@ -34,7 +35,7 @@ export interface ImportedAttempt extends Pick<
 export interface OnlyLatest {
   /** The longest time since the last change of a payment, in ms. */
   readonly changedWithinMs: number;
-  /** A part of the text of the order, without `%` and `_`. */
+  /** A text that the order must contain, without `%` and `_`. */
   readonly mentioning: string;
 }
 
@@ -55,8 +56,8 @@ export interface SpentBefore {
 
 /**
  * The service's clock in epoch ms, or undefined before the service answered. A journal in a file
- * uses this clock to measure a day if the machine's clock jumps. A database uses only its own
- * clock.
+ * uses this clock to measure a day if the machine's clock jumps. A journal in PostgreSQL uses only
+ * the clock of the database.
  */
 export type ServiceTime = number | undefined;
 
@@ -68,13 +69,14 @@ export interface Journal {
   /**
    * Opens a payment, or finds an earlier payment: the payment with its reference (`ref`), or a
    * different payment with its idempotency key that may have paid (`once`). `once` has precedence
-   * if the payment with the reference has moved no money. A draft of a different order takes a free
-   * reference (see `isReferenceFree`), and the result is then `new`. Atomic between processes.
+   * if the payment with the reference has moved no money. A draft of a different order replaces a
+   * payment whose reference is free (see `isReferenceFree`), with the result `new`. Atomic between
+   * processes.
    */
   begin(draft: PaymentDraft): Promise<{ payment: Payment; found: 'new' | 'ref' | 'once' }>;
   /**
-   * Claims a payment if no process works on it, its process is dead, or its lease has expired.
-   * Otherwise resolves with undefined.
+   * Claims a payment. Resolves with undefined if another running process holds an unexpired lease
+   * on the payment.
    */
   claim(id: string, owner: string): Promise<Claim | undefined>;
   /**
@@ -85,10 +87,10 @@ export interface Journal {
   /** Writes a change durably. Rejects with LostClaim if another process took over the payment. */
   write(claim: Claim, change: PaymentChange): Promise<Claim>;
   /**
-   * Writes the change that submits an attempt, dated now. Before the write, `allow` receives the
-   * spending of the account and any competing payment, and throws to refuse the submission. Both
-   * happen in one transaction, so that two concurrent payments cannot both pass. If the transaction
-   * runs again, `allow` runs again.
+   * Writes the change that submits an attempt, with the current time. Before the write, `allow`
+   * receives the spending of the account and any competing payment, and throws to refuse the
+   * submission. `allow` and the write share one transaction, so that two concurrent payments cannot
+   * both pass. If the transaction runs again, `allow` runs again.
    */
   submit(
     claim: Claim,
@@ -104,9 +106,9 @@ export interface Journal {
    */
   enter(draft: PaymentDraft, imported: ImportedAttempt, service: ServiceTime): Promise<boolean>;
   /**
-   * The sum in each currency that the account submitted within the last day and did not get back.
-   * Each attempt that may have moved money counts with its debit. If another party receives a
-   * different currency, the received amount counts too.
+   * The amount in each currency that the account spent within the last day. Each attempt that may
+   * have moved money counts with its debit. If another party receives a different currency, the
+   * received amount counts too.
    */
   spent(account: string, service: ServiceTime): Promise<readonly Spend[]>;
   read(id: string): Promise<Payment | undefined>;
@@ -159,7 +161,7 @@ export interface Journal {
 
 export const leaseMs = 30_000;
 
-/** The failure if another process has taken over the payment. */
+/** The error of a claim on a payment that another process has taken over. */
 export class LostClaim extends Error {
   override readonly name = 'LostClaim';
 }

@@ -7,8 +7,8 @@ import { codeOf } from '../../formats/unknown.js';
 export const ownerOf = (pid: number, nonce: string): string => `${place()} ${pid} ${nonce}`;
 
 /**
- * The scope within which process numbers are unique. Host names are not unique, and containers
- * count from one.
+ * The scope within which process numbers are unique. Host names are not unique, and each container
+ * numbers its processes from one.
  */
 const place = (): string =>
   [

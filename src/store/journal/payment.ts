@@ -28,13 +28,14 @@ export interface PaymentTerms {
   readonly maxRateLoss?: string | undefined;
 }
 
-/** The batch run of a payment, to compare it with the next run. */
+/** The run and the row of a batch payment, so that the next run recognizes the payment. */
 export interface BatchMark {
   /**
-   * The start and the name of the run, `2026-10-22T09:12:03.123Z payroll.csv`. Runs sort by time.
+   * The start and the name of the run, `2026-10-22T09:12:03.123Z payroll.csv`. The start comes
+   * first, so that runs sort by time.
    */
   readonly run: string;
-  /** The payee and amount, as JSON of the batch. */
+  /** The payee and the amount of the payment, as JSON. */
   readonly row: string;
 }
 
@@ -67,7 +68,7 @@ export interface PaymentDraft {
   readonly batch?: BatchMark | undefined;
 }
 
-/** A person's answer to the question whether the money moved, which the service leaves open. */
+/** A person's answer whether the money moved, because the service does not report it. */
 export interface Resolution {
   readonly moved: boolean;
   /** The source of the answer, such as a ticket of the service. */
@@ -78,8 +79,8 @@ export interface Resolution {
 
 export interface Attempt {
   /**
-   * The attempt number: 1 for `R`, n for `R~n`. Numbers only grow. An imported or upgraded payment
-   * may lack the first numbers.
+   * The attempt number: 1 for `R`, n for `R~n`. A later attempt has a higher number. An imported or
+   * upgraded payment may lack the first numbers.
    */
   readonly number: number;
   readonly state: AttemptState;
@@ -95,8 +96,8 @@ export interface Attempt {
   readonly approvedReceives: string | null;
   readonly spendCcy: string | null;
   /**
-   * When the attempt was submitted, in epoch ms. Null as long as this journal cannot have sent a
-   * confirmation.
+   * When the attempt was submitted, in epoch ms. Null until the journal records a submission of the
+   * attempt.
    */
   readonly submittedAt: number | null;
   /**
@@ -111,7 +112,7 @@ export interface Payment extends PaymentDraft {
   readonly attempts: readonly Attempt[];
   /**
    * Whether the payment was declined, refused or stopped before any money moved. `tx resume` skips
-   * an abandoned payment. The original command reopens it.
+   * an abandoned payment, and the original command reopens the payment.
    */
   readonly abandoned: boolean;
   readonly openedAt: number;
@@ -133,7 +134,7 @@ export type PaymentStatus =
   | 'abandoned';
 
 /**
- * The reference of an invoice, which is equal wherever it is paid: `bolt11:HASH` gives
+ * The reference of an invoice, which is the same on every machine: `bolt11:HASH` gives
  * `bolt11-HASH`.
  */
 export const invoiceReference = (idempotencyKey: string): string =>
@@ -185,8 +186,8 @@ const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set([
 export const mayHaveMoved = ({ state }: Attempt): boolean => mayHaveMovedStates.has(state);
 
 /**
- * Whether the service started a transaction that differs from the order. Only a read that shows the
- * order changes such an attempt.
+ * Whether the service started a transaction that differs from the order. The state of the attempt
+ * changes only after a read that matches the order.
  */
 export const differsFromOrder = ({ state, txnState }: Attempt): boolean =>
   state === 'unknown' && txnState !== null && !hasLapsed(txnState);
@@ -202,9 +203,9 @@ export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
   attempts.some(mayHaveMoved);
 
 /**
- * The status of a payment, derived from its attempts and from nothing else. The first row that
- * applies decides. An attempt that a person resolved counts as paid or as failed here; the core
- * decides by its state alone, so that a resolution neither pays nor permits a payment.
+ * The status of a payment, derived only from its attempts and from `abandoned`. The first matching
+ * row of the table decides. An attempt that a person resolved counts as paid or as failed. The
+ * payment core ignores resolutions, so a resolution neither pays nor permits a payment.
  *
  * | some attempt is         | the latest is       | abandoned | status    | exit code of the run |
  * |-------------------------|---------------------|-----------|-----------|----------------------|
@@ -338,7 +339,7 @@ export const transitions: readonly AttemptTransition[] = [
   { from: 'error', to: 'failed', when: 'a later read reports `failed` or `rejected`' },
 ];
 
-/** The conditions that an attempt in each state must meet. The text names the broken condition. */
+/** The conditions that every attempt must meet, each with its text for error messages. */
 const invariants: readonly (readonly [text: string, holds: (attempt: Attempt) => boolean])[] = [
   [
     'a requested attempt has no transaction, every other attempt has one',
@@ -381,16 +382,16 @@ export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(paymen
 }
 
 /**
- * A change of a payment's columns, and of one attempt. The attempt is rewritten completely, or
- * added as the latest attempt.
+ * A change of a payment's columns and of one attempt. The journal replaces the attempt completely,
+ * or adds it as the latest attempt.
  */
 export type PaymentChange = Partial<Pick<Payment, 'terms' | 'abandoned'>> & {
   readonly attempt?: Attempt | undefined;
 };
 
 /**
- * Returns the payment after a change. Throws Failure `unexpected` for a transition outside the
- * table.
+ * Returns the payment after a change. Throws Failure `unexpected` for a transition that {@link
+ * transitions} does not contain.
  */
 export function changed(before: Payment, { attempt, ...columns }: PaymentChange): Payment {
   const after = { ...before, ...columns };
@@ -452,9 +453,9 @@ export const isReferenceFree = (payment: Payment): boolean =>
   );
 
 /**
- * Replaces a payment whose reference is free, with the order of the draft. Its attempt numbers
- * continue, because the service has the references of the earlier attempts. The earlier attempts
- * then belong to no payment.
+ * Replaces a payment whose reference is free with a payment for the order of the draft. The attempt
+ * numbers continue, because the service has the references of the earlier attempts. The result does
+ * not include the earlier attempts.
  */
 export function replaced(before: Payment, draft: PaymentDraft, at: number): Payment {
   const { number, state } = latest(before);

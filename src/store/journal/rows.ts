@@ -70,7 +70,7 @@ const attemptNames = [
 
 export const attemptColumns = attemptNames.map(columnOf);
 
-/** The values of these columns. */
+/** The values of an attempt, in the order of `attemptColumns`. */
 export const attemptValues = (attempt: Attempt): SqlValue[] =>
   attemptNames.map((name) =>
     name === 'resolution'
@@ -78,7 +78,7 @@ export const attemptValues = (attempt: Attempt): SqlValue[] =>
       : attempt[name],
   );
 
-/** @param condition a condition on the payment, which is `p` */
+/** @param condition an SQL condition, in which `p` is the row of the payment */
 export const selectPayments = (
   condition: string,
 ): string => `SELECT p.*, ${attemptColumns.map((name) => `a.${name}`).join(', ')}
@@ -157,7 +157,7 @@ const requestSchema = v.object({
   body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
 });
 
-/** The received currency, and the amount if the order states the amount. */
+/** The currency that the recipient gets, and the amount if the order states the amount. */
 export function arrivalOf({ request }: Pick<PaymentDraft, 'request'>): {
   readonly ccy: string | null;
   readonly total: string | null;

@@ -1,5 +1,6 @@
-// The tables of the journal, for SQLite and for PostgreSQL. A test compares the tables of both.
-// Each text makes the next version from the version before. A released text never changes.
+// The tables of the journal, for SQLite and for PostgreSQL. A test compares the tables of SQLite
+// and PostgreSQL. Each SQL text upgrades the tables to the next version. A released SQL text never
+// changes.
 
 import type { TableGroup } from '../database/postgres-schema.js';
 
@@ -232,8 +233,8 @@ const postgresSteps: readonly string[] = [
 export const journalPart: TableGroup = { name: 'journal', table: 'payments', steps: postgresSteps };
 
 /**
- * Closes a file after its payments were moved into a database. Processes that still have the file
- * open then fail.
+ * Makes a file refuse payments after its payments were moved into a database, including payments of
+ * processes that still have the file open.
  */
 export const closing = `
   CREATE TRIGGER IF NOT EXISTS moved_before_insert BEFORE INSERT ON payments

@@ -1,4 +1,4 @@
-// Renames a damaged journal, so that the next payment starts a new one.
+// Renames a damaged journal, so that the next payment starts a new journal.
 import { existsSync, renameSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { isThere } from '../files/home.js';
@@ -7,8 +7,9 @@ import { readRows, selectPayments } from './rows.js';
 import { journalIn } from './sqlite-journal.js';
 
 /**
- * Renames the file and returns its new name, or undefined if a recorded journal is missing. Throws
- * Failure `usage` if there never was a journal, or if the journal is intact.
+ * Renames the file and returns its new name. Returns undefined if the settings record a journal but
+ * the file is missing. Throws Failure `usage` if there never was a journal, or if the journal is
+ * intact.
  */
 export function setJournalAside(path: string, now: number, isKnown: boolean): string | undefined {
   if (!isThere(path)) {

@@ -7,8 +7,8 @@ export interface KeptRate {
   /** When the rates were read, in epoch ms by the service's clock. */
   readonly keptAt: number;
   /**
-   * When the transaction settled, in epoch ms by the service's clock. Null if no process has seen
-   * the settlement.
+   * When the transaction settled, in epoch ms by the service's clock. Null until svcpay reads the
+   * settled transaction.
    */
   readonly settledAt: number | null;
   readonly fiat: string;
@@ -20,8 +20,8 @@ export interface SettlementRates {
   /** Stores current rates. The rates of the settlement later replace those of the submission. */
   keep(scope: string, txnId: string, rate: KeptRate): Promise<void>;
   /**
-   * Stores rates of a settlement that was seen late. `rate` counts only if there is no rate from
-   * the submission.
+   * Stores the rates of a settlement that svcpay detected late. If rates of the submission are
+   * stored, keeps these rates and stores only the time of the settlement.
    */
   keepLate(scope: string, txnId: string, rate: KeptRate): Promise<void>;
   of(scope: string, txnIds: readonly string[]): Promise<ReadonlyMap<string, KeptRate>>;

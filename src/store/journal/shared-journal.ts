@@ -1,5 +1,5 @@
 // The journal in a database that others share and restore. The journal refuses new payments if the
-// database may lack earlier payments. Submitted payments are still followed and recorded.
+// database may lack earlier payments. svcpay still follows and records submitted payments.
 import type { Failure } from '../../formats/failure.js';
 import type { Postgres } from '../database/postgres.js';
 import { checkTables, markRestored, type Identity } from '../database/postgres-schema.js';
@@ -8,10 +8,13 @@ import type { Journal } from './journal.js';
 import { journalPart } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 
-/** The last known state of the database: its generation, and the least number of submissions. */
+/**
+ * The last known state of the database: its generation, and the number of submissions that it must
+ * at least contain.
+ */
 export type SeenDatabase = Pick<Identity, 'generation' | 'recorded'>;
 
-/** Whether recorded payments are missing now. */
+/** Whether the database lacks payments that it had recorded earlier. */
 export const wentBack = (is: Identity, seen: SeenDatabase | undefined): boolean =>
   is.restored ||
   (seen !== undefined &&
@@ -21,11 +24,11 @@ export const wentBack = (is: Identity, seen: SeenDatabase | undefined): boolean 
 export interface SharedJournalOptions {
   readonly database: Postgres;
   readonly isAlive: (owner: string) => boolean;
-  /** Reads the identity of the database now. */
+  /** The identity of the database when the journal was opened. */
   readonly identity: Identity;
   /** The state of the database that this home remembers from earlier commands. */
   readonly seen?: SeenDatabase | undefined;
-  /** A further reason to refuse payments. */
+  /** Another reason to refuse payments. */
   readonly refusal?: Failure | undefined;
   /** Called after each submission, and after a read of the figures. */
   readonly onSeen?: (seen: SeenDatabase) => void;
@@ -46,16 +49,20 @@ export async function openSharedJournal({
   const compare = async (is: Identity, before: SeenDatabase | undefined): Promise<void> => {
     restored = wentBack(is, before);
     // Marks the database for all homes, including homes that cannot notice a restore. If the role
-    // may not write, only its own payments are refused.
+    // may not write, only this process refuses payments.
     if (restored && !is.restored) await markRestored(database).catch(() => undefined);
     seenDatabase = { generation: is.generation, recorded: is.recorded };
   };
   await compare(identity, seen);
 
-  /** Throws Failure `usage` if the home expects a different database. */
+  /**
+   * Compares the database with its last known state. Throws Failure `usage` if the connection leads
+   * to a different database.
+   */
   const look = async (): Promise<void> => {
     losses = database.losses();
-    // A submission of this process may be counted before its response arrives.
+    // The state before the read, because a submission of this process may increase
+    // `seenDatabase.recorded` during the read.
     const before = seenDatabase;
     const is = await checkTables(database, journalPart);
     if (is.id !== identity.id) throw anotherDatabase(database.source, is.id, identity.id);

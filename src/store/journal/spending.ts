@@ -1,7 +1,7 @@
-// Calculates the amount that an account spent within the last day, by the limit clock: a sum for
-// each period. Every change of an attempt updates the sums, so the cost does not depend on the
-// number of payments. Amounts are added as integers, in groups of nine digits, because SQLite
-// cannot add decimals exactly.
+// Calculates the amount that an account spent within the last day, by the limit clock. The journal
+// stores a sum for each period. Every change of an attempt updates the sums, so the time of the
+// calculation does not depend on the length of the history. Amounts are added as integers, in
+// groups of nine digits, because SQLite cannot add decimals exactly.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
@@ -13,14 +13,14 @@ import { arrivalOf } from './rows.js';
 /** The time in ms within which submitted payments count against a daily limit. */
 export const dayMs = 86_400_000;
 /**
- * The length of a period in ms. A day has 145 periods. The first period is added up from its
- * attempts.
+ * The length of a period in ms. The last day begins within a period, so svcpay adds up the attempts
+ * of this first period, and the stored sums of the 144 later periods.
  */
 export const periodMs = 600_000;
 
 const groupDigits = 9;
 
-/** A part of an amount: `units x 10^(9 x exponent)` of a currency. */
+/** Nine digits of an amount, which stand for `units x 10^(9 x exponent)` of the currency. */
 export interface Group {
   readonly ccy: string;
   readonly exponent: number;
@@ -72,7 +72,7 @@ export const keyOf = ({ ccy, exponent }: Group): string => `${ccy} ${exponent}`;
 
 /**
  * Adds to the sum of the period in which the attempt was submitted. A sign of -1 subtracts.
- * @param token the last change of the payment. Without that change, the sum stays unchanged
+ * @param token the token of the change. If the change was not written, the sum stays unchanged
  */
 export const addSpending = (
   [paymentId, number]: readonly [paymentId: string, attempt: number],
@@ -94,7 +94,9 @@ export const addSpending = (
   token,
 ];
 
-/** The amount that the account spent since this time of the limit clock. */
+/**
+ * The statement that adds up the amounts that the account spent since this time of the limit clock.
+ */
 export function spentSince(account: string, since: number): Statement {
   const first = Math.floor(since / periodMs);
   return [
@@ -135,9 +137,10 @@ export function spendsIn(rows: readonly unknown[]): Spend[] {
 }
 
 /**
- * A reading of the clock by which limits count a day. A database uses its own clock. A file has a
- * clock for each account that only grows. That clock adds up how far the machine's clock moved
- * between two submissions, and the service's clock decides about jumps.
+ * A reading of the limit clock, which measures the day of a daily limit. A journal in PostgreSQL
+ * uses the clock of the database. A journal in a file has a limit clock for each account, which
+ * never goes back. This limit clock adds up the time between readings by the machine's clock, and
+ * detects jumps of the machine's clock by the service's clock.
  */
 export interface LimitClock {
   /** The limit time in epoch ms, correct unless a clock has jumped. */
@@ -149,17 +152,18 @@ export interface LimitClock {
 }
 
 /**
- * The longest plausible gap between two readings. A clock that was set back, or further ahead than
- * this, does not show how much time passed.
+ * The longest plausible time between two readings. svcpay ignores a clock that shows a longer or
+ * negative time.
  */
 const longestGapMs = 365 * 86_400_000;
 /** The tolerance between two clocks, which covers the time that responses take. */
 const agreedMs = 60_000;
 
 /**
- * The present time of the limit clock. If the clocks disagree about the time that passed, the
- * shorter time counts, so that no jump starts a new day early. If no clock is plausible, no time
- * has passed, so the day ends 24 hours after the jump.
+ * The present time of the limit clock. If the machine's clock and the service's clock disagree
+ * about the time that passed, the shorter time counts, so that a jump of one clock does not start a
+ * new day early. If neither clock is plausible, the limit clock does not advance, so the day ends
+ * 24 hours after the jump.
  */
 export function advanced(
   before: LimitClock | undefined,
@@ -174,9 +178,8 @@ export function advanced(
 }
 
 /**
- * The reading from which time continues. A reading that includes the service's clock is not
- * replaced by a reading that lacks it. In the later run the service has not answered yet, so only
- * its earlier clock can detect a jump.
+ * The reading from which the limit clock continues. A reading without the service's clock does not
+ * replace a reading with the service's clock, because svcpay detects jumps by the service's clock.
  */
 export const kept = (before: LimitClock | undefined, clock: LimitClock): LimitClock =>
   before === undefined || before.service === null || clock.service !== null ? clock : before;
@@ -195,8 +198,8 @@ const clockSchema = v.array(
 );
 
 /**
- * Reads the clock of an account within a transaction, and stores the reading. After a jump, time
- * continues from the stored reading.
+ * Reads the limit clock of an account within a transaction. In a file, stores the reading that
+ * {@link kept} selects.
  */
 export async function limitTime(
   sql: Sql,

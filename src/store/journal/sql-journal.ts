@@ -82,7 +82,7 @@ export function openSqlJournal(
  */
 const optional = { isOptional: true } as const;
 
-/** Reads the row after the statements that wrote it. */
+/** Returns the row in the result of the last statement. */
 function writtenRow(results: readonly (readonly unknown[])[]): PaymentRow {
   const [row] = readRows(results.at(-1) ?? []);
   if (row === undefined)
@@ -131,13 +131,14 @@ async function takeReference(
 
 const take = 'UPDATE payments SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
 
-/** Claims a payment if it is not claimed by another process. Otherwise resolves with undefined. */
+/** Claims a payment unless another process claims it. Resolves with undefined in that case. */
 async function claimFree(
   database: SqlDatabase,
   id: string,
   owner: string,
 ): Promise<Claim | undefined> {
-  // The second statement sees the writes of a process for which the first statement waited.
+  // If the first statement waits for another process, the second statement sees the writes of that
+  // process.
   const [, rows = []] = await database.transaction((sql) =>
     sql.last(
       [`${take} AND (owner IS NULL OR owner = ?)`, owner, new TimeFromNow(leaseMs), id, owner],
@@ -186,9 +187,9 @@ async function write(database: SqlDatabase, claim: Claim, change: PaymentChange)
 }
 
 /**
- * Whether a change must survive a power loss. Only a possible submission and a person's decision
- * must, because the service can restore every other change. The other changes survive the end of
- * the process, and reach the disk with the next durable change.
+ * Whether a change must survive a power loss. Only a submission and a person's decision must
+ * survive it, because svcpay can restore every other change from the service. The other changes
+ * survive the end of the process, and reach the disk with the next durable change.
  */
 const mustLast = ({ attempt, abandoned }: PaymentChange): boolean =>
   attempt?.state === 'submitting' || abandoned === true || (attempt?.resolution ?? null) !== null;

@@ -43,8 +43,8 @@ export const checkJournal = (path: string, isKnown: boolean): void =>
   void openSqlite(journalIn(path, isKnown)).close();
 
 /**
- * Whether a file of any version contains a payment. Changes nothing. Throws Failure if the file is
- * damaged or missing.
+ * Whether a file of any version contains a payment. Does not change the file. Throws Failure if the
+ * file is damaged or missing.
  * @param apartFrom a service whose payments do not count, because they move no real money
  */
 export function holdsPayments(path: string, apartFrom: string | undefined): boolean {

@@ -28,13 +28,15 @@ const recipientSchema = v.object({
   acctNum: v.string(),
   acctName: v.optional(v.string()),
   party: partySchema,
-  /** The code numbers of the last payout. */
+  /** The numeric KYC codes of the last payout to this recipient. */
   codes: v.optional(
     v.object({ purpose: v.number(), source: v.number(), relationship: v.number() }),
   ),
 });
 
-/** The code numbers of payouts: the last used number, and labels of the service's numbers. */
+/**
+ * A numeric KYC code of payouts: the last used number, and a label for each number of the service.
+ */
 const codeSchema = v.object({
   last: v.optional(v.number()),
   labels: v.optional(v.record(v.string(), v.string())),
@@ -86,13 +88,13 @@ const profileSchema = v.object({
   codes: v.optional(codesSchema),
   limits: v.optional(limitsSchema),
   /**
-   * The address of the database without its password. If it is missing, the data is in files of
+   * The address of the database without its password. Without an address, the data is in files of
    * this home.
    */
   databaseUrl: v.optional(v.string()),
   /** The fiat currency in which rates are stored when a transaction settles. */
   fiat: v.optional(v.string()),
-  /** A block explorer, to which addresses on the screen link. */
+  /** The address of the block explorer to which the screen links. */
   explorer: v.optional(v.string()),
   /**
    * The id of the database from which this home has paid. A different database may lack those
@@ -107,9 +109,9 @@ const configSchema = v.object({
   recipients: v.optional(v.record(v.string(), recipientSchema), {}),
   /** The saved destinations of `send`, by name. */
   contacts: v.optional(v.record(v.string(), v.string()), {}),
-  /** Whether this home has made payments. An empty journal is then damaged. */
+  /** Whether this home has made payments. If it has, an empty journal counts as damaged. */
   hasJournal: v.optional(v.boolean()),
-  /** The database into which the journal was moved, so the file is outdated. */
+  /** The database into which the journal was moved. The journal file is then outdated. */
   journalMovedTo: v.optional(v.string()),
 });
 
@@ -165,8 +167,7 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
     ['', raw, configSchema.entries, isLimitName],
     ...profiles.flatMap(([name, profile]): typeof places => [
       [`profiles.${name}.`, profile, profileSchema.entries, isLimitName],
-      // Every unknown field is refused here, because in this object every field is meant as a
-      // limit.
+      // Refuses every unknown field of this object, because all its fields are meant as limits.
       [
         `profiles.${name}.limits.`,
         isFields(profile) ? profile['limits'] : undefined,
@@ -234,7 +235,7 @@ export async function changeRecipients(
   await config.update((before) => ({ ...before, recipients: change(before.recipients) }));
 }
 
-/** Adds a destination of `send` to the address book, or removes it. */
+/** Adds a destination of `send` to the address book, or removes the destination. */
 export async function changeContact(
   config: Document<Config>,
   name: string,
@@ -247,8 +248,8 @@ export async function changeContact(
 }
 
 /**
- * Finds the saved name that a person means: the identical name, otherwise the only name that is
- * equal except for letter case. Throws Failure `usage` if several names match.
+ * Finds the saved name that a person typed: the identical name, otherwise the only name that
+ * differs just in letter case. Throws Failure `usage` if several names match.
  */
 export function savedName(
   book: Readonly<Record<string, unknown>>,

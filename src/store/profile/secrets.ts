@@ -19,7 +19,9 @@ export type OpenKeyring = () => Promise<Keyring | undefined>;
 
 const secretsSchema = v.record(v.string(), v.string());
 
-/** @param openKeyring called only to save a secret, or if the file does not have the secret */
+/**
+ * @param openKeyring called to save or remove a secret, or if the file does not contain the secret
+ */
 export function openSecrets(home: Home, openKeyring: OpenKeyring) {
   const file = openDocument(home.config, 'secrets', secretsSchema);
   const keyring = async (): Promise<Keyring | undefined> =>
@@ -29,7 +31,7 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
       await file.update(({ [name]: _gone, ...others }) => others);
   };
   return {
-    /** Describes a place for people. */
+    /** Describes the place of a secret in a message. */
     where: (place: SecretPlace): string =>
       place === 'keyring' ? 'the system keyring' : `${file.path} (readable only by you)`,
     async save(name: string, secret: string): Promise<SecretPlace> {
@@ -57,8 +59,8 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
 }
 
 /**
- * Stores a secret and reads it back. Some keyrings accept a secret without a desktop session, but
- * store nothing.
+ * Stores a secret and reads it back, because some keyrings accept a secret without a desktop
+ * session, but do not store it.
  */
 const keeps = (ring: Keyring, name: string, secret: string): boolean =>
   tryKeyring(() => {
@@ -66,7 +68,10 @@ const keeps = (ring: Keyring, name: string, secret: string): boolean =>
     return ring.get(name);
   }) === secret;
 
-/** Returns the result of the action, or undefined if the keyring refuses (no session, locked). */
+/**
+ * Returns the result of the action, or undefined if the keyring refuses, for example because it is
+ * locked.
+ */
 function tryKeyring<T>(action: () => T): T | true | undefined {
   try {
     return action() ?? true;

@@ -24,12 +24,12 @@ export type Settings = Readonly<ReturnType<typeof resolveSettings>>;
 export const fromEnvironment = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
   env[name]?.trim() || undefined;
 
-/** The address of the embedded sandbox. svcpay never looks it up in DNS. */
+/** The address of the embedded sandbox. svcpay never resolves this address in DNS. */
 export const embeddedUrl = 'http://sandbox.localhost';
 
 /**
- * Reads the settings. Throws Failure `usage` for an unknown profile, because its limits would be
- * missing.
+ * Reads the settings. Throws Failure `usage` for an unknown profile, because the limits of the
+ * profile would be missing.
  * @param mayBeNew whether the command may create the profile
  */
 export function resolveSettings(
@@ -59,8 +59,8 @@ export function resolveSettings(
     baseUrl,
     apiKey,
     /**
-     * The secret from the environment. If it is missing, svcpay reads the secret from the secret
-     * store.
+     * The secret from the environment. If the variable is not set, svcpay reads the secret from the
+     * secret store.
      */
     apiSecret: given('SVCPAY_API_SECRET'),
     accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
@@ -158,7 +158,7 @@ export async function findDatabase(
   return databaseAt(databaseUrl, 'the setting database-url', env, secrets);
 }
 
-/** Adds the stored password of the address. Throws Failure `usage` for an invalid address. */
+/** Adds the stored password to the address. Throws Failure `usage` for an invalid address. */
 export async function databaseAt(
   address: string,
   source: string,

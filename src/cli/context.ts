@@ -1,5 +1,5 @@
-// The context of a command: terminal, service and journal. svcpay opens expensive parts on first
-// use.
+// Opens the context of a command: terminal, service and journal. svcpay opens the expensive parts
+// on first use.
 import { fieldFromWireName } from '../api/wire.js';
 import { takesAnyCertificate } from '../api/network/connections.js';
 import { networkTransport, type OpeningTransport } from '../api/network/network.js';

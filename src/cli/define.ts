@@ -35,7 +35,10 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
 
 type Nothing = Readonly<Record<never, never>>;
 
-/** A command without its types. The command parses its own raw values, so no cast is necessary. */
+/**
+ * A command without the types of its values. The command parses its own raw values, so no cast is
+ * necessary.
+ */
 export interface Command extends Omit<
   CommandDefinition,
   'arguments' | 'options' | 'formats' | 'run'
@@ -65,7 +68,7 @@ export function defineCommand<A extends Values = Nothing, O extends Values = Not
   };
 }
 
-/** A name in the command tree, with the loader of its code. */
+/** A name in the command tree, with the loader of the command's code. */
 export interface Branch {
   readonly name: string;
   readonly summary: string;

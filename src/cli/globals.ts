@@ -1,4 +1,4 @@
-// The global options, which svcpay accepts before or after the command's name.
+// Defines the global options, which svcpay accepts before or after the command's name.
 import { formats } from '../terminal/rows/view.js';
 import { choice, duration, flag, text, unless, word, type ValuesOf } from './values.js';
 

@@ -3,7 +3,7 @@ import type { Failure } from '../formats/failure.js';
 import type { Input, OutputStream } from '../terminal/terminal.js';
 import type { PaymentDeps } from '../wallet/payment/contract.js';
 
-/** Writes one whole text to stdout without loading the rest of the terminal code. */
+/** Writes a complete text to stdout without loading the rest of the terminal code. */
 export interface Page {
   readonly isTTY: boolean;
   readonly columns: number | undefined;

@@ -1,5 +1,5 @@
-// Tool results that add figures to the output of a command: the total of a quote, the sums of a
-// statement.
+// Builds tool results that add figures to the output of a command: the total of a quote, the sums
+// of a statement.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Failure } from '../../formats/failure.js';

@@ -185,7 +185,7 @@ const limitRows = v.array(
   v.looseObject({ rule: v.optional(v.string()), ccy: v.nullish(v.string()) }),
 );
 
-/** The currencies that currently have a daily limit. */
+/** Returns the currencies that currently have a daily limit. */
 async function dailyLimits(
   signal: AbortSignal,
   context: Context,
@@ -199,8 +199,8 @@ async function dailyLimits(
 }
 
 /**
- * Returns the lower of the two fee limits. Throws Failure `usage` for a limit that cannot be
- * compared, and `limit` if the server's limit is in another currency.
+ * Returns the lower of the two fee limits. Throws Failure `usage` for a limit that svcpay cannot
+ * compare, and `limit` if the server's limit is in another currency.
  */
 function lowerFee(most: string, given: unknown, ccy: string): string {
   const own = feeIn(most, ccy);
@@ -223,7 +223,7 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
   );
 }
 
-/** The fee limit in this currency, or undefined if the limit is in another currency. */
+/** Returns the fee limit in this currency, or undefined if the limit is in another currency. */
 function feeIn(maxFee: string, ccy: string): MaxFee | undefined {
   try {
     return parseMaxFee(maxFee)(ccy);

@@ -1,6 +1,6 @@
-// The results of the tools as JSON Schema. Services omit and add fields, so the schema requires
-// only the fields that every response has. Every client reads the whole schema, so the schema
-// describes the fields of a transaction only once.
+// Describes the results of the tools as JSON Schema. Services omit and add fields, so the schema
+// requires only the fields that every response has. Every client reads the whole schema, so the
+// schema describes the fields of a transaction only once.
 import { institutionFields, usdtAddressFields, walletFields } from '../../api/reading/objects.js';
 import {
   count,

@@ -100,8 +100,8 @@ const readQuote: ReadAsked = async (given, context) => {
 };
 
 /**
- * Reads the target of a payment, by the command of the tool. Throws Failure `usage` if the inputs
- * do not describe a payment.
+ * The functions that read the target of a payment, by the command of the tool. Each function throws
+ * Failure `usage` if the inputs do not describe a payment.
  */
 export const askedBy: Readonly<Record<string, ReadAsked>> = {
   send: readSend,

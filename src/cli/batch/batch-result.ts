@@ -1,5 +1,5 @@
-// The result file of a batch: the rows of the batch file with their outcomes. The next run of the
-// batch continues the result file.
+// Writes the result file of a batch, which contains the rows of the batch file with their outcomes.
+// The next run of the batch continues the result file.
 import { createReadStream } from 'node:fs';
 import { stringify } from 'csv-stringify/sync';
 import Big from 'big.js';

@@ -1,4 +1,5 @@
-// Closed months: their files and corrections, as recorded in the journal or the database.
+// Reads and writes the files and corrections of closed months, which the journal or the database
+// records.
 import { basename, dirname, join } from 'node:path';
 import Big from 'big.js';
 import { parse } from 'csv-parse/sync';

@@ -11,7 +11,7 @@ import {
 } from '../values.js';
 import { topicNames } from './topics.js';
 
-/** A place for a value: a choice, a word from local data, or any word. */
+/** A value in a command line: a choice, a word from local data, or any word. */
 export interface Slot extends Omit<Shape, 'kind' | 'short'> {
   readonly repeated: boolean;
 }

@@ -1,4 +1,4 @@
-// The help topics, and the meaning of every exit code.
+// Defines the help topics, and the meaning of every exit code.
 import { wrap } from '../../terminal/layout.js';
 import { exitCodes } from '../../formats/failure.js';
 

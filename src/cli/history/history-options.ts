@@ -1,4 +1,4 @@
-// The filters of `tx list` and `tx export`. Specification: endpoint 10.
+// Defines the filters of `tx list` and `tx export`. Specification: endpoint 10.
 import type { ServiceClient } from '../../api/client.js';
 import { fieldFromWireName } from '../../api/wire.js';
 import type { TransactionFilter } from '../../api/types.js';

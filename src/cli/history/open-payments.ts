@@ -38,7 +38,7 @@ export interface OpenPayment {
 export interface Refreshed {
   /** The payments that are still open, oldest first. */
   readonly open: readonly OpenPayment[];
-  /** The transactions that ended since the last check, whose ends the journal now contains. */
+  /** The transactions that ended since the last check, which the journal now contains as ended. */
   readonly ended: readonly Transaction[];
   /** The reason why a read failed, or undefined if all reads succeeded. */
   readonly failure: Failure | undefined;
@@ -134,7 +134,7 @@ export async function readListed(
 
 /**
  * Whether a payment has ended. The outcome of a submitted payment that expired or was cancelled is
- * unknown, so the payment has not ended. A payment in `error` ends when a person closes it.
+ * unknown, so the payment has not ended. A payment in `error` ends when a person resolves it.
  */
 const isOver = ({ payment, txn }: OpenPayment): boolean =>
   txn !== undefined &&

@@ -74,7 +74,7 @@ export const txResolve = defineCommand({
 
 /**
  * Re-reads the transaction, because the service's report may be more exact than a person's answer.
- * If the read fails, svcpay records the answer alone.
+ * If the read fails, svcpay records only the person's answer.
  */
 async function readAgain(payment: Payment, txnId: string, context: Context): Promise<Payment> {
   const { client, journal } = await context.account();

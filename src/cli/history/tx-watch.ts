@@ -80,7 +80,8 @@ export const txWatch = defineCommand({
 const readsApartMs = 1_000;
 
 /**
- * The free rows below the lines: one row for the cursor, and one spare row for a shrinking window.
+ * The number of free rows below the lines: one row for the cursor, and one spare row for a
+ * shrinking window.
  */
 const rowsBelow = 2;
 

@@ -10,7 +10,7 @@ import { spentBy } from '../../wallet/history/ledger-entry.js';
 import type { Approval, PaymentEvent } from '../../wallet/payment/contract.js';
 import type { Quote } from '../../wallet/quote/quote.js';
 
-/** How the command presents a payment. */
+/** Defines how a command presents a payment. */
 export interface Presentation {
   readonly about: readonly CardDetail[];
   /** The expiry of the order in epoch ms. */

@@ -1,4 +1,4 @@
-// The wizard's questions about the recipient of a payout.
+// Asks the wizard's questions about the recipient of a payout.
 import type { Institution } from '../../api/types.js';
 import { countryCodes, countryName } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';

@@ -25,7 +25,7 @@ export function parseMethod(text: string): string {
   throw new Failure('usage', `"${text}" is not a method: use GET, POST, PUT or DELETE.`);
 }
 
-/** Replaces `{accountId}` in a path by the account's id. */
+/** Replaces `{accountId}` in a path with the account's id. */
 export async function fillIn(path: string, client: ServiceClient): Promise<string> {
   if (!path.includes(accountPlaceholder)) return path;
   return path.replaceAll(accountPlaceholder, encodeURIComponent(await client.accountId()));

@@ -13,7 +13,7 @@ import { formatDuration } from '../../formats/duration.js';
 import type { LiveOptions } from '../live.js';
 import type { promptTheme } from './theme.js';
 
-/** The time limit of a question: the expiry of a quote. */
+/** The time limit of a question, such as the expiry of a quote. */
 export interface Deadline {
   /** Returns the remaining time in milliseconds. */
   readonly left: () => number;

@@ -41,7 +41,7 @@ export interface BatchSummary {
   readonly notBegun: number;
   /** The amounts debited in this run, including fees. */
   readonly spent: readonly { readonly ccy: string; readonly amount: Big }[];
-  /** The planned total at the start, without fees. */
+  /** The planned totals at the start of the run, without fees. */
   readonly totals: readonly BatchSum[];
   /**
    * The quoted or estimated debit of each wallet, or null if svcpay neither asked a question nor
@@ -50,7 +50,7 @@ export interface BatchSummary {
   readonly cost: readonly BatchCost[] | null;
   /** The earlier run with which svcpay compares this run. */
   readonly lastRun: { readonly at: number; readonly name: string; readonly rows: number } | null;
-  /** Differences from earlier runs. */
+  /** The differences from earlier runs. */
   readonly remarks: readonly BatchRemark[];
   /** The digest of all payments of the batch, if --seal or --sealed is given. */
   readonly seal: string | null;
@@ -109,7 +109,7 @@ const changeOf = ({ before, now, note }: BatchRemark): string =>
     .filter((part) => part !== '')
     .join(', ');
 
-/** Describes a remark, such as `Line 4: Bob Tran: account changed, 0123456789 -> 9876543210`. */
+/** Describes a remark, such as `Bob Tran: account changed, 0123456789 -> 9876543210`. */
 export const remarkText = (remark: BatchRemark): string =>
   [
     remark.line === null ? '' : `Line ${remark.line}: `,

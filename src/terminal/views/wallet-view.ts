@@ -48,7 +48,7 @@ export function walletList(footer?: string, isOne = false): ListView<Wallet> {
   };
 }
 
-/** Returns a message such as `This account has no XYZ wallet. It has BTC, USDT.` */
+/** Returns a message that names the missing wallet and the account's wallets. */
 export const noWalletText = (ccy: string, wallets: readonly Wallet[]): string =>
   `This account has no ${ccy} wallet. ` +
   `It has ${wallets.map((wallet) => wallet.ccy).join(', ') || 'none'}.`;

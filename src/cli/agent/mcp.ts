@@ -15,7 +15,7 @@ import { errorFor, type ToolError } from './failures.js';
 import { rawOf, readGiven, readValues, type GivenInputs } from './inputs.js';
 import { refuseRepeat, refuseRepeatAtSubmission } from './pay-once.js';
 import { serveMcp, type ResourceRow } from './server.js';
-import { askedBy, payoutDraft, type RequestedPayment } from './targets.js';
+import { requestReaders, payoutDraft, type RequestedPayment } from './targets.js';
 import { shortWait, tools, type ToolRow } from './tools.js';
 
 const usualMaxFee = '1%';
@@ -99,14 +99,17 @@ async function callTool(
     readValues(command, values, given);
     if (row.name === 'quote_payout') payoutDraft(rawOf(values), context);
     const different = typeof differentFrom === 'string' ? differentFrom : '';
-    const asked =
-      row.effect === 'pays' ? await askedBy[called.command]?.(rawOf(values), context) : undefined;
-    const terms = asked && (await checkPayment(asked, values, different, serving, signal, context));
+    const requested =
+      row.effect === 'pays'
+        ? await requestReaders[called.command]?.(rawOf(values), context)
+        : undefined;
+    const terms =
+      requested && (await checkPayment(requested, values, different, serving, signal, context));
     const ran = await run(
-      commandLine(withoutWait(called, asked), command, { ...values, ...terms }),
+      commandLine(withoutWait(called, requested), command, { ...values, ...terms }),
       signal,
       context,
-      asked && refuseRepeatAtSubmission(different, context.now),
+      requested && refuseRepeatAtSubmission(different, context.now),
     );
     const result = resultOf(row, ran, errorOf);
     const content = result.isError ? undefined : row.answer?.(result.content, given, ran.failure);
@@ -143,8 +146,8 @@ const definedOnly = (given: GivenInputs): GivenInputs =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 
 /** Returns a tool whose call does not wait for the end of a slow payment. */
-const withoutWait = (row: ToolRow, asked: RequestedPayment | undefined): ToolRow =>
-  asked?.slow === true
+const withoutWait = (row: ToolRow, requested: RequestedPayment | undefined): ToolRow =>
+  requested?.slow === true
     ? { ...row, always: row.always?.map((each) => (each === shortWait ? '--no-wait' : each)) }
     : row;
 
@@ -154,14 +157,14 @@ const withoutWait = (row: ToolRow, asked: RequestedPayment | undefined): ToolRow
  * payment.
  */
 async function checkPayment(
-  asked: RequestedPayment,
+  requested: RequestedPayment,
   values: GivenInputs,
   differentFrom: string,
   { maxFee: most }: Serving,
   signal: AbortSignal,
   context: Context,
 ): Promise<{ maxFee: string }> {
-  const { from, target } = asked;
+  const { from, target } = requested;
   if (!(await dailyLimits(signal, context)).includes(from)) {
     throw new Failure(
       'limit',
@@ -211,11 +214,11 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
     );
   }
   if (typeof given !== 'string') return most;
-  const asked = parseMaxFee(given)(ccy);
-  if ('percent' in own && 'percent' in asked)
-    return new Big(asked.percent).lt(own.percent) ? given : most;
-  if ('amount' in own && 'amount' in asked)
-    return new Big(asked.amount).lt(own.amount) ? given : most;
+  const requestedFee = parseMaxFee(given)(ccy);
+  if ('percent' in own && 'percent' in requestedFee)
+    return new Big(requestedFee.percent).lt(own.percent) ? given : most;
+  if ('amount' in own && 'amount' in requestedFee)
+    return new Big(requestedFee.amount).lt(own.amount) ? given : most;
   throw new Failure(
     'usage',
     `Not sent: maxFee is ${given}, and the highest fee here is ${most}. ` +

@@ -9,7 +9,7 @@ import type { Context } from '../context.js';
 
 const paidWithinMs = 24 * 60 * 60 * 1000;
 /** The largest number of earlier payments to compare. */
-const mostLooked = 1_000;
+const mostCompared = 1_000;
 
 /**
  * Throws Failure `usage` with the earlier transaction's id if the same amount went to the same
@@ -28,7 +28,7 @@ export async function refuseRepeat(
   const journal = await account.journal();
   const payments = [
     ...(await journal.open(account.scope)),
-    ...(await journal.latest(account.id, mostLooked)),
+    ...(await journal.latest(account.id, mostCompared)),
   ];
   refuseAmong(payments, target, ref, differentFrom, context.now());
 }
@@ -41,7 +41,7 @@ export const refuseRepeatAtSubmission =
   (differentFrom: string, now: () => number): NonNullable<PaymentDeps['refuse']> =>
   async (payment, latest) => {
     refuseAmong(
-      await latest(mostLooked),
+      await latest(mostCompared),
       targetOf(decodeOrder(payment.request)),
       payment.ref,
       differentFrom,

@@ -29,12 +29,12 @@ export interface RequestedPayment {
   readonly slow: boolean;
 }
 
-type ReadAsked = (given: RawValues, context: Context) => Promise<RequestedPayment>;
+type ReadRequest = (given: RawValues, context: Context) => Promise<RequestedPayment>;
 
 const word = (raw: RawValues[string]): string | undefined =>
   typeof raw === 'string' ? raw : undefined;
 
-const readSend: ReadAsked = async (given, context) => {
+const readSend: ReadRequest = async (given, context) => {
   const { settings, now } = context;
   const words = {
     to: word(given['destination']),
@@ -59,7 +59,7 @@ export function payoutDraft(given: RawValues, { config, settings }: Context) {
   return draft;
 }
 
-const readPayout: ReadAsked = async (given, context) => {
+const readPayout: ReadRequest = async (given, context) => {
   const {
     method,
     institution = '',
@@ -82,7 +82,7 @@ const readPayout: ReadAsked = async (given, context) => {
  * Reads the wallet that a quote debits. The target is undefined, because the check at the
  * submission compares the order of the quote from the journal.
  */
-const readQuote: ReadAsked = async (given, context) => {
+const readQuote: ReadRequest = async (given, context) => {
   const { client } = await context.account();
   const txn = await client.transaction(String(given['id']));
   if (directionOf(txn) === 'receive')
@@ -103,7 +103,7 @@ const readQuote: ReadAsked = async (given, context) => {
  * The functions that read the target of a payment, by the command of the tool. Each function throws
  * Failure `usage` if the inputs do not describe a payment.
  */
-export const askedBy: Readonly<Record<string, ReadAsked>> = {
+export const requestReaders: Readonly<Record<string, ReadRequest>> = {
   send: readSend,
   swap: async ({ words, receive }) => ({
     from: planSwap(readSwapWords(String(words), receive === true), receive === true).from,

@@ -75,7 +75,7 @@ export async function openFile(
 export const labelOf = (file: string, name: string): string =>
   name === '' ? (file === '-' ? 'stdin' : basename(file)) : name;
 
-interface Asked {
+interface NameRequest {
   readonly file: string;
   readonly needsYes: boolean;
   /** The name of the run, which is empty for a run without a name. */
@@ -89,7 +89,7 @@ interface Asked {
 async function nameFor(
   stale: readonly SettledRow[],
   { rows, settled }: BatchCheck,
-  { file, needsYes, name: before }: Asked,
+  { file, needsYes, name: before }: NameRequest,
   { ask, now }: Context,
 ): Promise<string | undefined> {
   const at = Math.max(...stale.map((row) => row.at));

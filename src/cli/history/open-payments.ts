@@ -49,8 +49,8 @@ export interface Refreshed {
 /**
  * The number of concurrent reads of a refresh, kept low because a refresh only serves the display.
  */
-const atOnce = 4;
-const atMost = 24;
+const concurrentReads = 4;
+const mostReads = 24;
 const refreshTimeoutMs = 5_000;
 
 /** Reads the states of the open payments without confirming a payment. */
@@ -61,7 +61,7 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   const submitted = payments.filter(hasTransaction);
   // A single read returns more fields than the list, and a few single reads take no longer than the
   // list.
-  if (submitted.length > atOnce)
+  if (submitted.length > concurrentReads)
     await within(
       refreshTimeoutMs,
       readListed(submitted, outcomes, service, context).catch(failureOf),
@@ -69,14 +69,14 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
     );
   const waiting = submitted
     .filter(({ id }) => !outcomes.has(id))
-    .slice(0, atMost)
+    .slice(0, mostReads)
     .toReversed();
   const worker = async (): Promise<void> => {
     for (let payment = waiting.pop(); payment !== undefined; payment = waiting.pop()) {
       outcomes.set(payment.id, await readLatest(payment, context).catch(failureOf));
     }
   };
-  const workers = Array.from({ length: Math.min(atOnce, waiting.length) }, worker);
+  const workers = Array.from({ length: Math.min(concurrentReads, waiting.length) }, worker);
   if (workers.length > 0) await within(refreshTimeoutMs, Promise.all(workers), context);
   const answered = payments.map((payment) => ({ payment, outcome: outcomes.get(payment.id) }));
   const failures = answered.flatMap(({ payment, outcome }) =>
@@ -116,7 +116,7 @@ export async function readListed(
   const startTime = new Date(
     Math.min(...submitted.map(({ openedAt }) => openedAt)) - dayMs,
   ).toISOString();
-  const limit = pLimit(atOnce);
+  const limit = pLimit(concurrentReads);
   let pages = 0;
   for await (const page of service.eachTransactionPage({ time: 'other', startTime })) {
     await Promise.all(

@@ -61,9 +61,9 @@ interface Opened {
  * The action of a pressed key: to leave, to open a row, or undefined if the key only changes the
  * view.
  */
-type Wish = 'leave' | 'open' | undefined;
+type KeyAction = 'leave' | 'open' | undefined;
 
-export function pressed({ name, ctrl, sequence }: Key, view: View): readonly [View, Wish] {
+export function pressed({ name, ctrl, sequence }: Key, view: View): readonly [View, KeyAction] {
   const { model, opened } = view;
   if (ctrl === true && name === 'c') return [view, 'leave'];
   if (opened !== undefined) return [{ model, opened: undefined }, undefined];
@@ -120,10 +120,10 @@ async function showScreen({ overview, more }: OverviewData, context: Context): P
     else change({ home: seen.overview, more: seen.more, problem: undefined });
   };
   const release = takeKeys(terminal, (key) => {
-    const [next, wish] = pressed(key, view);
+    const [next, action] = pressed(key, view);
     view = next;
-    if (wish === 'leave') leave();
-    if (wish === 'open') void open();
+    if (action === 'leave') leave();
+    if (action === 'open') void open();
     draw();
   });
   const stopTicking = every(tickMs, draw);
@@ -136,7 +136,7 @@ async function showScreen({ overview, more }: OverviewData, context: Context): P
       () => undefined,
     );
     const loops = [
-      poll(policies.watchScreen, again(refresh), { ...context, signal: ended.signal }),
+      poll(policies.watchScreen, afterFirstTurn(refresh), { ...context, signal: ended.signal }),
       followInbox(merge, refresh, ended.signal, context),
     ];
     await Promise.race([Promise.all(loops), aborted(ended.signal)]);
@@ -158,7 +158,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 /**
  * Returns a poll step that skips the first turn, because the screen has just shown its first data.
  */
-const again =
+const afterFirstTurn =
   (work: () => Promise<void>) =>
   async ({ number }: PollTurn): Promise<PollNext<void>> => {
     if (number > 1) await work();
@@ -198,7 +198,7 @@ async function followInbox(
     merge(fresh);
     await refresh();
   };
-  await poll(policies.watchInbox, again(read), { ...context, signal });
+  await poll(policies.watchInbox, afterFirstTurn(read), { ...context, signal });
 }
 
 function linesOf(now: number, { model, opened }: View, { terminal }: Context): string[] {

@@ -84,14 +84,14 @@ async function bodyOf(
   return method !== 'POST' || context.stdin.isTTY ? undefined : readPipedBody(context);
 }
 
-interface Asked {
+interface RequestFlags {
   readonly method: string;
   readonly data: string | undefined;
   readonly include: boolean;
   readonly paginate: boolean;
 }
 
-function checkFlags({ method, data, include, paginate }: Asked, { globals }: Context): void {
+function checkFlags({ method, data, include, paginate }: RequestFlags, { globals }: Context): void {
   const usage = (message: string): Failure => new Failure('usage', message);
   const formatted = globals.json || globals.output !== undefined || globals.fields !== undefined;
   if (data !== undefined && ['GET', 'HEAD'].includes(method))

@@ -70,19 +70,22 @@ interface CheckedDeposit {
 
 const deposits = { btc: bitcoinDeposit, lightning: lightningDeposit };
 
-interface Asked {
+interface AddressAnswers {
   readonly ccy: PermanentAddress['ccy'] | undefined;
   readonly chain: Chain | undefined;
 }
 
-const step = stepFor<Asked>();
+const step = stepFor<AddressAnswers>();
 
 /**
  * Asks for the currency and the blockchain. The question for the blockchain has no default, because
  * money sent over the wrong blockchain is lost.
  */
-async function askPermanent(start: Asked, ask: Ask['steps']): Promise<PermanentAddress | Back> {
-  const asked = await walk<Asked>(start, [
+async function askPermanent(
+  start: AddressAnswers,
+  ask: Ask['steps'],
+): Promise<PermanentAddress | Back> {
+  const asked = await walk<AddressAnswers>(start, [
     step('ccy', (_soFar, before) => ask.select({ ...currencyQuestion, default: before?.ccy })),
     step(
       'chain',

@@ -54,11 +54,11 @@ async function receiveOver(
     throw leftAtOnce(context, 'Nothing was requested');
 }
 
-type Way = { readonly method: ReceiveMethod } | { readonly address: PermanentAddress };
+type ReceiveChoice = { readonly method: ReceiveMethod } | { readonly address: PermanentAddress };
 
 const ways: readonly {
   readonly name: string;
-  readonly value: Way;
+  readonly value: ReceiveChoice;
   readonly description: string;
 }[] = [
   {
@@ -95,17 +95,17 @@ export const receive = defineCommand({
       `svcpay receive lightning ${amount ?? '50000sat'}`,
     );
     const choices = amount === undefined ? ways : ways.filter(({ value }) => 'method' in value);
-    for (let before: Way | undefined; ;) {
-      const way: Way | Back = await context.ask.steps.select<Way>({
+    for (let before: ReceiveChoice | undefined; ;) {
+      const choice: ReceiveChoice | Back = await context.ask.steps.select<ReceiveChoice>({
         message: 'How do you want to be paid?',
         flag: 'METHOD',
         choices,
         default: before,
       });
-      if (way === back) throw leftAtOnce(context, 'Nothing was requested');
-      if ('address' in way) return showAddress(way.address, flags.qrFile, context);
-      if ((await runReceive(way.method, amount, flags, context)) !== back) return;
-      before = way;
+      if (choice === back) throw leftAtOnce(context, 'Nothing was requested');
+      if ('address' in choice) return showAddress(choice.address, flags.qrFile, context);
+      if ((await runReceive(choice.method, amount, flags, context)) !== back) return;
+      before = choice;
     }
   },
 });

@@ -77,7 +77,7 @@ async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Chec
   if (takesAnyCertificate(context.env)) yield { check: 'TLS', ...unchecked(context) };
   const secret = await found('Secret', () => checkSecret(context));
   yield secret;
-  const { finding, answer, at } = await ask(context);
+  const { finding, answer, at } = await probe(context);
   yield { check: 'Service', ...finding };
   if (answer === undefined) return;
   const isSandbox = isLoopback(new URL(context.settings.baseUrl ?? '').hostname);
@@ -214,7 +214,7 @@ async function checkSecret(context: Context): Promise<Finding> {
     : ok(`in ${place}`);
 }
 
-interface Asked {
+interface ProbeResult {
   readonly finding: Finding;
   readonly answer?: HttpResponse;
   /** The machine's time when the response or the error arrived, in epoch ms. */
@@ -224,7 +224,7 @@ interface Asked {
 const probeTimeoutMs = 10_000;
 
 /** Sends a request with an invalid token. A 401 response shows that the service answers. */
-async function ask({ settings, transport, now, signal, version }: Context): Promise<Asked> {
+async function probe({ settings, transport, now, signal, version }: Context): Promise<ProbeResult> {
   const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
   const sentAt = now();
   try {

@@ -13,8 +13,8 @@ description: Use the svcpay command line to read balances and history, receive, 
 
 ## Rules
 
-- Write every amount with its unit, e.g. \`50000sat\`, \`0.0005btc\`, \`25usdt\` or \`500000vnd\`. Never guess a unit.
-- Run every command with \`--json\`. The command then prints one JSON document to stdout. If the command fails, the last line of stderr is
+- Write every amount with its unit, such as \`50000sat\`, \`0.0005btc\`, \`25usdt\` or \`500000vnd\`. Never guess a unit.
+- Run every command with \`--json\`. Every command then prints one JSON document to stdout. If the command fails, the last line of stderr is
   \`{"error":{"kind","message","hint","exitCode"}}\`.
 - Before you pay, run the payment command with \`--quote-only\` to see the full cost. A quote moves no money.
 - A payment needs \`--yes\` and \`--ref REF\`. Use the same reference for the same purpose, even after an error, a timeout or a lost response. A new

@@ -83,7 +83,7 @@ const isAllowed = ({ file, target }: Pick<Import, 'file' | 'target'>): boolean =
 };
 
 describe('the source code', () => {
-  test('imports only along the arrows of the architecture', () => {
+  test('imports only in the directions that the architecture permits', () => {
     expect(allImports().filter((each) => !isAllowed(each))).toEqual([]);
   });
 

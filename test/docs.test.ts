@@ -66,7 +66,7 @@ describe.each(documents)('%s', (document) => {
   test('names only existing files', () => expect(missingFiles(document)).toEqual([]));
 });
 
-test('the documents use each payment reference on one page, so readers can follow all pages', () => {
+test('the documents use each payment reference on only one page, so that readers can follow every page', () => {
   const used = documents.flatMap((document) =>
     [...new Set(textOf(document).match(/(?:--ref |ref: ')[\w-]+/g))].map((ref) => ({
       ref: ref.replace(/^(?:--ref |ref: ')/, ''),

@@ -21,7 +21,7 @@ describe('the test workflow', () => {
   const { jobs }: { jobs: { test: Job } } = parse(textOf('.github/workflows/test.yml'));
   const { matrix } = jobs.test.strategy;
 
-  test('runs exactly the two commands of README.md', () => {
+  test('runs exactly the two test commands of README.md', () => {
     const commands = [...textOf('README.md').matchAll(/^npm ci && npm \S+(?: \w+)?(?= +#)/gm)];
     expect(commands).toHaveLength(2);
     expect(jobs.test.steps.flatMap(({ run = [] }) => run)).toEqual(commands.map(([line]) => line));

@@ -412,7 +412,7 @@ describe('ServiceClient after a 401 answer', () => {
     expect(tokens.token?.accessToken).toBe('fresh');
   });
 
-  test('fails after a 401 for one new token if no token worked before', async () => {
+  test('fails after one new token gets a 401 if no earlier token worked', async () => {
     const { client, service } = world();
     service.on('GET', walletPath, expired, expired);
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -423,7 +423,7 @@ describe('ServiceClient after a 401 answer', () => {
     expect(service.requests()).toHaveLength(3);
   });
 
-  test('fails after a 401 for four new tokens if an earlier token worked', async () => {
+  test('fails after four new tokens get a 401 if an earlier token worked', async () => {
     const { client, service, pauses } = world({ random: () => 0.999 });
     service.on('GET', walletPath, wallets, ...Array<typeof expired>(5).fill(expired));
     service.on(
@@ -450,7 +450,7 @@ describe('ServiceClient after a 401 answer', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('fails after one new token if a 401 concerns another account', async () => {
+  test('requests only one new token if a 401 concerns another account', async () => {
     const { client, service } = world();
     const other = answer(401, { error: 'you are not authorized to view this account' });
     service.on('GET', '/api/v2/account/ne01-other/wallet/', other, other);

@@ -444,7 +444,7 @@ describe('ServiceClient with another service name', () => {
 });
 
 describe('ServiceClient raw request', () => {
-  test('sends the body and returns the answer unchanged in a raw request', async () => {
+  test('sends the body of a raw request unchanged and returns the answer unchanged', async () => {
     const { client, service } = world({ maker: 'acme' });
     const body = '{ "amtRequested": 1e-8, "method": "servicepay" }';
     service.on('POST', '/api/v2/transaction?x=1', answer(418, 'short and stout', { 'x-id': '7' }));

@@ -287,7 +287,7 @@ describe('ServiceClient outcome of a write request', () => {
     });
   });
 
-  test('reports an unknown outcome only if the interrupt comes after the confirmation was sent', async () => {
+  test('reports an unknown outcome after an interrupt only if the confirmation was already sent', async () => {
     for (const [requestSent, kind] of [
       [true, 'pending'],
       [false, 'interrupted'],

@@ -50,7 +50,7 @@ describe('ServiceClient after a 429 answer', () => {
     expect(pauses).toEqual([188, 375, 750, 1_500, 3_000, 6_000]);
   });
 
-  test('reports the time to wait after a 429 to a confirmation without repeating the confirmation', async () => {
+  test('reports the time to wait after a 429 to a confirmation, but does not repeat the confirmation', async () => {
     const { client, service, pauses } = world({ rateLimitWaitMs: 120_000 });
     service.on('PUT', `${path}/confirm`, full(7));
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({

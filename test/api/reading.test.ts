@@ -235,7 +235,7 @@ describe('ServiceClient field reader', () => {
     );
   });
 
-  test('refuses a transaction id that is a number with lost digits', async () => {
+  test('refuses a numeric transaction id that has lost digits', async () => {
     const { client, service } = world();
     service.on(
       'GET',

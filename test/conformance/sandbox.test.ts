@@ -511,7 +511,7 @@ describe('sandbox transaction states', () => {
       expect(await confirm(txn.txnId)).toMatchObject(finalState(txn.txnId, 'completed'));
     }));
 
-  test('moves an on-chain receive from `srcintent` over `srccreated` to `completed`', () =>
+  test('moves an on-chain receive from `srcintent` through `srccreated` to `completed`', () =>
     withSandbox({}, async ({ sandbox, run, read }) => {
       const txn = await run(bodies.receiveOnchain(0.001));
       const { reqDetails } = txn.sourceReq;
@@ -561,9 +561,15 @@ describe('sandbox transaction states', () => {
       expect(await confirm(txnId)).toMatchObject(finalState(txnId, 'usercanceled'));
     }));
 
-  test.for(['sendLightning', 'sendLnurl', 'sendOnchain', 'sendUsdt', 'payout'] as const)(
+  test.for([
+    ['a Lightning send', 'sendLightning'],
+    ['a send to a Lightning Address', 'sendLnurl'],
+    ['an on-chain send', 'sendOnchain'],
+    ['a USDT send', 'sendUsdt'],
+    ['a payout', 'payout'],
+  ] as const)(
     'reserves the funds of %s in `srccreated` and debits the funds in `completed`',
-    (kind) =>
+    ([, kind]) =>
       withSandbox({}, async ({ sandbox, run, read, wallet, get, renew }) => {
         await sandbox.clock.freeze();
         const argument = {

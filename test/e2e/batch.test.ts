@@ -453,7 +453,7 @@ describe('svcpay batch', () => {
     expect(confirmations(around.sandbox)).toHaveLength(0);
   });
 
-  test('asks for a highest fee per row instead of quoting a batch of more than 100 rows', async ({
+  test('asks for a maximum fee per row instead of quoting a batch of more than 100 rows', async ({
     around,
   }) => {
     const tty = svcpayTty(

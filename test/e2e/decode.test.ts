@@ -55,9 +55,7 @@ describe('svcpay with SVCPAY_MAKER=acme', () => {
   });
 });
 
-test('sandbox reset lets a client sign in again with an already used signature', async ({
-  sandbox,
-}) => {
+test('the sandbox accepts a used signature again after a reset', async ({ sandbox }) => {
   const { createHmac } = await import('node:crypto');
   const { apiKey, apiSecret, url } = sandbox;
   const signature = createHmac('sha256', apiSecret).update(`${apiKey}&payload={}`).digest('hex');

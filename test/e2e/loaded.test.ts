@@ -155,7 +155,7 @@ describe('the compile cache of svcpay', () => {
       entry.isFile() ? join(entry.parentPath, entry.name) : [],
     );
 
-  test('never replaces its files, and svcpay works if they are damaged or missing', async ({
+  test('never replaces its files, and svcpay works even if the files are damaged or missing', async ({
     home,
   }) => {
     for (const each of ['bin', 'dist', 'package.json'])

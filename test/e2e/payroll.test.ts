@@ -73,7 +73,7 @@ describe('svcpay batch after an earlier run', () => {
     expect(sandbox.requests('POST', '/api/v2/transaction').length).toBeGreaterThan(7);
   });
 
-  test('accepts a changed row under an existing reference after a dry run and a no', async ({
+  test('accepts a changed row under its reference if earlier runs were only a dry run and a declined run', async ({
     around,
   }) => {
     const { home } = around;

@@ -151,7 +151,7 @@ describe('svcpay send', () => {
     expect(run.json()).toMatchObject({ destReq: { method } });
   });
 
-  test('pays an invoice with the scheme lightning: from stdin', async ({ around }) => {
+  test('reads an invoice with the prefix lightning: from stdin and pays it', async ({ around }) => {
     const input = `  lightning:${(await around.sandbox.invoice('1000sat')).toUpperCase()}\n`;
     const run = await svcpay(['send', '-', '1000sat', '--yes', '--json'], { ...around, input });
     expect(run).toMatchObject({ exitCode: 0 });
@@ -449,7 +449,7 @@ describe('svcpay send at a terminal', () => {
   });
 
   test.for(['--quote-only', '--yes'])(
-    'shows the whole card of a reused quote without a question with %s',
+    'shows the whole card of a reused quote and asks no question with %s',
     async (flag, { around }) => {
       const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
       expect(await svcpay([...line, '--quote-only'], around)).toMatchObject({ exitCode: 0 });

@@ -196,7 +196,7 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test('leaves a payment that tx resume pays only after a yes at the terminal if it is killed at the prompt', async ({
+  test('is killed at the prompt, and tx resume then pays only after a yes at the terminal', async ({
     payment,
   }) => {
     const first = startedTty(

@@ -75,7 +75,7 @@ describe.concurrent('svcpay send killed with SIGKILL', () => {
     ['wallet request', 'wallets'],
     ['create request', 'create request'],
   ] as const)(
-    'leaves a payment that tx resume --yes names but does not pay if it is killed after the %s',
+    'is killed after the %s, and tx resume --yes then names the payment but does not pay it',
     async ([, exchange], { payment }) => {
       const held = payment.proxy.hold(exchange, 'after');
       const running = startSvcpay(payment.command, payment.around);
@@ -106,7 +106,7 @@ describe.concurrent('svcpay send killed with SIGKILL', () => {
     },
   );
 
-  test('leaves two payments that one tx resume completes if both are killed before their confirmation', async ({
+  test('is killed twice before the confirmation, and a single tx resume then completes both payments', async ({
     payment,
   }) => {
     const { proxy, around, sandbox } = payment;

@@ -41,7 +41,7 @@ describe('svcpay send after its confirmation', { concurrent: true }, () => {
     },
   );
 
-  test('exits 8 for a transaction that expired unpaid after its confirmation, until --retry', async ({
+  test('exits 8 until --retry if a transaction expired unpaid after its confirmation', async ({
     strict,
   }) => {
     const { service, run } = strict;

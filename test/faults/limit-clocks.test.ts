@@ -87,7 +87,7 @@ describe.each(services.map((each) => [each.dates, each] as const))(
       expect(await payAt(strict, [0, -3 * year, -3 * year + hour])).toEqual([0, 7, 7]);
     });
 
-    test('counts a payment for one day of the daily limit if the machine clock was years ahead when it paid', async ({
+    test('counts a payment for only one day even if the machine clock was years ahead at the payment', async ({
       strict,
     }) => {
       const { service } = strict;

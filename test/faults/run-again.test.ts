@@ -195,7 +195,7 @@ describe('svcpay after a payment with an unknown outcome', () => {
     expect(await running.ended).toMatchObject({ exitCode: 8, stdout: '' });
   });
 
-  test('exits 4 for another reference if the sign-in fails', async ({ around, home }) => {
+  test('exits 4 for an unused reference if the sign-in fails', async ({ around, home }) => {
     await moved({ around });
     await rm(join(home, 'tokens.json'), { force: true });
     await around.sandbox.faults.add({ kind: 'status', status: 401, path: '**/token-signature' });

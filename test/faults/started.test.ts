@@ -44,7 +44,7 @@ describe.concurrent('svcpay send to a service that starts payments without a con
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('warns in a batch if a started payment exceeds what the daily limit leaves', async ({
+  test('warns in a batch if a started payment exceeds the rest of the daily limit', async ({
     strict,
   }) => {
     const { service, run } = strict;

@@ -198,7 +198,9 @@ describe('svcpay on a quote that differs from the order', { concurrent: true }, 
     });
   });
 
-  test('shows that a quote reports no fees, and refuses it with --max-fee', async ({ strict }) => {
+  test('shows that a quote reports no fees, and refuses the quote with --max-fee', async ({
+    strict,
+  }) => {
     const { service, run } = strict;
     service.temper.makes = changed('sourceReq', () => ({
       servicepayFees: undefined,

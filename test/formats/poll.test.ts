@@ -70,7 +70,7 @@ describe('poll', () => {
     return { run, interruption, jump: (ms: number) => void (now += ms) };
   };
 
-  test('ends the poll loop with the result of the step that is done', async () => {
+  test('ends the poll loop with the result of the first step that is done', async () => {
     expect(await world().run(policies.takeOver, 3)).toEqual({
       end: { done: 3 },
       at: [0, 150, 300],

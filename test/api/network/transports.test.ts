@@ -175,7 +175,7 @@ describe('network transport', () => {
     expect(Object.keys(second.timing ?? {})).toEqual(['firstByte', 'total']);
   });
 
-  test('sends a request body of bytes unchanged', async () => {
+  test('sends a binary request body unchanged', async () => {
     const bodies: Buffer[] = [];
     const url = await served((request, response) => {
       request.on('data', (chunk: Buffer) => bodies.push(chunk));

@@ -58,7 +58,7 @@ describe('svcpay tx export', () => {
     expect(new Set(rows.map(({ TxHash }) => TxHash)).size).toBe(rows.length);
   });
 
-  test('writes the movements of one fiat wallet for Xero and QuickBooks in days of the time zone', async ({
+  test('writes the movements of a fiat wallet for Xero and QuickBooks with dates in the time zone', async ({
     around,
   }) => {
     await around.sandbox.seed('history');

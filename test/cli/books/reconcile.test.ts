@@ -78,11 +78,11 @@ describe('svcpay reconcile', () => {
   });
 
   test.for([
-    ['dest', 'arrived differs'],
-    ['source', 'contradicts itself'],
+    ['destination', 'dest', 'arrived differs'],
+    ['source', 'source', 'contradicts itself'],
   ] as const)(
     'reports a payment that settles another amount on its %s side',
-    async ([side, kind], { around }) => {
+    async ([, side, kind], { around }) => {
       const { sandbox } = around;
       await sandbox.faults.add({ kind: 'settled-amount', side, factor: 0.9 });
       const invoice = await sandbox.invoice('1000sat');

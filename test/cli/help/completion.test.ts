@@ -157,7 +157,7 @@ describe('shell completion', () => {
   });
 
   test.skipIf(!isInstalled('bash'))(
-    'completes the part after = in bash, and quotes a name with spaces',
+    'completes the value after an equals sign in bash, and quotes a name with spaces',
     () => {
       const equals = `source '${script('bash')}'; COMP_WORDS=(svcpay wallets --output = jsonl); COMP_CWORD=4; _svcpay; printf '%s\\n' "\${COMPREPLY[@]}"`;
       expect(linesOf(execFileSync('bash', ['-c', equals], { encoding: 'utf8', env }))).toEqual([

@@ -30,7 +30,7 @@ const page = (number: number, data: object[], total = 3): Page => ({
 });
 
 describe('eachItem', () => {
-  test('follows the pages to an empty page, and keeps the rest of the query', async () => {
+  test('reads pages until an empty page, and keeps the other query parameters', async () => {
     const { found, asked } = await items('/t?time=1y', [
       page(1, [a, b]),
       page(2, [c]),
@@ -47,7 +47,7 @@ describe('eachItem', () => {
     ]);
   });
 
-  test('skips items that a new item moved to the next page', async () => {
+  test('skips a repeated item that a new item has moved to the next page', async () => {
     expect(
       (await items('/t', [page(1, [b, a]), page(2, [a, c], 4), page(3, [], 4)])).found,
     ).toEqual([b, a, c]);

@@ -104,7 +104,7 @@ describe('readKey', () => {
       { flags: {}, env, profile, value: 'https://env.example', from: 'environment' },
       { flags: {}, env: {}, profile, value: 'https://profile.example', from: 'profile' },
       { flags: {}, env: {}, profile: {}, value: null, from: null },
-    ].map((each) => [each.from, each] as const),
+    ].map((each) => [each.from ?? 'none', each] as const),
   )('reports "%s" as the source of base-url', (_from, { flags, env, profile, value, from }) => {
     expect(inForce('base-url', flags, env, profile)).toEqual({ key: 'base-url', value, from });
   });

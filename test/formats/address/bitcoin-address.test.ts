@@ -161,7 +161,7 @@ describe('parseBitcoinAddress', () => {
     );
   });
 
-  test('encodes no program or hash of invalid length', () => {
+  test('encodeSegwitAddress and encodeBase58Address refuse a program or hash of invalid length', () => {
     expect(refusal(() => encodeSegwitAddress('mainnet', 0, new Uint8Array(21)))).toContain(
       '21 bytes',
     );

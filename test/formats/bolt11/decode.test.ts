@@ -210,11 +210,11 @@ describe('decodeInvoice with the official BOLT11 vectors', () => {
       expect(refusal(() => decodeInvoice(invoice))).toContain(reason);
   });
 
-  test('refuses ten invalid vectors, each with its own message', () => {
+  test('is tested with ten invalid vectors', () => {
     expect(vectors.invalid).toHaveLength(10);
   });
 
-  test('reads invoices that sealInvoice signs again byte for byte', () => {
+  test('sealInvoice signs the valid vectors again byte for byte', () => {
     const key = hex.decode(vectors.signing_key_hex);
     for (const { invoice } of vectors.valid.filter(
       ({ observed_node_id }) => observed_node_id === undefined,

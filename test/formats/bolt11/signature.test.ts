@@ -5,7 +5,7 @@ import { bech32, hex } from '@scure/base';
 import { expect, test } from 'vitest';
 import { sealInvoice, signatureWords, signerOf } from '../../../src/formats/bolt11/parts.js';
 
-test('signerOf recovers the public key of the signer, and never from another message', () => {
+test('signerOf recovers the public key of the signer only from the signed message', () => {
   for (let round = 0; round < 60; round += 1) {
     const key = Uint8Array.from(randomBytes(32));
     const words = [...randomBytes(20)].map((byte) => byte & 31);

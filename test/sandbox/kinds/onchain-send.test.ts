@@ -43,7 +43,7 @@ describe('sandbox: on-chain send', () => {
     expect(await sandbox.balance('BTC')).toEqual([0.989977, 0.989977]);
   });
 
-  test('shows the number of confirmations of a send from its broadcast on', async () => {
+  test('shows the number of confirmations of a send after its broadcast', async () => {
     const { txnId } = await sandbox.run(onchainSend(somewhere, 0.01));
     const seen = async () => (await sandbox.get(txnId)).body.destReq.reqDetails;
     expect(await seen()).toEqual({ address: somewhere });

@@ -45,7 +45,7 @@ describe('sandbox: swap', () => {
     expect(await amounts()).toMatchObject({ VND: 50_500_001, BTC: 0.99979948 });
   });
 
-  test('opens the wallet of a new currency by a swap', async () => {
+  test('opens a wallet for the new currency of a swap', async () => {
     await sandbox.run(swap(10, 'USD', 'EUR'));
     expect(await amounts()).toMatchObject({ EUR: 9 });
   });
@@ -113,7 +113,7 @@ describe('sandbox: quote', () => {
     ]);
   });
 
-  test('creates a quote also at the path with a trailing slash', async () => {
+  test('creates a quote even at the path with a trailing slash', async () => {
     expect((await sandbox.call('POST', '/transaction/', swap(1, 'USDT', 'USD'))).status).toBe(200);
   });
 

@@ -37,7 +37,7 @@ describe('sandbox: send to a Lightning Address', () => {
     expect(await sandbox.balance('BTC')).toEqual([0.99997493, 0.99997493]);
   });
 
-  test('takes its fees out of the amount on request', async () => {
+  test('deducts its fees from the amount on request', async () => {
     const txn = await sandbox.run(
       lnurlSend('alice@pay.example', 0.000025, { deductNetworkFeesFromDest: true }),
     );

@@ -212,7 +212,7 @@ describe('the sandbox with a fault', () => {
     expect(answers.map(({ status }) => status === 500)).toEqual(strikes);
   });
 
-  test('applies a fault from its nth match on for a number of times, and counts each use', async () => {
+  test('applies a fault to its nth match and later matches up to `times`, and counts each use', async () => {
     const { id } = await sandbox.faults.add({ kind: 'status', status: 500, nth: 2, times: 2 });
     const statuses = [];
     for (let call = 0; call < 5; call += 1) statuses.push((await create()).status);
@@ -421,7 +421,7 @@ describe('the sandbox with a switch', () => {
     expect((before - (await client.wallet('BTC')).amount).toFixed(8)).toBe('0.00002006');
   });
 
-  test('lists a switch that was set at the start like a fault', async () => {
+  test('lists a switch from the start options as a fault', async () => {
     const other = await fresh({ allowReferenceReuse: true, allowDoublePayment: true });
     const { data } = (await other.control('GET', 'faults')).body;
     expect(data).toMatchObject([

@@ -285,7 +285,7 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
   });
 
   test.skipIf(!hasPostgres)(
-    'daily sum equals a plain loop over all payments in PostgreSQL',
+    'equals the result of a plain loop over all payments in PostgreSQL',
     async () => {
       const database = await preparedPostgres();
       await fc.assert(
@@ -308,7 +308,7 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
   );
 
   test.skipIf(!hasPostgres)(
-    'daily sum equals a plain loop over all payments after a repeated move into PostgreSQL',
+    'equals the result of a plain loop over all payments after a repeated move into PostgreSQL',
     async () => {
       const database = await preparedPostgres();
       const folder = newFolder();

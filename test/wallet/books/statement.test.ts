@@ -40,7 +40,7 @@ describe('bookkeeping of a transaction', () => {
     ['creates no movement for a failed send', transaction({ txnState: 'failed' }), []],
     ['creates no movement for an expired quote', transaction({ txnState: 'quoted' }), []],
     ['creates no movement for a send in flight', transaction({ txnState: 'destsent' }), []],
-  ] as const)('booked %s', ([, txn, expected]) => {
+  ] as const)('booked() %s', ([, txn, expected]) => {
     expect(changes(txn)).toEqual(expected);
   });
 

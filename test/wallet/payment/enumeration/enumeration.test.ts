@@ -65,7 +65,7 @@ describe('payment core', { timeout: 1_800_000 }, () => {
   });
 
   test.for(Object.entries(mutations))(
-    'checker detects a payment core that %s',
+    'the checker detects a payment core that %s',
     ([, { core: mutated, foundIn }]) => {
       expect(check(mutated, boundsOf[foundIn]).broken.size).toBe(1);
     },

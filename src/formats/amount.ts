@@ -65,8 +65,8 @@ export const isFiat = (ccy: string): boolean =>
   isCurrency(ccy) && ccy !== 'BTC' && !tokens.has(ccy);
 
 /**
- * Reads a currency code in any letter case: USDT, or three letters such as BTC. Throws `Failure`
- * usage for other texts.
+ * Reads the currency code USDT, or a currency code of three letters such as BTC, in any letter
+ * case. Throws `Failure` usage for other texts.
  */
 export function parseCurrency(text: string): string {
   const ccy = text.toUpperCase();
@@ -87,8 +87,8 @@ export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
  * Reads an amount by the grammar `digits[.digits]unit`. The unit may have any letter case, and
  * `sat` and `sats` stand for BTC. Spaces are allowed between thousands and before the unit, as
  * svcpay prints them. If `ccy` is given, the unit must be of this currency, and is optional except
- * for BTC. A bare number of bitcoin is refused because it could mean satoshis. Throws `Failure`
- * usage, including for zero and for more decimals than the unit has.
+ * for BTC. svcpay refuses a bare number of bitcoin, because the number could mean satoshis. Throws
+ * `Failure` usage, including for zero and for more decimals than the unit has.
  */
 export function parseAmount(text: string, ccy?: string): Money {
   if (typeof text !== 'string')

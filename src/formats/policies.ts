@@ -55,8 +55,8 @@ export const policies = {
     },
   },
   /**
-   * Polls Bitcoin payments: 52 reads in the first hour and 36 in each later hour. The whole payment
-   * makes fewer than 60 requests per hour.
+   * Polls Bitcoin payments: 52 reads in the first hour and 36 in each later hour. All requests of
+   * one payment together are fewer than 60 per hour.
    */
   blocks: {
     pauses: {

@@ -15,8 +15,8 @@ export type Pauses =
       readonly spread: number;
     }
   /**
-   * Fixed pauses until the loop has waited `untilMs`. After that, each pause is the time since the
-   * loop began, divided by `dividedBy`.
+   * Fixed pauses until the loop has waited `untilMs`. Each later pause is the time since the loop
+   * began, divided by `dividedBy`.
    */
   | {
       readonly first: readonly { readonly untilMs: number; readonly pauseMs: number }[];

@@ -4,8 +4,8 @@ import type { Destination } from './destination.js';
 import { entryOf } from './unknown.js';
 
 /**
- * How soon a payment method settles: Lightning and swaps within seconds, payouts and TRON within
- * minutes, Bitcoin after several blocks.
+ * How soon a payment method settles. Lightning and swaps settle within seconds, payouts and TRON
+ * within minutes, and Bitcoin after several blocks.
  */
 export type Pace = 'quick' | 'steady' | 'blocks';
 

@@ -9,7 +9,7 @@ export const clip = (text: string, longest = 40): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}…`;
 
 /**
- * Whether svcpay generated the reference or derived it from an invoice. Such a reference means
+ * Whether svcpay generated the reference or derived it from an invoice. A generated reference means
  * nothing to a person.
  */
 export const isGenerated = (ref: string): boolean =>
@@ -62,7 +62,7 @@ export const isPathSegment = (text: string): boolean => !/^\.{0,2}$|\p{Surrogate
 
 /**
  * The authorization header for the user name and password in a URL, as Node's own HTTP client sends
- * it. Empty if the URL contains neither.
+ * it. Empty if the URL contains neither a user name nor a password.
  */
 export function basicAuth({ username, password }: URL): { authorization?: string } {
   if (username === '' && password === '') return {};

@@ -1,5 +1,5 @@
-// The sandbox without a port. Requests go directly to the service. Time passes only while the
-// sandbox is open. Several processes may share the file of the sandbox.
+// The sandbox without a port. Requests go directly to the service. Scheduled actions run only while
+// the sandbox is open. Several processes may share the file of the sandbox.
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { timerMs } from '../formats/duration.js';
@@ -33,8 +33,8 @@ export function openSandbox(options: ServiceOptions) {
       return outgoing;
     },
     /**
-     * Waits briefly for the webhook posts in flight. The service sends the remaining posts after
-     * the next request.
+     * Waits briefly for the webhook posts in flight. The sandbox sends the remaining posts when a
+     * process opens it again.
      */
     async close(): Promise<void> {
       closing.abort();

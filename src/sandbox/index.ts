@@ -44,8 +44,8 @@ export interface SandboxClock {
 /** The faults that the sandbox injects. */
 export interface SandboxFaults {
   /**
-   * Adds a fault, such as `{ kind: 'drop-after-commit', method: 'PUT' }`, which applies once, to
-   * the next PUT request.
+   * Adds a fault. For example, a fault with the kind `drop-after-commit` and the method `PUT`
+   * applies once, to the next PUT request.
    */
   add(fault: NewFault): Promise<Fault>;
   /** Lists all faults, each with the number of times that the fault was applied. */

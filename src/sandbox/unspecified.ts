@@ -1,5 +1,5 @@
-// The sandbox's choices for everything that the specification leaves open ("not shown"). For each,
-// the sandbox makes the simplest choice.
+// The sandbox's choices for everything that the specification leaves open ("not shown"). The
+// sandbox always chooses the simplest behaviour.
 import { STATUS_CODES } from 'node:http';
 import Big from 'big.js';
 

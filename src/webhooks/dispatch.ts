@@ -38,7 +38,7 @@ export type Dispatcher = ReturnType<typeof startDispatcher>;
 const mostHeld = 20_000;
 /**
  * The number of delivered events that svcpay removes from the backlog together. After `settleMs`,
- * svcpay also removes a smaller number.
+ * svcpay also removes a smaller group.
  */
 const settledAtOnce = 200;
 const settleMs = 50;
@@ -304,8 +304,8 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
 }
 
 /**
- * Removes delivered events from the backlog in groups. After a crash, svcpay delivers the events
- * again that were not removed.
+ * Removes delivered events from the backlog in groups. After a crash, svcpay again delivers the
+ * events that it had not removed.
  */
 function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () => void) {
   let ids: number[] = [];
@@ -319,8 +319,8 @@ function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () 
     try {
       if (await store.leases.settle(consumer, worker, settled)) onMore();
     } catch {
-      // Adds the events to the next group. If svcpay cannot remove them before it stops, svcpay
-      // delivers the events again.
+      // Adds the events to the next group. If svcpay stops before it can remove the events, it
+      // delivers them again.
       ids = [...settled, ...ids];
     }
   }

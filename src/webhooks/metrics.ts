@@ -138,8 +138,8 @@ const timed =
 
 /**
  * Sets the figures from the stores: backlog and unfinished payments. If svcpay cannot read the
- * stores, the page keeps the last figures. An alert about a payment therefore stays active while
- * the database is unavailable.
+ * stores, the page keeps the last figures, so that an alert about a payment stays active while the
+ * database is unavailable.
  */
 async function setStored(metrics: Defined, { backlog, unfinished }: StoredSources): Promise<void> {
   const [events, payments] = await Promise.all([backlog(), unfinished()]);

@@ -34,7 +34,7 @@ const knownFeatures = new Set([8, 14, 16, 24, 48]);
 const exactLengths: Partial<Record<FieldLetter, number>> = { p: 52, s: 52, h: 52, n: 53 };
 
 /**
- * The largest number in a field. This number exceeds every sensible time, but still gives exact
+ * The largest number in a field, which exceeds every sensible time but still gives exact
  * milliseconds and valid dates.
  */
 const maxNumber = 2 ** 42;
@@ -173,7 +173,7 @@ export const signatureWords = 104;
  * Returns the public key of the signer (33 bytes, hex), or `undefined` for an invalid signature.
  * @param signature r and s (64 bytes), then the recovery flag, in the order of BOLT11
  * @param payee the public key in the invoice. The signature must match this key and have a low S.
- * If the payee is null, the key is recovered from the signature.
+ * If the payee is null, the function recovers the key from the signature.
  */
 export function signerOf(
   prefix: string,
@@ -248,8 +248,8 @@ export function sealInvoice(
   words: readonly number[],
   privateKey: Uint8Array,
 ): string {
-  // The library reads its HMAC function from `hashes`. The function assigns it here, so that
-  // importing this module has no side effect.
+  // The library reads its HMAC function from `hashes`. This function assigns the HMAC function, so
+  // that importing this module has no side effect.
   hashes.hmacSha256 ??= (key, message) =>
     new Uint8Array(createHmac('sha256', key).update(message).digest());
   const digest = sha256(signedBytes(prefix, words));

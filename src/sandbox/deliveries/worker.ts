@@ -69,7 +69,10 @@ export function createDeliveryWorker(deps: WorkerDeps) {
     });
   }
 
-  /** Runs a job, then looks for more deliveries. After an error, the timer looks for them later. */
+  /**
+   * Runs a job, then posts the deliveries that are ready. After an error, the timer posts them
+   * later.
+   */
   function run(work: () => Promise<void>): void {
     const started = work()
       .finally(() => running.delete(started))

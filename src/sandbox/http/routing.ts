@@ -93,7 +93,7 @@ export function router(routes: readonly Route[]) {
 
 export const controlPrefix = '/_sandbox/';
 
-/** A control endpoint. Every program on this machine may call it. */
+/** A control endpoint, which every program on this machine may call. */
 export function control(
   method: Route['method'],
   path: string,
@@ -163,8 +163,8 @@ function decodeParams(groups: Readonly<Record<string, string>>): Record<string, 
 }
 
 /**
- * Decodes a parameter of the path. Returns text that cannot be decoded unchanged, so that the
- * lookup finds no record.
+ * Decodes a parameter of the path. If the text cannot be decoded, returns the text unchanged, so
+ * that the lookup finds no record.
  */
 function decodeParam(value: string): string {
   try {

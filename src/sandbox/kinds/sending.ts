@@ -21,7 +21,7 @@ interface SendSteps {
    * for blockchain confirmations.
    */
   readonly settleAfter?: ((txn: Transaction) => number) | undefined;
-  /** Returns the reason if the transfer cannot start or arrive, or undefined. */
+  /** Returns the reason why the transfer cannot start or arrive, or undefined if it can. */
   readonly obstacle?: (ctx: Context, txn: Transaction) => string | undefined;
   /** Runs when the transfer starts. */
   readonly send?: (ctx: Context, txn: Transaction) => void;

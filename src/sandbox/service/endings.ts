@@ -97,7 +97,7 @@ const named = v.object({
   bankAcctNum: v.optional(v.string()),
 });
 
-/** Returns the paid invoice, address or account number. Empty for a swap. */
+/** Returns the paid invoice, address or account number. The result is empty for a swap. */
 function destinationOf({ reqDetails }: SideDetails): string {
   const { paymentRequest, address, acctNum, bankAcctNum } = v.parse(named, reqDetails);
   return paymentRequest ?? address ?? acctNum ?? bankAcctNum ?? '';

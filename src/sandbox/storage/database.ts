@@ -125,7 +125,7 @@ export function openStore(options: StoreOptions): Store {
   };
 
   /**
-   * Runs the job in the open transaction. Then commits the transaction, or rolls it back if the job
+   * Runs the job in the open transaction, then commits the transaction, or rolls it back if the job
    * throws.
    */
   function finish<T>(job: () => T): T {

@@ -9,7 +9,7 @@ export interface DatabaseFile {
   readonly name: string;
   /** The application id, which distinguishes the file from other SQLite files. */
   readonly applicationId: number;
-  /** The SQL that upgrades each version to the next. The first text creates version 1. */
+  /** The SQL that upgrades each version to the next. The first SQL text creates version 1. */
   readonly steps: readonly string[];
   readonly advice: { readonly hint: string; readonly next: undefined };
 }

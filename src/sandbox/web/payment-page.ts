@@ -72,8 +72,8 @@ function payNow(call: RoutedRequest): Outgoing {
 }
 
 /**
- * Whether a form comes from another website, which browsers report. Only a form on the payment page
- * may pay.
+ * Whether the browser reports that a form comes from another website. Only a form on the payment
+ * page may pay.
  */
 const isFromElsewhere = ({ incoming }: RoutedRequest): boolean =>
   (incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';

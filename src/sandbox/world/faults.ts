@@ -12,7 +12,7 @@ import { duration, number, whole } from '../wire/values.js';
 
 const count = whole(1, 1_000_000);
 
-/** The matches to which a fault applies: `times` matches, beginning with the `nth` match. */
+/** The `times` matches to which a fault applies, beginning with the `nth` match. */
 const countFields = {
   nth: v.optional(count, new Big(1)),
   times: v.optional(v.union([v.literal('always'), count]), new Big(1)),
@@ -160,8 +160,8 @@ export type FaultRule = v.InferOutput<typeof faultRule>;
 export type FaultDelay = number | string;
 
 /**
- * The matches to which a fault applies: `times` matches (default 1), beginning with the `nth` match
- * (default 1).
+ * The `times` matches (default 1) to which a fault applies, beginning with the `nth` match (default
+ * 1).
  */
 export interface FaultCount {
   nth?: number | undefined;

@@ -180,7 +180,7 @@ class StatementBatch extends pg.Query {
   }
 }
 
-/** Numbers the placeholders: `$1` for the first `?`, and so on. */
+/** Replaces the placeholders `?` with `$1`, `$2` and so on. */
 function numbered(text: string, values: readonly SqlValue[]): string {
   let count = 0;
   return text.replaceAll('?', () => {

@@ -74,7 +74,7 @@ export const eventsIn = (path: string): SqliteFile => ({
 const holderSchema = v.array(rowOf({ worker: v.string(), leaseUntil: v.number() }));
 
 function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): Leases {
-  /** The last event given to each consumer and worker. */
+  /** The id of the last event that a worker took, by consumer and worker. */
   const lastGiven = new Map<string, number>();
   const holderOf = async (sql: Sql, consumer: string) =>
     v.parse(

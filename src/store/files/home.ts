@@ -1,4 +1,4 @@
-// Finds svcpay's folders: SVCPAY_HOME, or the platform's standard places.
+// Finds svcpay's folders, in SVCPAY_HOME or in the platform's standard places.
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import envPaths from 'env-paths';

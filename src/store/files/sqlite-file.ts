@@ -23,7 +23,7 @@ export interface SqliteFile {
   readonly name: string;
   /** The mark that distinguishes the file from other SQLite files. */
   readonly applicationId: number;
-  /** The SQL from each version to the next. The first text creates version 1. */
+  /** The SQL from each version to the next. The first SQL text creates version 1. */
   readonly steps: readonly string[];
   readonly advice: Pick<Failure, 'hint' | 'next'>;
   /** The size at which the write-ahead log is merged into the file. */

@@ -59,8 +59,8 @@ export interface PaymentDraft {
    */
   readonly fingerprint: string;
   /**
-   * The idempotency key: identifies what can be paid only once, such as a payment hash. Unique
-   * across all scopes.
+   * The idempotency key: identifies what can be paid only once, such as a payment hash. The key is
+   * unique across all scopes.
    */
   readonly idempotencyKey: string | null;
   readonly terms: PaymentTerms;
@@ -134,8 +134,8 @@ export type PaymentStatus =
   | 'abandoned';
 
 /**
- * The reference of an invoice, which is the same on every machine: `bolt11:HASH` gives
- * `bolt11-HASH`.
+ * The reference of an invoice, which is the same on every machine. For example, the key
+ * `bolt11:HASH` gives `bolt11-HASH`.
  */
 export const invoiceReference = (idempotencyKey: string): string =>
   idempotencyKey.replace(':', '-');
@@ -155,8 +155,8 @@ export const alikeRef = (ref: string): string =>
   ref.normalize('NFKC').toLowerCase().replaceAll(/\s/gu, '');
 
 /**
- * The payment and the attempt that a reference at the service names: `R~2` is the second attempt of
- * `R`.
+ * The payment and the attempt that a reference at the service names. For example, `R~2` is the
+ * second attempt of `R`.
  */
 export function attemptNamed(extRefId: string): readonly [ref: string, number: number] {
   const [, ref, number] = /^(.+)~([2-9]|[1-9]\d{1,5})$/s.exec(extRefId) ?? [];

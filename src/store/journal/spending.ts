@@ -28,7 +28,8 @@ export interface Group {
 }
 
 /**
- * The groups of an amount. For example, 12.5 is 12 with exponent 0 and 500000000 with exponent -1.
+ * Splits an amount into groups of nine digits. For example, 12.5 is 12 with exponent 0 and
+ * 500000000 with exponent -1.
  */
 export function groupsOf({ ccy, total }: Spend): Group[] {
   const amount = new Big(total);

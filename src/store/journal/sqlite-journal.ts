@@ -54,7 +54,7 @@ export function holdsPayments(path: string, apartFrom: string | undefined): bool
     try {
       const isTable = (name: string): boolean =>
         db.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(name) !== undefined;
-      // Development builds named their table `intents`.
+      // Development builds named the table of payments `intents`.
       const table = ['payments', 'intents'].find(isTable);
       return (
         table !== undefined &&

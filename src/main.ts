@@ -263,7 +263,8 @@ function openTty(): number {
 }
 
 /**
- * Whether this process may change the terminal. The system stops a background job that changes it.
+ * Whether this process may change the terminal. The system stops a background job that changes the
+ * terminal.
  */
 function isForeground(): boolean {
   try {

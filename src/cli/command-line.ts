@@ -8,7 +8,7 @@ import { flagName, negatedFlag, takesWord, type Value, type Values } from './val
 
 export interface CommandLine {
   readonly argv: readonly string[];
-  /** The branches that lead to the command, outermost first. */
+  /** The branches of the command tree that lead to the command, outermost first. */
   readonly path: readonly Branch[];
   /** The word after the command's name, or undefined if an option follows the name. */
   readonly nextWord: string | undefined;

@@ -206,8 +206,9 @@ async function isIdKept(
 }
 
 /**
- * Whether payments exist only in the file. If this home paid from the database, svcpay could repeat
- * the payments in the file, and the database's limits would not count them.
+ * Whether payments exist only in the journal file, not in the database. If this home paid from the
+ * database, svcpay could repeat the payments in the file, and the database's limits would not count
+ * them.
  */
 async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boolean> {
   const { hasJournal, journalMovedTo } = config().read();

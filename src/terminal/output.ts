@@ -53,7 +53,7 @@ export interface Output {
    * fields, as `--fields help` requests. Throws Failure `usage` for an unknown name.
    */
   offers(names: readonly string[]): boolean;
-  /** Accepts these names in `--fields` for any result, which may have further names. */
+  /** Accepts the given names in `--fields`, in addition to the names of the result itself. */
   knows(names: readonly string[]): void;
   /**
    * Prints rows when they arrive. Resolves after the last row, or when the reader closes stdout.
@@ -68,12 +68,12 @@ export interface Output {
   record<T extends object>(record: T, view: RecordView<T>): Promise<void>;
   /**
    * Reports to programs what a command without a result has done, as one document with json and
-   * jsonl. Other formats print nothing.
+   * jsonl. Prints nothing in formats other than json and jsonl.
    */
   did(result: object): void;
   /**
    * Reports a state change at once as a line of jsonl, with the columns of the result if it has
-   * columns. Other formats print nothing.
+   * columns. Prints nothing in formats other than jsonl.
    */
   change<T extends object>(object: T, columns?: readonly Column<T>[]): void;
   /** Prints svcpay's own plain text on stdout in any format, without sanitizing the text. */

@@ -101,8 +101,8 @@ export interface Terminal extends Canvas {
   /** Whether svcpay can redraw a line on stderr in place. */
   readonly canAnimate: boolean;
   /**
-   * Whether the terminal shows progress in the task bar (OSC 9;4). Other terminals could show a
-   * notification instead.
+   * Whether the terminal shows progress in the task bar (OSC 9;4). On other terminals, the escape
+   * sequence could show a notification.
    */
   readonly hasTaskbar: boolean;
   /** Reads the size of the window, because the resize signal may arrive after the next key. */

@@ -33,7 +33,8 @@ export interface ResultFile {
 
 export interface ResultOptions {
   /**
-   * The columns of the batch file, which the result file repeats so that svcpay can pay from it.
+   * The columns of the batch file, which the result file repeats so that svcpay can pay from the
+   * result file.
    */
   readonly columns: readonly string[];
   readonly rawCells: boolean;
@@ -73,8 +74,8 @@ export async function openResult(path: string, options: ResultOptions): Promise<
     },
     async close() {
       await writing;
-      // Only the last line of each row counts. The file keeps repeated lines if it contains foreign
-      // lines or if svcpay cannot replace it.
+      // Only the last line of each row counts. The result file keeps repeated lines if it contains
+      // foreign lines or if svcpay cannot replace it.
       if (hasRepeated)
         await file.replace(lastLines(file.read, fields, rawCells)).catch(() => undefined);
       hasRepeated = false;

@@ -90,7 +90,7 @@ function upgradeNotice({ name }: TableGroup, version: number): string {
 
 /**
  * Moves the data of this home into the database. If the move is interrupted, a second run completes
- * it.
+ * the move.
  */
 export const dbMove = defineCommand({
   fields: ['payments', 'events'],

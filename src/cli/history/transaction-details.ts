@@ -61,7 +61,7 @@ export async function unresolvedFailure(
 
 /**
  * Shows the last known state of a payment of this home, and when svcpay read that state. Returns
- * the failure, with that state in its message.
+ * the failure with the last known state in its message.
  */
 async function lastSeen(
   txnId: string,

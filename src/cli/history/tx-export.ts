@@ -64,7 +64,7 @@ export const txExport = defineCommand({
     const leftOut = ({ txnState }: ListedTransaction): void =>
       void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
     const listed = service.eachTransactionPage(filter);
-    // JSONL needs only the service's list. All other formats need the fees too.
+    // JSONL needs only the service's list. All formats except JSONL need the fees too.
     const history =
       format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
     const lines = (pages: Pages): AsyncIterable<string> =>

@@ -165,7 +165,9 @@ const afterFirstTurn =
     return {};
   };
 
-/** Returns the message of a Failure. Rethrows other errors, which end the screen. */
+/**
+ * Returns the message of a Failure. Rethrows an error that is not a Failure, which ends the screen.
+ */
 function problemOf(error: unknown): string {
   if (error instanceof Failure) return error.message;
   throw error;

@@ -84,9 +84,7 @@ export function withMethod<D extends Destination>(draft: D, method: PayoutMethod
   };
 }
 
-/**
- * Combines flags, address book and profile. Throws Failure `usage` if they contradict each other.
- */
+/** Combines flags, address book and profile. Throws Failure `usage` for contradictory answers. */
 export function readDraft(
   flags: PayoutAnswers & { readonly from?: string | undefined },
   recipients: Readonly<Record<string, Recipient>>,

@@ -153,7 +153,7 @@ export async function runPayout(
   }
 }
 
-/** Saves the recipient and the code numbers. If svcpay cannot save them, it only warns. */
+/** Saves the recipient and the code numbers. If svcpay cannot save the answers, it only warns. */
 async function saveAnswers(
   payout: Payout,
   { keepAs, chosen }: Draft,

@@ -17,7 +17,7 @@ export interface Registration {
 }
 
 /**
- * Registers the webhook. If svcpay cannot register it, reports the reason and returns undefined.
+ * Registers the webhook. After a failed registration, reports the reason and returns undefined.
  * `listen` continues without a registration, because a different program may deliver events.
  */
 export async function register(

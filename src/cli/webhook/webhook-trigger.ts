@@ -69,7 +69,10 @@ export const webhookTrigger = defineCommand({
   },
 });
 
-/** Replaces a reference in the journal with its transaction id. Other texts stay unchanged. */
+/**
+ * Replaces a reference in the journal with its transaction id. Returns a text that is not a
+ * reference unchanged.
+ */
 const idOf = async (txn: string | undefined, context: Context): Promise<string | undefined> =>
   txn === undefined
     ? undefined

@@ -43,8 +43,8 @@ export interface MoneyLine {
 }
 
 /**
- * Formats an amount of bitcoin such as `0.00050000 BTC (50 000 sat)`. Amounts of other currencies
- * have no text in parentheses.
+ * Formats an amount of bitcoin such as `0.00050000 BTC (50 000 sat)`. Amounts of currencies other
+ * than BTC have no text in parentheses.
  */
 export const amountWithSats = (amount: Money): string =>
   amount.ccy === 'BTC'
@@ -116,8 +116,8 @@ function stackedDetail({ label, value, note = '', whole }: CardDetail, canvas: P
 const bitcoinAddress = /^(?:(?:bc|tb|bcrt)1[02-9a-z]{8,87}|[123mn][1-9A-HJ-NP-Za-km-z]{25,34})$/i;
 
 /**
- * Returns a Bitcoin address as a link to the block explorer if an explorer is set. Other texts stay
- * unchanged.
+ * Returns a Bitcoin address as a link to the block explorer if an explorer is set. Returns any
+ * other text unchanged.
  */
 export const linked = (text: string, { explorer }: Pick<Canvas, 'explorer'>): string =>
   explorer === undefined || !bitcoinAddress.test(text)

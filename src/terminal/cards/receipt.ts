@@ -220,7 +220,8 @@ const isPaying = ({ txnState }: Transaction): boolean =>
   !movedNothing(txnState) && txnState !== 'error';
 
 /**
- * Describes where the money of a failed payment is. Returns undefined for any other transaction.
+ * Describes where the money of a failed payment is. Returns undefined for a transaction that did
+ * not fail.
  */
 function placeOfMoney(transaction: Transaction, total: Money | undefined): string | undefined {
   const { sourceReq, destReq, txnState } = transaction;

@@ -105,7 +105,8 @@ const shortMs = 3_000;
 
 /**
  * Describes the wait for an outgoing payment, such as `4 min · on-chain usually takes 30 min ·
- * Ctrl-C is safe: the payment goes on`. Returns an empty text for other transactions.
+ * Ctrl-C is safe: the payment goes on`. Returns an empty text for a transaction that is not on its
+ * way.
  * @param usually the usual duration, in words
  */
 export function waitingText(

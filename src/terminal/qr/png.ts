@@ -26,7 +26,7 @@ export function encodePng(
 
 /**
  * Encodes a line of pixels: a filter byte (no filter), then eight pixels per byte, with the
- * leftmost pixel in the highest bit. The bit 1 means white.
+ * leftmost pixel in the highest bit. A bit with the value 1 is a white pixel.
  */
 function scanline(size: number, isDark: (column: number) => boolean): Buffer {
   const line = Buffer.alloc(1 + Math.ceil(size / 8));

@@ -95,8 +95,8 @@ const textOf = <T>(column: Column<T>, row: T): string =>
   cellText(column.text?.(row) ?? column.value(row));
 
 /**
- * Aligns amounts such as `50 000 sat` and `25.00 USDT` at the end of their integer parts. Other
- * texts stay unchanged.
+ * Aligns amounts such as `50 000 sat` and `25.00 USDT` at the end of their integer parts. Texts
+ * that are not amounts stay unchanged.
  */
 export function pointsAligned(texts: readonly string[]): string[] {
   const parts = texts.map(

@@ -30,7 +30,7 @@ export interface Column<T> extends GivesWay {
   readonly shrinks?: boolean;
   /** The only readers of the column, either people (`screen`) or machines (`rows`). */
   readonly only?: 'screen' | 'rows';
-  /** Colours a cell on a screen. The text alone must contain the same information. */
+  /** Colours a cell on a screen. The cell must be complete without the colour. */
   readonly style?: (cell: string, style: ChalkInstance, row: T) => string;
 }
 

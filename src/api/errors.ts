@@ -53,7 +53,10 @@ export class CancelNotOffered extends ServiceError {}
  */
 export class NoAnswer extends Failure {
   override readonly name = 'NoAnswer';
-  /** Whether the service may have carried out the request. False only if it certainly did not. */
+  /**
+   * Whether the service may have carried out the request. False only if the request certainly had
+   * no effect.
+   */
   readonly mayHaveArrived: boolean;
 
   constructor(

@@ -30,7 +30,7 @@ export interface ClientOptions {
   accountId?: string | undefined;
   /** The machine's clock in epoch ms. */
   clock: () => number;
-  /** Waits for a time. The wait may reject or resolve early when the signal fires. */
+  /** Waits for a time in ms. The wait may reject or resolve early when the signal fires. */
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** A random number in [0, 1). */
   random: () => number;

@@ -16,7 +16,7 @@ const shortestInData = 16;
 
 export const withoutTokens = (text: string): string => text.replace(webToken, redacted);
 
-/** The forms of a secret: plain text, within JSON, a URL, a form or a page, and encoded. */
+/** The spellings of a secret in plain text, JSON, a URL, a form or a page, and its encodings. */
 const spellings = (secret: string): ReadonlySet<string> =>
   new Set([
     secret,

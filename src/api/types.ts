@@ -280,7 +280,7 @@ export interface RequestOptions {
 /** An access token, and the time of its expiry. */
 export interface Token {
   accessToken: string;
-  /** Epoch ms, by the service's clock. */
+  /** The expiry in epoch ms, by the service's clock. */
   expiresAt: number;
   accountId: string;
 }

@@ -32,7 +32,7 @@ export interface PaymentsOptions {
   on?: ((event: PaymentEvent) => void) | undefined;
 }
 
-/** Options of every call. */
+/** The options of every call. */
 export interface CallOptions {
   /**
    * The longest wait for the payment to settle, in ms (default 30 000). `false` stops the wait once
@@ -51,7 +51,7 @@ export interface CallOptions {
   on?: ((event: PaymentEvent) => void) | undefined;
 }
 
-/** Options of every payment. */
+/** The options of every payment. */
 export interface PayOptions extends CallOptions {
   /**
    * The caller's name for the payment. A reference never pays twice. A call with the reference of

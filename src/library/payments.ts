@@ -172,7 +172,7 @@ const callsOf =
 interface PaymentParts extends Pick<PaymentsOptions, 'limits'> {
   readonly client: ServiceClient;
   readonly journal: PaymentDeps['journal'];
-  /** Aborted when the journal is closed. */
+  /** A signal that is aborted when the journal is closed. */
   readonly closed: AbortSignal;
   readonly begin: Begin;
 }

@@ -49,7 +49,8 @@ export async function exchange(
     () => stop(`no data within ${Math.round(limitMs / 10) / 100} s`, 'TIMEOUT'),
     limitMs,
   );
-  // Lifts Node's warning, because any number of requests may share a signal.
+  // Disables Node's warning about many listeners, because any number of requests may share a
+  // signal.
   if (signal !== undefined) setMaxListeners(0, signal);
   signal?.addEventListener('abort', interrupt);
   if (signal?.aborted === true) interrupt();
@@ -65,8 +66,8 @@ export async function exchange(
 }
 
 /**
- * The moments of an exchange, by `performance.now()`. Each is undefined until the exchange reaches
- * it.
+ * The moments of an exchange, by `performance.now()`. Each moment is undefined until the exchange
+ * reaches it.
  */
 interface Moments {
   startedAt: number;

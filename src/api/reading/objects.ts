@@ -159,8 +159,8 @@ export const readWebhooks = (answer: unknown, unrecognized: OnUnrecognized): typ
   readRows(rowsOf(answer), 'webhook', (row) => webhookOf(row, unrecognized), unrecognized);
 
 /**
- * Reads banks, followed by mobile wallets. The response may also be a single list of both. A
- * missing list counts as empty.
+ * Reads banks, followed by mobile wallets. The response may also be a single list of banks and
+ * mobile wallets. A missing list counts as empty.
  */
 export function readInstitutions(
   answer: unknown,

@@ -223,7 +223,7 @@ const hasAny = (of: Fields, anyOf: readonly string[]): boolean =>
 
 /**
  * The object {@link within} a response that has one of the fields. Throws {@link Misread} if no
- * object has one.
+ * object has one of the fields.
  */
 export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields {
   const found = within(answer, ...anyOf);

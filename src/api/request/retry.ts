@@ -13,7 +13,7 @@ type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 
 /**
  * Repeats a read after a lost exchange or a temporary failure. Repeats a change of settings only if
- * a closed connection lost the request, because this repetition is harmless. Rate limits delay
+ * a closed connection lost the request, which makes the repetition harmless. Rate limits delay
  * every request except a confirmation. The last attempt decides the outcome.
  * @param now the service's clock
  */
@@ -82,7 +82,7 @@ function isWorthRepeating(answer: Answer, call: Call): boolean {
 
 /**
  * Limits the time and the number of attempts of one request. Rate-limit waits do not count as time
- * of the request. Their own limit is `rateLimitWaitMs`.
+ * of the request. `rateLimitWaitMs` limits the rate-limit waits.
  */
 function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   const { clock, random, onWait } = options;
@@ -139,7 +139,7 @@ function throwIfInterrupted(signal: AbortSignal | undefined): void {
 
 /**
  * Resolves with the result of the work. After the signal, rejects with Failure `interrupted`, and
- * the work continues unawaited.
+ * the work continues in the background.
  */
 export async function unlessInterrupted<T>(
   work: () => Promise<T>,

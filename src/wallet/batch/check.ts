@@ -1,5 +1,5 @@
-// The first pass over a batch: reads and checks every row before any is paid, and adds up the
-// totals.
+// The first pass over a batch: reads and checks every row before svcpay pays any row, and adds up
+// the totals.
 import Big from 'big.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { dayAndMonth } from '../../formats/calendar.js';
@@ -50,8 +50,8 @@ export interface BatchCheck {
 export interface SettledRow {
   readonly line: number;
   /**
-   * Whether svcpay derived the reference from the payment. If so, an equal row next month has the
-   * same reference.
+   * Whether svcpay derived the reference from the payment. An equal row next month has the same
+   * derived reference.
    */
   readonly isDerived: boolean;
   /** When the row was submitted, in epoch ms. */
@@ -86,8 +86,8 @@ export interface CheckDeps {
 }
 
 /**
- * Checks the whole batch. An invalid row does not throw: `problems` lists all problems in line
- * order.
+ * Checks the whole batch. Does not throw for an invalid row, but lists all problems in `problems`,
+ * in line order.
  */
 export async function checkBatch(
   rows: AsyncIterable<BatchRow | Problem>,

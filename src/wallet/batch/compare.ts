@@ -76,8 +76,8 @@ function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
 }
 
 /**
- * The payee key and the account key of a row. If only one key equals that of an earlier row, the
- * other has changed.
+ * The payee key and the account key of a row. If only one of both keys matches an earlier row, the
+ * payee or the account has changed.
  */
 const keysOf = (row: PaidRow): string[] =>
   [payeeKey(row), accountKey(row)].flatMap((key) => key ?? []);

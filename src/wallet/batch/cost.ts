@@ -29,7 +29,7 @@ export interface Cost {
   readonly ccy: string;
   /** The total of the wallet. Includes fees, unless `isEstimate`. */
   readonly total: Big;
-  /** The fees of the wallet. Null in an estimate. */
+  /** The fees of the wallet, or null in an estimate. */
   readonly fees: Big | null;
   /** Whether the cost comes from the rates instead of from quotes. */
   readonly isEstimate: boolean;

@@ -10,7 +10,7 @@ export interface PlannedRow {
   readonly line: number;
   readonly ref: string;
   /**
-   * Whether the file contains the reference. If not, svcpay derived the reference from the payment.
+   * Whether the file contains the reference. svcpay derives a missing reference from the payment.
    */
   readonly named: boolean;
   readonly order: Order;

@@ -153,7 +153,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * The problem for an error of csv-parse. After such an error, the rest of the file cannot be read.
+ * The problem for an error of csv-parse. After an error of csv-parse, the rest of the file cannot
+ * be read.
  */
 function unreadable(error: unknown): Problem {
   if (!(error instanceof Error) || !('code' in error) || !('lines' in error)) throw error;

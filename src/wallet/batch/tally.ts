@@ -49,10 +49,10 @@ export const hasMoved = ({ results, before }: BatchTally): boolean =>
 const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
 
 /**
- * The failure of an incomplete batch. Its kind is `pending` if an outcome is unknown. After an
- * interruption, its kind is `pending` if this run submitted a payment, otherwise `interrupted`. In
- * other cases, its kind is that of all failed rows, or `payment-failed` if their kinds differ.
- * After a submission, `partly` replaces a kind that promises that no money moved.
+ * The failure of an incomplete batch. The failure is `pending` if an outcome is unknown. After an
+ * interruption, the failure is `pending` if this run submitted a payment, otherwise `interrupted`.
+ * In other cases, the failure has the kind of all failed rows, or `payment-failed` if the kinds
+ * differ. After a submission, `partly` replaces a kind that promises that no money moved.
  * @param complete whether the end of the file was reached
  */
 export function failureOf(

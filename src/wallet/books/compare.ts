@@ -40,8 +40,8 @@ export interface CompareDeps {
   readonly rows: SortedRows;
   readonly read: (txnId: string) => Promise<Transaction>;
   /**
-   * The start of the comparison in epoch ms. Of earlier transactions, only those that a source
-   * names are compared.
+   * The start of the comparison in epoch ms. Compares an earlier transaction only if a source names
+   * it.
    */
   readonly since: number;
 }
@@ -61,7 +61,7 @@ export function putListed(page: readonly ListedTransaction[], rows: SortedRows):
   rows.replace([], kept);
 }
 
-/** Yields the differences, after every page of the list was stored. */
+/** Yields the differences. Requires that `putListed` has stored every page of the list. */
 export async function* differences({ journal, inbox, files }: Sources, deps: CompareDeps): Found {
   const { rows, since } = deps;
   for await (const local of journal) {

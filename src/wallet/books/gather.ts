@@ -71,14 +71,17 @@ export interface Books {
   readonly at: number;
   /** Every currency with a wallet or a movement, sorted. */
   readonly currencies: readonly string[];
-  /** The movements of a currency, oldest first. Each call starts from the first movement. */
+  /**
+   * The movements of a currency, oldest first. Each call of `movements` starts from the first
+   * movement.
+   */
   movements(ccy: string): Iterable<Movement>;
   candidates(ccy: string): readonly Candidate[];
   /** The entries of a period as text from `LedgerText`, oldest first. */
   entries(period: Span): Iterable<string>;
   /** Whether the list contains the transaction. */
   has(txnId: string): boolean;
-  /** The unrecorded openings of wallets that never tied. The movements include these openings. */
+  /** The unrecorded openings of wallets that never tied, which `movements` includes. */
   readonly openings: readonly Opening[];
   readonly tied: readonly { readonly ccy: string; readonly balance: Big }[];
   /**

@@ -28,7 +28,7 @@ export const beancountWriter = (zone = 'UTC'): LedgerWriter => ({
 });
 
 /**
- * Asserts a balance. beancount checks a balance at the start of its day. Without "~ 0", beancount
+ * Asserts a balance. beancount checks a balance at the start of the day. Without "~ 0", beancount
  * tolerates a difference in the last digit.
  */
 const closing = (day: string, { ccy, value }: Money): string =>

@@ -37,7 +37,7 @@ const style: EntryStyle = {
   price: (day, ccy, price) => `P ${day} ${ccy} ${price}`,
 };
 
-/** Asserts a balance, which hledger checks after the preceding postings of its day. */
+/** Asserts a balance, which hledger checks after the preceding postings of the day. */
 const closing = (day: string, { ccy, value }: Money): string =>
   `\n${day} * Closing balance\n    ${walletAccount(ccy)}  0 ${ccy} = ${fixed(value)} ${ccy}\n`;
 

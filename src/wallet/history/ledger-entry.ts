@@ -27,7 +27,8 @@ export interface Entry {
   readonly txnId: string | undefined;
   readonly reference: string | undefined;
   /**
-   * Units of the destination currency for one unit of the source. Undefined within one currency.
+   * Units of the destination currency for one unit of the source. Undefined if both sides have the
+   * same currency.
    */
   readonly rate: string | undefined;
   readonly postings: readonly Posting[];
@@ -169,7 +170,7 @@ const isZero = ({ value }: Money): boolean => value.eq(zero);
 
 const zero = new Big(0);
 
-/** The account's own wallet, or the external source or destination. */
+/** The ledger account of a side: the own wallet, or the external source or destination. */
 function accountOf({ method, ccy }: RequestSide, outside: 'Income' | 'Expenses'): string {
   if (method === 'servicepay') return walletAccount(ccy ?? '');
   return `${outside}:Svcpay:${named(method ?? 'unknown')}`;

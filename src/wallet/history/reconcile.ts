@@ -82,8 +82,9 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
 }
 
 /**
- * Whether a listed transaction may be a payment of svcpay, which always has a reference. Quotes
- * count too, because a list may lag behind submissions. svcpay reads an abbreviated row by its id.
+ * Whether a listed transaction may be a payment of svcpay, which always has a reference. A quote
+ * may be one too, because a list may lag behind submissions. svcpay reads an abbreviated row by its
+ * id.
  */
 function mayBeOurs(row: ListedTransaction, account: string): boolean {
   const { txnId, txnState, extRefId, sourceReq, destReq } = row;

@@ -13,7 +13,7 @@ export function settledAt({ txnState, sourceReq, destReq }: ListedTransaction): 
 }
 
 /**
- * Whether the settlement time is missing although an edge of a period (epoch ms) lies between the
+ * Whether the settlement time is missing, and an edge of a period (epoch ms) lies between the
  * creation and the latest possible settlement.
  */
 export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[]): boolean => {
@@ -26,8 +26,8 @@ export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[])
 const hourMs = 3_600_000;
 
 /**
- * The longest time from creation to settlement, in ms. A quote lasts an hour and an invoice a day.
- * Transfers on chains and to banks take days: at most three business days between holidays.
+ * The longest time from creation to settlement, in ms. A quote is valid for an hour, and an invoice
+ * for a day. On-chain and bank transfers take days, at most three business days between holidays.
  */
 function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   const isQuick = [sourceReq, destReq].every(

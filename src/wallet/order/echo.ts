@@ -115,7 +115,7 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
     const got = answered[field];
     // The name of the institution may be missing, because the code decides the recipient. A
-    // different home may have created the transaction without the name.
+    // different home may have created the transaction without the institution's name.
     if (field === 'institutionName' && got == null) continue;
     if (!sameText(got, wanted)) return different(field, got, wanted);
     const resolved = (otherNames[field] ?? []).find(
@@ -140,8 +140,8 @@ const targets = [
 ] as const;
 
 /**
- * Describes a destination that the response has and the order does not request. After the
- * confirmation, a service may add the invoice of an LNURL.
+ * Describes the difference if the response has a destination that the order does not request. After
+ * the confirmation, a service may add the invoice of an LNURL.
  */
 function extraTarget(
   { method, reqDetails = {} }: AskedSide,
@@ -175,8 +175,8 @@ const different = (field: string, got: unknown, wanted: unknown): string =>
   `${field} is ${got === undefined || got === null ? 'missing' : shown(got)}, not ${shown(wanted)}`;
 
 /**
- * Whether two texts are equal. Bech32 and invoices ignore letter case. Every other text must be
- * identical.
+ * Whether two texts are equal. Invoices, LNURLs, Lightning Addresses and Bech32 addresses ignore
+ * letter case. Every other text must be identical.
  */
 function sameText(got: unknown, wanted: unknown): boolean {
   if (typeof got !== 'string' || typeof wanted !== 'string') return got === wanted;
@@ -186,8 +186,8 @@ function sameText(got: unknown, wanted: unknown): boolean {
 }
 
 /**
- * Describes a different LNURL. Every field that names the LNURL must mean the requested
- * destination.
+ * Describes the difference if the response has a different LNURL. Every field that names the LNURL
+ * must mean the requested destination.
  */
 function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const wanted = asked.reqDetails?.['address'];
@@ -203,7 +203,7 @@ function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefin
 const targetOf = (value: unknown): unknown =>
   typeof value === 'string' ? lnurlTarget(value) : value;
 
-/** Describes a different payer or payee, if the response has the party's data. */
+/** Describes the difference if the response has a different payer or payee. */
 function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const { type, details: got } = given.kyc ?? {};
   if (asked.kyc === undefined) return undefined;
@@ -222,9 +222,9 @@ function kycDifference(asked: AskedSide, given: RequestSide): string | undefined
 }
 
 /**
- * Describes a different amount, if the order defines the amount that the recipient must get. Also
- * checks a computed side, such as both sides of an invoice payment, which requests no amount (rule
- * 2).
+ * Describes the difference if the response has a different amount than the recipient must get. Also
+ * checks an amount that the service computed, because the order of an invoice payment requests no
+ * amount (rule 2).
  */
 function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
   const { receives } = order;
@@ -250,7 +250,7 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${fixed(receives.value)}`;
 }
 
-/** Describes a difference in who pays the fees, if the response has the flags. */
+/** Describes the difference if the response has a different flag for who pays the fees. */
 function deductionDifference({ body }: Order, txn: Transaction): string | undefined {
   for (const field of deductions) {
     const answered = txn[field];

@@ -1,5 +1,5 @@
 // Applies an event to a run: returns the change that the journal must write, and the new data of
-// the run. Pure. Payments change only by these changes.
+// the run. Pure. The payment core changes a payment only by these changes.
 import type { Transaction } from '../../api/types.js';
 import {
   changed,
@@ -64,8 +64,8 @@ const whileOpen = (to: AttemptState): Partial<Record<AttemptState, AttemptState>
 });
 
 /**
- * The next state of an attempt after a report from the service. A state that has no entry stays,
- * because reads can be stale and states never go back.
+ * The next state of an attempt after a report from the service. A state without an entry stays
+ * unchanged, because reads can be stale and states never go back.
  */
 const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, AttemptState>>>> = {
   quoted: { requested: 'quoted' },
@@ -271,7 +271,8 @@ function withTransaction(run: Run, attempt: Attempt, txn: Transaction, ms: numbe
   const isNew = !run.payment.attempts.includes(attempt);
   const { run: next } = moved(run, { attempt: after }, ms);
   const hasFailed = after.state === 'failed' && attempt.state !== 'failed';
-  // If the latest attempt failed, earlier unknown attempts decide, so svcpay reads these again.
+  // If the latest attempt failed, earlier unknown attempts decide, so svcpay reads these attempts
+  // again.
   const { run: fresh } = hasFailed
     ? remember(next, 'any', () => ({ earlierRead: [] }))
     : { run: next };

@@ -22,7 +22,7 @@ export async function approve(run: Run, goal: RunGoal, deps: PaymentDeps): Promi
     refuseUnusual(approval.unusual, quote);
     return { is: 'approved', quote, by: 'covered' };
   }
-  // The approval of an expired quote covers the next quote unless that quote is worse.
+  // The approval of an expired quote also covers the next quote, unless the next quote is worse.
   if (run.memory.approvedQuote !== undefined && !approval.worse)
     return { is: 'approved', quote, by: 'covered' };
   const answer = await deps.approve(approval);

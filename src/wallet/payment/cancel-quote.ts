@@ -1,5 +1,5 @@
-// Cancels a quote. If the service has no such operation, the quote expires unconfirmed, and the
-// journal abandons the payment.
+// Cancels a quote. If the service has no such operation, the quote expires unconfirmed, and svcpay
+// abandons the payment in the journal.
 import { CancelNotOffered, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';

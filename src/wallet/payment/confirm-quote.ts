@@ -1,5 +1,5 @@
 // Turns an earlier quote, from this home or from a different program, into a payment. The payment
-// core then confirms the payment, with limits and journal.
+// core confirms the payment, with limits and journal.
 import type { Transaction } from '../../api/types.js';
 import type { Claim } from '../../store/journal/journal.js';
 import {

@@ -53,7 +53,7 @@ export interface Approval {
   readonly left: Money | undefined;
   /** Whether this quote replaces an approved quote that expired, and is worse. */
   readonly worse: boolean;
-  /** Costs, in words, that only a person can approve. `--yes` does not cover these costs. */
+  /** Costs, in words, that only a person can approve, not `--yes`. */
   readonly unusual: readonly string[];
 }
 
@@ -66,8 +66,8 @@ export type PaymentEvent =
   | { readonly type: 'found'; readonly txn: Transaction }
   | { readonly type: 'quoted'; readonly approval: Approval }
   /**
-   * The confirmation is about to be sent, may have been sent, or the service started the payment.
-   * From this event on, only the service can report the outcome.
+   * svcpay is about to send the confirmation or may have sent it, or the service started the
+   * payment without a confirmation. From this event on, only the service can report the outcome.
    */
   | { readonly type: 'submitting'; readonly payment: Payment }
   /**
@@ -102,7 +102,7 @@ export interface PaymentDeps {
   readonly scope: string;
   /** The account whose spending the limits count. */
   readonly account: string;
-  /** The name of this process in the journal. Each run appends an id. */
+  /** The name of this process in the journal. Each run appends an id to the name. */
   readonly owner: string;
   /**
    * Makes a further check in the database transaction of the submission, while the account is
@@ -128,10 +128,10 @@ export interface PaymentDeps {
   readonly signal: AbortSignal;
   /**
    * Called if an equal payment was made a moment ago, or is under way. Decides whether this run
-   * follows that payment or makes a new payment. Throws Failure to refuse both.
+   * follows the earlier payment or makes a new payment. Throws Failure to refuse both.
    */
   readonly again: (earlier: EarlierPayment) => Promise<'follow' | 'another'>;
-  /** Asks a person to approve a quote. Not called with `--yes`. */
+  /** Asks a person to approve a quote, unless `--yes` is given. */
   readonly approve: (approval: Approval) => Promise<Answer>;
   readonly on: (event: PaymentEvent) => void;
 }
@@ -156,7 +156,7 @@ export interface PaymentRequest {
    */
   readonly ref: string | undefined;
   readonly terms: PaymentTerms;
-  /** The approval of the run: `standing` for `--yes`. */
+  /** The approval of the run, which is `standing` for `--yes`. */
   readonly consent: Consent;
   /** The batch run of the payment. */
   readonly batch?: BatchMark | undefined;

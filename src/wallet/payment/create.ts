@@ -29,9 +29,9 @@ async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<v
 
 /**
  * Sends the create request once. During the request, reads the rates of a conversion and checks the
- * order. If svcpay will ask for an approval, it reads the wallet before the request. Otherwise it
- * reads the wallet during the request, so the reservation for this quote may have reduced the
- * balance.
+ * order. If svcpay will ask for an approval, it reads the wallet before the request. With `--yes`,
+ * svcpay reads the wallet during the request, so the reservation for this quote may have reduced
+ * the balance.
  */
 export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<RunEventBody> {
   const { service } = deps;

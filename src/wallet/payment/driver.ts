@@ -114,8 +114,8 @@ async function record(before: Run, applied: Applied, drive: Drive): Promise<Run>
 }
 
 /**
- * Writes the change. After a failed write, further writes are skipped, because each could wait for
- * the same lock.
+ * Writes the change. After a failed write, skips further writes, because each could wait for the
+ * same lock.
  */
 async function written(
   run: Run,
@@ -136,8 +136,8 @@ async function written(
 }
 
 /**
- * Whether the attempt moved money or may have moved money. The payment then continues, even if the
- * journal cannot be written.
+ * Whether the attempt moved money or may have moved money. If so, the payment continues, even if
+ * the journal cannot be written.
  */
 function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
   const attempt = change?.attempt;
@@ -269,8 +269,8 @@ async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<RunE
 }
 
 /**
- * Returns a state after submission that a webhook event reported. A stale read of an expired quote
- * does not undo such a state.
+ * Returns a state that a webhook event reported after the submission, and that a stale read of an
+ * expired quote must not undo.
  */
 async function reportedLater(
   txnId: string,

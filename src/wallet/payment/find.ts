@@ -137,7 +137,7 @@ const asEmptyList = (error: unknown): [] => {
 
 /**
  * Reads a listed transaction, which may have paid. A read that does not find the transaction is
- * stale, so svcpay repeats it for 8 s.
+ * stale, so svcpay repeats the read for 8 s.
  */
 async function readListed(
   { payment }: Run,

@@ -19,7 +19,7 @@ export type FindPayments = (
 export const named = (name: string | undefined): FindPayments | undefined =>
   name === undefined ? undefined : (journal) => journal.named(name);
 
-/** Finds the unfinished payments that match. */
+/** Finds the unfinished payments that `fits` accepts. */
 export const unfinished =
   (fits: (payment: Payment) => boolean = () => true): FindPayments =>
   async (journal) =>

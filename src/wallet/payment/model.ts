@@ -27,8 +27,8 @@ export interface RunGoal {
   /** The number of the latest attempt at the start of the run. */
   readonly firstAttempt: number;
   /**
-   * The origin of the reference: `generated` for this run, derived from the `invoice` by every
-   * payer, or `given` by the caller.
+   * The origin of the reference, which is `generated` for this run, derived from the `invoice` by
+   * every payer, or `given` by the caller.
    */
   readonly reference: 'generated' | 'invoice' | 'given';
   /**
@@ -36,7 +36,7 @@ export interface RunGoal {
    * all.
    */
   readonly leaveOpen: 'never' | 'if-passing' | 'always';
-  /** This run's limits on the cost. If undefined, the limits in the journal apply. */
+  /** This run's limits on the cost. Undefined to apply the limits in the journal. */
   readonly terms?: PaymentTerms | undefined;
   /** The approval of this run. The journal does not store the approval, only the submission. */
   readonly consent: Consent;

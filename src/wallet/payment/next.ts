@@ -180,8 +180,8 @@ function offer(situation: Situation<Quoted>): Step {
     return { do: 'submit' };
   if (cancel === undefined) return { do: 'cancel' };
   if (reads === undefined) return { do: 'read', attempt };
-  // The service still reports a quote after 8 s, so the quote is valid by the service's clock,
-  // which decides.
+  // If the service still reports `quoted` after 8 s, the quote is valid, because the service's
+  // clock decides.
   if (!hasHeld(reads)) return readAgain(situation, reads);
   return approval === 'prompt-expired' ? { do: 'approve' } : { do: 'submit' };
 }
@@ -287,9 +287,9 @@ function accepted(situation: Situation<Settling>): Step {
 }
 
 /**
- * Whether a failed read ends the wait. If no read has succeeded, any failure ends the wait.
- * Otherwise a missing response never ends it, and `not-found` ends it only after 8 s. The third
- * unreadable response in a row or a refused sign-in also ends the wait.
+ * Whether a failed read ends the wait. If no read has succeeded, any failure ends the wait. After a
+ * successful read, a missing response never ends the wait, and `not-found` ends the wait only after
+ * 8 s. The third unreadable response in a row or a refused sign-in also ends the wait.
  */
 function endsWait({ memory, now }: Situation<Settling>, { result, count, error }: Reads): boolean {
   if (memory.txn === undefined) return true;
@@ -311,8 +311,9 @@ function stopWatching(
 }
 
 /**
- * Handles `expired` or `usercanceled` after submission. svcpay reads the transaction for 8 s. If it
- * is still lapsed, the attempt stays `unknown`, and only a person can start a further attempt.
+ * Handles `expired` or `usercanceled` after submission. svcpay reads the transaction for 8 s. If
+ * the transaction is still lapsed, the attempt stays `unknown`, and only a person can start a
+ * further attempt.
  */
 function unknown(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, payment } = situation;

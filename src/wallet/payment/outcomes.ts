@@ -180,7 +180,7 @@ export function ended(
   });
 }
 
-/** Words the recorded answer to whether the money of an attempt moved, with the person's note. */
+/** Describes the recorded result of an attempt: whether the money moved, and the person's note. */
 export const resolutionText = ({ moved, note, at }: Resolution): string =>
   `Recorded on ${new Date(at).toISOString().slice(0, 10)}: the money ` +
   `${moved ? 'moved' : 'did not move'} (${note}).`;

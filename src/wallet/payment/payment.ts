@@ -296,8 +296,8 @@ export async function takeOver(
       const txn = await readTransaction(deps.service, txnId).catch((error: unknown) =>
         leaveTo(payment, 'temporary', 'the service does not answer.', error),
       );
-      // A final state is reported only after the other process has written it. A stale `quoted` is
-      // read again.
+      // Reports a final state only after the other process has written the state. Reads a stale
+      // `quoted` again.
       if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { done: { txn } };
     }
     return {};

@@ -1,5 +1,5 @@
-// Records in the journal what a read outside the payment core shows about a transaction of the
-// payment.
+// Records in the journal the state of a payment's transaction that was read outside the payment
+// core.
 import type { Transaction } from '../../api/types.js';
 import { LostClaim, type Journal } from '../../store/journal/journal.js';
 import { differsFromOrder, latest, type Payment } from '../../store/journal/payment.js';

@@ -1,4 +1,4 @@
-// Records whether the money of an attempt moved, by the service's answer to a person. The record
+// Records whether the money of an attempt moved, after a person has asked the service. The record
 // changes neither the payments that are allowed nor the amounts that count against limits.
 import { Failure } from '../../formats/failure.js';
 import { LostClaim, type Journal } from '../../store/journal/journal.js';

@@ -136,7 +136,10 @@ export function parseAccountNumber(
   );
 }
 
-/** The hint about a lost leading zero. A spreadsheet reads an account number as a number. */
+/**
+ * The hint about a leading zero that a spreadsheet removed, because it read the account number as a
+ * number.
+ */
 function lostZero(digits: string, length = 0): string {
   const whole = digits.padStart(length, '0');
   if (!/^\d+$/.test(digits) || digits.length >= length || digits.length < length - 3) return '';

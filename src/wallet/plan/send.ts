@@ -277,7 +277,7 @@ function planUsdt(
 }
 
 /**
- * Reads a USDT amount. For an amount in a different currency, the failure suggests to fix the
+ * Reads a USDT amount. For an amount in a different currency, the failure suggests fixing the
  * debit.
  */
 function usdtAmount(text: string): Money {

@@ -27,10 +27,11 @@ export interface Quote {
    * zero.
    */
   readonly namesFees: boolean;
-  /** The amount that arrives. Undefined if neither the order nor the service states it. */
+  /** The amount that arrives. Undefined if neither the order nor the service states the amount. */
   readonly receives: Money | undefined;
   /**
-   * Units of the destination currency for one unit of the source. Undefined within one currency.
+   * Units of the destination currency for one unit of the source. Undefined if both sides have the
+   * same currency.
    */
   readonly rate: Big | undefined;
   /**

@@ -75,9 +75,9 @@ export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== 
 
 /**
  * Compares a conversion with the service's rates. Throws Failure `limit` if the loss exceeds
- * `--max-rate-loss`. If svcpay cannot check that limit, throws `temporary` if a later attempt may
- * read a rate, otherwise `limit`. Without `--max-rate-loss`, the payment continues unchecked.
- * Within one currency, reads the rates only if the value of a high fee matters.
+ * `--max-rate-loss`. If svcpay cannot check `--max-rate-loss`, throws `temporary` if a later
+ * attempt may read a rate, otherwise `limit`. Without `--max-rate-loss`, the payment continues
+ * unchecked. Within one currency, reads the rates only if the value of a high fee matters.
  */
 export async function checkMarket(
   terms: PaymentTerms,

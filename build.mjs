@@ -39,8 +39,8 @@ const buildRequire = () =>
   );
 
 /**
- * The declarations that the entries reach, once more for CommonJS. With node16, TypeScript assumes
- * that `require` cannot load an ES module.
+ * Copies the type declarations of the entries for CommonJS, because with `node16` TypeScript
+ * assumes that `require` cannot load an ES module.
  */
 async function buildRequiredTypes() {
   const seen = new Set();
@@ -67,10 +67,13 @@ async function buildTypes() {
   if (code !== 0) throw new Error(`tsc ended with ${code}`);
 }
 
-/** The page of `--help` for a pipe. bin/svcpay.js prints it in half the time of the program. */
+/**
+ * Writes the text of `--help` without a terminal, which bin/svcpay.js prints in half the time of
+ * the whole program.
+ */
 async function buildHelp() {
   const { stdout } = await promisify(execFile)(process.execPath, ['bin/svcpay.js', '--help']);
-  // A pipe may accept a longer text only in pieces.
+  // A pipe may split a longer text into several writes.
   if (stdout.length > 4096) throw new Error('The page of help is too long to be written at once.');
   await writeFile(join(outdir, 'help.txt'), stdout);
 }

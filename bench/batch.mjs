@@ -10,10 +10,13 @@ import { randomUUID } from 'node:crypto';
 
 const program = resolve(import.meta.dirname, '../bin/svcpay.js');
 const latencyMs = 200;
-/** The number of requests for one row, one after the other: create, search the list, confirm. */
+/** The number of sequential requests for one row: create, search the list, confirm. */
 const requestsOfRow = 3;
 const atLeast = 0.95;
-/** The additional memory that a batch with ten times as many rows may take. */
+/**
+ * The highest allowed ratio of the memory with ten times as many rows to the memory with fewer
+ * rows.
+ */
 const atMostMore = 1.5;
 
 export async function measure() {

@@ -1,6 +1,6 @@
-// Measures the export of a long history to a file, from a service 50 ms away. A loop that only
-// downloads and parses the same pages with the same concurrency is the comparison. Also measures
-// the memory.
+// Measures the time and memory of exporting a long history from a service 50 ms away to a file.
+// Compares the export with a loop that only downloads and parses the same pages with the same
+// concurrency.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inFolder, inTurns, program, run } from './support/process.mjs';

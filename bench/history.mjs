@@ -1,6 +1,6 @@
-// Measures the cost of a long history. Compares a payment and `tx pending` with a million payments
-// in the journal and with one payment. Compares payments under a daily limit with 20,000 payments
-// in the last day and with one payment.
+// Measures the cost of a long history. Measures a payment and `tx pending` on a journal with one
+// payment and on a journal with a million payments. Measures payments under a daily limit after one
+// payment and after 20,000 payments in the last day.
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -13,7 +13,7 @@ const ofOneDay = 20_000;
 const batchRows = 40;
 const atMost = 1.1;
 const dayMs = 86_400_000;
-/** A constant that must equal the constant in src/store/journal/spending.ts. */
+/** The constant must equal `periodMs` in src/store/journal/spending.ts. */
 const periodMs = 600_000;
 
 export function measure() {
@@ -53,7 +53,9 @@ const payAgain = (bench, home) => {
   return commandIn(bench, home, ...words);
 };
 
-/** Creates three homes with one payment each. Two of the homes get more payments. */
+/**
+ * Creates three homes with one payment each. The benchmark then adds payments to two of the homes.
+ */
 async function startHomes(folder, sandbox) {
   const homes = {
     few: join(folder, 'few'),

@@ -1,6 +1,6 @@
-// npm run bench: measures every part in this folder, one after the other, on this Node and on Node
-// 24. Prints tables, and first how busy the machine is. `npm run bench -- far export` measures two
-// parts, on this Node only. Exits with 1 only if a measurement failed. A missed target is not a
+// npm run bench: runs all benchmarks in this folder in turn, on this Node and on Node 24. Prints
+// the load of the machine, then tables. `npm run bench -- far export` runs only two benchmarks, on
+// this Node only. Exits with 1 only if a benchmark cannot measure. A missed target is not a
 // failure, because a busy machine misses targets.
 import { spawn } from 'node:child_process';
 import { cpus, loadavg, totalmem, tmpdir } from 'node:os';
@@ -12,7 +12,8 @@ const self = fileURLToPath(import.meta.url);
 const parts = ['far', 'startup', 'export', 'history', 'batch', 'webhooks', 'machines'];
 
 /**
- * The parts that run on this Node only, because their figures hardly depend on the version of Node.
+ * The benchmarks that run on this Node only, because their results hardly depend on the version of
+ * Node.
  */
 const once = new Set(['machines']);
 
@@ -25,7 +26,10 @@ const [mode, ...rest] = process.argv.slice(2);
 if (mode === '--measure') await report(rest[0]);
 else await compare(process.argv.slice(2));
 
-/** Prints the rows of one part for {@link measured}, in a separate process. */
+/**
+ * Prints the results of one benchmark as JSON. {@link measured} runs this function in a separate
+ * process.
+ */
 async function report(part) {
   const { measure } = await import(`./${part}.mjs`);
   process.stdout.write(JSON.stringify(await measure()));

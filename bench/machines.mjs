@@ -1,6 +1,7 @@
 // Measures many machines on one PostgreSQL database: the payments per second of 1, 2, 4 and 8
-// processes. A bare loop of the same commits through the same client is the comparison. Also
-// measures begin, find, latest and open with few and with many payments.
+// processes. Compares the payments with a bare loop of the same commits through the same client.
+// Also measures the journal's methods `begin`, `find`, `latest` and `open` with few and with many
+// payments.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -62,7 +63,8 @@ async function pace(bundle, server, openJournalAt, count) {
     Array.from({ length: count }, () => started([machine, bundle, url, String(seconds)])),
   );
   const together = async (mode) => sum(await Promise.all(machines.map(({ ask }) => ask(mode))));
-  // The two loops alternate in short turns, so that other load on the machine affects both.
+  // The bare loop and the journal alternate in short turns, so that other load affects both
+  // equally.
   const [bare, ours] = [[], []];
   for (let turn = 0; turn < turns; turn += 1) {
     bare.push(await together('bare'));
@@ -83,7 +85,7 @@ async function pace(bundle, server, openJournalAt, count) {
 
 const sum = (values) => values.reduce((total, each) => total + each, 0);
 
-/** Starts a process that waits for commands. */
+/** Starts a machine, which waits for commands on stdin. */
 async function started(args) {
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise((done) => child.once('close', done));

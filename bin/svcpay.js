@@ -10,8 +10,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`svcpay needs Node 20.19 or newer; this is ${process.versions.node}.\n`);
   process.exitCode = 1;
 } else if (others.length === 0 && ['--version', '-v', '-V'].includes(only)) {
-  // The page is written without process.stdout, because opening process.stdout takes longer than
-  // all other steps here.
+  // The version is written without `process.stdout`, because opening `process.stdout` takes longer
+  // than all other steps of `--version`.
   try {
     writeSync(1, `${require('../package.json').version}\n`);
   } catch ({ code }) {
@@ -25,7 +25,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   ['--help', '-h'].includes(only) &&
   isPrinted(join(__dirname, '../dist/help.txt'))
 ) {
-  // The prepared page equals the page that the program prints without a terminal.
+  // The prepared help page equals the page that svcpay prints without a terminal.
 } else if (only === '__complete') {
   nameHome();
   const { answer } = require('../dist/complete.cjs');
@@ -49,8 +49,8 @@ function nameHome() {
 }
 
 /**
- * Prints a prepared page, which takes half the time of the whole program. A pipe accepts the short
- * page immediately.
+ * Prints a prepared page, which takes half the time of running the whole program. The page is
+ * short, so a pipe accepts it in one write.
  */
 function isPrinted(page) {
   try {

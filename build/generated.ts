@@ -8,7 +8,7 @@ import { manualPage } from './manual-page.js';
 import { skillPage } from './skill-page.js';
 
 /**
- * @param committed returns the text of a committed file, because only a part of some files is
+ * @param committed returns the current text of a file, because only a part of some files is
  * generated
  */
 export async function generatedFiles(
@@ -26,7 +26,7 @@ export async function generatedFiles(
   ]);
 }
 
-/** The data of shell completion: the pages of the commands without examples. */
+/** Returns the data of shell completion: the pages of all commands, without examples. */
 export const completionPages = async (): Promise<string> =>
   JSON.stringify((await pagesOf(tree)).map((page) => ({ ...page, examples: [] })));
 

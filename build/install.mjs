@@ -8,12 +8,12 @@ import { otherNode } from './other-node.mjs';
 
 export const majors = ['20', '22', '24'];
 
-/** The largest size of an installation without its optional parts. */
+/** The largest allowed size in bytes of an installation without its optional parts. */
 export const mostBytes = 35e6;
 
 /**
  * @param lock the lock file, which names the packages for development
- * @returns the size of the whole and of the optional parts in bytes, and the faults found
+ * @returns the sizes of the installation and of its optional parts in bytes, and the faults found
  */
 export function installed(tarball, major, lock) {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-install-'));
@@ -70,7 +70,7 @@ function environment(folder, node) {
   };
 }
 
-/** The path of the npm script with which this build runs. */
+/** The path of npm's script, which runs this build. */
 function npmScript() {
   const { npm_execpath: script } = process.env;
   if (script === undefined) throw new Error('Run this with npm run release.');

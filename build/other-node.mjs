@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { arch, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The path of the downloaded program. */
+/** Returns the path of a `node` program with this major version. */
 export function otherNode(major) {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
   const folder = join(tmpdir(), `svcpay-node${major}`);

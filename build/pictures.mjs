@@ -121,7 +121,7 @@ async function record(args, { rows = 24, shots = [], dialogue = [], until, leave
   }
 }
 
-/** Returns the whole output, even if the output is longer than the window. */
+/** Returns the cells of the whole output, including lines above the window. */
 function cellsOf({ buffer: { active } }) {
   const lines = Array.from({ length: active.length }, (_, row) => {
     const line = active.getLine(row);
@@ -188,8 +188,8 @@ function keep(name, drawing) {
 }
 
 /**
- * The words of a picture, each with the number of its line. Omits ids, invoices, times and the
- * frames of a spinner.
+ * Returns the words of a picture, each with its vertical position. Omits ids, invoices, times and
+ * the frames of a spinner.
  */
 const wordsOf = (drawing) =>
   [...drawing.matchAll(/<text x="\d+" y="(\d+)"[^>]*>([^<]*)/g)].map(

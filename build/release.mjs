@@ -11,7 +11,7 @@ import { installed, majors, megabytes } from './install.mjs';
 const root = resolve(import.meta.dirname, '..');
 const folder = join(root, 'release');
 
-/** The reasons why this commit cannot be released. */
+/** Returns the reasons why this commit cannot be released. */
 export function unready({ packageJson, changelog, tags, changes }) {
   const { version, repository, bugs, private: isPrivate } = packageJson;
   const [, newest] = /^## (\S+)$/m.exec(changelog) ?? [];

@@ -42,8 +42,8 @@ function colour(value) {
 }
 
 /**
- * The part of a cell that each block character fills, as fractions of the cell: distance from the
- * top, height.
+ * The rectangle that each block character fills: distance from the top and height, as fractions of
+ * the cell.
  */
 const blocks = { '█': [0, 1], '▀': [0, 0.5], '▄': [0.5, 0.5] };
 

@@ -9,7 +9,7 @@ export const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-/** A row of the table, with the ratio to a bare program and the highest allowed ratio. */
+/** Returns a row of the table, with the ratio to a bare program and the highest allowed ratio. */
 export const against = (name, taken, floor, bare, atMost) => ({
   name,
   measured: `${taken.ms.toFixed(1)} ms, ${taken.cpuMs.toFixed(1)} ms of processor`,
@@ -63,8 +63,8 @@ export async function run(folder, args, env = {}, to = undefined) {
 }
 
 /**
- * The medians of every figure of every runner. The runners alternate, and the medians exclude the
- * first turn.
+ * Runs all runners in turns, and returns the median of each figure of each runner. The medians
+ * exclude the first turn.
  */
 export async function inTurns(rounds, runners) {
   const all = Object.fromEntries(Object.keys(runners).map((name) => [name, []]));

@@ -8,7 +8,10 @@ import { argv, env } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { fromWire, parseAmount, readWebhook, ServiceError, WalletClient } from 'svcpay';
 
-/** 401 for a webhook that the service has not signed; 502 if the service refused or failed. */
+/**
+ * Returns 401 for a webhook that the service has not signed, and 502 if the service refused or
+ * failed.
+ */
 const statusOf = (error) =>
   error instanceof ServiceError ? 502 : error?.kind === 'authentication' ? 401 : 500;
 
@@ -19,15 +22,15 @@ const prices = new Map([
 
 /** @param {{ client: WalletClient, webhookSecret: string }} options */
 export function createShop({ client, webhookSecret }) {
-  /** By id; a real shop keeps them in its database. */
+  /** The orders by id. A real shop stores its orders in a database. */
   const orders = new Map();
 
   async function order(product) {
     const price = prices.get(product);
     if (price === undefined) return [404, { error: 'no such product' }];
     const id = randomUUID();
-    // The order's id is the reference. The service refuses a second request with it, so no order has
-    // two invoices.
+    // The order's id is the reference. The service refuses a second request with the same
+    // reference, so no order has two invoices.
     const quote = await client.createTransaction({
       sourceReq: { ccy: price.ccy, method: 'lightning' },
       destReq: { ccy: price.ccy, method: 'servicepay', amtRequested: price.value },
@@ -65,13 +68,13 @@ export function createShop({ client, webhookSecret }) {
   }
 
   return createServer(async (request, response) => {
-    // After a 500 the service delivers the event again.
+    // After a status of 500, the service delivers the event again.
     const [status, body] = await answer(request).catch((error) => [statusOf(error), {}]);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
 }
 
-/** The raw bytes of the body, because the signature covers exactly these bytes. */
+/** Reads the raw bytes of the body, because the signature covers exactly these bytes. */
 async function bytesOf(request) {
   const chunks = [];
   let length = 0;

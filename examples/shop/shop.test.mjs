@@ -38,7 +38,7 @@ const json = async (response) => (await response).json();
 const order = (product) => json(fetch(`${url}/orders/${product}`, { method: 'POST' }));
 const read = (id) => json(fetch(`${url}/orders/${id}`));
 
-/** Waits, because a delivery arrives a moment later. */
+/** Waits until the order has this state, because a webhook arrives a moment after the payment. */
 async function until(id, state) {
   for (let tries = 0; tries < 100; tries += 1) {
     if ((await read(id)).state === state) return;

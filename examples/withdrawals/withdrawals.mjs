@@ -12,14 +12,16 @@ import {
   WalletClient,
 } from 'svcpay';
 
-/** The limit for 24 hours, whatever customers request. */
+/** The limit for all withdrawals within 24 hours. */
 const limits = { perPayment: {}, perDay: { BTC: '0.01' }, destinations: [] };
 
 /** @param {{ client: WalletClient, journal: import('svcpay').Journal }} options */
 export function openWithdrawals({ client, journal }) {
   const payments = openPayments({ client, journal, limits });
   return {
-    /** Finishes or reports the payments of an earlier run. Call it before the first payment. */
+    /**
+     * Finishes or reports the payments of an earlier run. Call `resume` before the first payment.
+     */
     resume: () => payments.resume(),
 
     /** The id of the withdrawal is the reference, so a repeated call is the same payment. */
@@ -34,8 +36,8 @@ export function openWithdrawals({ client, journal }) {
         return { id, txnId, state: txnState };
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        // `pending`: the payment was submitted and its outcome is unknown. Repeat the call with the
-        // same id: it reports the outcome and never pays a second time.
+        // `pending`: the payment was submitted and its outcome is unknown. Call `pay` again with
+        // the same id to get the outcome; a repeated call never pays a second time.
         return {
           id,
           txnId: error.txnId,

@@ -1,5 +1,5 @@
-// Somebody who answers questions by a script, in place of a terminal, and fails on one that the
-// script does not expect.
+// A prompter that answers questions from a script instead of a terminal, and fails on an unexpected
+// question.
 import { Chalk } from 'chalk';
 import { expect } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
@@ -11,7 +11,9 @@ import {
   type LinesAbove,
 } from '../../src/terminal/ask/ask.js';
 
-/** `flag answer`: the question that is expected, and what is typed or chosen; `<` goes back. */
+/**
+ * Each line is `flag answer`: the expected question, and the text to type or choose; `<` goes back.
+ */
 export type Script = readonly string[];
 
 const canvas = { style: new Chalk({ level: 0 }), columns: 80, rows: 24, blocks: false } as const;

@@ -1,5 +1,5 @@
-// An agent as the protocol's own client: it starts `svcpay mcp`, and holds every result against the
-// tool's output schema.
+// An agent for tests: the protocol's own client, which starts `svcpay mcp` and checks every result
+// against the tool's output schema.
 import { Client, type Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
@@ -27,27 +27,27 @@ interface Content {
 export interface Called {
   readonly content: Content;
   readonly isError: boolean;
-  /** The text that a model reads. */
+  /** The text of the result, which a model reads. */
   readonly text: string;
 }
 
 export interface Agent {
   readonly client: Client;
   readonly call: (tool: string, given?: Record<string, unknown>) => Promise<Called>;
-  /** The end of a test does it too. */
+  /** Closes the connection; the end of the test does so, too. */
   readonly close: () => Promise<void>;
 }
 
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
-/** Starts the server in the process of the test. */
+/** Starts `svcpay mcp` in the process of the test. */
 export function startAgent(
   options: readonly string[],
   around: Environment,
   era?: Era,
 ): Promise<Agent> {
   const { input, output, ended } = startOnStreams(['mcp', ...options], around);
-  // Messages of both sides are lines of JSON: the server's transport does for the client too.
+  // Client and server both write lines of JSON, so the client can use the server's transport.
   const transport = new StdioServerTransport(output, input);
   const close = async (): Promise<void> => {
     input.end();
@@ -56,7 +56,7 @@ export function startAgent(
   return agentOn(transport, era, close);
 }
 
-/** Starts the server as a process. */
+/** Starts `svcpay mcp` in a separate process. */
 export async function startAgentProcess(
   options: readonly string[],
   around: Environment,
@@ -71,7 +71,7 @@ export async function startAgentProcess(
   return { ...(await agentOn(transport, era)), pid: transport.pid };
 }
 
-/** Agrees on the era; the connection ends with the test. */
+/** Connects a client in this era. The connection ends with the test. */
 async function agentOn(
   transport: Transport,
   era: Era = '2026-07-28',
@@ -85,8 +85,8 @@ async function agentOn(
   };
   onTestFinished(close);
   await client.connect(transport);
-  // The client checks results against the schemas that it has seen listed; clients of version 1
-  // check errors as well.
+  // The client checks results only against schemas that it has listed. Clients of version 1 also
+  // check errors.
   const { tools } = await client.listTools();
   const ajv = new Ajv({ strict: false });
   const checks = new Map<string, ValidateFunction>();

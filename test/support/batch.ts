@@ -1,4 +1,4 @@
-// Batch files for tests, and what the service holds of them afterwards.
+// Writes batch files for tests, and reads which of their payments the service completed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -25,10 +25,10 @@ interface Listed {
   readonly txnState: string;
 }
 
-/** With `canceled`, which live services use. */
+/** The states of payments that moved nothing, including `canceled`, which live services use. */
 const unpaid = new Set(['quoted', 'expired', 'usercanceled', 'canceled', 'failed']);
 
-/** References of the completed transactions, in order. */
+/** Resolves with the sorted references of all transactions that are not unpaid. */
 export async function paidReferences(around: Environment): Promise<string[]> {
   const run = await svcpay(['tx', 'list', '--all', '--since', '30d', '--json'], around);
   expect(run).toMatchObject({ exitCode: 0 });
@@ -37,7 +37,7 @@ export async function paidReferences(around: Environment): Promise<string[]> {
   return paid.map(({ extRefId }) => extRefId.replace(/~\d+$/, '')).toSorted();
 }
 
-/** The last outcome of each reference in a result file. */
+/** Returns the last outcome of each reference in a result file. */
 export function outcomes(file: string): Record<string, string> {
   const lines = readFileSync(`${file}.result.csv`, 'utf8').trimEnd().split('\n').slice(1);
   return Object.fromEntries(lines.map((line) => [line.split(',')[1], line.split(',')[4]]));

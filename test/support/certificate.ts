@@ -1,12 +1,12 @@
-// A certificate of one's own for a host, as somebody makes who tests webhooks on one machine. Made
-// here, because not every machine has a program for it.
+// Creates a self-signed certificate for a host, as a developer does to test webhooks locally. Node
+// creates it, because not every machine has openssl.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const dayMs = 86_400_000;
 
-/** One element of DER: its tag, the length of what is in it, and that. */
+/** Encodes one element of DER: the tag, the length of the content, and the content. */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
@@ -32,8 +32,8 @@ const extension = (id: string, value: Uint8Array): Buffer =>
   sequence(der(0x06, hex(id)), der(0x04, value));
 
 /**
- * Writes a key and a certificate, good for two days, into the folder; gives the paths of the PEM
- * files.
+ * Writes a key and a certificate that is valid for one more day into the folder, and returns the
+ * paths of the PEM files.
  */
 export function makeCertificate(folder: string, host = 'localhost'): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

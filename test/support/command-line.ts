@@ -1,5 +1,5 @@
-// Before all tests: the command line as files for plain Node, which loads and runs them faster than
-// a test runner does.
+// Bundles the command line before all tests, because plain Node loads and runs bundled files faster
+// than a test runner.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** URL of a module with `runCli`. */
+    /** The URL of the bundled module that exports `runCli`. */
     readonly commandLine: string;
   }
 }
@@ -16,7 +16,7 @@ declare module 'vitest' {
 const root = resolve(import.meta.dirname, '../..');
 
 export async function setup(project: TestProject): Promise<() => void> {
-  // Within the project, where its packages are found.
+  // The bundle is inside the project, so that it finds the project's packages.
   const cache = join(root, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const outdir = mkdtempSync(join(cache, 'command-line-'));

@@ -1,5 +1,5 @@
-// Before all tests: a socket to request the shared PostgreSQL server, which the first request
-// starts.
+// Opens a socket before all tests, at which tests request the shared PostgreSQL server. The first
+// request starts the server.
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
@@ -7,7 +7,7 @@ import type { PostgresServer } from './postgres.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The port of the door: who connects is told the server's port and folder, as JSON. */
+    /** The port of a socket that sends the server's port and folder as JSON to each client. */
     readonly databaseDoor: number;
   }
 }
@@ -15,7 +15,7 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   let started: Promise<PostgresServer> | undefined;
   const door = createServer((asking) => {
-    // Only now: where there is no PostgreSQL, it is the tests that need it which are to say so.
+    // The server starts on demand, so that without PostgreSQL only the tests that need it fail.
     started ??= import('./postgres.js').then(({ startPostgres }) => startPostgres());
     started.then(
       ({ port, folder }) => asking.end(JSON.stringify({ port, folder })),

@@ -1,14 +1,14 @@
-// A way to the database that breaks: cut at the answer to a COMMIT, or silent.
+// A proxy to the database that drops the answers to COMMITs, or forwards no bytes.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface DatabaseProxy {
   readonly through: (url: string) => string;
   /**
-   * From now on the answers to so many COMMITs are lost, and the connections with them; the first
-   * few may pass.
+   * Drops the answers to the next `count` COMMITs and closes their connections, after `passing`
+   * COMMITs have passed.
    */
   cutCommits(count: number, passing?: number): void;
-  /** From now on nothing gets through, and nobody is told. */
+  /** Forwards no more bytes, and keeps the connections open. */
   silence(): void;
   readonly cuts: () => number;
   stop(): Promise<void>;

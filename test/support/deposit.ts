@@ -1,4 +1,4 @@
-// Money that comes to the permanent Bitcoin address, which no transaction explains.
+// Sends money to the permanent Bitcoin address of the sandbox, a movement without a transaction.
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay, type Here } from './in-process.js';
 

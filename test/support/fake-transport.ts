@@ -2,21 +2,20 @@
 import { onTestFinished } from 'vitest';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/api/transport.js';
 
-/** A whole answer, or an error that the transport rejects with. */
+/** A complete response, or the error with which the transport rejects. */
 export type FakeAnswer = HttpResponse | Error;
 
 export interface FakeService {
   transport: Transport;
   /**
-   * Answers requests to `method path` (the path with its query), one after the other, with these
-   * answers.
+   * Answers the next requests to `method path` (including the query) with these answers, in order.
    */
   on(method: string, path: string, ...answers: FakeAnswer[]): void;
-  /** What was asked, in order; with arguments, only requests of that method and path. */
+  /** Returns all requests in order, or only those with this method and path. */
   requests(method?: string, path?: string): HttpRequest[];
 }
 
-/** An answer with JSON, or with the unchanged text. */
+/** Returns a response with a JSON body, or with a text as it is. */
 export function answer(
   status: number,
   body: unknown = '',

@@ -1,11 +1,11 @@
-// The commands whose round trips are counted and timed against a service that is far away.
+// The commands whose round trips to a distant service are counted and timed.
 import { payoutWords } from './payout.js';
 
 export interface FarCommand {
   readonly name: string;
-  /** None for the home screen, which needs a terminal. */
+  /** The arguments; an empty list opens the home screen, which needs a terminal. */
   readonly args: readonly string[];
-  /** Round trips one after the other, TCP and TLS handshakes included. */
+  /** The largest number of sequential round trips, including TCP and TLS handshakes. */
   readonly most: number;
 }
 
@@ -25,7 +25,7 @@ export const readingCommands = (txnId: string): readonly FarCommand[] => [
 
 const payout = payoutWords();
 
-/** @param invoice makes one that is not paid yet */
+/** @param invoice creates an unpaid invoice */
 export const payingCommands = async (
   invoice: () => Promise<string>,
   suffix = '',

@@ -1,5 +1,5 @@
-// A service that is far away: behind a proxy that delays every byte, with TLS or without, and a
-// count of the round trips that a client waited for.
+// A distant service: a proxy delays every byte, with or without TLS, and the round trips that a
+// client waited for are counted.
 import { mkdtempSync, readFileSync } from 'node:fs';
 import {
   createServer as createHttp,
@@ -14,20 +14,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from './certificate.js';
 
-/** Since the last {@link FarService.reset}. */
+/** The round trips since the last {@link FarService.reset}. */
 export interface Trips {
   /**
-   * Each request with the number of round trips after which its answer arrived, handshakes of TCP
-   * and TLS included.
+   * Each request, with the number of round trips after which its response arrived, including TCP
+   * and TLS handshakes.
    */
   readonly requests: readonly {
     readonly line: string;
     readonly body: string;
     readonly trip: number;
   }[];
-  /** Round trips one after the other: each began because the one before had ended. */
+  /** The number of round trips that each had to wait for the previous round trip. */
   readonly sequential: number;
-  /** Connections. */
+  /** The number of opened connections. */
   readonly handshakes: number;
 }
 
@@ -37,16 +37,16 @@ export interface FarService {
   readonly certificate: string;
   trips(): Trips;
   reset(): void;
-  /** From now on a byte takes so long to the service and its answer back. */
+  /** Changes the round-trip time. */
   moveTo(tripMs: number): void;
-  /** Closes all connections, as services do with idle ones. */
+  /** Closes all connections, as services close idle connections. */
   cut(): void;
-  /** How many connections clients hold open. */
+  /** Returns the number of open connections of clients. */
   connections(): number;
   stop(): Promise<void>;
 }
 
-/** @param tripMs how long a byte takes to the service and its answer back */
+/** @param tripMs the round-trip time in ms */
 export async function startFarService(
   handle: RequestListener,
   tripMs: number,
@@ -56,8 +56,8 @@ export async function startFarService(
   const { key, cert } = makeCertificate(folder);
   const handshakeTrips = protocol === 'https' ? 2 : 1;
   /**
-   * The trip that each connection of the proxy has made once its handshakes are over, by the port
-   * it has at the server.
+   * The number of the round trip that completes the handshakes of a connection, by the connection's
+   * port at the server.
    */
   const connections = new Map<number | undefined, number>();
   const open = new Set<Socket>();
@@ -66,7 +66,7 @@ export async function startFarService(
     requests: [] as { line: string; body: string; trip: number }[],
     arrived: [] as { at: number; trip: number }[],
   };
-  /** The latest trip whose answer the client had at that moment. */
+  /** Returns the number of the latest round trip whose response the client had at this time. */
   const tripAt = (moment: number): number =>
     counted.arrived.reduce((most, { at, trip }) => (at <= moment ? Math.max(most, trip) : most), 0);
 
@@ -100,8 +100,8 @@ export async function startFarService(
     open.add(near.once('close', () => open.delete(near)));
     const trip = tripAt(begun) + handshakeTrips;
     const far = connect(portOf(server), '127.0.0.1', () => connections.set(far.localPort, trip));
-    // The kernel accepts at once; from far away the first byte leaves when that answer has come
-    // back.
+    // The local kernel accepts immediately, but a distant client sends its first byte only after
+    // one round trip.
     delay(near, far, () => Math.max(performance.now(), begun + tripMs) + tripMs / 2);
     delay(far, near, () => performance.now() + tripMs / 2);
   });
@@ -127,7 +127,7 @@ export async function startFarService(
   };
 }
 
-/** Hands every request on to another server. */
+/** Returns a listener that forwards every request to another server. */
 export const forwardTo =
   (url: string) =>
   (request: IncomingMessage, response: ServerResponse): void => {
@@ -152,7 +152,7 @@ function portOf(server: Server): number {
   return address.port;
 }
 
-/** Hands bytes and the end on in their order, each at the moment that `arrival` gives it. */
+/** Forwards bytes and the end of a stream in order, each at the time that `arrival` returns. */
 function delay(from: Socket, to: Socket, arrival: () => number): void {
   let latest = 0;
   const later = (action: () => void): void => {

@@ -1,5 +1,5 @@
-// What every test of faults has: a service behind a proxy that breaks, and the books of that
-// service.
+// The fixtures of all tests of faults: a service behind a faulty proxy, and a check of the
+// service's ledger.
 import { expect } from 'vitest';
 import * as v from 'valibot';
 import type { Sandbox } from '../../src/sandbox/index.js';
@@ -7,7 +7,7 @@ import { startFaultyProxy, type FaultyProxy } from './faulty-proxy.js';
 import { quickTime, svcpay, type Here, type Time } from './in-process.js';
 import { test as base, type Run } from './svcpay.js';
 
-/** What a payment of 1000 sat takes from the wallet of a fresh sandbox, fees included. */
+/** The amount that a fresh sandbox debits for a payment of 1000 sat, including fees. */
 const charge = 0.00001003;
 const funds = 1;
 
@@ -25,15 +25,17 @@ export interface Payment {
   readonly around: Here & Time;
   /** Runs `send lightning` for this payment's invoice and reference. */
   send(...flags: string[]): Promise<Run>;
-  /** The command line of `send`, to be started in another way. */
+  /** The arguments of `send`, for tests that start the command in another way. */
   readonly command: readonly string[];
   /** Runs `tx resume` and `tx pending`. */
   settled(): Promise<{ readonly resumed: Run; readonly pending: unknown }>;
-  /** How often the service has paid; fails when its ledger says something else. */
+  /**
+   * Resolves with the number of payments that moved, and fails if the ledger shows another number.
+   */
   timesPaid(): Promise<number>;
 }
 
-/** Enough for a program on a busy machine, which every request reaches. */
+/** A timeout long enough for a request that reaches the proxy on a busy machine. */
 export const timeoutFlags = ['--timeout', '10s'];
 
 interface Fixtures {
@@ -50,7 +52,7 @@ export const test = base.extend<Fixtures>({
   payment: async ({ home, sandbox, proxy }, use) => {
     const invoice = await sandbox.invoice('1000sat', { expiry: '2d' });
     const around = { home, sandbox: proxy, ...quickTime() };
-    // What the service takes a second for is over at once.
+    // Steps of a payment that take the service a second complete immediately.
     proxy.afterwards(
       'confirmation',
       async () => void (await sandbox.clock.advance('2s')),
@@ -75,7 +77,8 @@ export const test = base.extend<Fixtures>({
       send: (...flags) => svcpay([...command, ...flags], around),
       async settled() {
         proxy.mend();
-        // The default of 30 s is 3 s of quick time, too few on a busy machine.
+        // The default timeout of 30 s takes only 3 s in `quickTime`, which is too short on a busy
+        // machine.
         const resume = ['tx', 'resume', '--json', '--wait-timeout', '2m', ...timeoutFlags];
         const resumed = await svcpay(resume, around);
         const pending = (await svcpay(['tx', 'pending', '--json'], around)).json();
@@ -86,7 +89,7 @@ export const test = base.extend<Fixtures>({
   },
 });
 
-/** The completed receives of the first balances. */
+/** The number of completed receives that fund a fresh sandbox. */
 const firstBalances = 5;
 
 async function timesPaid(sandbox: Sandbox): Promise<number> {
@@ -104,7 +107,7 @@ async function timesPaid(sandbox: Sandbox): Promise<number> {
   return moved - firstBalances;
 }
 
-/** All of them succeeded, and reported one transaction. */
+/** Expects that all runs succeeded and reported the same transaction. */
 export function expectSameTransaction(runs: readonly Run[]): void {
   expect(runs.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(
     runs.map(() => ({ exitCode: 0, stderr: expect.any(String) })),

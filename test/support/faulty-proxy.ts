@@ -1,54 +1,58 @@
-// A proxy between the program and the sandbox that breaks exchanges on demand, before or after the
-// service has acted.
+// A proxy between svcpay and the sandbox that injects faults on demand, before or after the service
+// has acted.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Sandbox } from '../../src/sandbox/index.js';
 
-/** Which exchange: the endpoints that a payment passes, in the order in which it does. */
+/** The requests of a payment, in their order. */
 export type Exchange = 'sign-in' | 'list' | 'wallets' | 'create request' | 'confirmation' | 'read';
 
 export type Fault =
-  /** The connection breaks off before the request reaches the service. */
+  /** The proxy closes the connection before the request reaches the service. */
   | 'dropped before'
-  /** … after the service has acted, before its answer. */
+  /** The proxy closes the connection after the service has acted, without a response. */
   | 'dropped after'
   | '500 before'
   | '500 after'
-  /** Too many requests: try again in a second. */
+  /**
+   * The proxy answers 429 with a Retry-After of one second, and the service never gets the request.
+   */
   | '429'
-  /** A page of some gateway instead of the answer. */
+  /** The proxy replaces the response by a gateway's page. */
   | 'html after'
   | 'truncated after'
-  /** Nothing ever comes; the service has not, or has, acted. */
+  /** The proxy never answers; the service has acted only in the case of `silence after`. */
   | 'silence before'
   | 'silence after'
-  /** The token is not valid any more when the request arrives. */
+  /** The token is no longer valid when the request arrives. */
   | 'token expired'
-  /** … as the answer says, although the service has acted. */
+  /** The response reports an expired token, although the service has acted. */
   | '401 after'
-  /** JSON, and not the answer. */
+  /** The response is valid JSON without any field. */
   | 'empty object after'
-  /** A field of it is nested deeper than functions can call each other. */
+  /** A field of the response is nested more deeply than the call stack allows. */
   | 'deep after'
-  /** Another answer than the service's: about something else. */
+  /** The response has the id of another transaction. */
   | 'another transaction';
 
 export interface FaultyProxy extends Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'> {
-  /** Breaks the next exchanges of this kind, so many times. */
+  /** Injects a fault into the next `times` requests of this kind. */
   break(exchange: Exchange, fault: Fault, times?: number): void;
   /**
-   * Stops the next exchange of this kind before or after the service has acted; resolves when it is
-   * there.
+   * Holds the next request of this kind before or after the service has acted, and resolves when
+   * the request is held.
    */
   hold(exchange: Exchange, when: 'before' | 'after'): Promise<Held>;
-  /** Does something between the answer of the service and its way back, so many times. */
+  /**
+   * Runs an action between the service's response and its return, for the next `times` requests.
+   */
   afterwards(exchange: Exchange, action: () => Promise<void>, times?: number): void;
-  /** No more faults, and nothing is held any more. */
+  /** Removes all faults that are left, and all holds that have not caught a request. */
   mend(): void;
   stop(): Promise<void>;
 }
 
 export interface Held {
-  /** Lets it go on; a request whose sender is gone still reaches the service. */
+  /** Forwards the held request or response, even if its sender has disconnected. */
   release(): Promise<void>;
 }
 
@@ -188,7 +192,9 @@ async function forward(
 
 type Broken = Answer | 'drop' | 'none';
 
-/** What the program gets without the service having seen the request; undefined when it passes. */
+/**
+ * Returns the response of a fault that hides the request from the service, or undefined otherwise.
+ */
 function answerBefore(fault: Fault): Broken | undefined {
   if (fault === 'dropped before') return 'drop';
   if (fault === 'silence before') return 'none';

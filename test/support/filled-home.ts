@@ -1,4 +1,4 @@
-// A home with payments in every state and a few events, as a day of work leaves it.
+// Creates a home with payments in every state and a few events, like a home after a day of use.
 import { join } from 'node:path';
 import { openEventStore } from '../../src/store/events/sqlite-events.js';
 import { latest, type Attempt, type PaymentDraft } from '../../src/store/journal/payment.js';
@@ -14,7 +14,7 @@ const ended = (state: Attempt['state'], txnState: string): Partial<Attempt> => (
   txnState,
 });
 
-/** What became of each payment, by its reference. */
+/** The states that each payment passes, by the payment's reference. */
 const courses: Readonly<Record<string, readonly Partial<Attempt>[]>> = {
   requested: [],
   quoted: [quoted],
@@ -41,7 +41,7 @@ const draftOf = (ref: string): PaymentDraft => ({
   terms: { maxRateLoss: '1' },
 });
 
-/** Resolves with how many rows were written. */
+/** Writes the payments and events, and resolves with the number of rows. */
 export async function fillHome(home: string) {
   const journal = openJournal({
     path: join(home, 'journal.db'),

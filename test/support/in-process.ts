@@ -1,5 +1,5 @@
-// Runs command lines in the process of the test: the code from argv to exit code, without a process
-// for each.
+// Runs commands in the process of the test: all code from argv to the exit code, without starting a
+// process for each command.
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
@@ -15,9 +15,12 @@ const { runCli }: { readonly runCli: typeof RunCli } = await import(inject('comm
 export type Time = Pick<Process, 'now' | 'sleep' | 'elapsed'>;
 
 export interface Here extends Environment, Partial<Time> {
-  /** Aborted, it is Ctrl-C. */
+  /** Aborting this signal acts as Ctrl-C. */
   readonly signal?: AbortSignal;
-  /** Of a process on another machine: two of them may use one database at once. */
+  /**
+   * The owner name of a simulated process on another machine, for two commands on one database at
+   * once.
+   */
   readonly owner?: string;
 }
 
@@ -27,7 +30,7 @@ const realTime: Time = {
   sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
 };
 
-/** Pauses take a tenth of their time on the clock, for fast tests. */
+/** Returns a clock on which pauses take a tenth of their real time, for fast tests. */
 export function quickTime(): Time {
   const start = Date.now();
   let slept = 0;
@@ -41,10 +44,10 @@ export function quickTime(): Time {
   };
 }
 
-/** Homes at which a command line is under way in this process. */
+/** The homes for which a command is running in this process. */
 const busy = new Set<string>();
 
-/** Runs a command line to its end. Two at once on one journal need owners. */
+/** Runs a command to its end. Two simultaneous commands on one journal need different owners. */
 export async function svcpay(args: readonly string[], around: Here): Promise<Run> {
   const [stdout, stderr] = [collect(), collect()];
   const input = Readable.from([Buffer.from(around.input ?? '')]);
@@ -52,7 +55,7 @@ export async function svcpay(args: readonly string[], around: Here): Promise<Run
   return runOf({ exitCode, stdout: stdout.text(), stderr: stderr.text() });
 }
 
-/** A command line that answers on its streams until its input ends. */
+/** Starts a command that reads and writes streams until its input ends. */
 export function startOnStreams(args: readonly string[], around: Here) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const pipes = { input, stdout: output, stderr: collect() };
@@ -87,7 +90,7 @@ export interface HereOnTerminal extends Here {
   readonly rows?: number;
 }
 
-/** Runs a command line on a terminal, or, with an input, at the end of a pipe within it. */
+/** Runs a command on a terminal. With an input, the command's stdin is a pipe. */
 export function svcpayTty(args: readonly string[], around: HereOnTerminal): TtyRun {
   const { onText, onEnd, ...run } = readTty();
   const { ended, ...terminal } = onTerminal(args, { rows: 50, ...around }, onText);
@@ -98,7 +101,7 @@ export function svcpayTty(args: readonly string[], around: HereOnTerminal): TtyR
   return { ...run, ...terminal };
 }
 
-/** Runs the command line on a screen of this size, as `startInPty` runs a program. */
+/** Runs a command on a screen of this size, as `startInPty` runs a program. */
 export function startOnScreen(args: readonly string[], around: HereOnTerminal): PtyRun {
   const screen = openScreen(around.columns ?? 80, around.rows ?? 24);
   const { ended, type, resize } = onTerminal(args, { rows: 24, ...around }, screen.write);
@@ -163,7 +166,7 @@ async function runHere(
   }
 }
 
-/** All but the streams and the interruption. */
+/** Returns the properties of a process except the streams and the interrupt signal. */
 function processOf(
   around: Here,
 ): Omit<Process, 'stdout' | 'stderr' | 'stdin' | 'page' | 'signal' | 'interrupt'> {

@@ -1,4 +1,4 @@
-// Programs of the system that some tests need.
+// Finds programs of the system that some tests need.
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
@@ -17,8 +17,8 @@ export function findProgram(name: string): string | undefined {
 }
 
 /**
- * Whether tests with this program run. `.ci/run` requires every program: there, tests without it
- * fail. Elsewhere they are skipped with a notice.
+ * Returns whether tests that need this program run. Without the program, those tests fail in
+ * `.ci/run`, and are skipped with a notice elsewhere.
  */
 export function isInstalled(program: string): boolean {
   if (findProgram(program) !== undefined) return true;

@@ -1,5 +1,5 @@
-// Opens a file again and again in processes of their own, each killed a little later than the one
-// before.
+// Opens copies of a file in separate processes, and kills each process a little later than the
+// previous process.
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -10,12 +10,12 @@ const root = resolve(import.meta.dirname, '../..');
 const killedOpener = resolve(root, 'test/store/fixtures/killed-opener.cjs');
 
 /**
- * Kills a process that opens a fresh copy at the first thing that it does to a file, then one at
- * the second, until one comes through; after each death the copy is to be whole. Tells how many
- * died.
+ * Kills the first process at its first file operation, the second process at its second, and so on,
+ * until a process opens its copy. After each kill, the copy must be intact. Returns the number of
+ * killed processes.
  *
- * @param file `FILE#NAME`: a function of the source that says of a path how it is opened
- * @param stride how many things later each process dies than the one before
+ * @param file `FILE#NAME`: a function of src/ that returns the options for opening a path
+ * @param stride the number of file operations by which each process lives longer than the previous
  */
 export async function upgradedWhereverKilled(
   file: string,

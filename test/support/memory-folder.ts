@@ -1,12 +1,14 @@
-// Before all tests: temporary folders lie in memory where there is a folder for that, so that
-// nothing waits for a disk.
+// Moves temporary folders into memory before all tests, if the system has a folder for that, so
+// that no test waits for a disk.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const memory = '/dev/shm';
 
-/** Containers have a small one. */
+/**
+ * The free space that the folder must have; containers often have only a small folder in memory.
+ */
 const leastBytes = 2 ** 30;
 
 export function setup(): (() => void) | undefined {
@@ -15,14 +17,14 @@ export function setup(): (() => void) | undefined {
   if (bavail * bsize < leastBytes) return undefined;
   const folder = mkdtempSync(join(memory, 'svcpay-tests-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  // A database server runs as somebody else.
+  // The PostgreSQL server may run as another user, who must be able to enter the folder.
   chmodSync(folder, 0o755);
   if (!runsPrograms(folder)) return void remove();
   process.env['TMPDIR'] = folder;
   return remove;
 }
 
-/** Some tests write programs, which not every system runs from there. */
+/** Some tests write programs, and not every system runs programs from a folder in memory. */
 function runsPrograms(folder: string): boolean {
   const file = join(folder, 'program');
   writeFileSync(file, '#!/bin/sh\n', { mode: 0o755 });

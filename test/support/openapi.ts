@@ -1,11 +1,11 @@
-// Holds answers of the sandbox against the OpenAPI description that it serves: paths, statuses,
-// every field.
+// Checks the sandbox's responses against the OpenAPI description that it serves: paths, statuses
+// and every field.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
 import { openSqlite } from '../../src/store/files/sqlite-file.js';
 
-/** A request and its answer. */
+/** A request and its response. */
 export interface Exchange {
   readonly method: string;
   /** Path and query. */
@@ -16,8 +16,8 @@ export interface Exchange {
 }
 
 /**
- * Throws for an answer that the description does not allow, and for a request that should not have
- * been taken.
+ * Throws if the description does not allow the response, or if the service accepted a request that
+ * the description does not allow.
  */
 export type Check = (exchange: Exchange) => void;
 
@@ -40,7 +40,7 @@ interface Operation {
   readonly request: ValidateFunction | undefined;
 }
 
-/** Not described: what only a test does to the sandbox, and pages. */
+/** The paths that the description omits: the sandbox's test controls, and pages. */
 const apart = /^\/(_sandbox\/|pay\/|openapi\.json)/;
 const notFound = '{"error":"not found"}';
 
@@ -89,14 +89,14 @@ function compile(text: string): readonly Operation[] {
     .addFormat('uri', URL.canParse);
   ajv.addVocabulary(['components']);
   const validators = new Map<string, ValidateFunction>();
-  // Most answers are one of a few.
+  // Most responses share a few schemas, so each schema is compiled only once.
   const validator = (schema: object): ValidateFunction => {
     const name = JSON.stringify(schema);
     const validate = validators.get(name) ?? ajv.compile({ ...schema, components });
     validators.set(name, validate);
     return validate;
   };
-  // A path without parameters goes before one with: OpenAPI's rule.
+  // In OpenAPI, a path without parameters takes precedence over a path with parameters.
   const rows = Object.entries(paths).toSorted(([a], [b]) => braces(a) - braces(b));
   const operations = rows.flatMap(([path, methods]) => {
     const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`);
@@ -120,8 +120,8 @@ const schemaOf = (described: v.InferOutput<typeof content>): object =>
 const checks = new Map<string, Promise<Check>>();
 
 /**
- * The check for the service at `url`, by the description of the first service with this service
- * name. Descriptions differ only by service name.
+ * Returns the check for the service at `url`. Services with the same service name share a check,
+ * because descriptions differ only by service name.
  */
 export async function checkFor(
   url: string,
@@ -137,11 +137,11 @@ export async function checkFor(
   return check;
 }
 
-/** The one refusal that is a behaviour of a live shape, and so in no description. */
-const isSeen = ({ liveShapes = [] }: SandboxOptions, body: string): boolean =>
+/** Returns whether a response is the refusal of a live shape, which no description contains. */
+const isLiveShape = ({ liveShapes = [] }: SandboxOptions, body: string): boolean =>
   liveShapes.includes('webhook-exists') && body.includes('"code":"3002"');
 
-/** A sandbox whose every answer is checked; `stop` rejects when one was wrong. */
+/** Starts a sandbox and checks its responses; `stop` rejects if a response did not match. */
 export async function startCheckedSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const checks: Check[] = [];
   const wrong: unknown[] = [];
@@ -149,7 +149,7 @@ export async function startCheckedSandbox(options: SandboxOptions = {}): Promise
     openFile: openSqlite,
     ...options,
     onAnswer({ method, target, body }, answer) {
-      if (isSeen(options, answer.body)) return;
+      if (isLiveShape(options, answer.body)) return;
       try {
         const requestBody = body && Buffer.from(body).toString();
         for (const check of checks)

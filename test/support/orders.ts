@@ -1,9 +1,9 @@
-// Orders as tests compare them: in a line, and as the bodies that ask the service for them.
+// Orders in the forms that tests compare: as a line of text, and as the body of a create request.
 import Big from 'big.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import type { Order } from '../../src/wallet/order/orders.js';
 
-/** What leaves, what arrives, by which method. */
+/** Returns the amount debited, the amount received and the method as a line of text. */
 export function shownOrder({ body }: Order): string {
   const { sourceReq, destReq, deductNetworkFeesFromDest } = body;
   const amount = (value: Big.BigSource | undefined): string =>
@@ -12,7 +12,7 @@ export function shownOrder({ body }: Order): string {
   return deductNetworkFeesFromDest === true ? `${sides}, less fees` : sides;
 }
 
-/** A wallet of the account as one side of a create request. */
+/** Returns a wallet of the account as one side of a create request. */
 export const walletSide = (ccy: string, amtRequested?: number) => ({
   ccy,
   method: 'servicepay',
@@ -20,7 +20,7 @@ export const walletSide = (ccy: string, amtRequested?: number) => ({
   ...(amtRequested !== undefined && { amtRequested }),
 });
 
-/** The bodies of all transactions that the sandbox was asked for. */
+/** Returns the bodies of all create requests that the sandbox received. */
 export const createRequests = (sandbox: Pick<Sandbox, 'requests'>): unknown[] =>
   sandbox
     .requests('POST', '/api/v2/transaction')

@@ -1,6 +1,6 @@
-// `npm test` runs a part of the tests, `npm run test:all` runs all of them, and `.ci/run` too. A test
-// that `npm test` leaves out repeats a fact with more seeds, machines or sizes, or concerns what
-// changes rarely and takes long. Seeds are the same in each run. For fresh ones: SVCPAY_TEST_SEED=$RANDOM npm run test:all
+// `npm test` runs a part of the tests; `npm run test:all` and `.ci/run` run all of them. `npm test`
+// skips tests that only use more seeds, machines or sizes, and slow tests of code that rarely changes.
+// Seeds are the same in each run. Fresh seeds: SVCPAY_TEST_SEED=$RANDOM npm run test:all
 import { inject } from 'vitest';
 
 declare module 'vitest' {
@@ -13,6 +13,6 @@ declare module 'vitest' {
 export const runsAll = inject('runsAll');
 export const firstSeed = inject('firstSeed');
 
-/** How many of them this run takes. */
+/** Returns the number of seeds or other cases that this run tests. */
 export const countOf = ({ part, all }: { readonly part: number; readonly all: number }): number =>
   runsAll ? all : part;

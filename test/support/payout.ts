@@ -1,4 +1,4 @@
-// The command of a payout with all its answers.
+// The payout command with the answers to all its questions.
 
 export const payoutAnswers = {
   '--country': 'VN',
@@ -19,7 +19,7 @@ export const payoutAnswers = {
   '--sender-address': '1 High St',
 };
 
-/** @param changes other answers, and further flags */
+/** @param changes answers that replace the defaults, and additional flags */
 export const payoutWords = (changes: Readonly<Record<string, string>> = {}): string[] => [
   'payout',
   ...Object.entries({ ...payoutAnswers, ...changes }).flat(),

@@ -1,4 +1,4 @@
-// A PostgreSQL server in a temporary folder.
+// Starts PostgreSQL servers in temporary folders.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ function program(name: string): string {
   return found;
 }
 
-/** A server does not run as root. */
+/** The user id for the server, because PostgreSQL refuses to run as root. */
 const user = process.getuid?.() === 0 ? idOf('postgres') : undefined;
 
 function idOf(name: string): number {
@@ -44,26 +44,26 @@ function run(
   return stdout;
 }
 
-/** A server, and what is done with it over the network. */
+/** A PostgreSQL server and the operations that only need a connection to it. */
 export interface Databases {
   readonly port: number;
   readonly folder: string;
-  /** Address of a new empty database. */
+  /** Creates an empty database and returns its address. */
   database(): string;
-  /** Runs SQL as the owner of everything. */
+  /** Runs SQL as the superuser. */
   sql(text: string, database?: string): string;
-  /** A pooler in transaction mode before it. */
+  /** Starts a PgBouncer in transaction mode in front of the server. */
   pooler(): Promise<Pooler>;
   stop(): Promise<void>;
 }
 
 export interface PostgresServer extends Databases {
-  /** Ends it as a crash would, and starts it again. */
+  /** Stops the server as a crash does, and starts the server again. */
   crash(): Promise<void>;
 }
 
 export interface Pooler {
-  /** The address of a database, by way of the pooler. */
+  /** Returns the address at which the pooler serves the database of this address. */
   readonly through: (url: string) => string;
 }
 
@@ -76,13 +76,15 @@ export async function freePort(): Promise<number> {
 }
 
 export interface PostgresOptions {
-  /** Commits wait for the disk, as where money is real. */
+  /** Whether commits wait for the disk, as in production. */
   readonly durable?: boolean;
-  /** It asks the owner for this password, and encrypts with a certificate for `localhost`. */
+  /**
+   * The password of the owner. If set, the server also uses TLS with a certificate for `localhost`.
+   */
   readonly password?: string;
 }
 
-/** Longer than it takes on a busy machine. */
+/** The longest time that a server may take to start, even on a busy machine. */
 const startMs = 45_000;
 
 export async function startPostgres({
@@ -162,10 +164,7 @@ interface ServerAddress extends Pick<Databases, 'port' | 'folder'> {
   readonly password?: string | undefined;
 }
 
-/**
- * The databases of a server that is up; `stop` ends the poolers before it and leaves the server
- * alone.
- */
+/** Returns the operations of a running server. `stop` stops only the poolers, not the server. */
 export function databasesAt({ port, folder, password = '' }: ServerAddress): Databases {
   const poolers: ChildProcess[] = [];
   const psql = (text: string, database = 'postgres'): string =>
@@ -200,7 +199,8 @@ export function databasesAt({ port, folder, password = '' }: ServerAddress): Dat
     async pooler() {
       const listen = await freePort();
       const settings = join(folder, `pooler-${listen}.ini`);
-      // With `any`, every client is this user at the server.
+      // With the setting `auth_type = any`, every client of the pooler connects to the server as
+      // the owner.
       const lines = [
         '[databases]',
         `* = host=127.0.0.1 port=${port} user=owner`,
@@ -226,13 +226,13 @@ export function databasesAt({ port, folder, password = '' }: ServerAddress): Dat
 }
 
 /**
- * A new database is copied as files: through the log, as is usual since version 15, it costs four
- * times as much.
+ * Creates databases by copying files, because the default since version 15, copying through the
+ * log, takes four times as long.
  */
 const copying = (folder: string): string =>
   Number(readFileSync(join(folder, 'data/PG_VERSION'), 'utf8')) < 15 ? '' : ' STRATEGY file_copy';
 
-/** Waits until it takes connections. */
+/** Waits until the server accepts connections. */
 async function ready(child: ChildProcess, port: number): Promise<ChildProcess> {
   const started = performance.now();
   while (spawnSync(program('pg_isready'), ['-h', '127.0.0.1', '-p', String(port)]).status !== 0) {

@@ -1,4 +1,4 @@
-// A database with the tables of this program, as `svcpay db upgrade` leaves it.
+// Creates a database with svcpay's tables, as `svcpay db upgrade` does.
 import { postgresDatabase } from '../../src/store/database/postgres.js';
 import type { Postgres } from '../../src/store/database/postgres.js';
 import { upgradeTables, type TableGroup } from '../../src/store/database/postgres-schema.js';
@@ -9,7 +9,7 @@ import type { Databases } from './postgres.js';
 export const prepareTables = (database: Postgres, part: TableGroup): Promise<void> =>
   upgradeTables(database, part, { isNew: true });
 
-/** Returns its address. */
+/** Creates a prepared database and returns its address. */
 export async function preparedDatabase(server: Databases): Promise<string> {
   const url = server.database();
   const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });

@@ -1,5 +1,5 @@
-// A program on a real pseudo-terminal, seen through a terminal emulator: what a person would have
-// on the screen.
+// Runs a program in a real pseudo-terminal with a terminal emulator, which shows what a person
+// would see.
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ export interface PtyOptions {
 }
 
 export interface PtyRun {
-  /** Every byte that was written, escapes included. */
+  /** Returns all output, including escape sequences. */
   readonly written: () => string;
-  /** The lines on the screen and in its history, without trailing blanks. */
+  /** Returns the lines on the screen and in its history, without trailing blanks. */
   readonly screen: () => string[];
   readonly isCursorHidden: () => boolean;
   readonly type: (keys: string) => void;
   readonly resize: (columns: number, rows: number) => void;
-  /** Resolves when the screen shows it. */
+  /** Resolves when the screen shows this text. */
   readonly shows: (text: string | RegExp) => Promise<void>;
   readonly exit: Promise<number>;
 }
@@ -32,7 +32,9 @@ export interface PtyProcess extends PtyRun {
   readonly kill: () => void;
 }
 
-/** Enough for a busy machine; a missing screen fails with the actual one. */
+/**
+ * Long enough for a busy machine. After the timeout, the test fails and shows the actual screen.
+ */
 const screenTimeoutMs = 30_000;
 
 export function startInPty(
@@ -66,7 +68,7 @@ export function startInPty(
   };
 }
 
-/** A terminal emulator for what a program writes. */
+/** Opens a terminal emulator for the output of a program. */
 export function openScreen(columns: number, rows: number) {
   const emulator = new xterm.Terminal({
     cols: Math.max(columns, 1),
@@ -114,12 +116,12 @@ export function openScreen(columns: number, rows: number) {
     },
     resize: (toColumns: number, toRows: number): void =>
       emulator.resize(Math.max(toColumns, 1), Math.max(toRows, 1)),
-    /** Resolves when all that was written is on the screen. */
+    /** Resolves when all output is on the screen. */
     drawn: () => new Promise<void>((resolve) => emulator.write('', resolve)),
   };
 }
 
-/** A program in TypeScript as one file that plain Node runs. */
+/** Bundles a TypeScript program into one file that plain Node runs. */
 export async function bundled(source: URL): Promise<string> {
   const outfile = join(await mkdtemp(join(tmpdir(), 'svcpay-pty-')), 'program.mjs');
   await build({

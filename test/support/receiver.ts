@@ -6,7 +6,7 @@ import { createServer as createSecureServer } from 'node:https';
 export interface Received {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** As it came. */
+  /** The body as received, as text. */
   readonly raw: string;
   readonly event: {
     txnId: string;
@@ -20,9 +20,12 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** States in the order in which they arrived. */
+  /** Returns the states of all received events, in order of arrival. */
   states(): string[];
-  /** Statuses of the next answers; after them it is 200. A null is never answered. */
+  /**
+   * Sets the statuses of the next answers; later answers are 200. For null, the receiver never
+   * answers.
+   */
   answer(...statuses: (number | null)[]): void;
   close(): Promise<void>;
 }
@@ -30,7 +33,7 @@ export interface Receiver {
 export const hmac = (secret: string, raw: string): string =>
   createHmac('sha256', secret).update(raw).digest('hex');
 
-/** Listens with plain http, or with https if a certificate is given. */
+/** Starts a receiver with plain http, or with https if a certificate is given. */
 export async function startReceiver(tls?: { key: string; cert: string }): Promise<Receiver> {
   const received: Received[] = [];
   const statuses: (number | null)[] = [];

@@ -1,4 +1,4 @@
-// A scanner before a screen: reads back the QR codes that a terminal would show.
+// Scans the QR codes that a terminal would show.
 import xterm from '@xterm/headless';
 import jsqr from 'jsqr';
 
@@ -8,8 +8,8 @@ const black = 16;
 const white = 231;
 
 /**
- * What a terminal shows of the lines: cells of two pixels above each other, each in its own ink and
- * ground.
+ * Returns the pixels that a terminal shows for lines of half blocks: each cell has two pixels, one
+ * above the other.
  */
 export async function pixelsOf(lines: readonly string[]): Promise<Bits> {
   const terminal = new xterm.Terminal({
@@ -30,8 +30,8 @@ export async function pixelsOf(lines: readonly string[]): Promise<Bits> {
 }
 
 /**
- * The same of cells of two by three pixels, whose signs Unicode counts by their bits without those
- * that it had before.
+ * Returns the pixels of lines of sextants: each cell has two by three pixels. Unicode numbers
+ * sextants by their bits, and skips the shapes that it already had.
  */
 export async function sextantPixelsOf(lines: readonly string[]): Promise<Bits> {
   const terminal = new xterm.Terminal({
@@ -70,8 +70,8 @@ function isBlack(color: number | undefined): boolean {
 }
 
 /**
- * Photographs the pixels on a wall of the theme's colour. `gap` is the room that some terminals
- * leave below each line and fill with the ground of the cell above it.
+ * Draws the pixels on a background of brightness `wall`, and scans the picture. `gap` is the space
+ * that some terminals leave below each line, in the background colour of the cell above.
  */
 export function scan(bits: Bits, { wall = 0, scale = 4, gap = 0 } = {}): string | undefined {
   const columns = bits[0]?.length ?? 0;
@@ -91,7 +91,7 @@ export function scan(bits: Bits, { wall = 0, scale = 4, gap = 0 } = {}): string 
   return jsqr.default(picture, width, height)?.data;
 }
 
-/** The text of the QR code in this output; undefined without a readable one. */
+/** Returns the text of the QR code in this output, or undefined if no QR code is readable. */
 export async function scanned(output: string): Promise<string | undefined> {
   const lines = output.split(/\r?\n/).filter((line) => line.includes(`48;5;${white}m`));
   return lines.length === 0

@@ -1,4 +1,5 @@
-// Before each file: properties draw the same values in each run, and a failure prints the seed.
+// Sets the seed of property tests before each file, so that each run draws the same values. A
+// failure prints the seed.
 import fc from 'fast-check';
 import { firstSeed } from './part.js';
 

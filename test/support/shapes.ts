@@ -1,19 +1,18 @@
-// The live shapes in which the services of these tests answer, where `npm run test:shapes` has
-// chosen some.
+// The live shapes that `npm run test:shapes` selects for the services of all tests.
 import { expect } from 'vitest';
 
 export const testedShapes = process.env['SVCPAY_TEST_SHAPES'];
 
-/** Whether answers carry everything that the specification says. */
+/** Whether responses have exactly the form of the specification. */
 export const asSpecified = testedShapes === undefined;
 
 const chosen = testedShapes?.split(',') ?? [];
 
-/** Whether answers come in one of these shapes. */
+/** Returns whether responses have one of these live shapes. */
 export const comesIn = (...names: readonly string[]): boolean =>
   ['all', ...names].some((name) => chosen.includes(name));
 
-/** What an answer on the wire holds: these services may put all of it inside `data`. */
+/** Returns the content of a response, which a live shape may wrap in `data`. */
 export const inside = (answer: unknown): unknown =>
   chosen.includes('data-around') &&
   typeof answer === 'object' &&
@@ -28,7 +27,7 @@ const otherWords: Readonly<Record<string, readonly string[]>> = {
   usercanceled: ['canceled'],
 };
 
-/** A state of the specification, or what these services call it. */
+/** Returns a matcher for a state of the specification and its names in live shapes. */
 export const called = (state: string): unknown =>
   asSpecified
     ? state

@@ -1,5 +1,5 @@
-// The PostgreSQL server shared by all tests, each with its databases. A test that crashes it starts
-// its own.
+// Connects a test to the shared PostgreSQL server, with separate databases for each test. A test
+// that crashes a server starts a private server.
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, inject } from 'vitest';
@@ -15,7 +15,7 @@ export async function sharedPostgres(): Promise<Databases> {
   return databasesAt(told);
 }
 
-/** For all tests of a file, which are skipped without PostgreSQL. */
+/** Connects all tests of a file to the server. The file must skip its tests without PostgreSQL. */
 export function usingPostgres(): () => Databases {
   let server: Databases | undefined;
   beforeAll(async () => {

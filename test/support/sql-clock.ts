@@ -1,4 +1,4 @@
-// SQL as usual, with the clock of a test in place of the database's own.
+// Wraps a database so that it uses the clock of a test instead of the database's clock.
 import {
   TimeFromNow,
   type Sql,

@@ -1,5 +1,4 @@
-// The command line against the strict service in whatever temper, from as many homes as a test
-// wants.
+// Runs commands against the strict service in any dialect, from any number of homes.
 import { join } from 'node:path';
 import {
   startStrictService,
@@ -11,9 +10,9 @@ import { test as base, type Run } from './svcpay.js';
 
 export interface Strict {
   readonly service: StrictService;
-  /** Runs a command line, at a home of this name; its pauses are short. */
+  /** Runs a command in the home of this name, with short pauses. */
   run(args: string, at?: string, around?: Partial<Here>): Promise<Run>;
-  /** Where a home of this name is. */
+  /** Returns the path of the home of this name. */
   home(name: string): string;
 }
 
@@ -34,9 +33,9 @@ export const test = base.extend<Fixtures>({
   },
 });
 
-/** The command that pays a Lightning Address of the strict service. */
+/** Returns the command that pays a Lightning Address of the strict service. */
 export const lnurl = (name: string): string =>
   `send lnurl ${name}@example.com 1000sat --yes --json`;
 
-/** The same payment whenever it is run. */
+/** A command with a reference, so that every run means the same payment. */
 export const shop = `${lnurl('shop')} --ref order-1`;

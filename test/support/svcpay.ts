@@ -1,5 +1,4 @@
-// Drives the built program through its front door: as a process in a pipe, and in a
-// pseudo-terminal.
+// Runs the built program as a process, in a pipe or in a pseudo-terminal.
 import { spawn } from 'node:child_process';
 import { closeSync, constants as openFlags, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
@@ -12,20 +11,20 @@ import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from './openapi.js';
 import { testedShapes } from './shapes.js';
 
-/** Another build may be driven, to see that a test fails where it should. */
+/** Another build can be tested, to check that a test fails if the build has a defect. */
 const program =
   process.env['SVCPAY_TEST_PROGRAM'] ?? resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 export interface Environment {
-  /** SVCPAY_HOME of the process. */
+  /** The value of SVCPAY_HOME for the process. */
   readonly home: string;
-  /** The service it talks to; its credentials go into the environment. */
+  /** The service of the process; its address and credentials go into the environment. */
   readonly sandbox?: Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'>;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** Where a shell sends its output, as in `2>/dev/full`. */
+  /** A redirection of the output by a shell, e.g. `2>/dev/full`. */
   readonly redirect?: string;
-  /** How long the process may run, for tests that keep a busy machine busy. */
+  /** The longest time for which the process may run, for slow tests. */
   readonly deadlineMs?: number;
 }
 
@@ -33,7 +32,7 @@ export interface Run {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** The last line of stderr as JSON, as a script with `--json` reads a failure. */
+  /** Parses the last line of stderr as JSON, the form of a failure with `--json`. */
   readonly error: () => {
     kind: string;
     message: string;
@@ -41,7 +40,7 @@ export interface Run {
     exitCode: number;
     txnId?: string;
   };
-  /** stdout as the one JSON document that it is. */
+  /** Parses stdout as one JSON document. */
   readonly json: () => unknown;
 }
 
@@ -61,10 +60,10 @@ export function environment({ home, sandbox, env }: Environment): Record<string,
   };
 }
 
-/** Earlier than the test's timeout, so that the failure shows the output. */
+/** Shorter than the test's timeout, so that a failure shows the output. */
 const deadlineMs = 50_000;
 
-/** A running program in a pipe, for tests that kill or interrupt it. */
+/** Starts the program in a pipe, for tests that kill or interrupt the program. */
 export function startSvcpay(args: readonly string[], around: Environment) {
   const env = environment(around);
   const child =
@@ -99,7 +98,7 @@ export function startSvcpay(args: readonly string[], around: Environment) {
   return { child, ended, stdout: () => stdout, stderr: () => stderr };
 }
 
-/** Runs the program to its end, in a pipe. */
+/** Runs the program in a pipe, until the program ends. */
 export const svcpay = (args: readonly string[], around: Environment): Promise<Run> =>
   startSvcpay(args, around).ended;
 
@@ -117,13 +116,13 @@ function errorOf(stderr: string): ReturnType<Run['error']> {
 }
 
 export interface TtyRun {
-  /** Everything printed so far, without escapes. */
+  /** Returns all output so far, without escape sequences. */
   readonly text: () => string;
-  /** Everything printed so far, as it came. */
+  /** Returns all output so far, including escape sequences. */
   readonly raw: () => string;
   /**
-   * Resolves once the text after the last match has this in it; rejects when the program ends or
-   * hangs without.
+   * Resolves when the output after the last match contains this pattern; rejects if the program
+   * ends or hangs first.
    */
   readonly waitFor: (pattern: RegExp | string) => Promise<void>;
   readonly type: (keys: string) => void;
@@ -133,7 +132,7 @@ export interface TtyRun {
 
 export interface TtyProcess extends TtyRun {
   readonly kill: (signal: string) => void;
-  /** Closes the terminal's window. */
+  /** Closes the terminal, as a user closes the window. */
   readonly close: () => void;
 }
 
@@ -141,8 +140,8 @@ const settleMs = 80;
 const waitMs = 30_000;
 
 /**
- * Runs the program in a pseudo-terminal; with an input, at the end of a pipe within it; or as a
- * background job of its shell.
+ * Runs the program in a pseudo-terminal. With an input, the program's stdin is a pipe.
+ * `inBackground` runs the program as a background job of a shell.
  */
 export function svcpayTty(
   args: readonly string[],
@@ -179,7 +178,7 @@ export function svcpayTty(
   };
 }
 
-/** What a terminal printed, and waits for what it prints next. */
+/** Collects the output of a terminal, and waits for expected output. */
 export function readTty() {
   let raw = '';
   let seen = 0;
@@ -206,7 +205,8 @@ export function readTty() {
           seen += at + length;
           clearTimeout(deadline);
           watchers.delete(look);
-          // A prompt is drawn a moment before it listens: a person is never that fast.
+          // A prompt appears a moment before it reads keys, so the test waits as long as a fast
+          // person would.
           setTimeout(found, settleMs);
         } else if (exitCode !== undefined) {
           giveUp(`The program ended (${exitCode})`);
@@ -235,9 +235,8 @@ export function readTty() {
 const quietMs = 30;
 
 /**
- * What is still unread when the last program leaves a terminal is lost to node-pty, and 200 ms
- * after that in any case. So the terminal is held open here, and closed when nothing has come for a
- * while.
+ * node-pty loses output that is unread when the last program leaves a terminal. This function
+ * therefore keeps the terminal open until no output has arrived for `quietMs`.
  */
 function readToTheEnd(pty: IPty): void {
   const [socket, path]: unknown[] = [Reflect.get(pty, '_socket'), Reflect.get(pty, '_pty')];
@@ -261,12 +260,15 @@ function readToTheEnd(pty: IPty): void {
 }
 
 interface Fixtures {
-  /** An empty SVCPAY_HOME, removed at the end. */
+  /** An empty SVCPAY_HOME, which is removed after the test. */
   readonly home: string;
   readonly sandboxOptions: SandboxOptions;
-  /** A fresh service in this process; a test fails when one of its answers is not as described. */
+  /**
+   * A fresh sandbox in this process. A test fails if a response does not match the OpenAPI
+   * description.
+   */
   readonly sandbox: Sandbox;
-  /** Home and service together, as most runs take them. */
+  /** The home and the sandbox together, as most tests use them. */
   readonly around: Environment & { readonly sandbox: Sandbox };
 }
 

@@ -1,5 +1,5 @@
-// A terminal in the process of the test: what the system's terminal does between a person and a
-// program, without a process for each program.
+// Simulates the system's terminal in the process of the test, so that a program on a terminal needs
+// no separate process.
 import { clearLine, clearScreenDown, cursorTo, moveCursor, type Direction } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
 import type { Input, OutputStream } from '../../src/terminal/terminal.js';
@@ -15,9 +15,9 @@ export interface TerminalHere {
 interface Around {
   readonly columns: number;
   readonly rows: number;
-  /** What appears in the window. */
+  /** Receives the text that appears in the window. */
   readonly show: (text: string) => void;
-  /** Ctrl-C while the program does not read keys itself. */
+  /** Called on Ctrl-C, unless the program reads keys in raw mode. */
   readonly interrupt: () => void;
 }
 
@@ -35,7 +35,7 @@ export function openTerminalHere({ columns, rows, show, interrupt }: Around): Te
       isTTY: true,
       columns,
       rows,
-      // As Node's own stream of a terminal has them.
+      // Node's streams of terminals have these methods, too.
       cursorTo: (x: number, y?: number) => cursorTo(stream, x, y),
       moveCursor: (dx: number, dy: number) => moveCursor(stream, dx, dy),
       clearLine: (direction: Direction) => clearLine(stream, direction),

@@ -1,4 +1,4 @@
-// The official test vectors in test/vectors, each file with its source and licence.
+// Reads the official test vectors in test/vectors. Each file names its source and licence.
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 
@@ -7,7 +7,7 @@ const origin = v.object({
   license: v.pipe(v.string(), v.nonEmpty()),
 });
 
-/** The vectors of a file in the given shape. */
+/** Returns the vectors of a file, and checks them against a schema. */
 export function loadVectors<Schema extends v.GenericSchema>(
   name: string,
   schema: Schema,

@@ -1,5 +1,5 @@
-// A service that delivers webhooks, and an application that takes them, as processes of a test meet
-// them.
+// A service that delivers webhooks and an application that receives them, for tests of `webhook
+// listen`.
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -18,7 +18,10 @@ export interface Payload {
   readonly updatedAt: number;
 }
 
-/** Delivers an event as the service does; resolves with the status, 0 when no answer came. */
+/**
+ * Delivers an event as the service does, and resolves with the status, or with 0 without a
+ * response.
+ */
 export async function deliver(
   url: string,
   event: Payload,
@@ -35,7 +38,7 @@ export async function deliver(
   );
 }
 
-/** Starts `webhook listen` on a free port and waits until it takes deliveries. */
+/** Starts `webhook listen` on a free port, and waits until it accepts deliveries. */
 export async function startListening(
   args: readonly string[],
   around: Environment,
@@ -62,7 +65,7 @@ export async function startListening(
   return { ...program, url, metricsUrl, pid, readyFile: ready };
 }
 
-/** An application on this machine; `answer` decides its answer to each event. */
+/** Starts a local application; `answer` returns the status for each event. */
 export async function startApplication(answer: (body: string) => number | Promise<number>) {
   const bodies: string[] = [];
   const eventIds: unknown[] = [];

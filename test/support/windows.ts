@@ -1,5 +1,5 @@
-// Windows of three sizes: the built program in a pseudo-terminal in the first, and command lines in
-// the process of the test in the others.
+// Windows of three sizes: the first runs the built program in a pseudo-terminal, the others run
+// commands in the process of the test.
 import { startOnScreen, svcpayTty as svcpayTtyHere, type HereOnTerminal } from './in-process.js';
 import { startInPty, type PtyRun } from './pty.js';
 import { environment, svcpayTty, type TtyRun } from './svcpay.js';
@@ -8,7 +8,7 @@ export interface Window {
   readonly columns: number;
   readonly rows: number;
   readonly svcpayTty: (args: readonly string[], around: HereOnTerminal) => TtyRun;
-  /** On a screen that an emulator draws. */
+  /** Starts a command on the screen of a terminal emulator. */
   readonly start: (args: readonly string[], around: HereOnTerminal) => PtyRun;
 }
 

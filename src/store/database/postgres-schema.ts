@@ -12,7 +12,7 @@ export interface TableGroup {
   readonly name: 'journal' | 'inbox';
   /** The main table of the group, with one row for each payment or event. */
   readonly table: string;
-  /** The SQL from each version to the next. The first SQL text creates version 1. */
+  /** The SQL that upgrades each version to the next. The first SQL text creates version 1. */
   readonly steps: readonly string[];
 }
 

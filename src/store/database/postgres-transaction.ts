@@ -118,7 +118,7 @@ function opening({ locks = [], isUnlimited = false }: TransactionOptions): State
   const calls = [isUnlimited ? unlimited : limited, ...locks.map(() => takeLock), clockTime];
   return [
     ['BEGIN ISOLATION LEVEL READ COMMITTED'],
-    // The locks are sorted to prevent deadlocks.
+    // Sorts the locks, to prevent deadlocks.
     [`SELECT ${calls.join(', ')} AS now`, ...locks.toSorted()],
   ];
 }

@@ -62,8 +62,8 @@ export interface SqlDatabase {
   readonly forUpdate: string;
   /**
    * Runs the action as one transaction, completely or not at all. If the connection was lost
-   * together with the response to the commit, the action runs again. The action must then detect
-   * the effects of its earlier run.
+   * together with the response to the commit, the action runs again, and must detect the effects of
+   * its earlier run.
    */
   transaction<T>(action: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
   read<T>(action: (sql: Sql) => Promise<T>): Promise<T>;

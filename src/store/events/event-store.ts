@@ -123,8 +123,8 @@ export interface EarlierTransaction {
 /** The consumers of the inbox. All times are by the clock of the inbox. */
 export interface Consumers {
   /**
-   * Records that a receiver serves these consumers now. Also records this time for each consumer
-   * that has a backlog but no record.
+   * Records that a receiver serves these consumers now. Also records the current time for each
+   * consumer that has a backlog but no record.
    */
   serve(names: readonly string[]): Promise<void>;
   /** All consumers by name, including those whose backlog is empty. */
@@ -145,7 +145,10 @@ export interface Consumer {
   readonly consumer: string;
   /** The number of waiting events. */
   readonly count: number;
-  /** When the oldest event began to wait, in epoch ms and as a time ago. Null if no event waits. */
+  /**
+   * When the oldest event began to wait, in epoch ms. `oldestSeconds` is the age of this event.
+   * Null if no event waits.
+   */
   readonly oldest: number | null;
   readonly oldestSeconds: number | null;
   /**

@@ -67,7 +67,8 @@ export function openSqlEvents(parts: EventParts): EventStore {
   return {
     async append(events, consumers, placing) {
       const batch = randomUUID();
-      // Appends run one after the other, so that each event is compared with all earlier events.
+      // Appends run one after the other, so that svcpay compares each event with all earlier
+      // events.
       const locks = [...new Set(events.map(({ txnId }) => `events ${txnId ?? ''}`))];
       const stored = await database.transaction(
         async (sql) => {
@@ -230,8 +231,8 @@ async function add(
       batch,
     ]),
   );
-  // The rows are sorted by id. PostgreSQL assigns ids in the order of the rows, but may return the
-  // rows in any order.
+  // Sorts the ids, because PostgreSQL assigns ids in the order of the rows, but may return the rows
+  // in any order.
   const ids = v
     .parse(idsSchema, rows)
     .map(({ id }) => id)

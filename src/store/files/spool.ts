@@ -38,7 +38,7 @@ export async function openSpool(source: AsyncIterable<Buffer>) {
     await close();
     throw error;
   }
-  /** Reads the whole input from its start. */
+  /** Reads the complete input from its start. */
   const read = (): AsyncIterable<Buffer> => file.createReadStream({ start: 0, autoClose: false });
   return { read, close };
 }

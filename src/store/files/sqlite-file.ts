@@ -23,7 +23,7 @@ export interface SqliteFile {
   readonly name: string;
   /** The mark that distinguishes the file from other SQLite files. */
   readonly applicationId: number;
-  /** The SQL from each version to the next. The first SQL text creates version 1. */
+  /** The SQL that upgrades each version to the next. The first SQL text creates version 1. */
   readonly steps: readonly string[];
   readonly advice: Pick<Failure, 'hint' | 'next'>;
   /** The size at which the write-ahead log is merged into the file. */
@@ -224,8 +224,8 @@ const newer = ({ name, path }: SqliteFile): Failure =>
   });
 
 /**
- * Upgrades the file. svcpay copies the file before each step, and each step is one transaction.
- * After a crash, the next process can therefore continue the upgrade.
+ * Upgrades the file. svcpay copies the file before each step, and each step is one transaction, so
+ * that the next process can continue the upgrade after a crash.
  */
 function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
   const isCurrent = (): boolean => checkedVersion(db, file) === file.steps.length;

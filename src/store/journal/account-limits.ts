@@ -1,4 +1,4 @@
-// The limits of accounts in a database. They apply to every home that uses the database, including
+// The limits of accounts in a database, which apply to every home that uses the database, including
 // new homes.
 import * as v from 'valibot';
 import type { Sql, SqlDatabase } from '../database/sql.js';

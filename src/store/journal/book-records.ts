@@ -52,9 +52,9 @@ export interface BookRecords {
   /** The last time at which each wallet tied. */
   ties(scope: string): Promise<readonly Tie[]>;
   keepTies(scope: string, ties: readonly Tie[]): Promise<void>;
-  /** All files by month and correction. */
+  /** All closed months, by month and correction. */
   closes(scope: string): Promise<readonly Close[]>;
-  /** Adds a file, or replaces the file with this month and correction. */
+  /** Adds a closed month, or replaces the record with this month and correction. */
   addClose(scope: string, close: Close): Promise<void>;
   /** Deletes all records of an account, after its sandbox was reset. */
   forget(scope: string): Promise<void>;

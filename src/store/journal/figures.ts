@@ -15,9 +15,7 @@ export interface UnfinishedPayments {
    */
   readonly age: '1m' | '10m' | '1h' | 'older';
   readonly count: number;
-  /**
-   * When the oldest payment was submitted or opened, by the journal's clock: epoch ms, and ms ago.
-   */
+  /** When the oldest payment was submitted or opened, by the journal's clock, in epoch ms. */
   readonly oldest: number;
   readonly oldestSeconds: number;
 }

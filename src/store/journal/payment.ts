@@ -68,7 +68,7 @@ export interface PaymentDraft {
   readonly batch?: BatchMark | undefined;
 }
 
-/** A person's answer whether the money moved, because the service does not report it. */
+/** A person's answer whether the money of an attempt moved, which the service does not report. */
 export interface Resolution {
   readonly moved: boolean;
   /** The source of the answer, such as a ticket of the service. */

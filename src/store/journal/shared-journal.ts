@@ -9,8 +9,8 @@ import { journalPart } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 
 /**
- * The last known state of the database: its generation, and the number of submissions that it must
- * at least contain.
+ * The last known state of the database: its generation, and the smallest number of submissions that
+ * it must contain.
  */
 export type SeenDatabase = Pick<Identity, 'generation' | 'recorded'>;
 

@@ -72,7 +72,7 @@ export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
 export const keyOf = ({ ccy, exponent }: Group): string => `${ccy} ${exponent}`;
 
 /**
- * Adds to the sum of the period in which the attempt was submitted. A sign of -1 subtracts.
+ * Adds to the sum of the period in which the attempt was submitted, or subtracts if the sign is -1.
  * @param token the token of the change. If the change was not written, the sum stays unchanged
  */
 export const addSpending = (

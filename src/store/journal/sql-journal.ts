@@ -131,7 +131,7 @@ async function takeReference(
 
 const take = 'UPDATE payments SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
 
-/** Claims a payment unless another process claims it. Resolves with undefined in that case. */
+/** Claims a payment, or resolves with undefined if another process claims it. */
 async function claimFree(
   database: SqlDatabase,
   id: string,
@@ -187,8 +187,8 @@ async function write(database: SqlDatabase, claim: Claim, change: PaymentChange)
 }
 
 /**
- * Whether a change must survive a power loss. Only a submission and a person's decision must
- * survive it, because svcpay can restore every other change from the service. The other changes
+ * Whether a change must survive a power loss. Only a submission and a person's decision need this
+ * durability, because svcpay can restore every other change from the service. The other changes
  * survive the end of the process, and reach the disk with the next durable change.
  */
 const mustLast = ({ attempt, abandoned }: PaymentChange): boolean =>

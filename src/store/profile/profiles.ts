@@ -109,7 +109,7 @@ const configSchema = v.object({
   recipients: v.optional(v.record(v.string(), recipientSchema), {}),
   /** The saved destinations of `send`, by name. */
   contacts: v.optional(v.record(v.string(), v.string()), {}),
-  /** Whether this home has made payments. If it has, an empty journal counts as damaged. */
+  /** Whether this home has made payments, so that an empty journal counts as damaged. */
   hasJournal: v.optional(v.boolean()),
   /** The database into which the journal was moved. The journal file is then outdated. */
   journalMovedTo: v.optional(v.string()),
@@ -248,8 +248,8 @@ export async function changeContact(
 }
 
 /**
- * Finds the saved name that a person typed: the identical name, otherwise the only name that
- * differs just in letter case. Throws Failure `usage` if several names match.
+ * Finds the saved name that a person typed: the identical name, or the only name with the same
+ * letters in another letter case. Throws Failure `usage` if several names match.
  */
 export function savedName(
   book: Readonly<Record<string, unknown>>,

@@ -70,7 +70,7 @@ const messages = files
   .toSorted()
   .flatMap((file) => messagesOf(file).map((text) => `${file}: ${text}`));
 
-test('the message catalogue lists all messages of svcpay', () => {
+test('the message catalogue lists more than 1,500 messages of svcpay', () => {
   mkdirSync(join(root, 'node_modules/.cache'), { recursive: true });
   writeFileSync(join(root, 'node_modules/.cache/messages.txt'), `${messages.join('\n')}\n`);
   expect(messages.length).toBeGreaterThan(1_500);

@@ -67,7 +67,9 @@ describe('svcpay rates', () => {
   });
 });
 
-test('svcpay account prints the record of the service unchanged', async ({ around }) => {
+test('svcpay account prints the record of the account, and exits 5 for an unknown account', async ({
+  around,
+}) => {
   const run = await svcpay(['account', '--json'], around);
   expect(run.json()).toMatchObject({
     [comesIn('account-record') ? 'id' : 'accountId']: around.sandbox.accountId,

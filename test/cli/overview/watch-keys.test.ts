@@ -65,6 +65,7 @@ test.each(
 
 test('the watch screen closes a receipt on any key, but leaves on Ctrl-C', () => {
   const view = { model, opened: 'reading' } as const;
-  expect(pressed({ sequence: 'q' }, view)).toEqual([{ model, opened: undefined }, undefined]);
+  for (const key of [{ sequence: 'q' }, { sequence: 'x' }, { name: 'return' }, { name: 'escape' }])
+    expect(pressed(key, view)).toEqual([{ model, opened: undefined }, undefined]);
   expect(pressed({ name: 'c', ctrl: true }, view)[1]).toBe('leave');
 });

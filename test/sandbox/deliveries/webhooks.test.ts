@@ -111,7 +111,7 @@ describe('the webhook endpoint of the sandbox', () => {
     },
   );
 
-  test('accepts http callbacks only to this machine, and only if configured', async () => {
+  test('accepts http callbacks only to this machine after allowHttpLoopback is set', async () => {
     await sandbox.control('PUT', 'webhook-options', { allowHttpLoopback: true });
     for (const host of ['localhost:1', '127.0.0.1:1', 'hooks.localhost', '[::1]:1']) {
       expect((await register({ callback: `http://${host}/`, secret: 'one' })).status).toBe(200);

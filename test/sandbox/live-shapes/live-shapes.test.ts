@@ -347,7 +347,7 @@ describe('sandbox: live shapes', () => {
     expect([...Object.keys(seen), ...delivered].toSorted()).toEqual([...shapeNames].toSorted());
   });
 
-  test('applies every combinable shape as "all", and lists the shapes if a name is unknown', async () => {
+  test('combines live shapes under the name "all", and lists the shapes if a name is unknown', async () => {
     const client = await shaped(['all']);
     expect(await client.token()).toEqual({
       resultStatus: 'success',

@@ -51,7 +51,7 @@ export function valueOf<T>(
   if (!isSuccess(answer.response) || reportsError(answer))
     throw failureOf(answer, expectation, now);
   if (!isReadable(answer, expectation))
-    throw unreadable(`The service answered ${contentOf(answer)}.`, expectation);
+    throw unreadable(`The service answered with ${contentOf(answer)}.`, expectation);
   try {
     return read(answer.json);
   } catch (error) {
@@ -202,7 +202,7 @@ export function unknownOutcome(
 }
 
 /** The hint for a page or a redirect, which a guest network or a gateway may have sent. */
-const notTheService = 'Try again; if it persists, check the base URL.';
+const notTheService = 'Try again. If the error persists, check the base URL.';
 
 const pointsElsewhere = (status: number): boolean => status >= 300 && status < 400;
 
@@ -255,13 +255,13 @@ function opening(answer: Answer, kind: FailureKind, about: About): string {
   const { status } = answer.response;
   if (status === 401 || (kind === 'authentication' && status !== 403))
     return 'The service did not accept the key or token';
-  if (status === 403) return 'The service does not permit this';
+  if (status === 403) return 'The service does not permit this request';
   if (isMissing(answer, about)) return `The service has no transaction ${about.txnId}`;
-  if (status === 404) return 'The service could not find it';
-  if (status === 429) return 'The rate limit of the service was reached';
+  if (status === 404) return 'The service has nothing at this address';
+  if (status === 429) return "The service's rate limit was reached";
   if (status >= 500) return 'The service failed';
   return pointsElsewhere(status)
-    ? 'The service redirects to another host, where the token must not go'
+    ? 'The service redirects to another address, and svcpay never sends the token there'
     : 'The service refused';
 }
 
@@ -298,12 +298,11 @@ function decoded(params: unknown): unknown {
 function contentOf({ response, content }: Answer): string {
   const [elsewhere = ''] = (response.headers['location'] ?? '').split(/[?#]/);
   if (elsewhere !== '' && pointsElsewhere(response.status)) return elsewhere.slice(0, 200);
-  if (content === 'empty') return 'nothing';
+  if (content === 'empty') return 'an empty body';
   if (content === 'json') return 'no explanation';
-  if (/^\s*[{["]/.test(response.body))
-    return `JSON that breaks off after ${response.body.length} characters`;
+  if (/^\s*[{["]/.test(response.body)) return `truncated JSON (${response.body.length} characters)`;
   const type = response.headers['content-type']?.split(';')[0]?.trim() || 'no content type';
-  return `something that is not JSON (${type}): "${firstWords(response.body)}"`;
+  return `a body that is not JSON (${type}): "${firstWords(response.body)}"`;
 }
 
 function firstWords(body: string): string {

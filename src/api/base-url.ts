@@ -13,12 +13,12 @@ export function parseBaseUrl(text: string): string {
   const trimmed = withScheme(text.trim());
   const url = trimmed.length <= longest && URL.canParse(trimmed) ? new URL(trimmed) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
-    throw usage('That is not a base URL.', 'Write an address such as https://api.example.com.');
+    throw usage('The base URL is not valid.', 'Write a URL such as https://api.example.com.');
   }
   if (url.username !== '' || url.password !== '') {
     throw usage(
       `The base URL for ${url.host} contains a user name or password.`,
-      'Write it without them: the API key signs you in.',
+      'Remove both from the base URL. The API key signs you in.',
     );
   }
   if (url.search !== '' || url.hash !== '') {
@@ -27,7 +27,7 @@ export function parseBaseUrl(text: string): string {
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw usage(
       `http://${url.host} is not encrypted, so anyone on the network could read the token.`,
-      `Use https://${url.host}. Plain http is for this machine only (localhost, 127.0.0.1, [::1]).`,
+      `Use https://${url.host}. Plain http is allowed only for this machine (localhost, 127.0.0.1, [::1]).`,
     );
   }
   return (

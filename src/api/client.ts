@@ -290,7 +290,7 @@ export class ServiceClient {
     if (found === undefined)
       throw new Failure(
         'unexpected',
-        'The service accepted the webhook, but its list does not show it.',
+        'The service accepted the webhook, but does not list the webhook.',
       );
     return found;
   }
@@ -357,7 +357,7 @@ export class ServiceClient {
     options: { retry?: boolean } = {},
   ): Promise<HttpResponse> {
     if (!path.startsWith('/'))
-      throw new Failure('usage', 'The path of a request begins with a slash.');
+      throw new Failure('usage', 'The path of a request must begin with a slash.');
     const verb = method.toUpperCase();
     return this.#service.raw(
       { method: verb, path, body, ...effectOf(verb, path) },

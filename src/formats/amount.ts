@@ -71,7 +71,7 @@ export const isFiat = (ccy: string): boolean =>
 export function parseCurrency(text: string): string {
   const ccy = text.toUpperCase();
   if (/^(?:usdt|(?!sat)[a-z]{3})$/i.test(text)) return ccy;
-  throw usage(`"${clip(text)}" is not a currency code. Write one such as BTC, USDT or VND.`);
+  throw usage(`"${clip(text)}" is not a currency code. Write a code such as BTC, USDT or VND.`);
 }
 
 /** The tokens that are worth a dollar or a euro. */
@@ -111,7 +111,7 @@ export function parseAmount(text: string, ccy?: string): Money {
           `Write ${meant.spelling}.`,
       );
     const seen = /[^ -~]/.test(text)
-      ? ' It has a character in it that only looks like a digit, a letter or a space.'
+      ? ' It contains a character that only looks like a digit, a letter or a space.'
       : '';
     throw usage(
       `"${clip(text)}" is not an amount.${seen} Write digits and a unit, ` +
@@ -129,7 +129,7 @@ export function parseAmount(text: string, ccy?: string): Money {
   const actual = unit === '' ? (expected ?? 'BTC') : inSats ? 'BTC' : parseUnit(unit, digits, text);
   if (expected !== undefined && actual !== expected) {
     throw usage(
-      `"${text}" is an amount of ${actual}, but ${expected} is needed here. ` +
+      `"${text}" is an amount in ${actual}, but the amount must be in ${expected}. ` +
         `Write ${example(expected)}.`,
     );
   }
@@ -361,7 +361,7 @@ function checkSize(text: string, ccy: string, value: Big): void {
     throw usage(`"${text}" is more than the 21 million bitcoin that exist.`);
   }
   if (ccy !== 'BTC' && value.gte(`1e${exactDigits - decimalsOf(ccy)}`)) {
-    throw usage(`"${text}" is too large an amount of ${ccy}.`);
+    throw usage(`"${text}" is too large for an amount in ${ccy}.`);
   }
 }
 

@@ -35,13 +35,13 @@ const knownKeys = [...singleKeys, ...segwitKeys, ...otherMethodKeys];
  */
 export function parseBip21(uri: string): Bip21 {
   const [, address, query = ''] = /^bitcoin:([0-9a-z]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(uri) ?? [];
-  if (address === undefined) throw broken('it is not of the form bitcoin:ADDRESS?amount=…');
+  if (address === undefined) throw broken('it does not have the form bitcoin:ADDRESS?amount=…');
   const parameters = query
     .split('&')
     .filter((part) => part !== '')
     .map(readParameter);
   const unknown = parameters.find(({ key, required }) => required && !knownKeys.includes(key));
-  if (unknown) throw broken(`it requires "req-${unknown.key}", which is not supported`);
+  if (unknown) throw broken(`it requires "req-${unknown.key}", which svcpay does not support`);
 
   const valuesOf = (...keys: string[]): string[] =>
     parameters.filter(({ key }) => keys.includes(key)).map(({ value }) => value);
@@ -81,7 +81,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw broken(`"${text}" in it is not percent-encoded UTF-8`);
+    throw broken(`its part "${text}" is not percent-encoded UTF-8`);
   }
 }
 
@@ -94,12 +94,12 @@ function readAmount(text: string): Big {
 
 function checkPrefix(key: string, value: string): string {
   if (!value.toLowerCase().startsWith(`${key}1`))
-    throw broken(`"${key}" in it holds an address of another network`);
+    throw broken(`its parameter "${key}" has an address of another network`);
   return value;
 }
 
 const broken = (what: string): Failure =>
   new Failure(
     'usage',
-    `This bitcoin: URI cannot be used: ${what}. Ask for a new one or the address alone.`,
+    `This bitcoin: URI cannot be used: ${what}. Ask for a new URI, or for the address.`,
   );

@@ -158,7 +158,10 @@ export function parseInstant(text: string): Instant {
   }
   const at = Date.parse(text.replace(' ', 'T').toUpperCase());
   if (Number.isNaN(at))
-    throw new Failure('usage', `"${zone}" in "${text}" is not a time zone. Write Z or +02:00.`);
+    throw new Failure(
+      'usage',
+      `"${zone}" in "${text}" is not a time zone. Write a zone such as Z or +02:00.`,
+    );
   return { first: at, last: at };
 }
 

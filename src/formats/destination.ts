@@ -49,7 +49,7 @@ export function detectDestination(
 ): Destination {
   const text = input.length > longestPaste ? input : unbroken(input);
   if (text.length > maxLength) {
-    throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
+    throw new Failure('usage', 'This is too long for a destination. Copy only the destination.');
   }
   if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
   // Some wallets append a query to the invoice. svcpay ignores the query, because the invoice
@@ -136,7 +136,7 @@ function checkBip21(uri: Bip21): Bip21Destination {
   if (bitcoin === null && invoice === null) {
     throw new Failure(
       'usage',
-      'This bitcoin: URI has no address and no Lightning invoice. Ask for one of those.',
+      'This bitcoin: URI has no address and no Lightning invoice. Ask for an address or an invoice.',
     );
   }
   const nets = [
@@ -146,7 +146,7 @@ function checkBip21(uri: Bip21): Bip21Destination {
   if (new Set(nets).size > 1) {
     throw new Failure(
       'usage',
-      'The parts of this bitcoin: URI are for different networks. Ask for a new one.',
+      'The addresses and the invoice of this bitcoin: URI are for different networks. Ask for a new URI.',
     );
   }
   const invoiced = invoice?.amountMsat == null ? undefined : btcFromMsat(invoice.amountMsat);
@@ -154,7 +154,7 @@ function checkBip21(uri: Bip21): Bip21Destination {
     const [one, other] = [fixed(uri.amount), fixed(invoiced)];
     throw new Failure(
       'usage',
-      `This bitcoin: URI asks for ${one} BTC, but its invoice for ${other} BTC. Ask for a new one.`,
+      `This bitcoin: URI asks for ${one} BTC, but its invoice asks for ${other} BTC. Ask for a new URI.`,
     );
   }
   return { ...uri, bitcoin, invoice };
@@ -168,9 +168,9 @@ const addressNetwork = ({ network }: Invoice): BitcoinAddress['network'] =>
   network === 'signet' ? 'testnet' : network;
 
 const recognised: ReadonlyArray<readonly [RegExp, string]> = [
-  [/^\d[\d. ]{0,20}(?:[a-z]{3,4})?$/i, 'an amount: the destination comes first, then the amount'],
-  [/^lno1/i, 'a BOLT12 offer, which cannot be paid here. Ask for a Lightning invoice'],
-  [/^t?sp1/i, 'a silent payment address, which cannot be paid here. Ask for a Bitcoin address'],
+  [/^\d[\d. ]{0,20}(?:[a-z]{3,4})?$/i, 'an amount. Write the destination first, then the amount'],
+  [/^lno1/i, 'a BOLT12 offer, which svcpay cannot pay. Ask for a Lightning invoice'],
+  [/^t?sp1/i, 'a silent payment address, which svcpay cannot pay. Ask for a Bitcoin address'],
   [
     /^(?:https?|lnurlp|keyauth):/i,
     'a web address. Copy the invoice, the LNURL or the address from its page',
@@ -185,7 +185,7 @@ function notDestination(text: string): Failure {
   return new Failure(
     'usage',
     what === undefined
-      ? `${shown} is not a destination: not an invoice, address, LNURL or Lightning Address.`
+      ? `${shown} is not an invoice, address, LNURL or Lightning Address.`
       : `${text === '' ? 'The destination' : shown} is ${what}.`,
   );
 }

@@ -27,12 +27,15 @@ export function parseDuration(text: string): number {
       'usage',
       bare
         ? `"${text}" has no unit. Write ${text}s, ${text}m, ${text}h or ${text}d.`
-        : `"${clip(text)}" is not a duration. Write one such as 90s, 10m, 2h, 1d or 1h30m.`,
+        : `"${clip(text)}" is not a duration. Write a duration such as 90s, 10m, 2h, 1d or 1h30m.`,
     );
   }
   const total = units.reduce((sum, [, size], i) => sum + Number(match[i + 1] ?? 0) * size, 0);
   if (total > maxDuration)
-    throw new Failure('usage', `"${text}" is longer than a hundred years. Write a shorter one.`);
+    throw new Failure(
+      'usage',
+      `"${text}" is longer than a hundred years. Write a shorter duration.`,
+    );
   return total;
 }
 

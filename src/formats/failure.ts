@@ -146,5 +146,8 @@ export async function ifAvailable<T>(
  */
 export function checkCount(name: string, count: number, least: number): void {
   if (!Number.isSafeInteger(count) || count < least)
-    throw new Failure('usage', `${name} is ${count}: a whole number from ${least} on is needed.`);
+    throw new Failure(
+      'usage',
+      `${name} must be a whole number of at least ${least}, not ${count}.`,
+    );
 }

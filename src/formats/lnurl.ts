@@ -21,15 +21,18 @@ const maxLength = 4096;
  */
 export function decodeLnurl(text: string): string {
   if (text.length > maxLength)
-    throw new Failure('usage', 'This is too long for an LNURL. Copy the LNURL alone.');
+    throw new Failure('usage', 'This is too long for an LNURL. Copy only the LNURL.');
   if (!/^lnurl/i.test(text))
-    throw new Failure('usage', 'This is not an LNURL: those begin with LNURL1.');
+    throw new Failure('usage', 'This is not an LNURL. LNURLs begin with LNURL1.');
   const decoded = bech32.decodeUnsafe(normaliseBech32(text, noun), false);
   if (!decoded || decoded.prefix !== 'lnurl') throw changed(noun, 'its checksum is wrong');
   const bytes = bech32.fromWordsUnsafe(decoded.words);
   const url = bytes && new TextDecoder().decode(bytes);
   if (!url || !isServiceUrl(url)) {
-    throw new Failure('usage', 'This LNURL does not lead to an https address. Ask for a new one.');
+    throw new Failure(
+      'usage',
+      'This LNURL does not lead to an https address. Ask for a new LNURL.',
+    );
   }
   return url;
 }
@@ -50,7 +53,7 @@ export function parseLightningAddress(text: string): LightningAddress {
   if (!isAscii || !isUser || !isDomain || rest.length > 0) {
     throw new Failure(
       'usage',
-      `"${text.slice(0, 90)}" is not a Lightning Address. Those look like an e-mail address: ` +
+      `"${text.slice(0, 90)}" is not a Lightning Address. A Lightning Address looks like ` +
         'name@example.com.',
     );
   }

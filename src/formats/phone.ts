@@ -10,7 +10,7 @@ export function parsePhone(text: string): string {
   const number = withoutMarks(text);
   if (/^\+[1-9]\d{6,14}$/.test(number)) return number;
   const why = number.startsWith('+') ? 'is not a phone number' : 'has no country code';
-  throw new Failure('usage', `"${clip(text)}" ${why}. Write it as in +84 912 345 678.`);
+  throw new Failure('usage', `"${clip(text)}" ${why}. Write a number such as +84 912 345 678.`);
 }
 
 /**
@@ -23,7 +23,7 @@ export function parsePhoneIn(text: string, callingCode: string): string {
     return `+${number}`;
   throw new Failure(
     'usage',
-    `"${clip(text)}" is not a mobile number with the country code: it has to begin with ` +
+    `"${clip(text)}" is not a mobile number with the country code: it must begin with ` +
       `+${callingCode}.`,
   );
 }

@@ -20,7 +20,7 @@ export function parseReference(given: string): string {
     return given;
   throw new Failure('usage', `"${given}" cannot be a reference.`, {
     hint: isUnreadable(given)
-      ? 'Write it in UTF-8.'
-      : `Use 1 to ${longest} characters, not ending like ~2: that marks a further attempt.`,
+      ? 'Write the reference in UTF-8.'
+      : `Use 1 to ${longest} characters, without an ending such as ~2, which marks a further attempt.`,
   });
 }

@@ -40,10 +40,10 @@ describe('base URL', () => {
     ['http://127.0.0.1@api.example.com', 'user name or password'],
     ['https://api.example.com?key=hunter2', 'query'],
     ['https://api.example.com/#top', 'fragment'],
-    ['user:hunter2@api.example.com', 'not a base URL'],
-    ['ftp://api.example.com', 'not a base URL'],
-    ['https://', 'not a base URL'],
-    ['', 'not a base URL'],
+    ['user:hunter2@api.example.com', 'The base URL is not valid'],
+    ['ftp://api.example.com', 'The base URL is not valid'],
+    ['https://', 'The base URL is not valid'],
+    ['', 'The base URL is not valid'],
   ] as const)('parseBaseUrl refuses %j with "%s" in the message', ([text, why]) => {
     const parse = (): string => parseBaseUrl(text);
     expect(parse).toThrow(Failure);

@@ -76,12 +76,12 @@ describe('ServiceClient error answer', () => {
       { reason: 'no explanation' },
     ],
     ['a list as its body', [1], { reason: 'no explanation' }],
-    ['an empty body', '', { reason: 'nothing' }],
+    ['an empty body', '', { reason: 'an empty body' }],
     [
       'an HTML body',
       '<html><head><style>b{}</style><title>Oops</title></head><body>Not  here</body></html>',
       {
-        reason: 'something that is not JSON (application/json): "Oops Not here"',
+        reason: 'a body that is not JSON (application/json): "Oops Not here"',
       },
     ],
   ] as const;
@@ -149,10 +149,10 @@ describe('ServiceClient failure kind', () => {
     service.on('GET', path, answer(302, '', { location: 'https://elsewhere.example/?token=x' }));
     await expect(client.transaction('t1')).rejects.toMatchObject({
       kind: 'temporary',
-      hint: 'Try again; if it persists, check the base URL.',
+      hint: 'Try again. If the error persists, check the base URL.',
       status: 302,
       message:
-        'The service redirects to another host, where the token must not go: https://elsewhere.example/ (302).',
+        'The service redirects to another address, and svcpay never sends the token there: https://elsewhere.example/ (302).',
     });
   });
 
@@ -167,7 +167,7 @@ describe('ServiceClient failure kind', () => {
     await expect(client.transaction('t1')).rejects.toMatchObject({
       kind: 'temporary',
       message:
-        'The service answered something that is not JSON (text/html): ' +
+        'The service answered with a body that is not JSON (text/html): ' +
         '"Welcome to the guest network. Welcome to the guest network. Welcome to the gues…".',
     });
   });
@@ -183,7 +183,7 @@ describe('ServiceClient failure kind', () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, ...Array(4).fill(answer(200, '{"accessToken":"eyJhbGciOi')));
     await expect(client.authenticate()).rejects.toMatchObject({
-      message: 'The service answered JSON that breaks off after 26 characters.',
+      message: 'The service answered with truncated JSON (26 characters).',
     });
   });
 
@@ -205,7 +205,7 @@ describe('ServiceClient outcome of a write request', () => {
     ['as not sent after a refused connection', refused(), untouched],
     [
       'as not sent if the host is unknown',
-      new NetworkError('there is no host of that name', { requestSent: false }),
+      new NetworkError('the host name cannot be resolved', { requestSent: false }),
       untouched,
     ],
     ['as possibly sent after a lost answer', lost(), unknown],

@@ -461,7 +461,7 @@ describe('ServiceClient created webhook', () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/webhook', answer(200, { message: 'OK' }));
     service.on('GET', '/api/v2/webhook', answer(200, { data: null }));
-    await expect(client.createWebhook(hook)).rejects.toThrow('its list does not show it');
+    await expect(client.createWebhook(hook)).rejects.toThrow('does not list the webhook');
   });
 });
 

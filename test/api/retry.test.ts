@@ -174,7 +174,7 @@ describe('ServiceClient retries of a write', () => {
   );
 
   test('repeats only settings changes after a closed connection', async () => {
-    const closed = new NetworkError('the connection broke off', {
+    const closed = new NetworkError('the connection closed', {
       requestSent: true,
       code: 'ECONNRESET',
       wasClosed: true,

@@ -11,7 +11,7 @@ const vectors: { invalid: { title: string; invoice: string }[] } = JSON.parse(
 
 describe('svcpay decode', () => {
   test.for([
-    ['invalid unknown feature 100', 'it requires feature 100, which is unknown'],
+    ['invalid unknown feature 100', 'it requires feature 100, which svcpay does not support'],
     ['Missing required `s` field', 'it has no payment secret'],
   ] as const)(
     'explains why the official test invoice "%s" cannot be paid, and svcpay send refuses it',

@@ -340,12 +340,12 @@ const bad: readonly Bad[] = [
   {
     why: 'an amount before the destination',
     args: () => ['50000sat', 'bob@example.com'],
-    message: /"50000sat" is an amount: the destination comes first/,
+    message: /"50000sat" is an amount\. Write the destination first/,
   },
   {
     why: 'a word that is not a destination',
     args: () => ['somewhere', '5sat'],
-    message: /"somewhere" is not a destination/,
+    message: /"somewhere" is not an invoice, address/,
   },
 ];
 

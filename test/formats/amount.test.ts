@@ -107,8 +107,8 @@ describe('parseAmount', () => {
     ['1.234cad', '3 decimals, but CAD has at most 2 decimals'],
     ['21000000.00000001btc', 'more than the 21 million bitcoin'],
     ['2100000000000001sat', 'more than the 21 million bitcoin'],
-    ['1000000000000000vnd', 'too large an amount of VND'],
-    ['1000000000usdt', 'too large an amount of USDT'],
+    ['1000000000000000vnd', 'too large for an amount in VND'],
+    ['1000000000usdt', 'too large for an amount in USDT'],
     ['50000', '50000 has no unit. Write 50000sat (0.0005 BTC) or 50000usd.'],
     ['10€', '"10€" contains "€", which an amount cannot have. Write 10eur.'],
     ['₿0.001', '"₿0.001" contains "₿", which an amount cannot have. Write 0.001btc.'],
@@ -133,10 +133,10 @@ describe('parseAmount', () => {
 
   test('refuses the unit of an unexpected currency', () => {
     expect(refusal(() => parseAmount('25usdt', 'BTC'))).toBe(
-      '"25usdt" is an amount of USDT, but BTC is needed here. Write 50000sat or 0.0005btc.',
+      '"25usdt" is an amount in USDT, but the amount must be in BTC. Write 50000sat or 0.0005btc.',
     );
     expect(refusal(() => parseAmount('5sat', 'VND'))).toContain(
-      'an amount of BTC, but VND is needed',
+      'an amount in BTC, but the amount must be in VND',
     );
   });
 

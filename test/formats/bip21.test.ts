@@ -86,9 +86,9 @@ describe('parseBip21', () => {
   test.for([
     ['bitcoin:', 'no address and no invoice'],
     ['bitcoin:?amount=1', 'no address and no invoice'],
-    [`bitcoin://${address}`, 'not of the form'],
-    [`bitcoin ${address}`, 'not of the form'],
-    [`litecoin:${address}`, 'not of the form'],
+    [`bitcoin://${address}`, 'does not have the form'],
+    [`bitcoin ${address}`, 'does not have the form'],
+    [`litecoin:${address}`, 'does not have the form'],
   ] as const)('refuses the bitcoin: URI "%s"', ([uri, reason]) => {
     expect(refusal(() => parseBip21(uri))).toContain(reason);
   });

@@ -190,7 +190,11 @@ describe('detectDestination', () => {
       invoice.slice(0, -1),
       'its checksum is wrong',
     ],
-    ['a lightning: URI with a Bitcoin address', `lightning:${segwit}`, 'is not a destination'],
+    [
+      'a lightning: URI with a Bitcoin address',
+      `lightning:${segwit}`,
+      'is not an invoice, address',
+    ],
     [
       'an LNURL without its last character',
       lnurl.slice(0, -1),
@@ -239,7 +243,7 @@ describe('detectDestination', () => {
     [
       'a bitcoin: URI whose amount differs from the amount of its invoice',
       `bitcoin:${segwit}?amount=0.0006&lightning=${invoice}`,
-      'asks for 0.0006 BTC, but its invoice for 0.0005 BTC',
+      'asks for 0.0006 BTC, but its invoice asks for 0.0005 BTC',
     ],
     [
       'a TRON address with a changed character',
@@ -272,7 +276,7 @@ describe('detectDestination', () => {
     ],
     ['an empty text', '', 'The destination is empty'],
     ['a text of spaces', '   ', 'The destination is empty'],
-    ['an amount instead of a destination', '50000sat', 'is an amount: the destination comes first'],
+    ['an amount instead of a destination', '50000sat', 'is an amount. Write the destination first'],
     ['a text of 9,000 characters', 'x'.repeat(9000), 'too long'],
   ] as const)('refuses %s', ([, text, reason]) => {
     expect(refusal(() => detectDestination(text))).toContain(reason);

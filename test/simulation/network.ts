@@ -102,7 +102,7 @@ export function createNetwork(
             if (!isAnswerLost)
               world.after(chance.below(usualMs), () => finish(() => resolve(seen)));
             else if (chance.hits(0.5))
-              world.after(resetAfterMs, () => fail('the connection broke off', true));
+              world.after(resetAfterMs, () => fail('the connection closed', true));
           });
         };
 

@@ -59,7 +59,7 @@ export function checkTls(
       `${url.host}, so anyone on the network could read the token.`,
     {
       hint:
-        'Unset it and name your own certificate in NODE_EXTRA_CA_CERTS, or run it with ' +
+        'Unset the variable and set NODE_EXTRA_CA_CERTS to your own certificate, or use ' +
         '--insecure.',
     },
   );

@@ -79,11 +79,11 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
   } catch (cause) {
     throw new Failure(
       'usage',
-      'Nothing was sent: the proxy that the environment names is not an address.',
+      'Nothing was sent: the proxy address in the environment is not valid.',
       {
         hint:
-          'Set HTTPS_PROXY to one such as http://proxy.example:3128, or NO_PROXY to the hosts ' +
-          'that need none.',
+          'Set HTTPS_PROXY to an address such as http://proxy.example:3128, or list the hosts ' +
+          'without a proxy in NO_PROXY.',
         cause,
       },
     );

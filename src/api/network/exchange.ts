@@ -190,32 +190,32 @@ async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
       return unpack(packed);
     }, bytes);
   } catch (cause) {
-    throw new NetworkError('the answer could not be decompressed', { requestSent: true, cause });
+    throw new NetworkError('the response could not be decompressed', { requestSent: true, cause });
   }
 }
 
 /** Error codes of a closed connection. */
 const closed = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 
-const brokenOff = 'the connection broke off before the answer was complete';
+const brokenOff = 'the connection closed before the response was complete';
 
 const words: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED$/, 'the connection was refused'],
-  [/^(ENOTFOUND|EAI_AGAIN)$/, 'there is no host of that name'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name cannot be resolved'],
   [/^(ENETUNREACH|EHOSTUNREACH|ENETDOWN)$/, 'the host cannot be reached'],
-  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the host does not accept the connection'],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the connection attempt timed out'],
   [closed, brokenOff],
   [/^(HPE_INVALID_EOF_STATE|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/, brokenOff],
-  [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the answer is larger than 32 MB'],
-  [/CERT|ALTNAME|SELF_SIGNED/, 'its TLS certificate is not trusted'],
-  [/^(EPROTO|ERR_SSL_)/, 'it does not speak TLS'],
-  [/^(HPE_|HTTPParserError)/, 'it does not speak HTTP'],
+  [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the response is larger than 32 MB'],
+  [/CERT|ALTNAME|SELF_SIGNED/, "the host's TLS certificate is not trusted"],
+  [/^(EPROTO|ERR_SSL_)/, 'the host does not use TLS'],
+  [/^(HPE_|HTTPParserError)/, 'the host does not use HTTP'],
 ];
 
 function inWords(error: Error): string {
   const [, refusal] = /^Proxy response \((\d+)\)/.exec(error.message) ?? [];
   if (refusal !== undefined)
-    return `the proxy that the environment names refuses the connection (${refusal})`;
+    return `the proxy in the environment refused the connection (${refusal})`;
   const name = codeOf(error) || error.name;
   const found = words.find(([pattern]) => pattern.test(name));
   return found === undefined ? error.message : `${found[1]} (${name})`;

@@ -43,7 +43,7 @@ export const readToken =
     const row = unwrapped(answer, 'accessToken');
     const { accessToken, expiredAt, expiresAt } = row;
     if (!isToken(accessToken))
-      throw new Misread('accessToken is not a text that a header can carry');
+      throw new Misread('accessToken is missing or does not fit into a header');
     const accountId = required(row, 'accountId', name);
     const { exp, iat } = claimsOf(accessToken);
     const expiry = instant.read(expiredAt) ?? instant.read(expiresAt) ?? instant.read(exp);
@@ -219,6 +219,6 @@ export function readRates(answer: unknown, unrecognized: OnUnrecognized): types.
     else if (value !== null) unrecognized(misreading(pair, value, decimal.expected));
   }
   if (pairs.length === 0 && Object.keys(inner).length > 0)
-    throw new Misread('the answer has no pair of currencies, such as BTCUSD');
+    throw new Misread('the response has no currency pair such as BTCUSD');
   return rates;
 }

@@ -32,9 +32,10 @@ const renewalMarginMs = 10_000;
 /** Throws Failure `usage` for a key that does not fit into a header. */
 export function checkKey({ apiKey }: Credentials): void {
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(apiKey)) return;
-  const why = apiKey === '' ? 'is empty' : 'has an invalid character or surrounding blanks';
+  const why =
+    apiKey === '' ? 'is empty' : 'contains an invalid character, or a blank at its start or end';
   throw new Failure('usage', `The API key ${why}.`, {
-    hint: 'Copy it again as it was given to you.',
+    hint: 'Copy the whole API key again.',
   });
 }
 
@@ -98,7 +99,7 @@ export async function requestToken(
 
 function signInAdvice({ response: { status, body } }: Answer): Advice {
   if (status === 401 && isRepeated.test(body.slice(0, 4_000))) {
-    return { hint: 'The signature was used before; each request needs a new one.' };
+    return { hint: 'The signature was already used. Each request must have a new signature.' };
   }
   if (status === 401 || status === 403) {
     return {
@@ -261,7 +262,7 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
  */
 function unanswered(cause: unknown, call: Call): NoAnswer {
   if (cause instanceof NoAnswer && cause.mayHaveArrived) return cause;
-  const message = `The confirmation was sent, and could not be repeated: ${messageOf(cause)}`;
+  const message = `The confirmation was sent but could not be repeated: ${messageOf(cause)}`;
   return unknownOutcome(message, call, { cause });
 }
 

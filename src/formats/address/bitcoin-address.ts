@@ -33,12 +33,12 @@ const noun = 'Bitcoin address';
 /** Reads a Bitcoin address of any network. Throws `Failure` usage with the reason. */
 export function parseBitcoinAddress(text: string): BitcoinAddress {
   if (text.length > 90)
-    throw new Failure('usage', 'This is too long for a Bitcoin address. Copy the address alone.');
+    throw new Failure('usage', 'This is too long for a Bitcoin address. Copy only the address.');
   if (/^(bc|tb|bcrt)1/i.test(text)) return parseSegwit(text);
   if (/^[123mn][0-9A-Za-z]{20,}$/.test(text)) return parseBase58(text);
   throw new Failure(
     'usage',
-    `"${text}" is not a Bitcoin address. Those begin with bc1, 1 or 3, on testnet with tb1.`,
+    `"${text}" is not a Bitcoin address. Bitcoin addresses begin with bc1, 1, 3 or tb1.`,
   );
 }
 
@@ -71,7 +71,7 @@ function parseBase58(text: string): BitcoinAddress {
   if (network === undefined) {
     throw new Failure(
       'usage',
-      `"${text}" is an address of another currency. Give a Bitcoin address.`,
+      `"${text}" is an address of another currency. Use a Bitcoin address.`,
     );
   }
   return {
@@ -91,14 +91,14 @@ function parseSegwit(text: string): BitcoinAddress {
   const [version, ...words] = decoded.words;
   if (version === undefined || version > 16) throw changed(noun, 'its version does not exist');
   if ((version === 0) !== (plain !== undefined)) {
-    throw changed(noun, 'its checksum is of the wrong kind for its version');
+    throw changed(noun, 'its version requires the other kind of checksum (bech32 or bech32m)');
   }
   const program = bech32.fromWordsUnsafe(words);
-  if (!program) throw changed(noun, 'it has bits left over at its end');
+  if (!program) throw changed(noun, 'it has surplus bits at its end');
   checkProgram(version, program);
   const network = findNetwork(({ segwit }) => segwit === decoded.prefix);
   if (network === undefined)
-    throw changed(noun, `its prefix "${decoded.prefix}" belongs to no known network`);
+    throw changed(noun, `its prefix "${decoded.prefix}" is not the prefix of a known network`);
   return {
     address,
     network: network === 'signet' ? 'testnet' : network,
@@ -110,7 +110,7 @@ function parseSegwit(text: string): BitcoinAddress {
 
 function checkProgram(version: number, { length }: Uint8Array): void {
   const right = version === 0 ? length === 20 || length === 32 : length >= 2 && length <= 40;
-  if (!right) throw changed(noun, `version ${version} does not have programs of ${length} bytes`);
+  if (!right) throw changed(noun, `version ${version} does not allow a program of ${length} bytes`);
 }
 
 function segwitType(version: number, length: number): BitcoinAddressType {

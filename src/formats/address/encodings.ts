@@ -12,7 +12,7 @@ export const sha256 = (data: Uint8Array): Uint8Array =>
  */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
   const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];
-  if (foreign !== undefined) throw changed(noun, `"${foreign}" cannot be part of it`);
+  if (foreign !== undefined) throw changed(noun, `it cannot contain "${foreign}"`);
   try {
     return createBase58check(sha256).decode(text);
   } catch (cause) {
@@ -37,12 +37,12 @@ export function normaliseBech32(text: string, noun: string): string {
   if (separator < 1) throw changed(noun, 'the "1" after its prefix is missing');
   const foreign =
     /[^!-~]/.exec(text)?.[0] ?? /[^02-9ac-hj-np-z]/.exec(lower.slice(separator + 1))?.[0];
-  if (foreign !== undefined) throw changed(noun, `"${foreign}" cannot be part of it`);
+  if (foreign !== undefined) throw changed(noun, `it cannot contain "${foreign}"`);
   return lower;
 }
 
 /** The failure for a text of a recognized kind that someone changed or cut off. */
 export function changed(noun: string, what: string, cause?: unknown): Failure {
-  const advice = 'Copy it again whole, or ask for a new one.';
+  const advice = `Copy the whole ${noun} again, or ask for a new one.`;
   return new Failure('usage', `This ${noun} was changed or cut off: ${what}. ${advice}`, { cause });
 }

@@ -20,8 +20,8 @@ export function parseEvmAddress(text: string): EvmAddress {
   if (!/^0x[0-9a-f]{40}$/i.test(text) || text.startsWith('0X')) {
     throw new Failure(
       'usage',
-      `"${text.slice(0, 90)}" is not an Ethereum address. Those are 0x and 40 of the ` +
-        'characters 0-9 and a-f.',
+      `"${text.slice(0, 90)}" is not an Ethereum address. Ethereum addresses are 0x and ` +
+        '40 digits from 0-9 and a-f.',
     );
   }
   const digits = text.slice(2);
@@ -39,7 +39,7 @@ export function parseEvmAddress(text: string): EvmAddress {
 /** Writes 20 bytes as an address in EIP-55 letter case. */
 export function encodeEvmAddress(bytes: Uint8Array): string {
   if (bytes.length !== 20)
-    throw new Failure('usage', `An Ethereum address has 20 bytes, not ${bytes.length}.`);
+    throw new Failure('usage', `An Ethereum address must have 20 bytes, not ${bytes.length}.`);
   return withChecksum(hex.encode(bytes));
 }
 

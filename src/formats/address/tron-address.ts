@@ -26,13 +26,13 @@ export function parseTronAddress(text: string): TronAddress {
   if (!text.startsWith('T')) {
     throw new Failure(
       'usage',
-      `"${text.slice(0, 90)}" is not a TRON address. Those are T and 33 more characters.`,
+      `"${text.slice(0, 90)}" is not a TRON address. TRON addresses are T and 33 more characters.`,
     );
   }
   if (text.length !== 34) throw changed(noun, `it has ${text.length} characters instead of 34`);
   const bytes = decodeBase58check(text, noun);
   if (bytes.length !== 21 || bytes[0] !== prefix)
-    throw changed(noun, 'its contents are not an address');
+    throw changed(noun, 'its content is not an address');
   return { address: text, hex: hex.encode(bytes) };
 }
 

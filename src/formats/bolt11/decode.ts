@@ -80,7 +80,7 @@ export function decodeInvoice(text: string): Invoice {
   if (whyUnpayable === undefined) return invoice;
   throw new Failure(
     'usage',
-    `This Lightning invoice cannot be paid: ${whyUnpayable}. Ask for a new one.`,
+    `This Lightning invoice cannot be paid: ${whyUnpayable}. Ask for a new invoice.`,
   );
 }
 
@@ -105,7 +105,7 @@ export function inspectInvoice(text: string): {
       ? terms.paymentSecret === ''
         ? 'it has no payment secret'
         : undefined
-      : `it requires feature ${feature}, which is unknown`;
+      : `it requires feature ${feature}, which svcpay does not support`;
   const signature = bytesOf(words.slice(-signatureWords));
   const payee = verifySigner(prefix, signed, signature, hexField(fields, 'n'));
   const read = {
@@ -125,12 +125,12 @@ export function inspectInvoice(text: string): {
 
 function unwrap(text: string): { invoice: string; prefix: string; words: number[] } {
   if (text.length > maxLength) {
-    throw new Failure('usage', 'This is too long for a Lightning invoice. Copy the invoice alone.');
+    throw new Failure('usage', 'This is too long for a Lightning invoice. Copy only the invoice.');
   }
   if (!/^ln/i.test(text)) {
     throw new Failure(
       'usage',
-      'This is not a Lightning invoice: those begin with lnbc, on testnet with lntb.',
+      'This is not a Lightning invoice. Lightning invoices begin with lnbc, or on testnet with lntb.',
     );
   }
   const invoice = normaliseBech32(text, noun);
@@ -153,7 +153,7 @@ function readPrefix(prefix: string): { network: BitcoinNetwork; amountMsat: bigi
   if (network === undefined) {
     throw new Failure(
       'usage',
-      `This Lightning invoice is of an unknown network, "${currency ?? prefix}".`,
+      `This Lightning invoice is for an unknown network, "${currency ?? prefix}".`,
     );
   }
   return { network, amountMsat: amount === '' ? null : readAmount(amount) };
@@ -188,7 +188,7 @@ function readTerms(fields: readonly Field[]) {
   if (description === null && descriptionHash === null)
     throw invalidInvoice('it has no description');
   if (description !== null && descriptionHash !== null) {
-    throw invalidInvoice('it has both a description and the hash of another one');
+    throw invalidInvoice('it has both a description and the hash of another description');
   }
   return {
     paymentHash,
@@ -247,7 +247,7 @@ function verifySigner(
   stated: string | null,
 ): string {
   if (stated !== null && hasHighS(signature)) {
-    throw invalidInvoice('its signature is not in the one form allowed (high S)');
+    throw invalidInvoice('its signature is not in the canonical form (high S)');
   }
   const payee = signerOf(prefix, words, signature, stated);
   if (payee === undefined) throw invalidInvoice('its signature does not match');

@@ -45,7 +45,7 @@ export function encodeInvoice(fields: InvoiceFields, privateKey: Uint8Array): st
 function timestampWords(timestamp: number): number[] {
   const words = wordsOfNumber(timestamp, 7);
   if (words.length > 7)
-    throw new Failure('usage', `${timestamp} is too late for the time of an invoice.`);
+    throw new Failure('usage', `${timestamp} is too late for the timestamp of an invoice.`);
   return words;
 }
 
@@ -87,12 +87,12 @@ function describingField({ description, descriptionHash }: InvoiceFields): numbe
   if (typeof descriptionHash === 'string' && typeof description !== 'string') {
     return joinField('h', wordsOfHex(descriptionHash, 32));
   }
-  throw new Failure('usage', 'An invoice needs either a description or the hash of one.');
+  throw new Failure('usage', 'An invoice must have either a description or a description hash.');
 }
 
 function wordsOfHex(text: string, length: number): number[] {
   const bytes = hex.decode(text);
   if (bytes.length !== length)
-    throw new Failure('usage', `A hash or secret of an invoice has ${length} bytes.`);
+    throw new Failure('usage', `A hash or secret of an invoice must have ${length} bytes.`);
   return bech32.toWords(bytes);
 }

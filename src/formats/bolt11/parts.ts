@@ -58,14 +58,14 @@ export interface RouteHop {
 const hopBytes = 51;
 
 export const invalidInvoice = (what: string): Failure =>
-  new Failure('usage', `This Lightning invoice is not valid: ${what}. Ask for a new one.`);
+  new Failure('usage', `This Lightning invoice is not valid: ${what}. Ask for a new invoice.`);
 
 export function splitFields(words: readonly number[]): Field[] {
   const fields: Field[] = [];
   for (let at = 0; at < words.length;) {
     const [type = 0, high, low] = words.slice(at, at + 3);
     if (high === undefined || low === undefined)
-      throw invalidInvoice('its last field is cut short');
+      throw invalidInvoice('its last field is truncated');
     const end = at + 3 + high * 32 + low;
     if (end > words.length) throw invalidInvoice('one of its fields is longer than the invoice');
     fields.push({ type, words: words.slice(at + 3, end) });
@@ -102,7 +102,7 @@ export function singleField(
 
 export function bytesOf(words: readonly number[]): Uint8Array {
   const bytes = bech32.fromWordsUnsafe([...words]);
-  if (!bytes) throw invalidInvoice('one of its fields has bits left over');
+  if (!bytes) throw invalidInvoice('one of its fields has surplus bits');
   return bytes;
 }
 
@@ -117,7 +117,7 @@ export function numberOf(words: readonly number[]): number {
  */
 export function wordsOfNumber(value: number, minimum = 1): number[] {
   if (!Number.isSafeInteger(value) || value < 0 || value > maxNumber) {
-    throw new Failure('usage', `${value} cannot be written into an invoice.`);
+    throw new Failure('usage', `${value} is not a number that an invoice can contain.`);
   }
   const words: number[] = [];
   for (let rest = value; rest > 0 || words.length < minimum; rest = Math.floor(rest / 32))
@@ -148,7 +148,7 @@ export const unknownFeature = (features: readonly number[]): number | undefined 
 export function readRoute(words: readonly number[]): RouteHop[] {
   const bytes = bytesOf(words);
   if (bytes.length === 0 || bytes.length % hopBytes !== 0)
-    throw invalidInvoice('a route hint in it is cut short');
+    throw invalidInvoice('one of its route hints is truncated');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Array.from({ length: bytes.length / hopBytes }, (_, i) => {
     const at = i * hopBytes;

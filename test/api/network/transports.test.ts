@@ -133,7 +133,7 @@ describe('network transport', () => {
         response.writeHead(200, { 'content-encoding': coding }).end(body),
       );
       await expect(transport()(get(url))).rejects.toMatchObject({
-        message: 'the answer could not be decompressed',
+        message: 'the response could not be decompressed',
         requestSent: true,
       });
     });
@@ -219,24 +219,24 @@ describe('network transport', () => {
 
   describe('incomplete answer', () => {
     const broken: [string, string, string][] = [
-      ['an empty answer', '', 'the connection broke off'],
-      ['half of the header', 'HTTP/1.1 200 OK\r\nContent-Le', 'the connection broke off'],
+      ['an empty answer', '', 'the connection closed'],
+      ['half of the header', 'HTTP/1.1 200 OK\r\nContent-Le', 'the connection closed'],
       [
         'less than the announced length',
         'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"txnId":',
-        'the connection broke off',
+        'the connection closed',
       ],
       [
         'a chunk without its end',
         'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"txnId":',
-        'broke off',
+        'the connection closed',
       ],
       [
         'a switch to another protocol',
         'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n',
-        'the connection broke off',
+        'the connection closed',
       ],
-      ['a protocol other than HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'it does not speak HTTP'],
+      ['a protocol other than HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'the host does not use HTTP'],
     ];
     test.for(broken)(
       'reports a failed request as sent if the server answers with %s',
@@ -314,7 +314,7 @@ describe('network transport', () => {
         response.end(Buffer.alloc(33 * 1024 * 1024, ' '));
       });
       await expect(transport()(get(url))).rejects.toMatchObject({
-        message: expect.stringContaining('the answer is larger than 32 MB'),
+        message: expect.stringContaining('the response is larger than 32 MB'),
       });
     });
   });
@@ -395,7 +395,7 @@ describe('network transport with a proxy from the environment', () => {
     const { address, asked } = await proxy();
     for (const value of [address, `http://${address}`]) {
       const failure = transport({ env: { [name]: value } })(get('https://pay.example.test/x'));
-      const message = 'the proxy that the environment names refuses the connection (407)';
+      const message = 'the proxy in the environment refused the connection (407)';
       await expect(failure).rejects.toMatchObject({
         name: 'NetworkError',
         requestSent: false,

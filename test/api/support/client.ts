@@ -23,7 +23,7 @@ export const tokenAnswer = (accessToken: string, expiredAt = start + 3_600_000) 
 export const refused = (): NetworkError =>
   new NetworkError('the connection was refused', { requestSent: false, code: 'ECONNREFUSED' });
 export const lost = (): NetworkError =>
-  new NetworkError('the connection broke off', { requestSent: true, code: 'ECONNRESET' });
+  new NetworkError('the connection closed', { requestSent: true, code: 'ECONNRESET' });
 
 export interface World {
   client: ServiceClient;

@@ -289,10 +289,10 @@ describe('the payout wizard', () => {
   test('explains a wrong answer at once, and asks again', async () => {
     const { complaints } = await played([...kenya, ...sender, ...badFunds, ...keepNothing]);
     expect(complaints).toEqual([
-      '"0712345678" is not a mobile number with the country code: it has to begin with +254.',
-      '"0712345678" has no country code. Write it as in +84 912 345 678.',
+      '"0712345678" is not a mobile number with the country code: it must begin with +254.',
+      '"0712345678" has no country code. Write a number such as +84 912 345 678.',
       '"one" is not a whole number from 0 to 999999.',
-      '"5vnd" is an amount of VND, but KES is needed here. Write 25kes.',
+      '"5vnd" is an amount in VND, but the amount must be in KES. Write 25kes.',
     ]);
   });
 
@@ -470,7 +470,7 @@ describe('svcpay payout', () => {
     {
       why: 'an amount in another currency',
       flags: { country: 'VN', amount: '500usd' },
-      message: /amount of USD, but VND/,
+      message: /amount in USD, but the amount must be in VND/,
     },
     {
       why: 'an amount without a currency',

@@ -111,13 +111,17 @@ describe('encodeInvoice', () => {
     [
       'a description together with a description hash',
       { descriptionHash: '00'.repeat(32) },
-      'either a description or the hash',
+      'either a description or a description hash',
     ],
-    ['an invoice without a description', { description: null }, 'either a description or the hash'],
+    [
+      'an invoice without a description',
+      { description: null },
+      'either a description or a description hash',
+    ],
     ['a short payment hash', { paymentHash: '00' }, '32 bytes'],
     ['a timestamp after the year 3058', { timestamp: 2 ** 35 }, 'too late'],
-    ['a timestamp before 1970', { timestamp: -1 }, 'cannot be written'],
-    ['an expiry of half a second', { expiry: 0.5 }, 'cannot be written'],
+    ['a timestamp before 1970', { timestamp: -1 }, 'is not a number that an invoice can contain'],
+    ['an expiry of half a second', { expiry: 0.5 }, 'is not a number that an invoice can contain'],
   ] as const)('refuses %s', ([, fields, reason]) => {
     expect(refusal(() => encodeInvoice({ ...plain, ...fields }, privateKey))).toContain(reason);
   });

@@ -129,17 +129,17 @@ describe('svcpay payout with flags', () => {
         '--institution': 'TNGD',
         '--amount': '5myr',
       },
-      message: /Touch 'n Go eWallet \(TNGD\) is of the type mobile: myr-bank does not pay to it/,
+      message: /Touch 'n Go eWallet \(TNGD\) has the type mobile, to which myr-bank does not pay/,
     },
     {
       why: 'a phone number without a country code',
       changes: { '--recipient-phone': '0912345678' },
-      message: /as in \+84/,
+      message: /such as \+84/,
     },
     {
       why: 'an amount in another currency',
       changes: { '--amount': '500usd' },
-      message: /VND is needed/,
+      message: /must be in VND/,
     },
   ];
 

@@ -332,10 +332,10 @@ describe('svcpay batch with files of spreadsheet programs', () => {
       .replace('vnd-instant,970436', 'ng-ngn-bank,058');
     const run = await svcpay(['batch', batchFile(around.home, [row], head), '--yes'], around);
     expect(run).toMatchObject({ exitCode: 2 });
-    expect(run.stderr).toMatch(/Line 2, acct_num: .*10 digits are needed.*write 0123456789/);
+    expect(run.stderr).toMatch(/Line 2, acct_num: .*which requires 10 digits.*write 0123456789/);
     const bank = row.replace('123456789', '0123456789').replace(',058,', ',58,');
     const code = await svcpay(['batch', batchFile(around.home, [bank], head), '--yes'], around);
-    expect(code.stderr).toMatch(/Line 2, institution: .*With the zeros at its start it is 058/);
+    expect(code.stderr).toMatch(/Line 2, institution: .*With its leading zeros, the code is 058/);
   });
 });
 

@@ -285,12 +285,12 @@ const bad: readonly Bad[] = [
   {
     why: 'an amount in USDT for a Bitcoin address',
     args: () => [bitcoin, '5usdt'],
-    message: /amount of USDT, but BTC is needed.*50000sat/,
+    message: /amount in USDT, but the amount must be in BTC.*50000sat/,
   },
   {
     why: 'an amount in bitcoin for a TRON address',
     args: () => ['usdt', tron, '5000sat'],
-    message: /amount of BTC, but USDT is needed.*25usdt/,
+    message: /amount in BTC, but the amount must be in USDT.*25usdt/,
   },
   {
     why: 'an on-chain amount below 1 000 sat',
@@ -300,17 +300,17 @@ const bad: readonly Bad[] = [
   {
     why: 'the contract address of USDT',
     args: () => ['usdt', tokenContract, '5usdt'],
-    message: /contract of USDT/,
+    message: /USDT contract/,
   },
   {
     why: 'a USDT payment on Ethereum',
     args: () => ['usdt', ethereum, '5usdt', '--chain', 'eth'],
-    message: /announced.*not yet available.*TRON/s,
+    message: /announced.*does not offer it yet.*TRON/s,
   },
   {
     why: 'a TRON address for an on-chain payment',
     args: () => ['onchain', tron, '1000sat'],
-    message: /a TRON address, and a Bitcoin address is needed/,
+    message: /a TRON address, but send onchain requires a Bitcoin address/,
   },
   {
     why: '--deduct-fees for an invoice',
@@ -320,7 +320,7 @@ const bad: readonly Bad[] = [
   {
     why: 'an amount in VND for a USDT payment',
     args: () => ['usdt', tron, '250000vnd'],
-    message: /amount of VND.*To fix the amount debited, give 250000vnd/s,
+    message: /amount in VND.*To fix the amount debited, give 250000vnd/s,
   },
   {
     why: 'an amount together with --spend',
@@ -330,7 +330,7 @@ const bad: readonly Bad[] = [
   {
     why: '--spend for an on-chain payment',
     args: () => [bitcoin, '--spend', '5usdt'],
-    message: /need the amount received/,
+    message: /requires the amount received/,
   },
   {
     why: 'a --max-fee in the currency of another wallet',

@@ -149,7 +149,7 @@ describe('svcpay after a payment with an unknown outcome', () => {
     await withoutSignIn({ around, home }, signIns[0][1]);
     const again = await svcpay([...send, '--timeout', '1s'], around);
     expect(again).toMatchObject({ exitCode: 8, stdout: '' });
-    expect(again.error().message).toMatch(/^Paid before, under the reference order-9, and cannot/);
+    expect(again.error().message).toMatch(/^Paid earlier under the reference order-9, but cannot/);
   });
 
   test('exits 8 for a batch with an unresolved row if the sign-in fails', async ({
@@ -178,7 +178,7 @@ describe('svcpay after a payment with an unknown outcome', () => {
     const resumed = await svcpay(['tx', 'resume', '--yes', '--json'], around);
     expect(resumed).toMatchObject({ exitCode: 8, stdout: '' });
     expect(resumed.error().message).toMatch(
-      /^Outcome unknown: 2 payments were submitted and cannot be read now: /,
+      /^Outcome unknown: 2 payments were submitted but cannot be read now: /,
     );
   });
 
@@ -272,7 +272,9 @@ test('svcpay tx resume ends after 30 s if the service leaves every request unans
   });
   expect(waitedMs).toBe(30_000);
   expect(run).toMatchObject({ exitCode: 8 });
-  const message = expect.stringMatching(/submitted, .* no answer came before this run ended/);
+  const message = expect.stringMatching(
+    /submitted, .* the service did not answer before this run ended/,
+  );
   expect(run.json()).toMatchObject([{ exitCode: 8, message }, { exitCode: 8 }]);
   expect(run.stderr + run.stdout).not.toContain('nothing moved');
 });

@@ -252,13 +252,13 @@ describe('svcpay on a bad rate', { concurrent: true }, () => {
       const refused = await run(`${swap} --max-rate-loss 1% --json`, 'home', quickTime());
       expect(refused).toMatchObject({ exitCode, stdout: '' });
       expect(refused.error().message).toMatch(
-        /^Nothing moved: the conversion could not be checked/,
+        /^Nothing moved: svcpay could not check the conversion/,
       );
       expect(service.moved()).toHaveLength(0);
       const paid = await run(swap, 'home', quickTime());
       expect(paid.exitCode).toBe(0);
       expect(paid.stderr.includes('shows no usable rate')).toBe(body.includes('BTCUSD'));
-      expect(paid.stderr).toContain("the conversion's loss was not checked");
+      expect(paid.stderr).toContain("did not check the conversion's loss");
     },
   );
 

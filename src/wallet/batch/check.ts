@@ -186,7 +186,7 @@ function checkNew(
       'ref',
       named
         ? `The reference ${ref} is already used on line ${sameRef.line}.`
-        : `This row equals line ${sameRef.line}. To pay both, give each its own ref.`,
+        : `This row equals line ${sameRef.line}. To pay both rows, give each row a different ref.`,
     );
   }
   lineOfRef.set(alikeRef(ref), { line, ref });
@@ -300,9 +300,7 @@ export function shortOf(
       totals.find((total) => total.from === ccy && total.ccy === ccy)?.amount ?? new Big(0);
     if (have === undefined) return [`You have no ${ccy} wallet.`];
     if (have.value.gt(0) && have.value.gte(value)) return [];
-    const needed = value.eq(0)
-      ? 'Something is'
-      : `${formatAmount({ ccy, value })} and the fees are`;
-    return [`${needed} needed from the ${ccy} wallet, and you have ${formatAmount(have)}.`];
+    const taken = value.eq(0) ? 'money' : `${formatAmount({ ccy, value })} and fees`;
+    return [`The batch takes ${taken} from the ${ccy} wallet, but you have ${formatAmount(have)}.`];
   });
 }

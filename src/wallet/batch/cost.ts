@@ -138,8 +138,8 @@ export function refuseUnpayable(
     const have = available(ccy);
     if (have === undefined || have.value.gte(total)) return [];
     return [
-      `${formatAmount({ ccy, value: total })}, fees included, is needed from the ${ccy} ` +
-        `wallet, and you have ${formatAmount(have)}.`,
+      `The batch takes ${formatAmount({ ccy, value: total })} including fees from the ${ccy} ` +
+        `wallet, but you have ${formatAmount(have)}.`,
     ];
   });
   if (short.length > 0) throw tooPoor(short);

@@ -49,18 +49,18 @@ function headerError(
 ): string | undefined {
   const allNames = [...columns.names].join(', ');
   if (head.length === 1 && head[0]?.includes('|') === true)
-    return 'The columns are separated by "|": separate them by commas, semicolons or tabs.';
+    return 'The columns are separated by "|". Use commas, semicolons or tabs.';
   const twice = used.find((name, index) => used.indexOf(name) !== index);
-  if (twice !== undefined) return `The column "${clip(twice)}" is there twice.`;
+  if (twice !== undefined) return `The column "${clip(twice)}" occurs twice.`;
   const unknown = used.find((name) => !columns.names.has(name));
-  if (unknown === '') return 'A column has no name. Name it, or begin its name with #.';
+  if (unknown === '') return 'A column has no name. Name the column, or begin its name with #.';
   if (unknown !== undefined) {
     const close = meant(unknown, columns);
     const advice =
       close === undefined
         ? 'Begin its name with # to ignore it, or use --ignore-columns.'
         : `Did you mean "${close}"?`;
-    return `There is no column "${clip(unknown)}". ${advice} There are: ${allNames}.`;
+    return `There is no column "${clip(unknown)}". ${advice} The columns are: ${allNames}.`;
   }
   return ['to', 'recipient', 'acct_num'].some((name) => used.includes(name))
     ? undefined

@@ -65,7 +65,7 @@ export async function* readRows(
     yield {
       line: 1,
       kind: 'usage',
-      message: 'The file is empty: a header with the names of the columns is missing.',
+      message: 'The file is empty. Its first line must be a header with the column names.',
     };
 }
 
@@ -118,8 +118,8 @@ function readRow(
   const isTooLong = record.slice(size).some((cell) => cell.trim() !== '');
   if (isTooLong || record.length < size) {
     const message =
-      `It has ${record.length} cells, and the header has ${size}: quote cells ` +
-      'that hold a separator.';
+      `The row has ${record.length} cells, but the header has ${size}. Quote cells ` +
+      'that contain a separator.';
     return { line, kind: 'usage', message };
   }
   const broken = record.findIndex((cell) => /[\uFFFD\0]/.test(cell));
@@ -145,11 +145,11 @@ function asInput({ to, ...cells }: BatchRow['cells']): BatchRow['cells'] {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'A quote is opened here and never closed.',
-  CSV_INVALID_CLOSING_QUOTE: 'A quote is closed in the middle of a cell.',
+  CSV_QUOTE_NOT_CLOSED: 'A quote opens here but never closes.',
+  CSV_INVALID_CLOSING_QUOTE: 'A quote closes in the middle of a cell.',
   INVALID_OPENING_QUOTE:
-    'A quote stands in the middle of a cell: quote the whole cell and double the quotes within.',
-  CSV_MAX_RECORD_SIZE: 'It is too long to be a row.',
+    'A quote opens in the middle of a cell. Quote the whole cell and double the quotes within.',
+  CSV_MAX_RECORD_SIZE: 'The row is too long.',
 };
 
 /**
@@ -162,7 +162,7 @@ function unreadable(error: unknown): Problem {
   return {
     line: Number(error.lines),
     kind: 'usage',
-    message: `${reason} What follows was not read.`,
+    message: `${reason} The rest of the file was not read.`,
   };
 }
 

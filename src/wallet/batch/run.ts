@@ -207,9 +207,13 @@ function askingCeiling(ceiling: Ceiling | undefined) {
       release();
       const [odd] = unusual;
       if (odd !== undefined) {
-        refusal = new Failure('limit', `Not sent: ${odd}. Pay this row separately to approve it.`, {
-          txnId: quote.txnId,
-        });
+        refusal = new Failure(
+          'limit',
+          `Not sent: ${odd}. Pay this row separately to approve the cost.`,
+          {
+            txnId: quote.txnId,
+          },
+        );
         return false;
       }
       if (ceiling === undefined || ceiling.take(quote.total)) {
@@ -218,8 +222,8 @@ function askingCeiling(ceiling: Ceiling | undefined) {
       }
       exceeded = true;
       const message =
-        `Not sent: with its ${formatAmount(quote.total)} the batch would exceed the total that ` +
-        'you approved.';
+        `Not sent: this row takes ${formatAmount(quote.total)}, so the batch would exceed the ` +
+        'total that you approved.';
       refusal = new Failure('limit', message, { txnId: quote.txnId });
       return false;
     },

@@ -62,7 +62,7 @@ export function unsealed(now: Sealed, sealed: Sealed | undefined): string[] {
       if (sealedRow === undefined) return [`line ${line} (${ref}) was not sealed`];
       return sealedRow.content === content
         ? []
-        : [`line ${line} (${ref}) differs from the sealed one`];
+        : [`line ${line} (${ref}) differs from the sealed row`];
     }),
     ...sealed.rows
       .filter(({ ref }) => !present.has(ref))

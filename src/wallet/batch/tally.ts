@@ -46,7 +46,7 @@ export const doneRows = ({ results }: BatchTally): number =>
 export const hasMoved = ({ results, before }: BatchTally): boolean =>
   results.paid + results.sent + results.unknown > before;
 
-const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
+const again = { hint: 'Run the same command again. It continues the batch and pays no row twice.' };
 
 /**
  * The failure of an incomplete batch. The failure is `pending` if an outcome is unknown. After an
@@ -74,8 +74,8 @@ export function failureOf(
     return hasMoved(tally)
       ? new Failure(
           'pending',
-          `Not paid: ${left} of ${counted(rows, 'row')}, because you interrupted. ` +
-            'All others are paid or on their way.',
+          `Not paid: ${left} of ${counted(rows, 'row')}, because you interrupted the batch. ` +
+            'The other rows are paid or in flight.',
           again,
         )
       : new Failure('interrupted', 'Interrupted: nothing moved.', again);
@@ -108,7 +108,7 @@ export function faultFailure(fault: unknown, tally: BatchTally, rows: number): F
   const left = rows - doneRows(tally) + tally.results.failed;
   return new Failure(
     'pending',
-    `Not paid: ${left} of ${counted(rows, 'row')}, because it could not go on: ${messageOf(fault)}`,
+    `Not paid: ${left} of ${counted(rows, 'row')}, because the batch stopped: ${messageOf(fault)}`,
     {
       ...again,
       cause: fault,

@@ -81,7 +81,13 @@ export async function* differences({ journal, inbox, files }: Sources, deps: Com
     yield* ownDifferences(row, rows);
     const isExpected = row.txnState === 'completed' && row.createdAt >= firstEvent;
     if (isExpected && rows.find('event completed', row.txnId) === undefined)
-      yield ofWhole('there', 'event never came', 'inbox', row, 'no event reported completed');
+      yield ofWhole(
+        'there',
+        'event never came',
+        'inbox',
+        row,
+        'no event reported the state completed',
+      );
   }
   yield* eventDifferences(deps);
 }
@@ -109,13 +115,13 @@ async function* checked(
       'unknown there',
       source,
       local,
-      `the service has no transaction of this ${name}`,
+      `the service has no transaction with this ${name}`,
     );
     return;
   }
   const row = readServiceRow(serviceText(txn));
   if (row.createdAt < since) return;
-  const detail = `the list leaves it out; by its id the service reports ${row.txnState}`;
+  const detail = `the list omits the transaction; a read by id reports ${row.txnState}`;
   yield { ...ofWhole('here', 'unknown there', source, local, detail), there: row.total };
   yield* compare(local, row, source);
 }
@@ -159,17 +165,22 @@ function* differing(
     };
   if (local.outcome !== 'paid' || there.txnState !== 'completed' || there.total === null) return;
   if (local.total === null || local.ccy === null)
-    yield { ...plain, difference: 'not comparable', detail: 'no amount is recorded here' };
+    yield { ...plain, difference: 'not comparable', detail: 'the journal or file has no amount' };
   else
-    yield* amounts('amount differs', 'settled another amount than approved', plain, [
+    yield* amounts('amount differs', 'the settled amount differs from the approved amount', plain, [
       { ccy: local.ccy, value: local.total },
       { ccy: there.ccy, value: there.total },
     ]);
   if (local.receives !== null && local.receivesCcy !== null && there.arrived !== null)
-    yield* amounts('arrived differs', 'another amount arrived than approved', plain, [
-      { ccy: local.receivesCcy, value: local.receives },
-      { ccy: there.arrivedCcy, value: there.arrived },
-    ]);
+    yield* amounts(
+      'arrived differs',
+      'the amount received differs from the approved amount',
+      plain,
+      [
+        { ccy: local.receivesCcy, value: local.receives },
+        { ccy: there.arrivedCcy, value: there.arrived },
+      ],
+    );
 }
 
 interface Amount {
@@ -230,7 +241,7 @@ function* ownDifferences(
         'arrived differs',
         'request',
         row,
-        'another amount arrived than requested',
+        'the amount received differs from the requested amount',
       ),
       ccy: row.arrivedCcy,
       here: row.requested,
@@ -254,7 +265,7 @@ async function* fileDifferences(
     const other = local.txnId === null ? undefined : rows.find(byId, local.txnId);
     const isRepeated = before !== undefined && readLocalPayment(before).state === local.state;
     if (isRepeated || (other !== undefined && JSON.parse(other) !== key))
-      yield ofWhole('here', 'doubled row', name, local, 'the file has this payment twice');
+      yield ofWhole('here', 'doubled row', name, local, 'the file contains this payment twice');
     put(rows, byName, key, local);
     if (local.txnId !== null) put(rows, byId, local.txnId, key);
   }
@@ -270,7 +281,7 @@ async function* fileDifferences(
         'unknown here',
         name,
         local,
-        'the journal does not have this row of the file',
+        'the journal does not contain this payment',
       );
     else runs.add(readLocalPayment(here).run ?? '');
   }
@@ -283,7 +294,7 @@ async function* fileDifferences(
           'not in the file',
           name,
           local,
-          'the batch paid it, and the file lacks it',
+          'the batch paid this row, but the file does not contain it',
         );
     }
 }

@@ -139,8 +139,8 @@ function contradictionIn(
   const settled = fromWire(sourceReq.amtSettled);
   if (settled.eq(value) || settled.eq(value.plus(feesOf(moved)))) return null;
   return (
-    `${settled.toFixed()} ${ccy} by the source's own figure, ${value.toFixed()} ${ccy} arrived, ` +
-    `fees ${feesOf(moved).toFixed()} ${ccy}`
+    `the source settled ${settled.toFixed()} ${ccy}, but ${value.toFixed()} ${ccy} arrived with ` +
+    `fees of ${feesOf(moved).toFixed()} ${ccy}`
   );
 }
 

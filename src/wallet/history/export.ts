@@ -153,10 +153,10 @@ const isNumber = /^-?\d+(?:\.\d+)?$/;
 const tooMany = (atMost: number, oldest: number): Failure =>
   new Failure(
     'usage',
-    `There are more than ${atMost} rows, and a file may have no more. The newest ${atMost} go ` +
+    `The export has more than ${atMost} rows, the maximum of a file. The newest ${atMost} rows go ` +
       `back to ${new Date(oldest).toISOString()}.`,
     {
-      hint: 'Write two files: one since that time, one until just before.',
+      hint: 'Export two files: one since that time, and one until just before that time.',
     },
   );
 

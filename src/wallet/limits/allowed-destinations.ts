@@ -21,7 +21,7 @@ export function readAllowed(text: string): string[] {
     if (!(error instanceof Failure)) throw error;
     throw new Failure('usage', error.message, {
       hint:
-        'Name an invoice, a node key, an address, an LNURL, a Lightning Address, ' +
+        'Use an invoice, a node key, an address, an LNURL, a Lightning Address, ' +
         'or INSTITUTION:ACCOUNT for payouts.',
     });
   }

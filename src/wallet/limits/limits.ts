@@ -30,7 +30,7 @@ export function checkDestination({ destinations }: Limits, order: Order): void {
     return;
   throw new Failure(
     'limit',
-    `Not sent: ${order.destination} is not among the destinations that your limits allow.`,
+    `Not sent: ${order.destination} is not on your allow-list of destinations.`,
     {
       next: { do: 'allow', destination: allowedName(order.destination) },
     },

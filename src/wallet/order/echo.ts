@@ -161,7 +161,7 @@ function extraTarget(
   );
   return field === undefined
     ? undefined
-    : `${field} was not asked for, and is ${shown(answered[field])}`;
+    : `${field} was not requested but is ${shown(answered[field])}`;
 }
 
 const longest = 1_000;

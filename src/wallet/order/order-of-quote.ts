@@ -46,7 +46,7 @@ export function orderOf(txn: Transaction): Order {
  */
 function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Transaction) {
   if (typeof ccy === 'string' && typeof method === 'string') return { ...side, ccy, method };
-  throw notObeyed('a side of it has no currency or no method', txnId);
+  throw notObeyed('one side of the quote has no currency or no method', txnId);
 }
 
 /**

@@ -248,9 +248,9 @@ export function decodeOrder(text: string): Order {
   } catch (cause) {
     throw new Failure(
       'usage',
-      'The payment journal holds an order that this version cannot read.',
+      'The payment journal contains an order that this version cannot read.',
       {
-        hint: 'Use the version that wrote it.',
+        hint: 'Use the version of svcpay that wrote the order.',
         cause,
       },
     );

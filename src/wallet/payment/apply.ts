@@ -184,7 +184,8 @@ function remember<P extends Phase>(
   update: (memory: MemoryIn<P>) => Partial<MemoryIn<P>>,
 ): Applied {
   const { memory } = run;
-  if (!isIn(memory, phase)) throw new Error(`an event of ${phase} came while ${memory.phase}`);
+  if (!isIn(memory, phase))
+    throw new Error(`an event of the phase ${phase} arrived in the phase ${memory.phase}`);
   return { run: { ...run, memory: { ...memory, ...update(memory) } } };
 }
 

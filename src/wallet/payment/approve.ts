@@ -95,7 +95,7 @@ export function quoteToSubmit(run: Run): Quote {
   const quote = readQuote(run.order, txn);
   if (approvedQuote === undefined || !isWorseThan(approvedQuote, quote)) return quote;
   throw notObeyed(
-    `it takes ${formatAmount(quote.total)} now, and took ` +
+    `the quote now takes ${formatAmount(quote.total)}, but took ` +
       `${formatAmount(approvedQuote.total)} when it was approved`,
     txn.txnId,
   );
@@ -116,7 +116,7 @@ function notEnough(needed: Money, available: Money): Failure {
   const have = available.value.eq(0) ? `no ${needed.ccy}` : formatAmount(available);
   return new Failure(
     'limit',
-    `Not sent: ${formatAmount(needed)} is needed, and you have ${have}.`,
+    `Not sent: the payment takes ${formatAmount(needed)}, but you have ${have}.`,
     { next: { do: 'see-wallets' } },
   );
 }

@@ -102,7 +102,7 @@ async function abandon(claim: Claim, { journal }: CancelDeps): Promise<Claim> {
 
 const isBusy = (txnId: string | null): Failure =>
   new Failure('refused', 'Not cancelled: another process works on this payment.', {
-    hint: 'Answer its question with no, or interrupt it.',
+    hint: 'Answer no in that process, or interrupt it.',
     txnId: txnId ?? undefined,
   });
 
@@ -122,7 +122,7 @@ function expiresByItself({ txnId, sourceReq }: Transaction, cause: CancelNotOffe
   const when = expiresAt == null ? 'soon' : `at ${new Date(expiresAt).toISOString()}`;
   return new Failure(
     'refused',
-    `Nothing moved: the service cannot cancel. This quote expires unconfirmed ${when}.`,
+    `Nothing moved: the service cannot cancel quotes. This quote expires unconfirmed ${when}.`,
     {
       status: cause.status,
       txnId,

@@ -153,7 +153,7 @@ async function readListed(
   if (!(txn instanceof Failure)) return txn;
   const message =
     `Outcome unknown: the service lists transaction ${txnId} for the reference ${payment.ref}, ` +
-    'and does not find it.';
+    'but cannot find the transaction by its id.';
   throw new Failure('pending', message, {
     next: { do: 'resume', id: payment.ref },
     txnId,

@@ -114,7 +114,7 @@ function requested(situation: Situation<Requesting>): Step {
   if (memory.stopped !== undefined) {
     // The payment may have paid, because the reference was used and its transaction cannot be read.
     const isUnknown = use?.isCertain === true && readFailures.has(memory.stopped.kind);
-    const why = `its transaction cannot be read: ${memory.stopped.message}`;
+    const why = `svcpay cannot read its transaction: ${memory.stopped.message}`;
     return fail(
       situation,
       isUnknown ? outcomes.usedButUnread(payment.ref, why, memory.stopped) : memory.stopped,
@@ -297,7 +297,7 @@ function endsWait({ memory, now }: Situation<Settling>, { result, count, error }
   return result === 'unreadable' && (count >= 3 || error?.kind === 'authentication');
 }
 
-const noAnswerYet = (): Error => new Error('no answer came before this run ended.');
+const noAnswerYet = (): Error => new Error('the service did not answer before this run ended.');
 
 function stopWatching(
   situation: Situation,

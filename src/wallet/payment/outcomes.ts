@@ -60,7 +60,7 @@ export function alreadyPaid(payment: Payment): Failure {
 export function declinedTooLate({ ref, attempts }: Payment): Failure {
   const txnId = attempts.findLast(mayHaveMoved)?.txnId ?? null;
   return pending(
-    'You declined, but another process had submitted this payment: its outcome is not known yet.',
+    'Outcome unknown: you declined, but another process had already submitted this payment.',
     'resume',
     txnId ?? ref,
     undefined,
@@ -85,7 +85,7 @@ export const paidElsewhere = ({ txnId, extRefId }: Transaction, ref: string): Fa
 export const usedButUnread = (ref: string, why: string, cause: unknown): Failure =>
   new Failure(
     'pending',
-    `Outcome unknown: the service reports that the reference ${ref} was used, and ${why}`,
+    `Outcome unknown: the service reports that the reference ${ref} was used, but ${why}`,
     {
       next: { do: 'resume', id: ref },
       cause,
@@ -102,10 +102,9 @@ export const unresolved = (
   new Failure(
     'pending',
     `Outcome unknown: the service reports ${txnState ?? 'nothing'}, but the payment had been ` +
-      'submitted. It may still have ' +
-      `paid.${resolution === null ? '' : ` ${resolutionText(resolution)}`}`,
+      `submitted and may have paid.${resolution === null ? '' : ` ${resolutionText(resolution)}`}`,
     {
-      hint: 'Ask the service what happened to it. If nothing was paid, try again',
+      hint: 'Ask the service whether the payment was made. If it was not made, try again',
       next: { do: 'retry', id: ref },
       txnId: txnId ?? undefined,
     },
@@ -126,9 +125,9 @@ export function unresolvedTransaction(
   return new Failure(
     'pending',
     `Outcome unknown: the service reports ${txnState}, but this attempt had been submitted. ` +
-      'A later attempt followed it.',
+      'A later attempt followed.',
     {
-      hint: 'Ask the service what happened to it. To see the payment',
+      hint: 'Ask the service whether this attempt paid. To follow the payment',
       next: { do: 'resume', id: payment.ref },
       txnId,
     },
@@ -163,9 +162,9 @@ export function ended(
   if (txnState === 'error' && resolution === null)
     return new Failure(
       'payment-failed',
-      'The transaction ended as error. Ask the service what happened to the money.',
+      'Whether the money moved is unknown: the transaction ended as error.',
       {
-        hint: 'Then record the answer',
+        hint: 'Ask the service what happened to the money, then record its answer',
         next: { do: 'resolve', id },
         txnId: txnId ?? undefined,
       },
@@ -196,7 +195,7 @@ export function confirmationUnknown(
       ? unansweredBecause(error)
       : `the effect of the confirmation could not be read${reasonOf(error)}`;
   const tried = wasRepeated
-    ? 'The same transaction was confirmed again. No second attempt was made.'
+    ? 'svcpay repeated the confirmation. No second attempt was made.'
     : 'No second attempt was made.';
   return pending(`Outcome unknown: ${why}. ${tried}`, 'resume', txnId, error);
 }
@@ -260,10 +259,10 @@ export function unreadable({ ref, attempts }: Payment, cause: unknown): Failure 
   };
   const what =
     state === 'paid'
-      ? `Paid before, under the reference ${ref}`
+      ? `Paid earlier under the reference ${ref}`
       : 'Outcome unknown: the payment was submitted';
   const last = txnState === null || state === 'paid' ? '' : `, last reported as ${txnState}`;
-  return new Failure('pending', `${what}${last}, and cannot be read now: ${messageOf(cause)}`, {
+  return new Failure('pending', `${what}${last}, but cannot be read now: ${messageOf(cause)}`, {
     next: { do: state === 'paid' ? 'show' : 'resume', id: txnId ?? ref },
     txnId: txnId ?? undefined,
     cause,
@@ -274,7 +273,7 @@ export function unreadable({ ref, attempts }: Payment, cause: unknown): Failure 
 export const allUnreadable = (count: number, cause: Failure): Failure =>
   new Failure(
     'pending',
-    `Outcome unknown: ${count} payments were submitted and cannot be read now: ${cause.message}`,
+    `Outcome unknown: ${count} payments were submitted but cannot be read now: ${cause.message}`,
     { next: { do: 'see-open-payments' }, cause },
   );
 
@@ -295,7 +294,7 @@ export function noQuote(error: unknown): Failure {
 
 export const everyQuoteExpired = (): Failure =>
   new Failure('temporary', 'Nothing moved: every quote expired before it was confirmed.', {
-    hint: 'Run it again with --yes: without a question the quote is confirmed at once.',
+    hint: 'Run the command again with --yes, which confirms the quote immediately.',
   });
 
 /**
@@ -305,10 +304,10 @@ export const everyQuoteExpired = (): Failure =>
 export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure =>
   new Failure(
     'usage',
-    `Not sent: the payment ${ref} was imported from the service, which does not return enough ` +
-      'to try it again.',
+    `Not sent: svcpay cannot repeat the payment ${ref}, because it was imported from the service ` +
+      'without all its details.',
     {
-      hint: 'Pay it under a new reference.',
+      hint: 'Pay under a new reference.',
       txnId: txnId ?? undefined,
     },
   );
@@ -322,7 +321,7 @@ export const isAbandoned = (payment: Payment): Failure =>
     'usage',
     `Not sent: the payment ${payment.ref} was abandoned before anything moved.`,
     {
-      hint: `If you still want it, run its command again with the reference ${payment.ref}.`,
+      hint: `To pay after all, run the original command again with the reference ${payment.ref}.`,
       txnId: latest(payment).txnId ?? undefined,
     },
   );

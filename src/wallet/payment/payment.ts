@@ -306,7 +306,7 @@ export async function takeOver(
   if ('done' in end) return end.done;
   return end.over === 'interrupted'
     ? leaveTo(payment, 'interrupted', 'you interrupted.')
-    : leaveTo(payment, 'temporary', 'it takes long.');
+    : leaveTo(payment, 'temporary', 'it has not finished yet.');
 }
 
 /**

@@ -25,7 +25,7 @@ export function attemptToResolve(payment: Payment, name: string): Attempt {
   const ids = [first, ...others].map(({ txnId }) => txnId).join(', ');
   throw new Failure(
     'usage',
-    `Several attempts of ${payment.ref} have no reported outcome. Name the transaction: ${ids}.`,
+    `Several attempts of ${payment.ref} have no reported outcome. Name one of the transactions: ${ids}.`,
     { next: { do: 'resolve', id: first.txnId ?? payment.ref } },
   );
 }
@@ -58,12 +58,12 @@ function nothingToResolve(payment: Payment, attempt: Attempt | undefined): Failu
   const is = txnState ?? state;
   return new Failure(
     'usage',
-    `Nothing to record: ${ref} is ${is}. Only an error or an unknown outcome needs an answer.`,
+    `Nothing to record: ${ref} is ${is}. Only an attempt with the outcome error or unknown needs an answer.`,
     { next: { do: 'show', id: txnId ?? ref }, txnId: txnId ?? undefined },
   );
 }
 
 const beingWorkedOn = (ref: string): Failure =>
   new Failure('temporary', `Nothing was recorded: another process works on ${ref}.`, {
-    hint: 'Run it again when that process has ended.',
+    hint: 'Run the command again when that process has ended.',
   });

@@ -117,7 +117,7 @@ export function mostUrgent(resumed: readonly Resumed[]): Failure | undefined {
   if (worst === undefined || failures.length === 1) return worst;
   return new Failure(
     worst.kind,
-    `${worst.message} (${failures.length} of ${resumed.length} payments are not done.)`,
+    `${worst.message} (${failures.length} of ${resumed.length} payments failed or are unfinished.)`,
     {
       next: { do: 'see-open-payments' },
       txnId: worst.txnId,

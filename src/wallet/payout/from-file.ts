@@ -37,7 +37,7 @@ function complaintOf(parse: (text: string) => unknown, text: string): string | u
 const code = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(highestCode));
 const word = v.pipe(
   v.string(),
-  v.regex(/^[!-~]{1,64}$/, 'It is empty or has characters that cannot be.'),
+  v.regex(/^[!-~]{1,64}$/, 'It must have 1 to 64 visible ASCII characters.'),
 );
 
 const kycSchema = v.strictObject({
@@ -141,7 +141,7 @@ function methodOf({ destReq }: Body): PayoutMethod {
 
 function checkFunds({ sourceReq, sourceOfFunds }: Body, { country }: PayoutMethod): void {
   if (sourceOfFunds !== undefined || sourceReq.kyc.details.countryCode === country.code) return;
-  throw wrong('sourceOfFunds', 'It is missing, and international payouts need it.');
+  throw wrong('sourceOfFunds', 'It is missing, but international payouts require it.');
 }
 
 /** Parses JSON. Refuses a number that would lose digits. */
@@ -152,7 +152,10 @@ function parseExactly(text: string): unknown {
   for (const [literal] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
     if (literal.startsWith('"')) continue;
     if (!isExact(literal))
-      throw new Failure('usage', `The number ${clip(literal)} has more digits than JSON carries.`);
+      throw new Failure(
+        'usage',
+        `The number ${clip(literal)} has more digits than a JSON number can hold.`,
+      );
   }
   return value;
 }

@@ -37,8 +37,8 @@ export function findInstitution(
   const why =
     other === undefined
       ? `There is no institution "${clip(code)}" in ${country.name}.${withZeros(code, all)}`
-      : `${other.institutionName ?? 'The institution'} (${code}) is of the type ` +
-        `${other.institutionType ?? '?'}: ${method.code} does not pay to it.`;
+      : `${other.institutionName ?? 'The institution'} (${code}) has the type ` +
+        `${other.institutionType ?? '?'}, to which ${method.code} does not pay.`;
   throw new Failure('usage', why, { next: { do: 'see-institutions', country: country.code } });
 }
 
@@ -48,5 +48,7 @@ export function findInstitution(
 function withZeros(code: string, all: readonly Institution[]): string {
   const zeroless = (text: string): string => text.replace(/^0+/, '').toLowerCase();
   const whole = all.find(({ institutionCode }) => zeroless(institutionCode) === zeroless(code));
-  return whole === undefined ? '' : ` With the zeros at its start it is ${whole.institutionCode}.`;
+  return whole === undefined
+    ? ''
+    : ` With its leading zeros, the code is ${whole.institutionCode}.`;
 }

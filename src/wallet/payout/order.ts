@@ -131,8 +131,8 @@ export function parseAccountNumber(
   if (account !== undefined) return account;
   throw new Failure(
     'usage',
-    `"${clip(text)}" cannot be an account number for ${code}: ${format.words} are ` +
-      `needed.${lostZero(spaceless, format.length)}`,
+    `"${clip(text)}" cannot be an account number for ${code}, which requires ${format.words}.` +
+      lostZero(spaceless, format.length),
   );
 }
 
@@ -163,7 +163,7 @@ export function parseLine(text: string): string {
     return line;
   throw new Failure(
     'usage',
-    `"${clip(text)}" cannot be a name or an address: one line with letters is needed.`,
+    `"${clip(text)}" cannot be a name or an address. Write one line with letters.`,
   );
 }
 

@@ -21,9 +21,9 @@ function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): vo
   if (isOnNetwork(actual, wanted)) return;
   throw new Failure(
     'usage',
-    `Not sent: this is a ${actual} ${noun}, and your profile is on ${wanted}.`,
+    `Not sent: this is a ${actual} ${noun}, but your profile is on ${wanted}.`,
     {
-      hint: `Ask for one on ${wanted}, or choose another profile.`,
+      hint: `Ask for an ${noun} on ${wanted}, or choose another profile.`,
     },
   );
 }
@@ -37,7 +37,7 @@ export function checkInvoice(invoice: Invoice, wanted: Network): void {
   if (invoice.amountMsat !== null) return;
   throw new Failure(
     'usage',
-    'Not sent: this invoice has no amount, and the service pays only invoices that name one.',
+    'Not sent: this invoice has no amount, and the service pays only invoices with an amount.',
     {
       hint: 'Ask for an invoice with an amount.',
     },
@@ -50,18 +50,22 @@ export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: N
   if (type !== 'witness') return;
   throw new Failure('usage', 'Not sent: this address has an undefined witness version.', {
     hint:
-      'Ask for an address that begins with bc1q, bc1p, 3 or 1: money sent to this one can be ' +
-      'taken by anyone.',
+      'Anyone could take money sent to this address. Ask for an address that begins with bc1q, ' +
+      'bc1p, 3 or 1.',
   });
 }
 
 /** Throws Failure `usage` for an amount below the on-chain minimum (rule 5). */
 export function checkOnchainAmount({ value }: Money): void {
   if (value.gte(smallestOnchain)) return;
-  const rule = `an on-chain payment is at least ${formatSats(smallestOnchain)}`;
-  throw new Failure('usage', `Not sent: ${formatSats(value)} is too little, ${rule}.`, {
-    hint: 'Send at least 1000sat, or ask for a Lightning invoice.',
-  });
+  const rule = `which must be at least ${formatSats(smallestOnchain)}`;
+  throw new Failure(
+    'usage',
+    `Not sent: ${formatSats(value)} is too little for an on-chain payment, ${rule}.`,
+    {
+      hint: 'Send at least 1000sat, or ask for a Lightning invoice.',
+    },
+  );
 }
 
 /** Throws Failure `usage` for the token's own contract, where the money would be lost. */
@@ -69,7 +73,7 @@ export function checkTronAddress(address: string): void {
   if (address !== tronUsdtContract) return;
   throw new Failure(
     'usage',
-    'Not sent: this is the contract of USDT itself. Money sent to it is lost.',
+    'Not sent: this is the address of the USDT contract. Money sent to it would be lost.',
     {
       hint: "Ask for the recipient's own address.",
     },
@@ -124,12 +128,12 @@ export async function refuseOwnAddress(
     throw error;
   });
   const own = await ifAvailable(asked, (why) =>
-    say(`Could not check whether this is your own deposit address. ${why}`),
+    say(`svcpay could not check whether this is your own deposit address. ${why}`),
   );
   if (own?.staticOnchainAddress !== address) return;
   throw new Failure(
     'usage',
-    'Not sent: this is your own deposit address. The money would come back, less the fees.',
+    'Not sent: this is your own deposit address. The money would return to you minus the fees.',
     {
       hint: "Ask for the recipient's address.",
     },

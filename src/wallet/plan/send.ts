@@ -103,7 +103,7 @@ export function planSend(words: SendWords, environment: PlanEnvironment): Planne
   const found = detectDestination(words.to);
   if (found.kind === 'bip21') return planUri(found.value, words, environment);
   if (words.via !== undefined)
-    throw refused('only a bitcoin: URI can be paid in two ways, and this is not one.');
+    throw refused('only a bitcoin: URI lets you choose between Lightning and on-chain.');
   return planFound(found, words, environment);
 }
 
@@ -123,12 +123,12 @@ function missingFailure({
   ccy = 'BTC',
 }: Exclude<Planned, { missing?: undefined }>): Failure {
   if (missing === 'balance')
-    return refused('"all" is not an amount here. Write digits and a unit.');
+    return refused('"all" is not allowed here. Write an amount with its unit.');
   if (missing === 'destination') return refused('the destination is missing.');
   if (missing === 'way')
     return refused('the URI can be paid in two ways. Choose lightning or onchain.');
   const example = ccy === 'BTC' ? '50000sat' : `25${ccy.toLowerCase()}`;
-  return refused(`the amount is missing. Add it after the destination, such as ${example}.`);
+  return refused(`the amount is missing. Add an amount after the destination, such as ${example}.`);
 }
 
 const names: Readonly<Record<Destination['kind'], string>> = {
@@ -164,8 +164,8 @@ function planFound(found: Found, words: SendWords, environment: PlanEnvironment)
 
 const otherDestination = (found: Destination, rail: Rail): Failure =>
   refused(
-    `this is ${names[found.kind]}, and ${railProperties(rail).destination} is needed here.`,
-    'Omit the kind of payment, and the destination decides.',
+    `this is ${names[found.kind]}, but send ${rail} requires ${railProperties(rail).destination}.`,
+    `Omit "${rail}", and svcpay detects the kind of payment from the destination.`,
   );
 
 /** Plans an invoice, which fixes the amount (rule 2). */
@@ -179,7 +179,7 @@ function planInvoice(
   if (words.deductFees === true)
     throw refused('an invoice fixes the amount received, so fees cannot be deducted from it.');
   if (words.spend !== undefined)
-    throw refused('an invoice fixes the amount received, so the amount debited follows from it.');
+    throw refused('an invoice fixes the amount received, so you cannot fix the amount debited.');
   if (invoice.amountMsat !== null)
     checkSameAmount(words.amount, money('BTC', btcFromMsat(invoice.amountMsat)), 'this invoice');
   return planned({ order: lightningOrder(invoice, words.from ?? 'BTC'), pays });
@@ -212,7 +212,10 @@ function planOnchain(
 ): Planned {
   const { amount, from = 'BTC', deductFees } = words;
   checkBitcoinAddress(pays.value, environment.network);
-  if (words.spend !== undefined) throw refused('on-chain payments need the amount received.');
+  if (words.spend !== undefined)
+    throw refused(
+      'an on-chain payment requires the amount received instead of the amount debited.',
+    );
   if (amount === undefined) return { missing: 'amount', ccy: 'BTC' };
   if (isAll(amount)) {
     if (from !== 'BTC') throw notAllOf(from);
@@ -244,8 +247,8 @@ function planAll(
 
 const notAllOf = (ccy: string): Failure =>
   refused(
-    `on-chain the amount is what arrives, in BTC, so it cannot be all of your ${ccy} wallet.`,
-    'Swap it to BTC first.',
+    `an on-chain payment fixes the amount received in BTC, so it cannot send all of your ${ccy}.`,
+    `Swap your ${ccy} to BTC first.`,
   );
 
 const readIn = (text: string, ccy: string, { rates }: PlanEnvironment): RequestedAmount =>
@@ -299,9 +302,7 @@ function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvir
   if (rail === 'lnurl' || rail === 'usdt')
     throw otherDestination({ kind: 'bip21', text: '', value: uri }, rail);
   if (rail !== undefined && via !== undefined && rail !== via)
-    throw refused(
-      `it cannot be paid ${via === 'onchain' ? 'on-chain' : 'over Lightning'} by send ${rail}.`,
-    );
+    throw refused(`send ${rail} cannot pay ${via === 'onchain' ? 'on-chain' : 'over Lightning'}.`);
   const way = via ?? rail ?? onlyWay(bitcoin, invoice, words, environment);
   if (way === undefined) return { missing: 'way' };
   const rest = { ...words, to: undefined, via: undefined };
@@ -389,16 +390,17 @@ function checkSameAmount(given: string | undefined, named: Money, where: string)
   if (!isAll(given) && parseAmount(given, named.ccy).value.eq(named.value)) return;
   throw refused(
     `${where} is for ${formatAmount(named)}, not for ${given}.`,
-    'Leave the amount out, or ask for a new one.',
+    'Omit the amount, or ask the recipient for a new request.',
   );
 }
 
-const twoAmounts = (): Failure => refused('give either the amount received or the amount debited.');
+const twoAmounts = (): Failure =>
+  refused('give either the amount received or the amount debited, not both.');
 
 /** The refusal of USDT on Ethereum, which the service does not offer yet (specification: eth). */
 export const notYetAvailable = (): Failure =>
   refused(
-    'USDT on Ethereum is announced by the service, but not yet available.',
+    'the service has announced USDT on Ethereum, but does not offer it yet.',
     'Ask the recipient for a TRON address, which begins with T.',
   );
 

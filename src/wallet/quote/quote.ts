@@ -124,7 +124,7 @@ function checkRate(
   );
   if (!agrees)
     throw notObeyed(
-      `${fixed(sent)} ${ccy} are not ${fixed(gets)} ${toCcy} at the rate ${fixed(given ?? rate)}`,
+      `${fixed(sent)} ${ccy} does not equal ${fixed(gets)} ${toCcy} at the rate ${fixed(given ?? rate)}`,
       txnId,
     );
 }
@@ -173,7 +173,7 @@ function bothSides(
   const named = sameCcy ? gets : givenFromWire(sourceReq.amtRequested);
   const sent =
     named ?? (rate?.gt(0) ? gets?.div(rate).round(decimalsOf(ccy), Big.roundUp) : undefined);
-  if (sent === undefined) throw notObeyed('the quote does not name the amount debited');
+  if (sent === undefined) throw notObeyed('the amount debited is missing');
   return { sent, gets, derived: named === undefined };
 }
 

@@ -30,7 +30,7 @@ export function findRate(rates: Rates, given: string): PairRate {
   if (base === null || quote === null || base === quote) {
     throw new Failure(
       'usage',
-      `"${given}" is not a pair of currencies. Write it like BTCUSD or BTC/USD.`,
+      `"${given}" is not a currency pair. Write a pair such as BTCUSD or BTC/USD.`,
     );
   }
   const all = allRates(rates);

@@ -18,7 +18,7 @@ export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   if (!quote.namesFees) {
     throw new Failure(
       'limit',
-      'Nothing moved: the quote does not name its fees, so your highest fee cannot be checked.',
+      'Nothing moved: the quote does not state its fees, so svcpay cannot check your fee limit.',
       {
         txnId: quote.txnId,
       },
@@ -32,7 +32,7 @@ export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
     'percent' in maxFee ? `${maxFee.percent}%` : formatAmount(money(fees.ccy, highest));
   throw new Failure(
     'limit',
-    `Nothing moved: the fee is ${formatAmount(fees)}, more than ${allowed}.`,
+    `Nothing moved: the fee is ${formatAmount(fees)}, but your limit is ${allowed}.`,
     {
       hint: 'Allow a higher fee, or try again later.',
       txnId: quote.txnId,
@@ -49,7 +49,7 @@ function feeLimitIn(maxFee: { readonly amount: string; readonly ccy: string }, c
   if (maxFee.ccy !== ccy) {
     throw new Failure(
       'usage',
-      `Nothing moved: the highest fee is in ${maxFee.ccy}, but the fees are in ${ccy}.`,
+      `Nothing moved: your fee limit is in ${maxFee.ccy}, but the fees are in ${ccy}.`,
     );
   }
   return new Big(maxFee.amount);
@@ -91,12 +91,12 @@ export async function checkMarket(
   const refuse = (kind: 'limit' | 'temporary', why: string, cause?: Failure): Failure =>
     new Failure(
       kind,
-      'Nothing moved: the conversion could not be checked against your limit on the loss of ' +
-        `${bound} %. ${why}`,
+      `Nothing moved: svcpay could not check the conversion against your limit of ${bound} % on ` +
+        `the loss. ${why}`,
       {
         hint:
           kind === 'limit'
-            ? 'Run it without --max-rate-loss to convert at an unchecked rate.'
+            ? 'Run the command without --max-rate-loss to convert at an unchecked rate.'
             : 'Try again later.',
         txnId: quote.txnId,
         cause,
@@ -113,7 +113,7 @@ export async function checkMarket(
       ? {}
       : {
           unchecked:
-            "The rates could not be read, so the conversion's loss was not checked. " +
+            "svcpay could not read the rates, so it did not check the conversion's loss. " +
             `${error.message}`,
         };
   }
@@ -123,9 +123,9 @@ export async function checkMarket(
     const missing =
       rate === undefined
         ? `The service shows no usable rate for ${from}/${to}`
-        : 'The quote does not name the amount that arrives';
+        : 'The quote does not state the amount received';
     if (bound !== undefined) throw refuse('limit', `${missing}.`);
-    return { rates, unchecked: `${missing}, so the conversion's loss was not checked.` };
+    return { rates, unchecked: `${missing}, so svcpay did not check the conversion's loss.` };
   }
   checkRateLoss(terms, quote, rate);
   return { rates, rate };
@@ -168,7 +168,7 @@ function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big)
 }
 
 const lossText = (loss: Big): string =>
-  `the rate loses ${loss.round(1, Big.roundUp).toFixed()} % against the service's own rates`;
+  `the rate is ${loss.round(1, Big.roundUp).toFixed()} % worse than the service's own rates`;
 
 /** The costs that `--yes` does not cover, in words. A person must approve these costs. */
 export function unusualOf(
@@ -181,8 +181,8 @@ export function unusualOf(
   const amount = quote.total.value.minus(fees.value);
   if (isCostly(quote) && fees.value.gt(smallFeeIn(fees.ccy, rates))) {
     found.push(
-      `the fee of ${formatAmount(fees)} is more than the ` +
-        `${formatAmount(money(fees.ccy, amount))} that it moves`,
+      `the fee of ${formatAmount(fees)} is more than the amount of ` +
+        formatAmount(money(fees.ccy, amount)),
     );
   }
   if (rate !== undefined && maxRateLoss === undefined) {
@@ -206,7 +206,7 @@ export function refuseUnusual(unusual: readonly string[], { txnId }: Quote): voi
   const [first] = unusual;
   if (first === undefined) return;
   throw new Failure('limit', `Nothing moved: ${first}.`, {
-    hint: 'Run it at a terminal to review and approve it.',
+    hint: 'Run the command at a terminal to review and approve this cost.',
     txnId,
   });
 }

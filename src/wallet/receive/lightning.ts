@@ -22,17 +22,17 @@ export function checkedInvoice(
 ): Invoice {
   const invoice = readInvoice(txn, invoiceText(txn));
   if (!isOnNetwork(invoice.network, network))
-    throw unusable(txn, `the invoice is for ${invoice.network}`);
+    throw unusable(txn, `the service returned an invoice for ${invoice.network}.`);
   if (invoice.amountMsat !== msatOf(amount.value))
-    throw unusable(txn, 'the invoice is for another amount');
-  if (invoice.expiresAt <= now) throw unusable(txn, 'the invoice has expired');
+    throw unusable(txn, 'the service returned an invoice for another amount.');
+  if (invoice.expiresAt <= now) throw unusable(txn, 'the service returned an expired invoice.');
   return invoice;
 }
 
 /** Returns the service's invoice. Throws Failure `refused` if the invoice is missing. */
 export function invoiceText(txn: Transaction): string {
   const text = txn.sourceReq.reqDetails?.['paymentRequest'];
-  if (typeof text !== 'string') throw unusable(txn, 'there is no invoice.');
+  if (typeof text !== 'string') throw unusable(txn, 'the service returned no invoice.');
   return text;
 }
 
@@ -40,12 +40,12 @@ function readInvoice(txn: Transaction, text: string): Invoice {
   try {
     return decodeInvoice(text);
   } catch (error) {
-    throw unusable(txn, messageOf(error));
+    throw unusable(txn, `the service returned an invalid invoice. ${messageOf(error)}`);
   }
 }
 
 function unusable({ txnId }: Transaction, why: string): Failure {
-  return new Failure('refused', `Not usable: the service returned a different invoice: ${why}`, {
+  return new Failure('refused', `Not usable: ${why}`, {
     next: { do: 'show', id: txnId },
     txnId,
   });
@@ -64,6 +64,6 @@ export function lightningAddressOf(account: Fields): LightningAddress {
   );
   if (typeof found?.[1] === 'string') return parseLightningAddress(found[1]);
   throw new Failure('not-found', 'The account record has no Lightning Address.', {
-    hint: 'Ask the service for one.',
+    hint: 'Ask the service for a Lightning Address.',
   });
 }

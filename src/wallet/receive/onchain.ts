@@ -38,28 +38,29 @@ export function checkedOnchainRequest(
 ): OnchainRequest {
   const { address: given, amount, invoice, expiredAt } = txn.sourceReq.reqDetails ?? {};
   const unusable = (why: string): Failure => notUsable(why, txn.txnId);
-  if (typeof given !== 'string') throw unusable('the address is missing');
+  if (typeof given !== 'string') throw unusable('the service returned no address.');
   const address = checkedAddress(given, network, txn.txnId);
   const uri = invoice ?? formatBip21(address, asked.value);
-  if (typeof uri !== 'string') throw unusable('the URI is missing');
+  if (typeof uri !== 'string') throw unusable('the service returned no URI.');
   const named = amount === undefined || amount === null ? asked.value : figure(amount);
-  if (named?.eq(asked.value) !== true) throw unusable('it is for another amount');
+  if (named?.eq(asked.value) !== true)
+    throw unusable('the service returned a request for another amount.');
 
   const read = attempt(() => parseBip21(uri), txn.txnId);
   const inUri = attempt(() => parseBitcoinAddress(read.address ?? ''), txn.txnId);
-  if (inUri.address !== address) throw unusable('the address in the URI differs');
+  if (inUri.address !== address) throw unusable('the service returned a URI with another address.');
   if (read.amount === undefined || !read.amount.eq(asked.value))
-    throw unusable('the amount in the URI differs');
+    throw unusable('the service returned a URI with another amount.');
   if (
     read.lightning !== undefined ||
     read.segwitAddresses.length > 0 ||
     read.otherMethods.length > 0
   ) {
-    throw unusable('the URI offers other ways to pay');
+    throw unusable('the service returned a URI with other ways to pay.');
   }
   const expiresAt = instant.read(expiredAt);
   if (txn.txnState === 'srcintent' && expiresAt !== undefined && expiresAt <= now)
-    throw unusable('the address has expired');
+    throw unusable('the service returned an expired address.');
   return { address, uri, expiresAt };
 }
 
@@ -89,20 +90,25 @@ export function checkedUsdtDeposit(
   const { staticOnchainAddress: given, walletCcy, chainId, accountId } = answer;
   // svcpay does not check a field that the response omits.
   if ((walletCcy ?? 'USDT') !== 'USDT' || (chainId ?? chain).toUpperCase() !== chain) {
-    throw notUsable(`it is for ${walletCcy ?? 'USDT'} on ${chainId ?? chain}`);
+    throw notUsable(
+      `the service returned an address for ${walletCcy ?? 'USDT'} on ${chainId ?? chain}.`,
+    );
   }
   if (own !== undefined && (accountId ?? own) !== own)
-    throw notUsable(`it is of the account ${accountId}`);
+    throw notUsable(`the service returned an address of the account ${accountId}.`);
   const parse = chain === 'TRON' ? parseTronAddress : parseEvmAddress;
   const { address } = attempt(() => parse(given));
-  if (address === tronUsdtContract) throw notUsable('it is the contract of USDT itself');
+  if (address === tronUsdtContract)
+    throw notUsable('the service returned the address of the USDT contract.');
   return address;
 }
 
 function checkedAddress(given: string, wanted: Network, txnId?: string): string {
   const { address, network, type } = attempt(() => parseBitcoinAddress(given), txnId);
-  if (!isOnNetwork(network, wanted)) throw notUsable(`the address is on ${network}`, txnId);
-  if (type === 'witness') throw notUsable('the address has an undefined witness version', txnId);
+  if (!isOnNetwork(network, wanted))
+    throw notUsable(`the service returned an address on ${network}.`, txnId);
+  if (type === 'witness')
+    throw notUsable('the service returned an address with an undefined witness version.', txnId);
   return address;
 }
 
@@ -111,12 +117,12 @@ function attempt<T>(parse: () => T, txnId?: string): T {
   try {
     return parse();
   } catch (error) {
-    throw notUsable(messageOf(error), txnId);
+    throw notUsable(`the service returned an invalid address. ${messageOf(error)}`, txnId);
   }
 }
 
 function notUsable(why: string, txnId?: string): Failure {
-  return new Failure('refused', `Not usable: the service returned a different address: ${why}`, {
+  return new Failure('refused', `Not usable: ${why}`, {
     next: txnId === undefined ? { do: 'check-installation' } : { do: 'show', id: txnId },
     txnId,
   });

@@ -15,13 +15,13 @@ export function directionOf({ txnId, sourceReq, destReq }: Transaction): 'paymen
   const [source, destination] = [sourceReq.method, destReq.method];
   if (source == null || destination == null) {
     const missing =
-      source == null ? 'from which wallet or by which method it is paid' : 'to whom it is paid';
+      source == null ? 'the source of the transaction' : 'the destination of the transaction';
     throw unclear(txnId, `the service's answer does not show ${missing}`);
   }
   if (source === wallet) return 'payment';
   if (destination === wallet && methodProperties(source)?.isRequested === true) return 'receive';
-  throw unclear(txnId, `svcpay does not recognize its source "${clip(source)}"`, {
-    hint: "Check SVCPAY_MAKER, the service's name on the wire: acme for acmepay.",
+  throw unclear(txnId, `svcpay does not recognize the source "${clip(source)}"`, {
+    hint: 'Check SVCPAY_MAKER, which must be the service name on the wire, e.g. acme for acmepay.',
   });
 }
 

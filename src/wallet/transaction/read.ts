@@ -32,7 +32,7 @@ export async function readTransaction(service: ReadService, txnId: string): Prom
   if (txn.txnId === txnId) return txn;
   throw new Failure(
     'refused',
-    `The service was asked for transaction ${txnId} and answered with ${txn.txnId}.`,
+    `The service returned transaction ${txn.txnId} instead of ${txnId}.`,
     { txnId },
   );
 }

@@ -59,7 +59,7 @@ describe('svcpay reconcile', () => {
         { difference: 'total differs', source: 'wallet', txnId: null },
       ],
     });
-    expect(run.rows[0]?.detail).toContain('the list leaves it out');
+    expect(run.rows[0]?.detail).toContain('the list omits the transaction');
   });
 
   test('compares the totals of the wallets, and reports a total that differs', async ({

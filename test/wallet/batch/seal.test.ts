@@ -33,7 +33,7 @@ test.for([
     'breaks if the content of a row changes',
     [row(2), row(3, { content: 'x' })],
     terms,
-    ['line 3 (p3) differs from the sealed one'],
+    ['line 3 (p3) differs from the sealed row'],
   ],
   [
     'breaks if the reference of a row changes',

@@ -127,7 +127,9 @@ test('pay refuses --retry for a failed payment that was imported from the servic
   await compare(bench(store, as('srcsent')));
   const old = bench(store, as('failed'));
   await expect(old.pay()).rejects.toThrow('ended as failed');
-  await expect(old.pay({ retry: true })).rejects.toThrow('does not return enough to try it again');
+  await expect(old.pay({ retry: true })).rejects.toThrow(
+    'was imported from the service without all its details',
+  );
   expect(old.log).not.toContain('POST R~2');
 });
 

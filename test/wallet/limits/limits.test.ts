@@ -164,7 +164,7 @@ describe('allowed destinations', () => {
       checkDestination(only, swapOrder('BTC', 'USDT', parseAmount('1sat'), 'source')),
     ).not.toThrow();
     expect(() => checkDestination(only, usdtOrder(tron, parseAmount('1usdt'), 'USDT'))).toThrow(
-      'not among',
+      'is not on your allow-list',
     );
   });
 });

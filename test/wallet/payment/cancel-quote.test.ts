@@ -98,7 +98,7 @@ describe('cancelQuote', () => {
     ).rejects.toMatchObject({
       kind: 'refused',
       message:
-        'Nothing moved: the service cannot cancel. This quote expires unconfirmed at 2026-03-01T14:02:31.000Z.',
+        'Nothing moved: the service cannot cancel quotes. This quote expires unconfirmed at 2026-03-01T14:02:31.000Z.',
     });
     expect(await journal.open('here')).toEqual([]);
   });

@@ -951,7 +951,7 @@ describe('pay: confirmation', () => {
 
   test.for([
     ['that it sent only one confirmation', 1, 'No second attempt was made.'],
-    ['that it repeated the confirmation', 5, 'The same transaction was confirmed again.'],
+    ['that it repeated the confirmation', 5, 'svcpay repeated the confirmation.'],
   ] as const)('states in the message of an unknown outcome %s', async ([, sent, said]) => {
     const made = bench();
     made.fail('confirm', ...Array.from({ length: 5 }, lost));

@@ -186,7 +186,7 @@ describe('readPayoutFile with an invalid file', () => {
   test('refuses a payout file with a number that JSON cannot represent', () => {
     const text = JSON.stringify(body).replace('500000', '500000.00000000000001');
     expect(refusal(text)).toBe(
-      'The number 500000.00000000000001 has more digits than JSON carries.',
+      'The number 500000.00000000000001 has more digits than a JSON number can hold.',
     );
   });
 

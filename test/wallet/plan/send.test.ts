@@ -143,12 +143,12 @@ describe('planner', () => {
     [
       'an on-chain address from a USDT wallet',
       { to: bitcoin, amount: 'all', from: 'USDT' },
-      /cannot be all of your USDT wallet/,
+      /cannot send all of your USDT/,
     ],
     [
       'an on-chain address if the balance is unknown',
       { to: bitcoin, amount: 'all' },
-      /"all" is not an amount here/,
+      /"all" is not allowed here/,
     ],
   ])('refuses to send the amount "all" to %s', ([, words, message]) => {
     expect(() => planSendNow(words, around)).toThrow(message);

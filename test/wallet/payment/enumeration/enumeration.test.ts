@@ -1,5 +1,5 @@
 // These tests walk every state that the payment core can reach, and check the invariants that
-// docs/payments.md lists. `npm test` walks one attempt with every command, and `npm run test:all`
+// docs/simulation.md lists. `npm test` walks one attempt with every command, and `npm run test:all`
 // also walks two attempts. `SVCPAY_ENUMERATION=deep` combines two attempts, two confirmations of
 // each attempt and every command, which takes minutes.
 import { describe, expect, test } from 'vitest';

@@ -139,9 +139,9 @@ export function spendsIn(rows: readonly unknown[]): Spend[] {
 
 /**
  * A reading of the limit clock, which measures the day of a daily limit. A journal in PostgreSQL
- * uses the clock of the database. A journal in a file has a limit clock for each account, which
- * never goes back. This limit clock adds up the time between readings by the machine's clock, and
- * detects jumps of the machine's clock by the service's clock.
+ * uses the clock of the database. A journal in a file has a limit clock for each account, whose
+ * stored reading never goes back. This limit clock adds up the time between readings by the
+ * machine's clock, and detects jumps of the machine's clock by the service's clock.
  */
 export interface LimitClock {
   /** The limit time in epoch ms, correct unless a clock has jumped. */

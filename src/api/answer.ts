@@ -129,14 +129,18 @@ const isOwn = (answer: Answer): boolean =>
     (answer.response.status === 200 && reportsError(answer)));
 
 /** The caller's context for the failure's message. */
-interface About extends Advice {
+interface FailureContext extends Advice {
   readonly txnId?: string | undefined;
 }
 
 export type Advice = Pick<FailureDetails, 'hint' | 'next'>;
 
 /** The failure that an error response means, whatever the shape of its body. */
-export function serviceError(answer: Answer, now: number, about: About = {}): ServiceError {
+export function serviceError(
+  answer: Answer,
+  now: number,
+  about: FailureContext = {},
+): ServiceError {
   const { status } = answer.response;
   const wait = waitAskedFor(answer.response, now);
   const body = errorWithin(answer.json);
@@ -248,10 +252,10 @@ function kindOf(status: number, code: string | undefined): FailureKind {
  * Whether a 404 means that the transaction does not exist. A 404 without JSON may come from a
  * gateway.
  */
-const isMissing = ({ response: { status }, content }: Answer, { txnId }: About): boolean =>
+const isMissing = ({ response: { status }, content }: Answer, { txnId }: FailureContext): boolean =>
   status === 404 && content === 'json' && txnId !== undefined;
 
-function opening(answer: Answer, kind: FailureKind, about: About): string {
+function opening(answer: Answer, kind: FailureKind, about: FailureContext): string {
   const { status } = answer.response;
   if (status === 401 || (kind === 'authentication' && status !== 403))
     return 'The service did not accept the key or token';
@@ -269,7 +273,7 @@ function adviceFor(
   answer: Answer,
   kind: FailureKind,
   wait: number | undefined,
-  about: About,
+  about: FailureContext,
 ): Advice {
   const {
     response: { status },

@@ -96,9 +96,9 @@ export const transactionFields = {
   destReq: fields,
 } satisfies FieldsOf<Transaction>;
 
-type Named = readonly { readonly field: string; readonly read: Reader<unknown>['read'] }[];
+type FieldReaders = readonly { readonly field: string; readonly read: Reader<unknown>['read'] }[];
 
-const named = (readers: Readers): Named =>
+const named = (readers: Readers): FieldReaders =>
   Object.entries(readers).map(([field, { read }]) => ({ field, read }));
 
 const ofNames = named(names);
@@ -106,7 +106,7 @@ const ofOptional = named(optional);
 const ofSide = named(sideFields);
 
 /** Whether every value is in the form from the specification. */
-function isInForm(of: Fields, named: Named): boolean {
+function isInForm(of: Fields, named: FieldReaders): boolean {
   for (const { field, read } of named) {
     const value = of[field];
     if (value !== undefined && value !== null && read(value) !== value) return false;

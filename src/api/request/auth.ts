@@ -116,7 +116,7 @@ function signInAdvice({ response: { status, body } }: Answer): Advice {
 const isRepeated =
   /signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature/i;
 
-interface Held extends Token {
+interface HeldToken extends Token {
   /** Whether this process requested the token. */
   readonly isNew: boolean;
   /** Whether the token is valid long enough for another request. */
@@ -134,7 +134,7 @@ export function createTokenKeeper(
   signIn: () => Promise<Token>,
   now: () => number,
 ) {
-  let held: Held | undefined;
+  let held: HeldToken | undefined;
   let renewal: Promise<Token> | undefined;
 
   /**
@@ -147,7 +147,7 @@ export function createTokenKeeper(
     held = { ...token, isNew: true, isFresh: () => clock() < renewAt };
     return token;
   };
-  const load = async (): Promise<Held | undefined> => {
+  const load = async (): Promise<HeldToken | undefined> => {
     const token = await store.load();
     return (
       token && { ...token, isNew: false, isFresh: () => now() < token.expiresAt - renewalMarginMs }
@@ -200,7 +200,7 @@ export function createTokenKeeper(
      * process, if there is one.
      */
     async successor(refused: Token): Promise<Token | undefined> {
-      const isOther = (token: Held | undefined): token is Held =>
+      const isOther = (token: HeldToken | undefined): token is HeldToken =>
         token !== undefined && token.accessToken !== refused.accessToken;
       if (isOther(held)) return held;
       const kept = await load().catch(() => undefined);

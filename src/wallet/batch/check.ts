@@ -94,7 +94,7 @@ export async function checkBatch(
   deps: CheckDeps,
 ): Promise<BatchCheck> {
   const problems: Problem[] = [];
-  const seen: Seen = { lineOfRef: new Map(), lineOfInvoice: new Map() };
+  const seen: EarlierRows = { lineOfRef: new Map(), lineOfInvoice: new Map() };
   const totals = new Map<string, BatchTotal>();
   const toPay: PlannedRow[] = [];
   const earlier: SettledRow[] = [];
@@ -163,7 +163,7 @@ const settledRow = ({ line, named, order }: PlannedRow, payment: Payment): Settl
 const paidAt = ({ attempts, openedAt }: Payment): number =>
   Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? openedAt));
 
-interface Seen {
+interface EarlierRows {
   /** The earlier rows, by their reference in lower case and without blanks. */
   readonly lineOfRef: Map<string, Pick<PlannedRow, 'line' | 'ref'>>;
   readonly lineOfInvoice: Map<string, number>;
@@ -172,7 +172,7 @@ interface Seen {
 /** Throws Failure `usage` for a row that repeats an earlier row. */
 function checkNew(
   { line, ref, named, order }: PlannedRow,
-  { lineOfRef, lineOfInvoice }: Seen,
+  { lineOfRef, lineOfInvoice }: EarlierRows,
 ): void {
   const { idempotencyKey } = order;
   const sameRef = lineOfRef.get(alikeRef(ref));

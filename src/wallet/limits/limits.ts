@@ -19,14 +19,18 @@ import type { Quote } from '../quote/quote.js';
 export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] };
 
 /** Whether an order is an internal swap, which is exempt from the allow-list. */
-const staysHere = ({ body }: Order): boolean => body.destReq.method === 'servicepay';
+const isInternalSwap = ({ body }: Order): boolean => body.destReq.method === 'servicepay';
 
 /**
  * Throws Failure `limit` for a destination that is not on the allow-list. An empty list allows all
  * destinations.
  */
 export function checkDestination({ destinations }: Limits, order: Order): void {
-  if (destinations.length === 0 || staysHere(order) || isAllowed(order.destination, destinations))
+  if (
+    destinations.length === 0 ||
+    isInternalSwap(order) ||
+    isAllowed(order.destination, destinations)
+  )
     return;
   throw new Failure(
     'limit',
@@ -59,7 +63,7 @@ export const quotedAmounts = (
 
 function arriving(order: Order, quoted?: Money): Money[] {
   const arrives = order.receives ?? quoted;
-  return arrives === undefined || staysHere(order) ? [] : [arrives];
+  return arrives === undefined || isInternalSwap(order) ? [] : [arrives];
 }
 
 const inEachCurrency = (amounts: readonly Money[]): Money[] =>

@@ -60,7 +60,7 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
  * The result of a create request. `mayExist`: the service may have created the transaction, but its
  * response was lost.
  */
-type Answered =
+type CreateResult =
   | { readonly txn: Transaction }
   | { readonly error: Failure; readonly isRefused: true }
   | { readonly error: Failure; readonly mayExist: boolean };
@@ -69,7 +69,7 @@ type Answered =
 export async function requestQuote(
   body: CreateTransaction,
   service: Pick<PaymentService, 'createTransaction'>,
-): Promise<Answered> {
+): Promise<CreateResult> {
   try {
     return { txn: await service.createTransaction(body) };
   } catch (error) {

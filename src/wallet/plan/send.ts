@@ -309,10 +309,13 @@ function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvir
   if (way === 'lightning') {
     if (invoice === null) throw refused('this bitcoin: URI has no Lightning invoice.');
     const found = { kind: 'bolt11', text: invoice.invoice, value: invoice } as const;
-    return saying(uri, alsoPaying(bitcoin, planInvoice(found, rest, environment)));
+    return withUriTexts(uri, withAddress(bitcoin, planInvoice(found, rest, environment)));
   }
   if (bitcoin === null) throw refused('this bitcoin: URI has no address.');
-  return saying(uri, oncePaid(invoice, planUriOnchain(bitcoin, uri, rest, environment)));
+  return withUriTexts(
+    uri,
+    withInvoiceKey(invoice, planUriOnchain(bitcoin, uri, rest, environment)),
+  );
 }
 
 function planUriOnchain(
@@ -350,7 +353,7 @@ function onlyWay(
 /**
  * Adds the address of the URI to the order of its invoice, so that both count as the same payment.
  */
-function alsoPaying(bitcoin: BitcoinAddress | null, planned: Planned): Planned {
+function withAddress(bitcoin: BitcoinAddress | null, planned: Planned): Planned {
   if (planned.missing !== undefined || bitcoin === null) return planned;
   const { plan } = planned;
   return { plan: { ...plan, order: { ...plan.order, alsoPays: bitcoin.address } } };
@@ -359,7 +362,7 @@ function alsoPaying(bitcoin: BitcoinAddress | null, planned: Planned): Planned {
 /**
  * Gives an on-chain order the idempotency key of the URI's invoice, so that svcpay pays only one.
  */
-function oncePaid(invoice: Invoice | null, planned: Planned): Planned {
+function withInvoiceKey(invoice: Invoice | null, planned: Planned): Planned {
   if (planned.missing !== undefined || invoice === null) return planned;
   const { plan } = planned;
   return {
@@ -370,7 +373,7 @@ function oncePaid(invoice: Invoice | null, planned: Planned): Planned {
   };
 }
 
-function saying({ label, message }: Bip21Destination, planned: Planned): Planned {
+function withUriTexts({ label, message }: Bip21Destination, planned: Planned): Planned {
   if (planned.missing !== undefined) return planned;
   return {
     plan: { ...planned.plan, uriTexts: [label, message].flatMap((text) => (text ? [text] : [])) },

@@ -57,7 +57,7 @@ export async function requestMoney(
 ): Promise<Requested> {
   const asked = { ...body, extRefId: ref ?? deps.newId() };
   const { txn: quoted, isEarlier } = await createOrFind(asked, ref === undefined, deps);
-  const tolerance = isEarlier && isConverted ? rateMoves : new Big(0);
+  const tolerance = isEarlier && isConverted ? largestRateChange : new Big(0);
   const amount = checkedAmount(asked, quoted, tolerance, deps.account);
   const confirmed = isQuoted(quoted.txnState) ? await confirmReceive(quoted, deps) : quoted;
   const made = { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable };
@@ -171,7 +171,7 @@ export async function confirmReceive(
 }
 
 /** The largest plausible change of a rate while an invoice is valid, as a fraction. */
-const rateMoves = new Big('0.1');
+const largestRateChange = new Big('0.1');
 
 function checkedAmount(
   { sourceReq, destReq, extRefId }: CreateTransaction,

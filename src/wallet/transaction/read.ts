@@ -122,7 +122,7 @@ const mostUnread = 3;
  * The result of a read. `txn` is undefined after a missing response. `unread` is the failure of any
  * other unsuccessful read.
  */
-type Read = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
+type ReadOutcome = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
 
 /**
  * Reads a transaction once.
@@ -133,7 +133,7 @@ async function readAgain(
   isNew: boolean,
   options: WaitOptions,
   deps: WaitDeps,
-): Promise<Read> {
+): Promise<ReadOutcome> {
   let next: Transaction;
   try {
     next = withEarlierFields(latest, await readTransaction(deps.service, latest.txnId));
@@ -162,7 +162,7 @@ const isPermanent = (error: Failure): boolean =>
 function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: Failure): Failure {
   const { txnId } = txn;
   const unread = cause === undefined ? '' : ` Its state cannot be read now: ${cause.message}`;
-  return new Failure('pending', `${standing(txn)}${unread}`, {
+  return new Failure('pending', `${progressText(txn)}${unread}`, {
     next: { do: goOn, id: txnId },
     txnId,
     cause,
@@ -170,7 +170,7 @@ function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: F
 }
 
 /** Describes an unfinished transaction to a person, without the service's word for the state. */
-function standing({ txnState, sourceReq }: Transaction): string {
+function progressText({ txnState, sourceReq }: Transaction): string {
   if (isQuoted(txnState)) return 'Not confirmed yet: it is a quote.';
   if (sourceReq.method == null) return 'Not settled yet.';
   return sourceReq.method === 'servicepay'

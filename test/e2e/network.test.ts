@@ -110,7 +110,7 @@ describe('svcpay through HTTPS_PROXY', () => {
     );
   });
 
-  test('connects directly to a host in NO_PROXY', async ({ home }) => {
+  test('does not use the proxy for a host in NO_PROXY', async ({ home }) => {
     const before = asked.length;
     const env = { HTTPS_PROXY: proxy, NO_PROXY: '.example.test', NODE_EXTRA_CA_CERTS: ca };
     const run = await svcpay(['wallets', '--json', '--timeout', '2s'], { home, sandbox, env });

@@ -81,7 +81,7 @@ describe('the token endpoint of the sandbox', () => {
     );
   });
 
-  test('accepts a signature again if configured', async () => {
+  test('accepts a signature again if allowSignatureReuse is set', async () => {
     const tolerant = await fresh({ allowSignatureReuse: true });
     expect((await authenticate(tolerant.send, tolerant.url, tolerant, '{}')).status).toBe(200);
     expect((await authenticate(tolerant.send, tolerant.url, tolerant, '{}')).status).toBe(200);

@@ -74,13 +74,13 @@ describe('sandbox: on-chain send', () => {
     expect((await sandbox.balance('BTC'))[0]).toBe(Number((1 - paid).toFixed(8)));
   });
 
-  test('broadcasts a waiting send if a block is mined', async () => {
+  test('completes a waiting send if a block is mined', async () => {
     const { txnId } = await sandbox.run(onchainSend(somewhere, 0.001));
     await sandbox.mine(1);
     expect(await sandbox.state(txnId)).toBe('completed');
   });
 
-  test('debits an on-chain send from a wallet of another currency', async () => {
+  test('quotes an on-chain send from a wallet of another currency', async () => {
     const quote = (await sandbox.create(onchainSend(somewhere, 0.01, {}, 'USDT'))).body;
     expect(quote.sourceReq).toMatchObject({
       ccy: 'USDT',
@@ -172,9 +172,11 @@ describe('sandbox: USDT send', () => {
   });
 
   test.for(['BTC', 'USD', 'VND'])('debits a USDT send from the %s wallet', async (from) => {
+    const [before] = await sandbox.balance(from);
     const txn = await sandbox.run(usdtSend(someTron, 100, {}, from));
     await sandbox.mine(1);
     expect(await sandbox.state(txn.txnId)).toBe('completed');
+    expect((await sandbox.balance(from))[0]).toBeLessThan(before as number);
     expect(await sandbox.balance('USDT')).toEqual([10_000, 10_000]);
   });
 

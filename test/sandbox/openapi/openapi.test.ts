@@ -96,7 +96,7 @@ describe('the OpenAPI check of answers', () => {
   });
   const transaction = '/api/v2/transaction/some-id';
 
-  test('accepts the answers of the sandbox', async () => {
+  test('accepts an answer of the sandbox', async () => {
     const { body } = await sandbox.create(lightningReceive(0.001));
     expect(() => openApiCheck(text)(exchangeOf(transaction, body))).not.toThrow();
   });

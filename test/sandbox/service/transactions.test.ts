@@ -411,7 +411,7 @@ describe('sandbox: other requests', () => {
     expect((await sandbox.call('DELETE', '/transaction')).status).toBe(404);
   });
 
-  test('answers HEAD like GET, with equal headers', async () => {
+  test('answers a HEAD request with the status of a GET request', async () => {
     const status = async (path: string, headers = sandbox.headers()): Promise<number> =>
       (await sandbox.send(new Request(`${sandbox.url}/api/v2${path}`, { method: 'HEAD', headers })))
         .status;

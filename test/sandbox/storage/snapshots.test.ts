@@ -97,7 +97,7 @@ describe('sandbox: snapshots', () => {
     await expect(sandbox.snapshots.save('../b')).rejects.toThrow('a name of letters');
   });
 
-  test('keeps credentials, faults, the request log and used signatures if it loads a snapshot', async () => {
+  test('keeps credentials, faults and the request log if it loads a snapshot', async () => {
     await sandbox.snapshots.save('before');
     await sandbox.faults.add({ kind: 'status', status: 500 });
     const asked = sandbox.requests().length;
@@ -169,7 +169,7 @@ describe('sandbox: seeds', () => {
     expect((await client.control('POST', 'seed', { seed: 'rich' })).status).toBe(400);
   });
 
-  test('fills a new file from its seed', async () => {
+  test('fills a new sandbox from its seed', async () => {
     const old = await fresh({ seed: 'history' });
     expect(
       (await old.call('GET', '/transaction?time=30d&limit=1')).body.pagination.total,

@@ -208,7 +208,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     expect(await journal.alike('another', 'p1')).toEqual([]);
   });
 
-  test('opens one payment if the answer to the commit is lost', async () => {
+  test('opens one payment for a draft that is given twice', async () => {
     const journal = open();
     const given = draft();
     const first = await journal.begin(given);

@@ -678,7 +678,7 @@ describe('confirmQuote', () => {
     expect(await made.pay({ order: spend })).toMatchObject({ txnId: 't1', txnState: 'completed' });
   });
 
-  test('requires new consent if svcpay is interrupted before it confirms the quote', async () => {
+  test('leaves the payment quoted and open if the journal fails before the confirmation', async () => {
     const made = await forgotten();
     made.journalFails = ({ attempt, abandoned }) =>
       attempt?.state === 'submitting' || abandoned === true;
@@ -1368,7 +1368,7 @@ describe('pay: refused create request while the list lags', () => {
   const payAt = ({ deps }: Bench) =>
     pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
 
-  test('reports a refused create request after one read of the newest page', async () => {
+  test('reports a refused create request if the list shows the reference only after 3 s', async () => {
     const made = lagging(bench(undefined, [known('R', 'quoted')]), 3_000);
     await expect(payAt(made)).rejects.toMatchObject({ kind: 'refused', exitCode: 3 });
   });

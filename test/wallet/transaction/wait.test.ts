@@ -64,7 +64,7 @@ describe('polling interval', () => {
     },
   );
 
-  test('keeps the polling interval constant for an unknown payment method', async () => {
+  test('polls a payment by an unknown method at the end of the first second', async () => {
     expect((await seenAt(transaction('constructor'), 400)) - 400).toBe(600);
   });
 

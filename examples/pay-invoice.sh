@@ -5,7 +5,7 @@ set -u
 order=$1 invoice=$2
 
 for pause in 1 5 25 0; do
-  # The order's number is the reference. The same reference never pays twice, even after a crash and from another machine.
+  # The order number is the reference. svcpay never pays a reference twice, even after a crash.
   txn=$(svcpay send lightning "$invoice" --ref "$order" --max-fee 1% --yes --quiet)
   code=$?
   case $code in

@@ -5,7 +5,7 @@ folder=$1
 cd "$(dirname "$0")/../.."
 packed=$(mktemp -d)
 trap 'rm -rf "$packed"' EXIT
-# A fresh clone lacks the packages and the build.
+# A fresh clone has no packages and no build.
 [ -d node_modules ] || npm ci --no-audit --no-fund
 [ -d dist ] || npm run build
 npm pack --ignore-scripts --pack-destination "$packed"

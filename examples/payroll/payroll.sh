@@ -1,12 +1,12 @@
 #!/bin/sh
-# Pays everybody in payroll.csv once a month: payroll.sh [YYYY-MM]
-# After an interruption, run it again: it pays only the rows that are not paid yet.
+# Pays every row of payroll.csv once a month: payroll.sh [YYYY-MM]
+# After an interruption, run the script again. It pays only the rows that are not paid yet.
 set -eu
 month=${1:-$(date +%Y-%m)}
 rows=$(mktemp)
 trap 'rm -f "$rows"' EXIT
 
-# A reference stands for one payment, so each month needs its own references.
+# A reference identifies one payment, so each month needs its own references.
 sed "2,\$s/^/$month-/" "$(dirname "$0")/payroll.csv" > "$rows"
 
 svcpay batch "$rows" --dry-run

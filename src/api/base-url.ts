@@ -27,7 +27,8 @@ export function parseBaseUrl(text: string): string {
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw usage(
       `http://${url.host} is not encrypted, so anyone on the network could read the token.`,
-      `Use https://${url.host}. Plain http is allowed only for this machine (localhost, 127.0.0.1, [::1]).`,
+      `Use https://${url.host}. ` +
+        'Plain http is allowed only for this machine (localhost, 127.0.0.1, [::1]).',
     );
   }
   return (

@@ -136,7 +136,8 @@ function checkBip21(uri: Bip21): Bip21Destination {
   if (bitcoin === null && invoice === null) {
     throw new Failure(
       'usage',
-      'This bitcoin: URI has no address and no Lightning invoice. Ask for an address or an invoice.',
+      'This bitcoin: URI has no address and no Lightning invoice. ' +
+        'Ask for an address or an invoice.',
     );
   }
   const nets = [
@@ -146,7 +147,8 @@ function checkBip21(uri: Bip21): Bip21Destination {
   if (new Set(nets).size > 1) {
     throw new Failure(
       'usage',
-      'The addresses and the invoice of this bitcoin: URI are for different networks. Ask for a new URI.',
+      'The addresses and the invoice of this bitcoin: URI are for different networks. ' +
+        'Ask for a new URI.',
     );
   }
   const invoiced = invoice?.amountMsat == null ? undefined : btcFromMsat(invoice.amountMsat);
@@ -154,7 +156,8 @@ function checkBip21(uri: Bip21): Bip21Destination {
     const [one, other] = [fixed(uri.amount), fixed(invoiced)];
     throw new Failure(
       'usage',
-      `This bitcoin: URI asks for ${one} BTC, but its invoice asks for ${other} BTC. Ask for a new URI.`,
+      `This bitcoin: URI asks for ${one} BTC, but its invoice asks for ${other} BTC. ` +
+        'Ask for a new URI.',
     );
   }
   return { ...uri, bitcoin, invoice };

@@ -21,6 +21,7 @@ export function parseReference(given: string): string {
   throw new Failure('usage', `"${given}" cannot be a reference.`, {
     hint: isUnreadable(given)
       ? 'Write the reference in UTF-8.'
-      : `Use 1 to ${longest} characters, without an ending such as ~2, which marks a further attempt.`,
+      : `Use 1 to ${longest} characters, without an ending such as ~2, which marks a further ` +
+        'attempt.',
   });
 }

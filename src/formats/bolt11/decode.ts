@@ -130,7 +130,8 @@ function unwrap(text: string): { invoice: string; prefix: string; words: number[
   if (!/^ln/i.test(text)) {
     throw new Failure(
       'usage',
-      'This is not a Lightning invoice. Lightning invoices begin with lnbc, or on testnet with lntb.',
+      'This is not a Lightning invoice. ' +
+        'Lightning invoices begin with lnbc, or on testnet with lntb.',
     );
   }
   const invoice = normaliseBech32(text, noun);

@@ -153,8 +153,8 @@ const isNumber = /^-?\d+(?:\.\d+)?$/;
 const tooMany = (atMost: number, oldest: number): Failure =>
   new Failure(
     'usage',
-    `The export has more than ${atMost} rows, the maximum of a file. The newest ${atMost} rows go ` +
-      `back to ${new Date(oldest).toISOString()}.`,
+    `The export has more than ${atMost} rows, the maximum of a file. ` +
+      `The newest ${atMost} rows go back to ${new Date(oldest).toISOString()}.`,
     {
       hint: 'Export two files: one since that time, and one until just before that time.',
     },

@@ -25,7 +25,8 @@ export function attemptToResolve(payment: Payment, name: string): Attempt {
   const ids = [first, ...others].map(({ txnId }) => txnId).join(', ');
   throw new Failure(
     'usage',
-    `Several attempts of ${payment.ref} have no reported outcome. Name one of the transactions: ${ids}.`,
+    `Several attempts of ${payment.ref} have no reported outcome. ` +
+      `Name one of the transactions: ${ids}.`,
     { next: { do: 'resolve', id: first.txnId ?? payment.ref } },
   );
 }
@@ -58,7 +59,8 @@ function nothingToResolve(payment: Payment, attempt: Attempt | undefined): Failu
   const is = txnState ?? state;
   return new Failure(
     'usage',
-    `Nothing to record: ${ref} is ${is}. Only an attempt with the outcome error or unknown needs an answer.`,
+    `Nothing to record: ${ref} is ${is}. ` +
+      'Only an attempt with the outcome error or unknown needs an answer.',
     { next: { do: 'show', id: txnId ?? ref }, txnId: txnId ?? undefined },
   );
 }

@@ -124,7 +124,8 @@ function checkRate(
   );
   if (!agrees)
     throw notObeyed(
-      `${fixed(sent)} ${ccy} does not equal ${fixed(gets)} ${toCcy} at the rate ${fixed(given ?? rate)}`,
+      `${fixed(sent)} ${ccy} does not equal ${fixed(gets)} ${toCcy} at the rate ` +
+        `${fixed(given ?? rate)}`,
       txnId,
     );
 }

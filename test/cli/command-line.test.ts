@@ -1,4 +1,4 @@
-// readCommandLine extracts the facts of a command line that svcpay needs before it loads the
+// readCommandLine extracts the details of a command line that svcpay needs before it loads the
 // command.
 import { describe, expect, test } from 'vitest';
 import { readCommandLine, withRestApart } from '../../src/cli/command-line.js';

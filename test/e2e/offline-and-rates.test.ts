@@ -6,7 +6,7 @@ import { svcpay, svcpayTty } from '../support/in-process.js';
 import { test } from '../support/svcpay.js';
 import { comesIn } from '../support/shapes.js';
 
-/** BOLT11, examples. */
+/** An invoice from the examples of BOLT11. */
 const invoice =
   'lnbc2500u1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqw' +
   'zqfqypqdq5xysxxatsyp3k7enxv4jsxqzpu9qrsgquk0rl77nj30yxdy8j9vdx85fkpmdla2087ne0xh8nhedh8w27kyke0lp53ut353s06fv3qfegext0eh0ymj' +

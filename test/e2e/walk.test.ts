@@ -117,7 +117,7 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
     expect(pty.written()).not.toMatch(/\u001B\[(?:1|2|3\d|9\d)m/);
   });
 
-  test('replaces a refused answer to a question with pasted text', async ({ around }) => {
+  test('lets pasted text replace a refused answer to a question', async ({ around }) => {
     const pty = start(['send'], around);
     await pty.shows('Pay to');
     pty.type(`${tron.slice(0, -1)}X${enter}`);

@@ -22,7 +22,7 @@ const bounded: ReadonlyMap<string, number> = new Map([
     String.raw`signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature`,
     4_000,
   ],
-  // The base URL.
+  // The program applies these patterns to the base URL.
   [String.raw`\/*$`, 2_000],
   [String.raw`(?:\/+api\/v2)?$`, 2_000],
   // The program applies these patterns to decimals of the service and to their digits.

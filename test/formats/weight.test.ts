@@ -33,6 +33,6 @@ test.for([
   ['address/evm-address', ['@noble/hashes/sha3.js', '@scure/base', 'node:crypto']],
   ['bolt11/decode', ['@noble/secp256k1', '@scure/base', 'node:crypto']],
   ['describe', ['big.js']],
-] as const)('src/formats/%s.ts imports only the packages %j', async ([module, packages]) => {
+] as const)('src/formats/%s.ts imports exactly the packages in %j', async ([module, packages]) => {
   expect(await reach(module)).toEqual(packages);
 });

@@ -93,7 +93,7 @@ const compiled: Readonly<Record<string, string>> = {
 
 describe.runIf(runsAll)('docs/library.md', () => {
   let complaints = '';
-  /** Compiler errors in files whose names begin with `start`, and errors without a file. */
+  /** Returns the compiler errors in files that begin with `start`, and errors without a file. */
   const complaintsOf = (start: string): string[] =>
     complaints
       .split('\n')

@@ -1,5 +1,4 @@
-// Tests the facts about the terminal: prompts, colours, Unicode and size, on a terminal and in a
-// pipe.
+// Tests what svcpay detects about a terminal and a pipe: prompts, colours, Unicode and size.
 import { describe, expect, test } from 'vitest';
 import { openTerminal } from '../../src/terminal/terminal.js';
 import { memoryStream, openScreen, type ScreenOptions } from './support.js';

@@ -307,21 +307,24 @@ describe('receipt', () => {
   });
 
   test.for([
-    ['lightning', 'failed', 'Nothing was taken from your BTC wallet.'],
-    ['on-chain', 'failed', 'Returned to your BTC wallet.'],
-    ['vnd-instant', 'rejected', 'Returned to your BTC wallet.'],
-    ['on-chain', 'error', 'The service may hold 0.01002500 BTC: ask it, with this id.'],
-  ] as const)('shows a payment by %s in state %s with "%s"', ([method, state, place]) => {
-    const txn = transaction({
-      txnState: state,
-      sourceReq: { ccy: 'BTC', method: 'servicepay' },
-      destReq: { ccy: 'BTC', method },
-    });
-    const total = money('BTC', '0.010025');
-    const lines = receipt(txn, { now, total }, plain(80)).join('\n');
-    expect(lines).toContain(place);
-    expect(lines).not.toMatch(/^\s*Total/m);
-  });
+    ['Nothing was taken from your BTC wallet.', 'lightning', 'failed'],
+    ['Returned to your BTC wallet.', 'on-chain', 'failed'],
+    ['Returned to your BTC wallet.', 'vnd-instant', 'rejected'],
+    ['The service may hold 0.01002500 BTC: ask it, with this id.', 'on-chain', 'error'],
+  ] as const)(
+    'shows "%s" for a payment with the method %s in state %s',
+    ([place, method, state]) => {
+      const txn = transaction({
+        txnState: state,
+        sourceReq: { ccy: 'BTC', method: 'servicepay' },
+        destReq: { ccy: 'BTC', method },
+      });
+      const total = money('BTC', '0.010025');
+      const lines = receipt(txn, { now, total }, plain(80)).join('\n');
+      expect(lines).toContain(place);
+      expect(lines).not.toMatch(/^\s*Total/m);
+    },
+  );
 
   test('shows an amount only once in a receipt if both sides are equal', () => {
     const side = { ccy: 'BTC', amtSettled: 0.0005 };
@@ -939,7 +942,7 @@ describe('relativeTime', () => {
       { ms: -3 * 86_400_000, text: '3 days ago' },
       { ms: -7 * 86_400_000, text: '2026-02-22' },
     ].map((each) => [each.ms, each.text, each] as const),
-  )('shows a time %s ms from now as "%s"', (_ms, _text, { ms, text }) => {
+  )('shows the offset %s ms from now as "%s"', (_ms, _text, { ms, text }) => {
     expect(relativeTime(now + ms, now)).toBe(text);
   });
 });

@@ -92,7 +92,7 @@ describe('complete', () => {
     [['help', 'send', 'li'], ['lightning']],
     [['nosuch', ''], []],
   ];
-  test.for(cases)('completes the words %j to %j', ([words, offers]) => {
+  test.for(cases)('completes the words %j with %j', ([words, offers]) => {
     expect(offered(...words)).toEqual(offers);
   });
 });
@@ -150,11 +150,14 @@ describe('shell completion', () => {
 
   const bashWords = (line: string): string =>
     `source '${script('bash')}'; cd '${home}'; COMP_WORDS=(${line.endsWith(' ') ? `${line}''` : line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _svcpay; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  test.skipIf(!isInstalled('bash')).for(cases)('completes "%s" to %j in bash', ([line, offers]) => {
-    expect(
-      linesOf(execFileSync('bash', ['-c', bashWords(line)], { encoding: 'utf8', env })),
-    ).toEqual(offers);
-  });
+  test.skipIf(!isInstalled('bash')).for(cases)(
+    'completes "%s" with %j in bash',
+    ([line, offers]) => {
+      expect(
+        linesOf(execFileSync('bash', ['-c', bashWords(line)], { encoding: 'utf8', env })),
+      ).toEqual(offers);
+    },
+  );
 
   test.skipIf(!isInstalled('bash'))(
     'completes the value after an equals sign in bash, and quotes a name with spaces',
@@ -174,13 +177,16 @@ describe('shell completion', () => {
     },
   );
 
-  test.skipIf(!isInstalled('fish')).for(cases)('completes "%s" to %j in fish', ([line, offers]) => {
-    const command = `source '${script('fish')}'; cd '${home}'; complete --do-complete '${line}'`;
-    const lines = linesOf(
-      execFileSync('fish', ['--no-config', '-c', command], { encoding: 'utf8', env }),
-    );
-    expect(lines.map((each) => each.split('\t')[0])).toEqual(offers);
-  });
+  test.skipIf(!isInstalled('fish')).for(cases)(
+    'completes "%s" with %j in fish',
+    ([line, offers]) => {
+      const command = `source '${script('fish')}'; cd '${home}'; complete --do-complete '${line}'`;
+      const lines = linesOf(
+        execFileSync('fish', ['--no-config', '-c', command], { encoding: 'utf8', env }),
+      );
+      expect(lines.map((each) => each.split('\t')[0])).toEqual(offers);
+    },
+  );
 
   test('offers a transaction id with the amount and payee that an earlier list showed', () => {
     expect(answer(['fish', 'tx', 'get', ''], pages, env, () => Database)).toBe(
@@ -244,7 +250,7 @@ describe('shell completion', () => {
     let told: string[];
     beforeAll(() => void (told = zshOffers(cases.map(([line]) => line))));
     test.for(cases.map(([line, offers], at) => [line, offers, at] as const))(
-      'completes "%s" to %j in zsh',
+      'completes "%s" with %j in zsh',
       ([, offers, at]) => {
         expect(linesOf(told[at] ?? 'nothing was told')).toEqual(offers);
       },

@@ -166,7 +166,7 @@ const unchecked = [
   'sandbox/live-shapes/live-shapes.test.ts',
   // The clients that this file creates check their answers.
   'sandbox/support.ts',
-  // Its client checks.
+  // The client that this program creates checks its answers.
   'sandbox/swapper.ts',
   'support/openapi.ts',
 ];

@@ -16,7 +16,7 @@ const pool = ['completed', 'completed', 'completed', 'expired', 'failed', 'quote
 
 let service: Service;
 let client: Client;
-/** Oldest first. */
+/** The transactions of the account, with the oldest first. */
 let all: { id: string; state: string; source: string; dest: string; at: number }[];
 
 beforeAll(async () => {

@@ -178,7 +178,7 @@ interface World {
   readonly posted: string[];
   /** The ids of all transactions, with the newest last. */
   readonly ids: string[];
-  /** Used references. */
+  /** The references that the sequence has used. */
   readonly refs: Set<string>;
   /** The BTC and USDT addresses of the account. */
   readonly own: { readonly bitcoin: string; readonly tron: string };

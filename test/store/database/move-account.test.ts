@@ -92,7 +92,7 @@ const move = (
   isAlive = nobody,
 ): Promise<number> => moveAccount({ from, to, account, scope, isAlive });
 
-/** Whether the database accepts a new payment of the account, which is then removed again. */
+/** Returns whether the database accepts a new payment of the account, and removes the payment. */
 async function accepts({ database }: IdentifiedDatabase): Promise<boolean> {
   try {
     await openSqlJournal(database, nobody).begin(draft('probe'));

@@ -35,7 +35,7 @@ async function counted(url: string) {
   return {
     url: url.replace(`:${port}/`, `:${(server.address() as AddressInfo).port}/`),
     counts: () => {
-      // A transaction is sent in one message, or its first statement and its COMMIT are sent
+      // The client sends a transaction in one message, or its first statement and its COMMIT
       // separately.
       const transactions = sent.split(/BEGIN ISOLATION/).slice(1);
       const writes = transactions.filter((each) =>

@@ -33,7 +33,7 @@ import { sharedPostgres } from '../../support/shared-postgres.js';
 import { runsAll } from '../../support/part.js';
 
 const now = Date.UTC(2025, 0, 15);
-/** The journal's clock. */
+/** The time on the clock of the journal, in ms. */
 let present = now;
 beforeEach(() => void (present = now));
 const day = 86_400_000;

@@ -63,7 +63,7 @@ interface Order {
   readonly kind: 'payout' | 'swap';
   readonly spendCcy: string;
   readonly total: string;
-  /** Where the amount that arrives is known: in the order, in the quote, or nowhere. */
+  /** The received amount, and whether the order or the quote states it. */
   readonly arrives: {
     readonly ccy: string;
     readonly total: string;

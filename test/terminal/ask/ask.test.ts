@@ -262,7 +262,7 @@ describe('a prompt on a terminal', () => {
   });
 
   test.each(Object.entries(prompts))(
-    'exits 130 on Ctrl-C at a %s prompt',
+    'exits 130 on Ctrl-C at the %s prompt "%s"',
     async (question, shown) => {
       const { type, shows, exit, isCursorHidden } = await askedInPty(question, shown);
       type(ctrlC);
@@ -273,7 +273,7 @@ describe('a prompt on a terminal', () => {
   );
 
   test.each(Object.entries(prompts))(
-    'exits 9 at the end of input at a %s prompt',
+    'exits 9 at the end of input at the %s prompt "%s"',
     async (question, shown) => {
       const { type, shows, exit, isCursorHidden } = await asked(question, shown);
       type(ctrlD);

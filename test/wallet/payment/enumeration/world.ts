@@ -318,7 +318,10 @@ export function withTruth<S extends State>(state: S, number: number, truth: Trut
 
 export const attemptOf = ({ payment }: State): Attempt => latest(payment);
 
-/** A key that omits what no longer matters, so that states with the same future have equal keys. */
+/**
+ * Returns the key of a state without details that no later step can observe, so that states with
+ * the same future have equal keys.
+ */
 export function keyOf(state: State): string {
   const { payment, truths, process, reported, retries, isOver, isAsking, paidAfterEnd } = state;
   const attempts = payment.attempts.map((attempt) => `${attempt.number} ${attempt.state}`);

@@ -59,7 +59,7 @@ function rename(value: unknown, names: Renames, level = 0): unknown {
   );
 }
 
-/** Whether an object may have fields to rename. A `Big` is a value without such fields. */
+/** Whether an object may have fields to rename, unlike a `Big`, which is a single value. */
 function isPlainObject(value: unknown): value is object {
   return (
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype

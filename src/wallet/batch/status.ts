@@ -25,7 +25,7 @@ export type RowState = (typeof rowStates)[number];
 
 /**
  * Determines the state of a row.
- * @param txn the transaction in the service's list. Undefined if the list was not read
+ * @param txn the transaction in the service's list; undefined if the list was not read
  */
 export function rowState(
   payment: Payment | undefined,

@@ -67,7 +67,7 @@ export type PaymentEvent =
   | { readonly type: 'quoted'; readonly approval: Approval }
   /**
    * svcpay is about to send the confirmation or may have sent it, or the service started the
-   * payment without a confirmation. From this event on, only the service can report the outcome.
+   * payment without a confirmation. From `submitting` on, only the service can report the outcome.
    */
   | { readonly type: 'submitting'; readonly payment: Payment }
   /**

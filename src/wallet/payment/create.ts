@@ -1,6 +1,6 @@
 // Requests a quote. svcpay checks limits and the invoice before the request, and reads the wallet
-// during the request. If the service starts the payment without a confirmation, svcpay compares the
-// payment with the order and counts it against limits.
+// before or during the request. If the service starts the payment without a confirmation, svcpay
+// compares the payment with the order and counts it against limits.
 import { NoAnswer } from '../../api/errors.js';
 import type { CreateTransaction, Transaction, Wallet } from '../../api/types.js';
 import { money, moneyFromWire, fixed } from '../../formats/amount.js';

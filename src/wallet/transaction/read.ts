@@ -67,7 +67,7 @@ export interface WaitDeps {
 }
 
 export interface WaitOptions {
-  /** The time in ms after which the wait ends with Failure `pending`. Undefined means no limit. */
+  /** The time in ms after which the wait ends with Failure `pending`, or undefined for no limit. */
   readonly atMostMs: number | undefined;
   /** Called for every change of state, but not for the initial state. */
   readonly onChange: (txn: Transaction) => void | Promise<void>;

@@ -29,7 +29,7 @@ describe.concurrent('svcpay send after a 401 to its confirmation', () => {
       expect(run.error()).toMatchObject({
         kind: 'pending',
         exitCode: 8,
-        message: expect.stringContaining('the next sign-in failed'),
+        message: expect.stringContaining('svcpay could not sign in and confirm again'),
       });
       proxy.mend();
       const again = await svcpay(command, around);

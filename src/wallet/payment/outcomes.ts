@@ -206,7 +206,8 @@ export function confirmationUnknown(
  */
 const unansweredBecause = ({ cause }: NoAnswer): string =>
   cause instanceof Failure
-    ? 'the service refused the token of the confirmation, and the next sign-in failed: ' +
+    ? 'the service refused the token of the confirmation, ' +
+      'and svcpay could not sign in and confirm again: ' +
       cause.message.replace(/\.$/, '')
     : 'the service did not answer the confirmation';
 

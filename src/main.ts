@@ -134,7 +134,7 @@ function openOutputs(): Outputs {
   const warn = (why: string): void =>
     void (
       outputs.stdout.isTTY === true &&
-      outputs.stdout.write(`Warning: stderr cannot be written (${why}).\n`)
+      outputs.stdout.write(`Warning: svcpay cannot write to stderr (${why}).\n`)
     );
   const outputs: Outputs = {
     get stdout() {

@@ -119,7 +119,7 @@ const promised: Readonly<Record<string, readonly RegExp[]>> = {
   'README.md': [
     /was already paid[^]*exit code 2\b/,
     /\n([0-9a-f-]{36})\r?\n\1\r?\n/,
-    /Every row is already paid or in flight/,
+    /every row is already paid or in flight/,
   ],
   'docs/scripting.md': [/\ncompleted\r?\n/],
   'docs/sandbox.md': [/\ncompleted\r?\n/, /drop-after-commit.*1 of 1/],

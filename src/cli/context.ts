@@ -180,7 +180,7 @@ function openScreen(
 }
 
 const sandboxElsewhere = (): Failure =>
-  new Failure('usage', '--sandbox and --base-url exclude each other. Remove one of them.');
+  new Failure('usage', 'Use either --sandbox or --base-url, not both.');
 
 /**
  * Returns the input for answers. If the command reads stdin as data, svcpay reads answers from the
@@ -194,6 +194,6 @@ async function closeAll(closers: (() => void | Promise<void>)[], out: Output): P
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
     await Promise.resolve()
       .then(close)
-      .catch((error: unknown) => out.warn(`Closing failed: ${messageOf(error)}`));
+      .catch((error: unknown) => out.warn(`Cleanup failed: ${messageOf(error)}`));
   }
 }

@@ -123,7 +123,10 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
             `(got ${given}).`,
         )
         .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
-        .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
+        .replace(
+          /^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/,
+          '$1 must be followed by $2.',
+        )
         // Hides the text after `=`, because the text may be a secret.
         .replace(
           /^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/,
@@ -243,7 +246,7 @@ function globalsOf(
 
 function noCommand(program: Commander, { explain }: ProgramOptions): Failure {
   explain(program.helpInformation());
-  return new Failure('usage', 'A command is missing.', { hint: 'svcpay --help' });
+  return new Failure('usage', 'Name a command.', { hint: 'svcpay --help' });
 }
 
 function groupFailure(group: Commander): Failure {
@@ -252,7 +255,7 @@ function groupFailure(group: Commander): Failure {
   for (let each: Commander | null = group; each !== null; each = each.parent)
     path.unshift(each.name());
   const [, ...words] = path;
-  return new Failure('usage', `"${words.join(' ')}" needs one of: ${names}.`, {
+  return new Failure('usage', `"${words.join(' ')}" must be followed by one of: ${names}.`, {
     hint: `${path.join(' ')} --help`,
   });
 }

@@ -85,7 +85,7 @@ export async function showLost(
   line: CommandLine,
   proc: Process,
 ): Promise<number> {
-  const message = `stdout cannot be written (${reason}): its output is lost.`;
+  const message = `svcpay could not write its output to stdout (${reason}).`;
   if (!isSubmitted && (!line.movesMoney || line.asksForHelp || line.has(...printingOptions)))
     return show(new Failure('unexpected', message), line, proc);
   proc.stderr.write(`Warning: ${message}\n`);
@@ -108,7 +108,7 @@ async function show(
 
 function unexpected(error: unknown): Failure {
   return new Failure('unexpected', `Something unexpected went wrong: ${messageOf(error)}`, {
-    hint: '--debug shows where; svcpay tx pending lists unfinished payments.',
+    hint: 'For the place of the error, add --debug. For unfinished payments: svcpay tx pending',
     cause: error,
   });
 }

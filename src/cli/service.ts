@@ -206,7 +206,7 @@ async function findCredentials(
 ): Promise<{ baseUrl: string; credentials: Credentials }> {
   if (baseUrl === undefined || apiKey === undefined) {
     throw new Failure('authentication', `You are not logged in (profile ${profileName}).`, {
-      hint: 'svcpay login, or try it without an account: svcpay --sandbox wallets',
+      hint: 'svcpay login, or try the sandbox without an account: svcpay --sandbox wallets',
     });
   }
   const secret = apiSecret ?? (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
@@ -228,7 +228,7 @@ function notItsOwn(accountId: string): Failure {
     `The service acts for ${accountId} only with an API key of that account.`,
     {
       hint:
-        'With this key --account shows its wallets and its record: ' +
+        'This API key can only show the wallets and the record of that account: ' +
         `svcpay wallets --account ${shellWord(accountId)}`,
     },
   );
@@ -250,7 +250,7 @@ function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
     if (until < reportedUntil + 1_000) return;
     reportedUntil = until;
     out.say(
-      `Rate limit of the service: waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}.`,
+      `Waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}, because the service limits requests.`,
     );
   }
 
@@ -261,13 +261,13 @@ function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
       return;
     }
     reported.add(words);
-    out.warn(`Could not read: ${words}.`);
+    out.warn(`svcpay could not read part of a response: ${words}.`);
   }
 
   return {
     hooks: { onWait, onUnrecognized } satisfies Pick<ClientOptions, 'onWait' | 'onUnrecognized'>,
     close: (): void => {
-      if (more > 0) out.warn(`Could not read: ${more} more.`);
+      if (more > 0) out.warn(`svcpay could not read ${more} more parts of responses.`);
     },
   };
 }

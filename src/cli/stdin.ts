@@ -13,13 +13,15 @@ export const readStdin = async (context: Context): Promise<string> =>
  */
 export async function readStdinBytes({ stdin }: Context): Promise<Buffer> {
   if (stdin.isTTY)
-    throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });
+    throw new Failure('usage', 'Nothing is piped into svcpay.', {
+      hint: 'Pipe the input: … | svcpay …',
+    });
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of stdin.open()) {
     const bytes = Buffer.from(chunk);
     length += bytes.length;
-    if (length > longest) throw new Failure('usage', 'stdin is too large.');
+    if (length > longest) throw new Failure('usage', 'The input on stdin is larger than 16 MiB.');
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);

@@ -222,9 +222,9 @@ async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boo
 const movedAway = (where: string): Failure =>
   new Failure(
     'usage',
-    `The payments of this home were moved into the database ${where}, which is not configured now.`,
+    `The payments of this home are in the database ${where}, which is no longer configured.`,
     {
-      hint: `Set ${databaseVariable}, or svcpay config set database-url.`,
+      hint: `Set ${databaseVariable}, or: svcpay config set database-url`,
     },
   );
 

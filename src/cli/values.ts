@@ -158,7 +158,7 @@ export const currency = (placeholder = 'CCY'): Value<string> =>
     if (!/^[A-Za-z]{3,5}$/.test(given)) {
       throw new Failure(
         'usage',
-        `"${given}" is not a currency code. Write it like BTC, USDT or VND.`,
+        `"${given}" is not a currency code. Write a code such as BTC, USDT or VND.`,
       );
     }
     return given.toUpperCase();

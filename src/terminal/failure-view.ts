@@ -74,7 +74,8 @@ const namesOutcome = (message: string): boolean =>
   /^(?:Not|Sent)\b[^:.]*[.,]|^You (?:left|said)\b/.test(message) ||
   message.endsWith(': nothing moved.');
 
-const firstWords = /^(The|This|That|There|A|An|No|It|You|Your|Missing|Too|Interrupted)\b/;
+const firstWords =
+  /^(The|This|That|There|A|An|No|It|You|Your|Missing|Too|Interrupted|Use|Give|Name)\b/;
 
 function withOutcome({ kind, message }: Failure): string {
   const outcome = outcomes[kind];

@@ -82,7 +82,7 @@ export function createLive(terminal: Terminal, { quiet, now, every, signal }: Li
     if (hasProgress) escape(`${osc}9;4;0;0${endOfOsc}`);
     hasProgress = false;
     if (startedAt !== undefined && now() - startedAt > longMs && signal?.aborted !== true) {
-      escape(`${bell}${osc}9;svcpay: the wait is over${endOfOsc}`);
+      escape(`${bell}${osc}9;svcpay: finished waiting${endOfOsc}`);
     }
     startedAt = undefined;
   }

@@ -292,19 +292,16 @@ function remark(line: string, { columns }: Canvas): string[] {
 function askedFormat({ format, json, quiet, fields }: OutputOptions): Format | undefined {
   const asked = json === true ? '--json' : format === undefined ? undefined : `-o ${format}`;
   if (quiet === true && asked !== undefined) {
-    throw new Failure(
-      'usage',
-      `-q prints one bare value, and ${asked} prints another format. Remove one of them.`,
-    );
+    throw new Failure('usage', `Use either -q or ${asked}, not both.`);
   }
   if (quiet === true && fields !== undefined) {
-    throw new Failure('usage', '-q and --fields exclude each other. Remove one of them.', {
+    throw new Failure('usage', 'Use either -q or --fields, not both.', {
       hint: 'For one field: --fields NAME -o tsv',
     });
   }
   if (json !== true) return format;
   if (format === undefined || format === 'json') return 'json';
-  throw new Failure('usage', `--json and -o ${format} are two formats. Remove one of them.`);
+  throw new Failure('usage', `Use either --json or -o ${format}, not both.`);
 }
 
 const document = <T extends object>(

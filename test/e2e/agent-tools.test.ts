@@ -50,20 +50,24 @@ describe('svcpay mcp tools/list', () => {
 
 const mistakes = [
   ['transactions', { since: 'yesterday' }, /since: "yesterday" is not a time\. Write 2h or 7d/],
-  ['transactions', { limit: 0 }, /limit is 0: a whole number from 1 to 1000 is needed/],
+  ['transactions', { limit: 0 }, /limit is 0 but must be a whole number from 1 to 1000/],
   ['transactions', { state: 'complted' }, /state: "complted" is not a state\. Did you mean com/],
   ['transactions', { pages: 2 }, /pages is not an input of transactions: page is/],
-  ['receive_address', { ccy: 'usdt', chain: 'sol' }, /chain is "sol": allowed are tron, eth/],
+  ['receive_address', { ccy: 'usdt', chain: 'sol' }, /chain is "sol" but must be one of tron, eth/],
   ['pay', {}, /missing: destination, ref/],
   ['pay', { destination: tron, amount: 5, ref: 'a' }, /amount: 5 has no unit\. Write 5sat/],
   ['pay', { destination: tron, amount: '5usdt', ref: 'a', reference: 'b' }, /ref is given twice/],
-  ['swap', { amount: '1usd', from: 'USDT', to: 'BTC', ref: 'a' }, /amount is 1usd: write it in U/],
-  ['pay', { txnId: 'x', destination: tron }, /txnId pays that quote as it is\. Leave out dest/],
+  [
+    'swap',
+    { amount: '1usd', from: 'USDT', to: 'BTC', ref: 'a' },
+    /amount is 1usd but must be in U/,
+  ],
+  ['pay', { txnId: 'x', destination: tron }, /txnId pays the quote unchanged\. Omit dest/],
   ['pay', { destination: tron, amount: '5usdt', ref: 'a', maxFee: '1sat' }, /maxFee 1sat is in B/],
   [
     'quote_payout',
     { amount: '50000vnd', country: 'VN', acctNum: '0123456789' },
-    /missing for a payout: institution, acctName, recipientType, recipientName, recipientCountry, purpose, source, relationship, senderType, senderName, senderCountry\./,
+    /a payout must also have institution, acctName, recipientType, recipientName, recipientCountry, purpose, source, relationship, senderType, senderName, senderCountry\./,
   ],
 ] as const;
 
@@ -89,13 +93,13 @@ describe('svcpay mcp after a wrong tool call', () => {
     const { call } = await startAgent(['--allow-payments'], around);
     const usdt = await call('pay', { destination: tron, amount: '5usdt', ref: 'a' });
     expect(usdt.content.error?.hint).toBe(
-      'Only a person can change limits and the highest fee. They can run: svcpay limits set --per-day 100usdt',
+      'Only a person can change the limits and the highest fee. A person can run: svcpay limits set --per-day 100usdt',
     );
     const given = { destination: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', amount: '1000sat' };
     const fee = await call('pay', { ...given, ref: 'b' });
     expect(fee.content.error).toMatchObject({
       kind: 'limit',
-      hint: 'Only a person can change limits and the highest fee.',
+      hint: 'Only a person can change the limits and the highest fee.',
     });
   });
 });

@@ -472,7 +472,7 @@ describe('svcpay batch', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
     tty.type('0sat\r');
     await tty.waitFor(
-      /Pay 0\.00106050 BTC plus at most 0\.00000000 BTC of fees per row in 101 rows\s+from/,
+      /Pay 0\.00106050 BTC plus at most 0\.00000000 BTC in fees per row in 101 rows\s+from/,
     );
     tty.type('y\r');
     expect(await tty.ended).toBe(7);

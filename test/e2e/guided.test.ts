@@ -152,7 +152,7 @@ describe('the guided mode at a terminal', () => {
     for (const command of ['cancel', 'watch']) {
       const tty = svcpayTty(['tx', command], around);
       expect(await tty.ended).toBe(5);
-      expect(tty.text()).toContain('No transaction is in a state that this command takes.');
+      expect(tty.text()).toContain('No transaction has a state that this command accepts.');
     }
   });
 
@@ -160,7 +160,7 @@ describe('the guided mode at a terminal', () => {
     around,
   }) => {
     const tty = svcpayTty(['recipients', 'add', 'ada'], { ...around, columns: 60, rows: 20 });
-    await tty.waitFor('How are they paid?');
+    await tty.waitFor('How do you pay this recipient?');
     tty.type(`${down}${enter}`);
     await tty.waitFor('Pay to');
     tty.type(`ada@example.com${enter}`);
@@ -176,7 +176,7 @@ describe('the guided mode at a terminal', () => {
     ['config set network', 'Missing VALUE:'],
     [
       'send',
-      'Not sent: missing DESTINATION and --yes: no question can be asked, stdin is not a terminal.',
+      'Not sent: missing DESTINATION and --yes. svcpay cannot ask, because stdin is not a terminal.',
     ],
     ['send lightning --yes', 'Not sent: missing INVOICE:'],
     ['send onchain', 'Not sent: missing ADDRESS, AMOUNT (e.g. 50000sat) and --yes:'],

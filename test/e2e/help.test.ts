@@ -142,12 +142,12 @@ describe.concurrent('svcpay with an invalid command line', () => {
       line: ['send', 'a@b.com', '1sat', '--quote-only=false'],
       message: 'Not sent: --quote-only takes no value.',
     },
-    { line: ['wallets', '--timeout'], message: '--timeout needs DURATION after it.' },
+    { line: ['wallets', '--timeout'], message: '--timeout must be followed by DURATION.' },
     { line: ['config', 'unset'], message: 'KEY is missing.' },
     {
       line: ['sandbox', 'clock'],
       message:
-        '"sandbox clock" needs one of: show, advance, freeze, thaw.\n  svcpay sandbox clock --help',
+        '"sandbox clock" must be followed by one of: show, advance, freeze, thaw.\n  svcpay sandbox clock --help',
     },
   ];
   test.for(

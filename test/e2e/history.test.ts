@@ -63,7 +63,7 @@ describe('svcpay tx list', () => {
       expect((await svcpay(many, around)).stdout.trim()).toBe(rent);
       const none = await svcpay(['tx', 'list', '--search', 'zebra', '-o', 'table'], around);
       expect(none).toMatchObject({ exitCode: 0, stdout: '' });
-      expect(none.stderr).toContain('Nothing found for "zebra" in all of history');
+      expect(none.stderr).toContain('No transaction matches "zebra" (all of history).');
       const paged = ['tx', 'list', '--search', 'ada', '--page', '2'];
       expect(await svcpay(paged, around)).toMatchObject({ exitCode: 2 });
     },
@@ -206,7 +206,9 @@ describe('svcpay tx list', () => {
     expect(quote).not.toBe('');
     const run = await svcpay(['tx', 'list', '--page', '99', '--limit', '2'], around);
     expect(run).toMatchObject({ exitCode: 0, stdout: '' });
-    expect(run.stderr).toMatch(/^(?:Page 99 is empty|There is no page 99: the last is \d+)\.\n$/);
+    expect(run.stderr).toMatch(
+      /^(?:Page 99 is empty|There is no page 99. The last page is \d+)\.\n$/,
+    );
   });
 
   test('shows references that svcpay tx get accepts instead of transaction ids', async ({
@@ -267,7 +269,7 @@ describe('svcpay tx list', () => {
       expect(pages.flat()).toEqual(all.stdout.trim().split('\n'));
       const first = await svcpay(['tx', 'list', '--limit', '3', '--json'], around);
       expect(first.json()).toHaveLength(3);
-      expect(first.stderr).toBe('Page 1 of 3. The next: --page 2; every page: --all\n');
+      expect(first.stderr).toBe('Page 1 of 3. Next page: --page 2. All pages: --all\n');
     },
   );
 
@@ -298,7 +300,7 @@ describe('svcpay tx list', () => {
     [
       'a --since that is later than --until',
       ['--since', '1h', '--until', '2h'],
-      /--since is later than --until/,
+      /--since must not be later than --until/,
     ],
     [
       'a mistyped state in --state',
@@ -369,7 +371,10 @@ describe('svcpay tx confirm', () => {
     expect(first).toMatchObject({ exitCode: 0 });
     expect(confirmed(first)).toMatchObject({ txnId: quote, txnState: 'completed' });
     const again = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], around);
-    expect(again).toMatchObject({ exitCode: 0, stderr: 'Already completed; nothing was done.\n' });
+    expect(again).toMatchObject({
+      exitCode: 0,
+      stderr: 'Nothing moved: this transaction was already completed.\n',
+    });
     expect(around.sandbox.requests('PUT', `/api/v2/transaction/${quote}/confirm`)).toHaveLength(1);
   });
 
@@ -564,7 +569,7 @@ describe('svcpay tx export', () => {
 
   test.for([
     ['a command line without a format', [], /-o csv, -o jsonl, -o hledger, -o beancount/],
-    ['--json together with --format csv', ['--format', 'csv', '--json'], /export is one of csv/],
+    ['--json together with --format csv', ['--format', 'csv', '--json'], /writes only csv/],
   ] as const)('refuses %s', async ([, args, message], { around }) => {
     const run = await svcpay(['tx', 'export', ...args], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });

@@ -116,14 +116,14 @@ describe('svcpay limits', () => {
     expect(quoted).toMatchObject({
       exitCode: 0,
       stderr: expect.stringMatching(
-        /your limits stop this payment: 0\.0000100\d BTC is over your daily limit of 0\.00001500 BTC/,
+        /your limits refuse this payment because 0\.0000100\d BTC is over your daily limit of 0\.00001500 BTC/,
       ),
     });
     expect(quoted.json()).toMatchObject({ txnState: 'quoted' });
     expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 7, stdout: '' });
     await svcpay(['limits', 'allow', 'ada@example.com'], around);
     expect((await svcpay([...line, '--quote-only'], around)).stderr).toContain(
-      'your limits stop this payment: satoshi@example.com is not on your allow-list',
+      'your limits refuse this payment because satoshi@example.com is not on your allow-list',
     );
     expect(confirmations(around)).toBe(1);
   });

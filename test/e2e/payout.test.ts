@@ -241,7 +241,7 @@ describe('svcpay payout at a terminal', () => {
     await around.sandbox.clock.freeze();
     const tty = svcpayTty(['payout'], { ...around, rows: 24 });
     await choose(tty, 'Country to pay out to', 'kenya', 'Kenya');
-    await tty.waitFor('? Mobile wallet of');
+    await tty.waitFor('? Mobile wallet');
     tty.type(escape);
     await choose(tty, 'Country to pay out to', 'vietn', 'Vietnam (VND)');
     await choose(tty, 'Bank', 'vietcom', 'Vietcombank (970436)');

@@ -284,7 +284,7 @@ describe('svcpay batch --sealed', () => {
     batchFile(home, october.slice(1), head);
     const there = await svcpay(['batch', file, '--yes', '--sealed', seal, '--json'], elsewhere);
     expect(there).toMatchObject({ exitCode: 2 });
-    expect(there.error().message).toContain('not the sealed batch');
+    expect(there.error().message).toContain('differs from the sealed batch');
   });
 });
 

@@ -119,7 +119,7 @@ describe('svcpay tx resolve', () => {
     await pending.ended;
     const listed = pending.text();
     const first = svcpayTty(['tx', 'resolve', 'order-1'], around);
-    await first.waitFor(/What does the service say\?/);
+    await first.waitFor(/did the money move\?/);
     first.type('\r');
     await first.waitFor(/Source of the answer/);
     first.type('ticket 4711\r');

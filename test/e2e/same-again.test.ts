@@ -34,7 +34,7 @@ describe('svcpay send after an equal payment with an unknown outcome', () => {
       /^Not sent: you sent 1 300 sat to ada@example\.com .*outcome is not known yet\.$/,
     );
     expect(again.error().hint).toBe(
-      `To send it once more, add --again. To follow the earlier payment: svcpay tx resume ${txnId}`,
+      `To send the same amount again, add --again. To follow the earlier payment: svcpay tx resume ${txnId}`,
     );
     expect(confirmations(around)).toBe(before);
   });

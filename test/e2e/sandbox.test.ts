@@ -169,7 +169,7 @@ describe('svcpay sandbox', () => {
       'a fault with an invalid --body',
       ['status', '--status', '500', '--body', '{'],
       2,
-      '--body is not JSON',
+      '--body must be JSON',
     ],
   ] as const)('refuses %s', async ([, args, exit, message], { around }) => {
     const run = await svcpay(['sandbox', 'fault', 'add', ...args], around);

@@ -335,7 +335,7 @@ const bad: readonly Bad[] = [
   {
     why: 'a --max-fee in the currency of another wallet',
     args: (it) => [it, '--max-fee', '1usdt'],
-    message: /--max-fee 1usdt is in USDT.*Write it in BTC, e\.g\. 100sat/s,
+    message: /--max-fee 1usdt is in USDT.*Write --max-fee in BTC, e\.g\. 100sat/s,
   },
   {
     why: 'an amount before the destination',
@@ -374,7 +374,7 @@ describe('svcpay send at a terminal', () => {
     [
       'an LNURL',
       [lnurl, '5usdt', '--from', 'USDT'],
-      ['service.com   where the LNURL leads', 'Rate', /1 BTC ≈/, /You pay\s+5\.0125 USDT/],
+      ['service.com   host of the LNURL', 'Rate', /1 BTC ≈/, /You pay\s+5\.0125 USDT/],
     ],
     [
       'a TRON address',
@@ -532,7 +532,7 @@ describe('svcpay send at a terminal', () => {
     );
     await tty.waitFor('over Lightning or on-chain');
     tty.type('\u001B[B\r');
-    await tty.waitFor('as the URI says');
+    await tty.waitFor('text from the URI');
     await tty.waitFor(bitcoin);
     await tty.waitFor(/Pay .*\? /);
     tty.type('n\r');

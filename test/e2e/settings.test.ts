@@ -217,7 +217,7 @@ describe('svcpay before a change that is hard to undo', () => {
     await tty.waitFor(/raises the limit per day from 0\.00005000 BTC to\s+0\.00050000 BTC/);
     tty.resize(140, 45);
     tty.type('5000sat\r');
-    await tty.waitFor('That is not');
+    await tty.waitFor('To confirm, type');
     tty.type('\u007F'.repeat(7) + '50000sat\r');
     expect(await tty.ended).toBe(0);
     expect(await limit()).not.toBe(low);

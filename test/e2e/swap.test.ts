@@ -69,12 +69,12 @@ describe('svcpay swap', () => {
     [
       'an amount in the destination currency without --receive',
       ['100000sat', 'USDT', 'BTC'],
-      /what arrives in the BTC wallet\.\s+Add --receive/,
+      /the amount that you pay\.\s+To receive \S+, add --receive/,
     ],
     [
       'an amount in the source currency with --receive',
       ['25usdt', 'USDT', 'BTC', '--receive'],
-      /what leaves the USDT wallet\.\s+Leave --receive out/,
+      /the amount that you receive\.\s+To debit \S+, remove --receive/,
     ],
     [
       'an amount in a currency of neither wallet',

@@ -133,7 +133,7 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
     around,
   }) => {
     const tty = svcpayTty(['webhook', 'listen', '--port', '0'], around);
-    await tty.waitFor(/Made a webhook secret and saved it in[^]*Listening on/);
+    await tty.waitFor(/Created a webhook secret and saved it in[^]*Listening on/);
     tty.type(interrupt);
     await tty.ended;
     expect(await svcpay(['webhook', 'listen', '--print-secret', '-q'], around)).toMatchObject({
@@ -187,7 +187,7 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
       const [, last = ''] = rowsWritten.at(-1)?.split(',') ?? [];
       expect(shown).toMatch(
         new RegExp(
-          `The export is incomplete: it has ${count}(?: of \\d{3})? transactions, the last one ${last} of 20`,
+          `The export is incomplete: it contains ${count}(?: of \\d{3})? transactions, ending with ${last} of 20`,
         ),
       );
     },

@@ -93,9 +93,9 @@ describe('svcpay webhook consumers', () => {
     await second.ended;
     servedAgo(home, consumer, 31 * dayMs);
     const third = await startListening([], { home });
-    await until(() => third.stderr().includes('No receiver has served'));
+    await until(() => third.stderr().includes('no receiver has served'));
     third.child.kill('SIGTERM');
-    expect((await third.ended).stderr).toContain('Dropped: 1 event that waited for it');
+    expect((await third.ended).stderr).toContain('svcpay dropped 1 waiting event of');
     expect((await svcpay(['webhook', 'consumers', 'list', '--json'], { home })).json()).toEqual([]);
   });
 
@@ -114,7 +114,7 @@ describe('svcpay webhook consumers', () => {
     [
       'a consumer name with a blank',
       ['--forward-to', 'http://a/', '--consumer', 'a b'],
-      'is not a name of a consumer',
+      'is not a consumer name',
     ],
   ] as const)('refuses %s at the start of webhook listen', async ([, args, why], { home }) => {
     const run = await startSvcpay(['webhook', 'listen', '--port', '0', ...args], {

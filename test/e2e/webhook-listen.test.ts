@@ -52,7 +52,7 @@ describe('svcpay webhook listen', () => {
       { txnId: 't2', txnState: 'srccreated', outOfOrder: true },
     ]);
     expect(run.stderr).toContain('5 events · 1 duplicate · 1 out of order · 1 wrong signature');
-    expect(run.stderr).toContain('Gap: no event of srccreated for t1');
+    expect(run.stderr).toContain('Gap: transaction t1 has no event for srccreated');
     expect(existsSync(listener.readyFile)).toBe(false);
   });
 
@@ -85,7 +85,7 @@ describe('svcpay webhook listen', () => {
     for (const isFirst of [true, false]) {
       const tty = svcpayTty(listen, { home });
       await tty.waitFor(/registered with the embedded\s+sandbox until\s+you leave/);
-      expect(tty.text().includes('Made a webhook secret')).toBe(isFirst);
+      expect(tty.text().includes('Created a webhook secret')).toBe(isFirst);
       const url = /http:\/\/127\.0\.0\.1:\d+/.exec(tty.text())?.[0] ?? '';
       expect(await webhooks()).toMatchObject([{ callback: expect.stringContaining(url) }]);
       const { stdout: invoice } = await svcpay(

@@ -111,7 +111,7 @@ describe('svcpay under a rate limit', { concurrent: true }, () => {
       expect(time.pauses).toHaveLength(1);
       expect(time.pauses[0]).toBeGreaterThan((seconds - 2) * 1_000);
       expect(time.pauses[0]).toBeLessThanOrEqual((seconds + 1) * 1_000);
-      expect(run.stderr).toMatch(/Rate limit of the service: waiting [5-8] s/);
+      expect(run.stderr).toMatch(/Waiting [5-8] s, because the service limits requests/);
     },
   );
 
@@ -182,6 +182,6 @@ describe('svcpay tx list', () => {
     expect(JSON.parse(end.stdout)).toHaveLength(95);
     expect(tooMany).toBe(0);
     expect(time.pauses.length).toBeGreaterThanOrEqual(2);
-    expect(end.stderr).toMatch(/Rate limit of the service: waiting/);
+    expect(end.stderr).toMatch(/because the service limits requests/);
   });
 });

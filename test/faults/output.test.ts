@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { startSvcpay, svcpay } from '../support/svcpay.js';
 import { test } from '../support/faults.js';
 
-const lost = 'stdout cannot be written (ENOSPC): its output is lost.';
+const lost = 'svcpay could not write its output to stdout (ENOSPC).';
 
 describe.concurrent('svcpay send', () => {
   const outputs = [

@@ -137,7 +137,7 @@ describe.each(
     inbox.sql(failing);
     const listener = await startListening([], inbox.around());
     expect(await deliver(listener.url, event('new'))).toBe(200);
-    await until(() => listener.stderr().includes('Old events could not be deleted'));
+    await until(() => listener.stderr().includes('svcpay could not delete old events'));
     listener.child.kill('SIGINT');
     expect(await listener.ended).toMatchObject({
       exitCode: 0,
@@ -152,7 +152,7 @@ describe.each(
       const inbox = await open();
       inbox.sql('ALTER TABLE events RENAME COLUMN updated_at TO elsewhere');
       const listener = await startListening(['--enrich'], { ...inbox.around(), sandbox });
-      await until(() => listener.stderr().includes('The inbox could not be searched'));
+      await until(() => listener.stderr().includes('svcpay could not search the inbox'));
       inbox.sql('ALTER TABLE events RENAME COLUMN elsewhere TO updated_at');
       await until(async () => (await deliver(listener.url, event('new'))) === 200);
       listener.child.kill('SIGINT');

@@ -166,7 +166,7 @@ describe('the live line at the end of a wait', () => {
   };
 
   test('rings the bell and sends a notification after a long wait, unless interrupted', () => {
-    expect(ended(11_000)).toContain('\u0007\u001B]9;svcpay: the wait is over\u001B\\');
+    expect(ended(11_000)).toContain('\u0007\u001B]9;svcpay: finished waiting\u001B\\');
     expect(ended(9_000)).not.toContain('\u0007');
     expect(ended(11_000, {}, true)).not.toContain('\u0007');
   });

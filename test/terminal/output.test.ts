@@ -414,7 +414,7 @@ describe('the --fields option', () => {
     { fields: ['id'] },
   ])('refuses -q together with the options %j', (also) => {
     expect(() => createOutput(openPlainScreen(pipe).terminal, { ...also, quiet: true })).toThrow(
-      'Remove one of them',
+      'not both',
     );
   });
 });
@@ -591,7 +591,7 @@ test('createOutput replaces symbols with ASCII of equal width if the locale lack
 test('createOutput refuses --json together with another format', () => {
   const { terminal } = openPlainScreen();
   expect(() => createOutput(terminal, { json: true, format: 'csv' })).toThrow(
-    '--json and -o csv are two formats.',
+    'Use either --json or -o csv, not both.',
   );
   expect(createOutput(terminal, { json: true, format: 'json' }).format).toBe('json');
 });

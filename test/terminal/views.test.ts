@@ -310,7 +310,7 @@ describe('receipt', () => {
     ['Nothing was taken from your BTC wallet.', 'lightning', 'failed'],
     ['Returned to your BTC wallet.', 'on-chain', 'failed'],
     ['Returned to your BTC wallet.', 'vnd-instant', 'rejected'],
-    ['The service may hold 0.01002500 BTC: ask it, with this id.', 'on-chain', 'error'],
+    ['The service may hold 0.01002500 BTC. Ask the service about this id.', 'on-chain', 'error'],
   ] as const)(
     'shows "%s" for a payment with the method %s in state %s',
     ([place, method, state]) => {
@@ -438,7 +438,7 @@ describe('waitingText', () => {
         what: 'a payment on its way',
         txn: sent,
         ms: 4 * 60_000,
-        text: `4 min · ${usually} · Ctrl-C is safe: the payment goes on`,
+        text: `4 min · ${usually} · Ctrl-C is safe: the payment continues`,
       },
       { what: 'a quote', txn: transaction({ txnState: 'quoted' }), ms: 60_000, text: '' },
       {
@@ -828,8 +828,8 @@ describe('failureLines', () => {
         shown: ['Interrupted: nothing moved.'],
       },
       {
-        failure: new Failure('interrupted', 'Interrupted at a question.'),
-        shown: ['Nothing moved: interrupted at a question.'],
+        failure: new Failure('interrupted', 'Interrupted during a question.'),
+        shown: ['Nothing moved: interrupted during a question.'],
       },
       { failure: new Failure('unexpected', 'Something broke.'), shown: ['Something broke.'] },
       {
@@ -859,10 +859,10 @@ describe('failureLines', () => {
 
   test('puts the command of a hint on its own line if the hint does not fit', () => {
     const failure = new Failure('authentication', 'You are not logged in.', {
-      hint: 'svcpay login, or try it without an account: svcpay --sandbox wallets',
+      hint: 'svcpay login, or try the sandbox without an account: svcpay --sandbox wallets',
     });
     expect(failureLines(failure, { money: false, canvas: plain(60) }).slice(1)).toEqual([
-      '  svcpay login, or try it without an account:',
+      '  svcpay login, or try the sandbox without an account:',
       '  svcpay --sandbox wallets',
     ]);
     expect(failureLines(failure, { money: false, canvas: plain(80) })).toHaveLength(2);

@@ -54,14 +54,15 @@ function hintFor(
   tool: string | undefined,
 ): string | undefined {
   if (kind === 'limit') {
-    const person = 'Only a person can change limits and the highest fee.';
+    const person = 'Only a person can change the limits and the highest fee.';
     const command = /svcpay .*/.exec(hint ?? '')?.[0];
-    return command === undefined ? person : `${person} They can run: ${command}`;
+    return command === undefined ? person : `${person} A person can run: ${command}`;
   }
-  if (next !== undefined && tool === undefined)
-    return `Only a person can do this: ${commandFor(next)}`;
+  if (next !== undefined && tool === undefined) return `Only a person can run: ${commandFor(next)}`;
   if (kind === 'temporary' || kind === 'pending')
-    return row.effect === 'reads' ? 'Call it again.' : 'Call it again with the same inputs.';
+    return row.effect === 'reads'
+      ? `Call ${row.name} again.`
+      : `Call ${row.name} again with the same inputs.`;
   const words = hint === undefined ? undefined : inInputs(row, hint);
   if (words === undefined || forPeople.test(words)) return undefined;
   return tool === undefined ? words : `${words}: call ${tool}`;

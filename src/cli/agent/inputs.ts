@@ -75,7 +75,7 @@ export function readGiven(
       const problem = problemOf(own, input, value);
       if (problem !== undefined) problems.push(problem);
       else if (read.has(own) && read.get(own) !== value)
-        problems.push(`${own} is given twice, with different values`);
+        problems.push(`${own} has two different values`);
       read.set(own, inForm(input, value));
     }
   }
@@ -108,30 +108,31 @@ const described = (name: string, description: string | undefined): string =>
 function unknownInput(tool: string, takes: Inputs, word: string): string {
   const names = Object.keys(takes);
   const meant = nearest(word, names);
-  if (meant !== undefined) return `${clip(word)} is not an input of ${tool}: ${meant} is`;
-  const accepted = names.length === 0 ? 'it has none' : `it takes ${names.join(', ')}`;
-  return `${clip(word)} is not an input of ${tool}: ${accepted}`;
+  if (meant !== undefined)
+    return `${clip(word)} is not an input of ${tool} (did you mean ${meant}?)`;
+  const accepted = names.length === 0 ? 'it has no inputs' : `its inputs are ${names.join(', ')}`;
+  return `${clip(word)} is not an input of ${tool} (${accepted})`;
 }
 
 function problemOf(name: string, input: Input, value: unknown): string | undefined {
   const given = `${name} is ${clip(JSON.stringify(value))}`;
   const { type, enum: choices, minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = input;
   if (type === 'boolean')
-    return typeof value === 'boolean' ? undefined : `${given}: true or false is needed`;
+    return typeof value === 'boolean' ? undefined : `${given} but must be true or false`;
   if (type === 'integer') {
     const isWhole = Number.isSafeInteger(value) || /^\d{1,15}$/.test(String(value));
     return isWhole && Number(value) >= minimum && Number(value) <= maximum
       ? undefined
-      : `${given}: a whole number from ${minimum} to ${maximum} is needed`;
+      : `${given} but must be a whole number from ${minimum} to ${maximum}`;
   }
   if (amounts.has(name) && (typeof value === 'string' || typeof value === 'number'))
     return whyUnreadable(name, () => parseAmount(String(value)));
   const isText = (each: unknown): boolean => typeof each === 'string' && each !== '';
   if (type === 'array' && ![value].flat().every(isText))
-    return `${given}: a list of texts is needed`;
-  if (type === 'string' && !isText(value)) return `${given}: a text is needed`;
+    return `${given} but must be a list of texts`;
+  if (type === 'string' && !isText(value)) return `${given} but must be a text`;
   if (choices !== undefined && !choices.some((each) => isChoice(each, value)))
-    return `${given}: allowed are ${choices.join(', ')}`;
+    return `${given} but must be one of ${choices.join(', ')}`;
   return undefined;
 }
 

@@ -29,7 +29,7 @@ export const mcp = (tree: Branch): Command =>
   defineCommand({
     options: {
       allowPayments: flag().describe(
-        'also offer the tools that move money, within all limits; needs a limit per day',
+        'also offer the tools that move money, within all limits; requires a daily limit',
       ),
       maxFee: word('AMOUNT|PERCENT', readMaxFee)
         .otherwise(usualMaxFee)
@@ -40,19 +40,21 @@ export const mcp = (tree: Branch): Command =>
       [
         'svcpay limits set --per-payment 20000sat --per-day 100000sat && ' +
           'svcpay mcp --allow-payments',
-        'may also pay',
+        'also offers tools that pay',
       ],
     ],
     async run({ allowPayments, maxFee }, context) {
       const { stdout, signal, version } = context;
       if (context.settings.accountId !== undefined) await context.account();
       if (allowPayments && (await dailyLimits(signal, context)).length === 0) {
-        throw new Failure('limit', 'Tools that move money need a limit per day, and none is set.', {
+        throw new Failure('limit', '--allow-payments requires a daily limit, and none is set.', {
           hint: limitHint('BTC'),
         });
       }
       if (context.stdin.isTTY)
-        context.out.say('This serves a program, one JSON message per line. Ctrl-C ends it.');
+        context.out.say(
+          'svcpay mcp serves a program, with one JSON message per line. Press Ctrl-C to stop.',
+        );
       const stdin = context.stdin.open();
       signal.addEventListener('abort', () => stdin.destroy(), { once: true });
       const offered = tools.filter(({ effect }) => allowPayments || effect !== 'pays');
@@ -136,7 +138,7 @@ function payCall(row: ToolRow, { txnId, ...given }: GivenInputs): ToolRow {
   if (others.length > 0) {
     throw new Failure(
       'usage',
-      `Not called: txnId pays that quote as it is. Leave out ${others.join(', ')}.`,
+      `Not called: txnId pays the quote unchanged. Omit ${others.join(', ')}.`,
     );
   }
   return { ...row, command: 'tx confirm', as: ({ txnId: id, ...rest }) => ({ id, ...rest }) };
@@ -168,7 +170,7 @@ async function checkPayment(
   if (!(await dailyLimits(signal, context)).includes(from)) {
     throw new Failure(
       'limit',
-      `Not sent: no limit per day is set for ${from}, and without a limit an agent pays nothing.`,
+      `Not sent: no daily limit is set for ${from}. An agent can pay only within a daily limit.`,
       { hint: limitHint(from) },
     );
   }
@@ -210,7 +212,7 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
   if (own === undefined) {
     throw new Failure(
       'limit',
-      `Not sent: the highest fee here is ${most}, and the fees of this payment are in ${ccy}.`,
+      `Not sent: the highest fee of the server is ${most}, but this payment's fees are in ${ccy}.`,
     );
   }
   if (typeof given !== 'string') return most;
@@ -221,8 +223,8 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
     return new Big(requestedFee.amount).lt(own.amount) ? given : most;
   throw new Failure(
     'usage',
-    `Not sent: maxFee is ${given}, and the highest fee here is ${most}. ` +
-      'Write it in the same form, or omit it.',
+    `Not sent: maxFee is ${given}, but the highest fee of the server is ${most}. ` +
+      'Write maxFee in the same form, or omit it.',
   );
 }
 

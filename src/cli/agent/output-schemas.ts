@@ -91,7 +91,7 @@ export const record: OutputSchema = { type: 'object' };
 
 export const wallet = from(walletFields, {
   'ccy!': '',
-  amount: 'total, with what is reserved',
+  amount: 'total, including reserved money',
   availableBalance: 'spendable now',
 });
 
@@ -110,7 +110,7 @@ export const fullTransaction = object({
   ...transaction.properties,
   txnState: field(
     text,
-    'quoted; srcintent, srccreated, destsent: on the way; completed: paid; failed, rejected, ' +
+    'quoted; srcintent, srccreated, destsent: in flight; completed: paid; failed, rejected, ' +
       'error, expired, usercanceled: not paid',
     true,
   ),
@@ -121,7 +121,7 @@ export const fullTransaction = object({
     createdAt: 'epoch ms',
   }).properties,
   sourceReq: field(fields, `where the money comes from: ${side}`, true),
-  destReq: field(fields, 'where it goes, alike', true),
+  destReq: field(fields, 'where the money goes, with the same fields as sourceReq', true),
 });
 
 export const page = object({
@@ -150,7 +150,7 @@ export const spending = object({
 
 export const quote = object({
   ...transaction.properties,
-  total: field(decimal, 'leaves the wallet, fees included, in sourceReq.ccy'),
+  total: field(decimal, 'amount debited in sourceReq.ccy, fees included'),
 });
 
 export const rate = from(rateFields, { 'pair!': '', base: '', quote: '', rate: '' });

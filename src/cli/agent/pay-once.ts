@@ -67,13 +67,13 @@ export function refuseAmong(
   const name = txnId ?? earlier.ref;
   throw new Failure(
     'usage',
-    'Not sent: the same amount to the same destination is paid already, or being paid, ' +
+    'Not sent: an equal payment to this destination is already paid or in flight ' +
       `as ${earlier.ref} (${name}).`,
     {
       txnId: txnId ?? undefined,
       hint:
-        `For the same purpose use the reference ${earlier.ref}; for a different payment give ` +
-        `differentFrom ${name}. The earlier payment`,
+        `For the same purpose, use the ref ${earlier.ref}. For a different payment, set ` +
+        `differentFrom to ${name}. To see the earlier payment`,
       next: { do: 'show', id: name },
     },
   );

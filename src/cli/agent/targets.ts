@@ -55,7 +55,7 @@ export function payoutDraft(given: RawValues, { config, settings }: Context) {
   const draft = readDraft(flags, config.read().recipients, settings.profile.sender);
   const missing = missingAnswers(draft);
   if (missing.length > 0)
-    throw new Failure('usage', `Not called: missing for a payout: ${missing.join(', ')}.`);
+    throw new Failure('usage', `Not called: a payout must also have ${missing.join(', ')}.`);
   return draft;
 }
 
@@ -86,14 +86,17 @@ const readQuote: ReadRequest = async (given, context) => {
   const { client } = await context.account();
   const txn = await client.transaction(String(given['id']));
   if (directionOf(txn) === 'receive')
-    throw new Failure('usage', `Not sent: ${txn.txnId} is not a payment, it receives money.`);
+    throw new Failure(
+      'usage',
+      `Not sent: transaction ${txn.txnId} receives money and cannot be paid.`,
+    );
   const { sourceReq, destReq } = txn;
   const [own] = attemptNamed(txn.extRefId ?? '');
   if (given['ref'] !== undefined && given['ref'] !== own)
     throw new Failure(
       'usage',
-      `Not called: ref is ${String(given['ref'])}, and the reference of this quote is ${own}. ` +
-        'Leave ref out.',
+      `Not called: ref is ${String(given['ref'])}, but the reference of this quote is ${own}. ` +
+        'Omit ref.',
     );
   const slow = methodProperties(destReq.method)?.pace !== 'quick';
   return { from: sourceReq.ccy ?? '', target: undefined, slow };

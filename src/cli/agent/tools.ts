@@ -41,28 +41,26 @@ export interface ToolRow {
 
 export const shortWait = '--wait-timeout=20s';
 
-const ref = text('names the purpose, e.g. order-118; the same ref never pays twice');
-const note = text('for yourself');
-const maxFee = text("lower than the server's limit: 100sat or 1%");
-const differentFrom = text(
-  'txnId of the earlier payment, if this equal payment is another on purpose',
-);
-const request = { amount: text('50000sat, or 10usd at the current rate'), ref, note };
+const ref = text('name of the purpose, e.g. order-118; the same ref never pays twice');
+const note = text('a note for yourself');
+const maxFee = text("highest fee, below the server's limit: 100sat or 1%");
+const differentFrom = text('txnId of an earlier equal payment, if you intend to pay again');
+const request = { amount: text('e.g. 50000sat, or 10usd at the current rate'), ref, note };
 
 const send: Inputs = {
   destination: text('invoice, address, LNURL, Lightning Address or bitcoin: URI'),
-  amount: text('with unit: 50000sat, 25usdt; 10usd needs from BTC. An invoice has its own'),
-  spend: text('instead of amount: fix the debit (USDT, LNURL)'),
+  amount: text('amount with unit: 50000sat, 25usdt; 10usd requires from BTC; not for an invoice'),
+  spend: text('amount to debit, instead of amount (USDT, LNURL)'),
   from: text('wallet that pays: BTC, USDT …'),
-  via: oneOf(['lightning', 'on-chain'], 'for a bitcoin: URI'),
+  via: oneOf(['lightning', 'on-chain'], 'rail for a bitcoin: URI'),
   deductFees: yesNo('take the fees out of the amount'),
   ref,
 };
 
 const swap: Inputs = {
-  amount: text('in the currency of from (debited) or of to (received): 25usdt'),
-  from: text('wallet'),
-  to: text('wallet'),
+  amount: text('in the currency of from (debited) or to (received), e.g. 25usdt'),
+  from: text('wallet that pays'),
+  to: text('wallet that receives'),
   ref,
 };
 
@@ -70,21 +68,21 @@ const parties = ['sender', 'recipient'].flatMap((who) =>
   ['Name', 'Country', 'Phone', 'Address'].map((what) => [`${who}${what}`, text()] as const),
 );
 const payout: Inputs = {
-  amount: text('what arrives, e.g. 500000vnd'),
-  country: text('two letters'),
-  method: text('from payout_methods, if the country has several'),
+  amount: text('amount the recipient gets, e.g. 500000vnd'),
+  country: text('two-letter code'),
+  method: text('method from payout_methods, if the country has several'),
   institution: text('institutionCode from institutions'),
-  institutionName: text('if it is not listed'),
+  institutionName: text('name of an institution that is not listed'),
   acctNum: text('account or phone number'),
   acctName: text('name on the account'),
   recipient: text('name of a saved recipient, instead of its fields'),
   senderType: oneOf(['individual', 'business']),
   recipientType: oneOf(['individual', 'business']),
   ...Object.fromEntries(parties),
-  purpose: whole(0, highestCode, 'code of the service'),
-  source: whole(0, highestCode, 'code of the service'),
-  relationship: whole(0, highestCode, 'code of the service'),
-  from: text('wallet that pays (BTC)'),
+  purpose: whole(0, highestCode, 'code for the purpose of the payment'),
+  source: whole(0, highestCode, 'code for the source of the funds'),
+  relationship: whole(0, highestCode, 'code for the relationship to the recipient'),
+  from: text('wallet that pays (default BTC)'),
   ref,
 };
 
@@ -106,7 +104,7 @@ const onLine = {
     if (ccy !== debited && ccy !== received) {
       throw new Failure(
         'usage',
-        `Not called: amount is ${String(amount)}: write it in ${debited} (debited) ` +
+        `Not called: amount is ${String(amount)} but must be in ${debited} (debited) ` +
           `or in ${received} (received).`,
       );
     }
@@ -116,12 +114,12 @@ const onLine = {
   days: ({ since, until }: GivenInputs): GivenInputs => ({ from: since, to: until }),
 };
 
-const txnId = text('of the quote or payment, or its ref');
-const asQuote = 'Moves nothing; expires unless paid. To pay it at this price: pay its txnId.';
+const txnId = text('txnId or ref of the quote or payment');
+const asQuote = 'Moves no money. To pay the quote at its price, call pay with its txnId.';
 const once =
-  'Irreversible; within the limits that a person has set. The same ref again reports or ' +
+  'Irreversible. Stays within the limits that a person has set. A repeated ref reports or ' +
   'resumes the same payment. ' +
-  'outcome "pending": its end is not known, call resume, never pay again.';
+  'If outcome is "pending", call resume and never pay again.';
 
 export const tools: readonly ToolRow[] = [
   {
@@ -159,7 +157,7 @@ export const tools: readonly ToolRow[] = [
     takes: { text: text('invoice, address, LNURL or bitcoin: URI') },
     needs: ['text'],
     gives: out.decoded,
-    about: 'Reads a destination offline: who is paid, how much, until when.',
+    about: 'Decodes a destination offline: payee, amount and expiry.',
   },
   {
     name: 'transactions',
@@ -168,18 +166,18 @@ export const tools: readonly ToolRow[] = [
     always: ['--output=page'],
     effect: 'reads',
     takes: {
-      since: text('2h, 30d, 2026-03-01 or ISO time'),
-      until: text('inclusive'),
-      state: texts('such as completed, failed'),
+      since: text('first time: 2h, 30d, 2026-03-01 or ISO time'),
+      until: text('last time, inclusive'),
+      state: texts('e.g. completed, failed'),
       srcMethod: texts('servicepay (own wallet), lightning, on-chain …'),
       destMethod: texts('servicepay, lightning, lnurl, on-chain, tron …'),
-      excludeSrcMethod: texts('methods'),
-      excludeDestMethod: texts('methods'),
-      limit: whole(1, 1000, 'rows per page (20)'),
+      excludeSrcMethod: texts('methods to exclude'),
+      excludeDestMethod: texts('methods to exclude'),
+      limit: whole(1, 1000, 'rows per page (default 20)'),
       page: whole(1, 1_000_000),
     },
     gives: out.page,
-    about: 'Transactions, newest first. While more is true, ask for the next page.',
+    about: 'Transactions, newest first. If more is true, request the next page.',
   },
   {
     name: 'transaction',
@@ -189,7 +187,8 @@ export const tools: readonly ToolRow[] = [
     takes: { id: txnId },
     needs: ['id'],
     gives: out.fullTransaction,
-    about: 'A transaction in its present state. Its fields are those of every transaction here.',
+    about:
+      'One transaction in its current state. The other tools return transactions with these fields.',
   },
   {
     name: 'spending',
@@ -215,7 +214,8 @@ export const tools: readonly ToolRow[] = [
     needs: ['id'],
     as: ({ id }) => ({ ids: id }),
     gives: out.transaction,
-    about: 'Waits up to 20 s for its end. outcome "pending": not yet, call it again.',
+    about:
+      'Waits up to 20 s until a transaction is final. If outcome is "pending", call watch again.',
   },
   {
     name: 'pending',
@@ -235,7 +235,7 @@ export const tools: readonly ToolRow[] = [
     takes: request,
     needs: ['amount'],
     gives: out.transaction,
-    about: 'Makes an invoice to be paid by: sourceReq.reqDetails.paymentRequest.',
+    about: 'Creates a Lightning invoice and returns it in sourceReq.reqDetails.paymentRequest.',
   },
   {
     name: 'receive_onchain',
@@ -246,7 +246,8 @@ export const tools: readonly ToolRow[] = [
     takes: unexplained(request),
     needs: ['amount'],
     gives: out.transaction,
-    about: 'Makes a Bitcoin address for one payment: sourceReq.reqDetails.address.',
+    about:
+      'Creates a Bitcoin address for one payment and returns it in sourceReq.reqDetails.address.',
   },
   {
     name: 'receive_address',
@@ -255,18 +256,18 @@ export const tools: readonly ToolRow[] = [
     effect: 'reads',
     takes: {
       ccy: oneOf(['btc', 'usdt', 'lightning']),
-      chain: oneOf(['tron', 'eth'], 'for usdt'),
+      chain: oneOf(['tron', 'eth'], 'chain of a USDT address'),
     },
     needs: ['ccy'],
     gives: out.depositAddress,
-    about: 'A permanent deposit address.',
+    about: 'Shows a permanent deposit address.',
   },
   {
     name: 'payout_methods',
     title: 'Payout methods',
     command: 'payout methods',
     effect: 'reads',
-    takes: { country: text('two letters') },
+    takes: { country: text('two-letter code') },
     gives: list('methods', out.payoutMethod),
     about: 'Countries, currencies and methods of fiat payouts.',
   },
@@ -275,7 +276,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Banks and mobile wallets',
     command: 'payout institutions',
     effect: 'reads',
-    takes: { country: text('two letters') },
+    takes: { country: text('two-letter code') },
     needs: ['country'],
     gives: list('institutions', out.institution),
     about: 'Banks and mobile wallets that payouts to a country reach.',
@@ -287,7 +288,7 @@ export const tools: readonly ToolRow[] = [
     effect: 'reads',
     takes: {},
     gives: list('limits', out.limit),
-    about: 'The spending limits of a person, and how much is left.',
+    about: 'The spending limits that a person has set, and how much is left.',
   },
   {
     name: 'quote',
@@ -313,7 +314,7 @@ export const tools: readonly ToolRow[] = [
     as: onLine.swap,
     gives: out.quote,
     answer: withTotal,
-    about: `The amounts of an exchange between two own wallets. ${asQuote}`,
+    about: `The amounts of an exchange between two of your wallets. ${asQuote}`,
   },
   {
     name: 'quote_payout',
@@ -327,8 +328,8 @@ export const tools: readonly ToolRow[] = [
     answer: withTotal,
     about:
       'The full cost of a fiat payout to a bank account or mobile wallet. ' +
-      `${asQuote} Needs the account, both parties (type, name, country; phone and address for ` +
-      'some) and the codes, or a saved recipient.',
+      `${asQuote} Requires the account, both parties (type, name, country; sometimes phone and ` +
+      'address) and the codes, or a saved recipient.',
   },
   {
     name: 'cancel',
@@ -347,7 +348,7 @@ export const tools: readonly ToolRow[] = [
     always: ['--yes', shortWait],
     effect: 'pays',
     takes: {
-      txnId: text('of a quote: pays it at its price, without destination and amount'),
+      txnId: text('quote to pay at its price, without destination and amount'),
       ...unexplained(send),
       maxFee,
       note,
@@ -356,8 +357,8 @@ export const tools: readonly ToolRow[] = [
     as: onLine.send,
     gives: out.transaction,
     about:
-      'Pays a quote by txnId, or a destination with ref (inputs as in quote) at the price of ' +
-      `that moment: only txnId binds a price. ${once}`,
+      'Pays a quote by txnId at its price, or a destination with ref (inputs as in quote) at ' +
+      `the current price. ${once}`,
   },
   {
     name: 'swap',
@@ -369,7 +370,7 @@ export const tools: readonly ToolRow[] = [
     needs: ['amount', 'from', 'to', 'ref'],
     as: onLine.swap,
     gives: out.transaction,
-    about: 'Exchanges between two own wallets: inputs as in quote_swap, rules as in pay.',
+    about: 'Exchanges between two of your wallets: inputs as in quote_swap, rules as in pay.',
   },
   {
     name: 'payout',
@@ -398,6 +399,6 @@ export const tools: readonly ToolRow[] = [
     takes: { id: txnId },
     needs: ['id'],
     gives: out.transaction,
-    about: 'Finishes or reports an unfinished payment; makes no second payment.',
+    about: 'Finishes or reports an unfinished payment, and never pays a second time.',
   },
 ];

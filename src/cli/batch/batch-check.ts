@@ -109,10 +109,13 @@ async function nameFor(
     message: `${what}. What now?`,
     flag: '--name NAME',
     choices: [
-      { value: true, name: 'Pay them again, in a new run with a name' },
+      { value: true, name: 'Pay these rows again, in a new run' },
       {
         value: false,
-        name: left === 0 ? 'Skip them: pay nothing' : `Skip them: pay the other ${left}`,
+        name:
+          left === 0
+            ? 'Skip these rows and pay nothing'
+            : `Skip these rows and pay the other ${left}`,
       },
     ],
     default: undefined,
@@ -132,15 +135,16 @@ async function nameFor(
 }
 
 function newName(name: string, before: string): string {
-  if (name === '') throw new Failure('usage', 'A new run needs a name.');
-  if (name === before) throw new Failure('usage', `The run ${name} was paid: choose another name.`);
+  if (name === '') throw new Failure('usage', 'Enter a name for the new run.');
+  if (name === before)
+    throw new Failure('usage', `The run ${name} was already paid. Choose another name.`);
   return name;
 }
 
 async function* bytesOf(file: string, { stdin }: Context): AsyncGenerator<Buffer> {
   if (file === '-' && stdin.isTTY) {
-    throw new Failure('usage', 'Nothing is piped in.', {
-      hint: 'Pipe it: … | svcpay batch - --yes',
+    throw new Failure('usage', 'Nothing is piped into svcpay.', {
+      hint: 'Pipe the rows: … | svcpay batch - --yes',
     });
   }
   try {
@@ -216,7 +220,7 @@ function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failu
   const bad = new Set(problems.filter(({ line }) => line > 0).map(({ line }) => line)).size;
   const what =
     bad === 0
-      ? 'the batch as a whole cannot be paid'
+      ? 'the batch cannot be paid as a whole (see above)'
       : `${bad} of ${counted(rows, 'row')} cannot be paid (see above)`;
   const advice =
     kind === 'limit'

@@ -259,7 +259,7 @@ function feeText(maxFee: MaxFeeOf | undefined, totals: readonly BatchTotal[]): s
   return (
     ' plus at most ' +
     `${'percent' in limit ? `${limit.percent} %` : formatAmount(money(limit.ccy, limit.amount))} ` +
-    'of fees per row'
+    'in fees per row'
   );
 }
 
@@ -305,7 +305,7 @@ async function agree(
   { maxFee }: BatchFlags,
   { ask, settings, out }: Context,
 ): Promise<void> {
-  if (rows === settled) return out.say('Every row is already paid or in flight.');
+  if (rows === settled) return out.say('Nothing was sent: every row is already paid or in flight.');
   // If the service refused every row, svcpay does not ask for approval. The result of the batch
   // contains the reasons.
   if (cost?.costs.length === 0) return;

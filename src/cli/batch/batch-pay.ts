@@ -169,9 +169,12 @@ function withRetry(
   { retry }: BatchFlags,
 ): Failure {
   if (retry || !kinds.has('payment-failed') || failure.kind === 'pending') return failure;
-  const again = file === '-' ? 'the same command' : `svcpay batch ${shellArgument(file)}`;
+  const hint =
+    file === '-'
+      ? 'To retry the failed rows, run the same command with --retry.'
+      : `To retry the failed rows: svcpay batch ${shellArgument(file)} --retry`;
   return new Failure(failure.kind, failure.message, {
-    hint: `To retry the failed rows: ${again} --retry`,
+    hint,
     cause: failure,
   });
 }
@@ -259,7 +262,7 @@ function parseFactor(text: string): Big {
 
 function parseSeal(text: string): string {
   if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-  throw new Failure('usage', `"${clip(text)}" is not a seal: 64 digits and letters a to f.`);
+  throw new Failure('usage', `"${clip(text)}" is not a seal. A seal has 64 hex digits.`);
 }
 
 const noWorth: SettledWorth = { fiatRate: null, fiatValue: null, fiat: null };

@@ -50,7 +50,7 @@ export const batchReceipts = defineCommand({
         }),
     );
     const left = rows.length - paid.length;
-    if (left > 0) out.say(`${counted(left, 'row')} without a receipt: not paid yet.`);
+    if (left > 0) out.say(`Without a receipt: ${counted(left, 'unpaid row')}.`);
     await out.list(
       written.toSorted((a, b) => (a.file < b.file ? -1 : 1)),
       remittanceList,
@@ -119,4 +119,7 @@ function sumsOf(rows: readonly KnownRow[]): Remittance['amounts'] {
 }
 
 const notWritten = (path: string, cause: unknown): Failure =>
-  new Failure('usage', `${path} cannot be written.`, { hint: 'Name another folder.', cause });
+  new Failure('usage', `${path} cannot be written.`, {
+    hint: 'Choose another folder with --out.',
+    cause,
+  });

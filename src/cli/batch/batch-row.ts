@@ -73,7 +73,7 @@ export async function planRow(
   if (to !== undefined && foreign.length > 0) {
     throw new Failure(
       'usage',
-      `"to" is for sends, and ${foreign.join(', ')} for payouts: give one of the two per row.`,
+      `A row must have either "to" for a send or ${foreign.join(', ')} for a payout, not both.`,
     );
   }
   const paid =
@@ -105,7 +105,7 @@ function ownReference({ ref }: BatchRow['cells']): string | undefined {
   if (ref === undefined || /^batch-[0-9a-f]{32}$/.test(ref)) return undefined;
   // A blank at the end of a cell is invisible, and would make the row a different payment.
   if (ref.trim() !== ref)
-    throw usageIn('ref', `The reference "${ref}" begins or ends with a blank: remove it.`);
+    throw usageIn('ref', `The reference "${ref}" must not begin or end with a space.`);
   return inColumn('ref', () => reference().read(ref));
 }
 
@@ -139,7 +139,7 @@ function named(
 ): { readonly cells: BatchRow['cells']; readonly name?: string } {
   const { to, recipient, ...others } = cells;
   if (to !== undefined && recipient !== undefined)
-    throw new Failure('usage', '"to" and "recipient" both name the payee: give one per row.');
+    throw new Failure('usage', 'A row must have either "to" or "recipient", not both.');
   const given = to ?? recipient;
   if (given === undefined || given.length > longestName || isDestination(given)) return { cells };
   const column = to === undefined ? 'recipient' : 'to';
@@ -148,8 +148,8 @@ function named(
   if (contact !== undefined && payee !== undefined) {
     throw usageIn(
       column,
-      `"${clip(given)}" can be "${contact}", a destination of send, or "${payee}", a ` +
-        'recipient of payouts.',
+      `"${clip(given)}" matches both "${contact}", a destination of send, and "${payee}", ` +
+        'a recipient of payouts.',
     );
   }
   const destination = contact === undefined ? undefined : contacts[contact];
@@ -191,7 +191,7 @@ async function planPayout(
   { recipients, sender, lookUp }: PlanDeps,
 ): Promise<Paid> {
   if (given.length === 0)
-    throw usageIn('to', '"to" is missing: a destination, or a name of your address book.');
+    throw usageIn('to', '"to" is missing. Give a destination or a name from your address book.');
   const raw: RawValues = Object.fromEntries(
     given.map((name) => [payoutColumns.get(name) ?? name, cells[name]]),
   );
@@ -206,7 +206,7 @@ async function planPayout(
   const draft = inColumn(columnOfPayout(cells), () => readDraft(answers, recipients, sender));
   const missing = missingFlags(draft).map((flag) => columnOf(camel(flag)));
   if (missing.length > 0)
-    throw usageIn(missing[0] ?? '', `Missing for a payout: ${missing.join(', ')}.`);
+    throw usageIn(missing[0] ?? '', `A payout must also have ${missing.join(', ')}.`);
   const payout = await completePayout(draft, lookUp).catch((error: unknown) => {
     const isAmount = error instanceof Failure && error.message.startsWith('The amount');
     throw error instanceof Failure

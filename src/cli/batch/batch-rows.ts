@@ -112,7 +112,7 @@ async function listed(
   };
   await ifAvailable(
     live.during(() => `Reading the service's list: ${found.size} of ${wanted.size}`, read),
-    (why) => out.say(`As of the last run. ${why}`),
+    (why) => out.say(`Outcomes are as of the last run. ${why}`),
   );
   return found;
 }

@@ -44,8 +44,8 @@ function notSealed(now: Sealed, seal: string, context: Context): Failure {
   for (const each of others) context.terminal.stderr.write(`${sanitize(each)}\n`);
   return new Failure(
     'usage',
-    'Nothing was sent: this is not the sealed batch: ' +
-      `${first ?? 'this home does not have the sealed rows to compare'}.`,
-    { hint: 'Check the file, and seal it again: --dry-run --seal' },
+    'Nothing was sent: the batch differs from the sealed batch: ' +
+      `${first ?? 'this home has no sealed rows for a comparison'}.`,
+    { hint: 'Check the file, then seal it again with --dry-run --seal.' },
   );
 }

@@ -61,7 +61,9 @@ const askFile = ({ ask }: Context): Promise<string | Back> =>
       if (existsSync(given)) return given;
       throw new Failure(
         'usage',
-        given === '' ? 'An answer is needed here.' : `File ${given.slice(0, 80)} does not exist.`,
+        given === ''
+          ? 'Enter the name of a CSV file.'
+          : `File ${given.slice(0, 80)} does not exist.`,
       );
     },
   });

@@ -46,7 +46,7 @@ export function periodOf(
   const first = from === undefined ? always.first : spanOf(from, zone).first;
   const end = to === undefined ? always.end : spanOf(to, zone).end;
   if (first < end) return { first, end };
-  throw new Failure('usage', 'No day lies between these dates: --from is later than --to.');
+  throw new Failure('usage', '--from must not be later than --to.');
 }
 
 export interface BooksWanted {
@@ -97,7 +97,7 @@ export async function withBooks<T>(
     live.stop();
     for (const ccy of books.unreported)
       out.warn(
-        `The service reports no total of the ${ccy} wallet: its closing balance is not checked.`,
+        `svcpay cannot check the closing balance of ${ccy}, because the service reports no total.`,
       );
     if (openings.length === 0) await keepTies(books, records, scope, context);
     return await use(books);
@@ -155,7 +155,7 @@ async function keepTies(
   try {
     await records.keepTies(scope, ties);
   } catch (error) {
-    out.warn(`The successful check of the wallets was not recorded: ${messageOf(error)}`);
+    out.warn(`svcpay could not record the successful check of the wallets: ${messageOf(error)}`);
   }
 }
 
@@ -169,9 +169,7 @@ export function chosenWallets(
 ): readonly string[] {
   if (wallet === undefined) return currencies;
   if (currencies.includes(wallet)) return [wallet];
-  throw new Failure(
-    'not-found',
-    `No ${wallet} has moved, and no ${wallet} wallet holds anything.`,
-    { next: { do: 'see-wallets' } },
-  );
+  throw new Failure('not-found', `There is no ${wallet} wallet with money or transactions.`, {
+    next: { do: 'see-wallets' },
+  });
 }

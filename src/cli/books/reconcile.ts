@@ -39,7 +39,7 @@ export const reconcile = defineCommand({
       'only transactions created since then: 36h, 2026-03-01 (default: all of history)',
     ),
     import: flag().describe(
-      'enter payments that the journal lacks, after a restore from a backup; pays nothing',
+      'import payments that the journal lacks, after a restore from a backup; pays nothing',
     ),
   },
   examples: [
@@ -74,7 +74,8 @@ const overlapMs = 3_600_000;
 async function compare(since: number, files: readonly string[], context: Context): Promise<void> {
   const { client, scope, journal } = await context.account();
   const inbox = (await hasInbox(context)) ? eventsOf(context) : undefined;
-  if (inbox === undefined) context.out.say('No webhook inbox: events are not compared.');
+  if (inbox === undefined)
+    context.out.say('Events are not compared, because this home has no webhook inbox.');
   const unresolved = await readUnanswered(context);
   const sources = {
     journal: knownPayments(await journal(), scope, since),
@@ -94,7 +95,10 @@ async function compare(since: number, files: readonly string[], context: Context
   try {
     const totals = await putAll(since, rows, context);
     await context.out.list(found(totals?.differences ?? []), differenceList);
-    context.out.say(totals?.text ?? 'With --since, the totals of the wallets are not compared.');
+    context.out.say(
+      totals?.text ??
+        'The wallet totals are not compared, because --since selects only part of the history.',
+    );
   } finally {
     rows.close();
   }
@@ -174,7 +178,7 @@ function totalsOf({ openings, differences: differing, tied }: Books): Totals {
     ],
     text:
       tied.length === 0
-        ? 'No wallet ties.'
+        ? 'The transactions do not add up to the balance of any wallet.'
         : `The transactions add up to the balance of ${tied
             .map(({ ccy, balance }) => formatAmount(money(ccy, balance)))
             .join(', ')}.`,
@@ -212,7 +216,7 @@ function unresolved(reference: string, attempt: Attempt): FoundDifference[] {
       ccy: spendCcy,
       here: approvedTotal === null ? null : new Big(approvedTotal),
       there: null,
-      detail: `the service reports ${txnState ?? 'nothing'}: ask it, then svcpay tx resolve`,
+      detail: `the service reports ${txnState ?? 'nothing'}; ask whether the money moved, then use svcpay tx resolve`,
     },
   ];
 }
@@ -249,15 +253,15 @@ async function enterMissing(since: number, context: Context): Promise<void> {
   const open = (await openPayments(context)).length;
   live.stop();
   for (const txnId of uncounted)
-    out.warn(`The service does not report what ${txnId} cost: limits do not count it.`);
+    out.warn(`Limits do not count ${txnId}, because the service does not report its cost.`);
   await out.record({ ...counts, open }, importedView({ ...counts, open }));
   if (unclear.length === 0) return allowPayments(context);
   throw new Failure(
     'books-differ',
-    'Not entered: the service does not show enough of ' +
+    'Not imported: the service returned too few details of ' +
       `${counted(unclear.length, 'transaction')}: ${unclear.join(', ')}.`,
     {
-      hint: 'They may be payments of this account. Ask the service for them before you pay again.',
+      hint: 'These transactions may be payments of this account. Ask the service before you pay again.',
     },
   );
 }

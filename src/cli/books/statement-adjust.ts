@@ -40,13 +40,13 @@ export const statementAdjust = defineCommand({
     const { scope, client } = await context.account();
     const wallets = await client.wallets();
     if (!wallets.some((wallet) => wallet.ccy.toUpperCase() === amount.ccy))
-      throw new Failure('not-found', `There is no ${amount.ccy} wallet.`, {
+      throw new Failure('not-found', `Nothing was recorded: there is no ${amount.ccy} wallet.`, {
         next: { do: 'see-wallets' },
       });
     const [now, zone] = [client.serviceNow(), ownZone()];
     const day = on === undefined ? dayWriter(zone)(now) : dayText(on);
     if (on !== undefined && spanOf(on, zone).first > now)
-      throw new Failure('usage', `${day} is in the future.`);
+      throw new Failure('usage', `Nothing was recorded: ${day} is in the future.`);
     const { ccy, value } = amount;
     await context.ask.agree(
       `Record ${formatAmount({ ccy, value })} on ${day}?`,
@@ -65,6 +65,6 @@ export const statementAdjust = defineCommand({
 
 /** Formats a date. Throws Failure `usage` for a month without a day. */
 function dayText({ year, month, day }: CalendarDate): string {
-  if (day === undefined) throw new Failure('usage', '--on is a day, such as 2026-11-14.');
+  if (day === undefined) throw new Failure('usage', '--on must be a day such as 2026-11-14.');
   return [year, month, day].map((part) => String(part).padStart(2, '0')).join('-');
 }

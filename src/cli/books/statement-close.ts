@@ -89,7 +89,10 @@ interface Month {
 
 function nameOf({ year, month, day }: CalendarDate): string {
   if (day !== undefined)
-    throw new Failure('usage', 'Only whole months can be closed. Write it like 2026-10.');
+    throw new Failure(
+      'usage',
+      'Not closed: only whole months can be closed. Write a month such as 2026-10.',
+    );
   return `${year}-${String(month).padStart(2, '0')}`;
 }
 
@@ -103,15 +106,18 @@ function checkNext(name: string, zone: string, closes: readonly Close[]): void {
   if (zone !== last.zone)
     throw new Failure(
       'usage',
-      `The closed months use the days of ${last.zone}. In another time zone they would overlap.`,
+      `Not closed: earlier months end at midnight in ${last.zone}, and months in ${zone} would overlap.`,
       { hint: `svcpay statement close ${name} --tz ${last.zone}` },
     );
   if (name < first.month)
-    throw new Failure('usage', `The closed months begin with ${first.month}.`);
+    throw new Failure(
+      'usage',
+      `Not closed: ${name} is earlier than ${first.month}, the first closed month.`,
+    );
   const next = monthAfter(last.month);
   if (name > next)
-    throw new Failure('usage', `${next} is not closed yet.`, {
-      hint: `Close it first: svcpay statement close ${next}`,
+    throw new Failure('usage', `Not closed: ${next} must be closed first.`, {
+      hint: `svcpay statement close ${next}`,
     });
 }
 
@@ -161,9 +167,9 @@ function checkContinues(
   if (changed === undefined) return;
   throw new Failure(
     'books-differ',
-    `${last.month} has changed since it was closed: the closing balance of ` +
-      `${changed['wallet']} differs.`,
-    { hint: `Correct it first: svcpay statement close ${last.month}` },
+    `Not closed: the closing balance of ${changed['wallet']} has changed since ${last.month} ` +
+      'was closed.',
+    { hint: `Correct ${last.month} first: svcpay statement close ${last.month}` },
   );
 }
 
@@ -181,7 +187,7 @@ async function closeAgain(
   const [first, last] = [earlier[0], earlier.at(-1)];
   if (first === undefined || last === undefined) return;
   if (changes.length === 0) {
-    context.out.say(`Unchanged since ${name} was closed.`);
+    context.out.say(`${name} has not changed since it was closed.`);
     const result = { month: name, file: last.file, rows: lines.length, sha256: last.sha256 };
     return context.out.record(result, closedView(result));
   }
@@ -247,10 +253,10 @@ function notOver(books: Books, month: Month, context: Context): Failure {
   const failure = blockedBy(books, month, context);
   context.out.say(
     failure === undefined
-      ? 'Nothing else would block it.'
-      : `It would be blocked: ${failure.message}`,
+      ? `Nothing else prevents the close of ${name}.`
+      : `Another problem also prevents the close of ${name}. ${failure.message}`,
   );
-  return new Failure('usage', `${name} is not over yet.`);
+  return new Failure('usage', `Not closed: ${name} is not over yet.`);
 }
 
 const walletsIn = (books: Books, { end }: Span): string[] =>

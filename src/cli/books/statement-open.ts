@@ -26,7 +26,7 @@ export const statementOpen = defineCommand({
       const entry = await record(opening, dayWriter(zone), context);
       if (entry !== undefined) recorded.push(entry);
     }
-    if (openings.length === 0) context.out.say('Every wallet has its opening.');
+    if (openings.length === 0) context.out.say('No wallet needs an opening entry.');
     await context.out.list(recorded, entryList);
   },
 });
@@ -41,11 +41,11 @@ async function record(
   { account, books, ask, out }: Context,
 ): Promise<RecordedEntry | undefined> {
   const { id, ccy } = entry;
-  const what = `${formatAmount(money(ccy, value))} as the opening of ${day(at)}`;
+  const what = `${formatAmount(money(ccy, value))} as the opening balance on ${day(at)}`;
   if (!(await ask.confirm(`Record ${what}?`))) return undefined;
   const { scope, client } = await account();
   if (await (await books()).add(scope, { ...entry, recordedAt: client.serviceNow() }))
     return { wallet: ccy, amount: value, date: day(at), note: null, id };
-  out.warn(`The opening of ${ccy} was recorded by another process.`);
+  out.warn(`Another process has already recorded the opening of ${ccy}.`);
   return undefined;
 }

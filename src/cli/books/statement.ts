@@ -144,7 +144,7 @@ function openingsOf(
 ): Movement[] {
   if (amounts.length === 0) return [];
   if (on === undefined)
-    throw new Failure('usage', '--opening needs its day, such as --on 2026-10-01.', {
+    throw new Failure('usage', '--opening must have a day, e.g. --on 2026-10-01.', {
       hint: 'To record the opening permanently: svcpay statement open',
     });
   const at = spanOf(on, zone).first;
@@ -161,13 +161,13 @@ function checkWallet(
   if (format === 'ofx' && (wallet === undefined || !isFiat(wallet))) {
     throw new Failure(
       'usage',
-      'OFX is a statement of one account in a fiat currency. Name its wallet, as in --wallet USD.',
+      '-o ofx exports one fiat wallet. Name the wallet, e.g. --wallet USD.',
     );
   }
   if (format !== undefined && format !== 'ofx' && wallet !== undefined) {
     throw new Failure(
       'usage',
-      `An entry for ${format} can belong to two wallets. Leave --wallet out.`,
+      `-o ${format} exports all wallets, because an entry can belong to two. Remove --wallet.`,
     );
   }
 }

@@ -42,11 +42,13 @@ export const dbStatus = defineCommand({
     await context.out.list(await withFigures(rows, context), databaseList);
     if (rows.some(({ restored }) => restored === true))
       context.out.warn(
-        'The database was restored from a backup and lacks payments: svcpay reconcile --import',
+        'The database was restored from a backup and lacks payments. Import them: svcpay reconcile --import',
       );
     const isLeft = found !== undefined && existsSync(journalFile(context.home));
     if (isLeft && context.config.read().journalMovedTo === undefined) {
-      context.out.warn('The payments of this home are not in the database: svcpay db move');
+      context.out.warn(
+        'The payments of this home are not in the database yet. Move them: svcpay db move',
+      );
     }
   },
 });
@@ -69,9 +71,7 @@ export const dbUpgrade = defineCommand({
       context.out.say(`The ${part.name} has version ${part.steps.length}.`);
       const { id } = await checkTables(postgres, part);
       if (isNew && part.name === 'journal')
-        context.out.say(
-          `Where settings are not kept, as in containers: ${databaseIdVariable}=${id}`,
-        );
+        context.out.say(`In containers, which keep no settings, set ${databaseIdVariable}=${id}`);
     }
     context.out.did(
       (await parts()).map(({ name, steps }) => ({ part: name, version: steps.length })),
@@ -83,9 +83,9 @@ export const dbUpgrade = defineCommand({
 function upgradeNotice({ name }: TableGroup, version: number): string {
   const stops =
     name === 'journal'
-      ? 'payments on this database wait'
-      : 'receivers on this database store no events';
-  return `Upgrading the ${name} from version ${version} to ${version + 1}: ${stops} meanwhile.`;
+      ? 'Payments on this database wait'
+      : 'Receivers on this database store no events';
+  return `Upgrading the ${name} from version ${version} to ${version + 1}. ${stops} until it ends.`;
 }
 
 /**
@@ -143,9 +143,13 @@ async function moveFromDatabase(
     await sideOf(postgres),
   ];
   if (from.id === to.id)
-    throw new Failure('usage', `--from leads to the same database: ${to.id}.`, {
-      hint: 'Set the new database first: svcpay config set database-url, or SVCPAY_DATABASE_URL',
-    });
+    throw new Failure(
+      'usage',
+      `--from names the database that this profile already uses: ${to.id}.`,
+      {
+        hint: 'Set the new database first: svcpay config set database-url, or SVCPAY_DATABASE_URL',
+      },
+    );
   const isRunning = (each: string): boolean => isAlive(each, owner);
   const payments = await moveAccount({ from, to, account, scope, isAlive: isRunning });
   if (settings.profile.databaseId === from.id)
@@ -153,7 +157,9 @@ async function moveFromDatabase(
       ...before,
       databaseId: to.id,
     }));
-  out.say(`Every program of ${account} now needs this address and ${databaseIdVariable}=${to.id}`);
+  out.say(
+    `Every program of ${account} must now use this database address and ${databaseIdVariable}=${to.id}`,
+  );
   const moved = { payments, events: 0 };
   await out.record(moved, accountMovedView(account, moved));
 }

@@ -111,7 +111,7 @@ async function pick(
       ...(page > 1 ? [{ value: { page: page - 1 }, name: 'Newer' }] : []),
     ];
     if (choices.length === 0 && states.length > 0)
-      throw new Failure('not-found', 'No transaction is in a state that this command takes.', {
+      throw new Failure('not-found', 'No transaction has a state that this command accepts.', {
         next: { do: 'see-history' },
       });
     const question = choices.length > 0 ? message : 'No transactions yet';

@@ -152,7 +152,7 @@ async function period(
   const start = startOf(since, now);
   const end =
     until === undefined ? Date.parse(endTime) : 'ago' in until ? now - until.ago : until.last;
-  if (start > end) throw new Failure('usage', '--since is later than --until.');
+  if (start > end) throw new Failure('usage', '--since must not be later than --until.');
   return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
 }
 
@@ -190,7 +190,7 @@ export function periodText({
   until,
 }: Pick<HistoryFlags, 'time' | 'since' | 'until'>): string {
   if (time !== undefined) return periodNames[time];
-  return since === undefined && until === undefined ? 'all of history' : 'of the requested period';
+  return since === undefined && until === undefined ? 'all of history' : 'requested period';
 }
 
 const periodNames: Readonly<Record<(typeof periods)[number], string>> = {

@@ -94,11 +94,9 @@ function onlyOne(name: string, among: readonly string[]): string | undefined {
   if (ids.length < 2) return ids[0];
   const named = ids.slice(-mostNamed).map((txnId) => txnId.slice(0, idLength(ids)));
   const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';
-  throw new Failure(
-    'usage',
-    `"${name}" is the beginning of several ids: ${named.join(', ')}${more}.`,
-    { next: { do: 'show', id: named.at(-1) ?? name } },
-  );
+  throw new Failure('usage', `"${name}" matches several ids: ${named.join(', ')}${more}.`, {
+    next: { do: 'show', id: named.at(-1) ?? name },
+  });
 }
 
 /**

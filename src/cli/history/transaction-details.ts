@@ -77,7 +77,7 @@ async function lastSeen(
   context.out.card((canvas) =>
     receipt(asTransaction(payment), { now: context.now(), seen }, canvas),
   );
-  const lastState = `It was last seen as ${sendWord(attempt.txnState)} (${seen}).`;
+  const lastState = `The transaction was last seen as ${sendWord(attempt.txnState)} (${seen}).`;
   const message = `${failure.message} ${lastState}`;
   if (submitted === 'temporary' || !mayHaveMoved(attempt))
     return new Failure('temporary', message, { ...failure, txnId, cause: failure });

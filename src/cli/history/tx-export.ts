@@ -47,9 +47,9 @@ export const txExport = defineCommand({
     if (globals.json || globals.fields !== undefined) {
       throw new Failure(
         'usage',
-        `An export is one of ${exportFormats.join(', ')}. Leave --json and --fields out.`,
+        `svcpay tx export writes only ${exportFormats.join(', ')}. Remove --json and --fields.`,
         {
-          hint: 'svcpay tx list --all takes those.',
+          hint: 'For JSON or chosen fields: svcpay tx list --all',
         },
       );
     }
@@ -59,7 +59,10 @@ export const txExport = defineCommand({
     const { client: service } = await context.account();
     const filter = await historyFilter(flags, service);
     if (globals.rawCells && !cellFormats.has(format))
-      throw new Failure('usage', `--raw-cells is for -o ${[...cellFormats].join(', -o ')}.`);
+      throw new Failure(
+        'usage',
+        `--raw-cells works only with -o ${[...cellFormats].join(', -o ')}.`,
+      );
     const left = { unmoved: 0, unclear: 0 };
     const leftOut = ({ txnState }: ListedTransaction): void =>
       void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
@@ -83,11 +86,9 @@ export const txExport = defineCommand({
       withStates(error, flags),
     );
     if (left.unmoved > 0 && ccy === '')
-      out.say(`Left out: ${counted(left.unmoved)} not moved money.`);
+      out.say(`Not exported: ${counted(left.unmoved)} not moved money.`);
     if (left.unclear > 0 && ccy === '')
-      out.warn(
-        `Left out: ${counted(left.unclear)} no amount, currency or time that can be booked.`,
-      );
+      out.warn(`Not exported: ${counted(left.unclear)} no usable amount, currency or time.`);
   },
 });
 
@@ -101,13 +102,12 @@ const cellFormats: ReadonlySet<string> = new Set(['csv', ...accountingFormats]);
 function walletOf(format: (typeof exportFormats)[number], wallet: string | undefined): string {
   const isOfOne = format === 'xero' || format === 'quickbooks';
   if (!isOfOne && wallet !== undefined)
-    throw new Failure('usage', '--wallet is for -o xero and -o quickbooks.');
+    throw new Failure('usage', '--wallet works only with -o xero and -o quickbooks.');
   if (!isOfOne) return '';
   if (wallet !== undefined && isFiat(wallet)) return wallet;
   throw new Failure(
     'usage',
-    `${format} takes the movements of one account in a fiat currency. Name its wallet, ` +
-      'as in --wallet USD.',
+    `-o ${format} exports one fiat wallet. Name the wallet, e.g. --wallet USD.`,
   );
 }
 
@@ -164,10 +164,10 @@ async function pourCounted(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const end =
-      last === undefined ? '' : `, the last one ${last.txnId} of ${dateTime(last.createdAt ?? 0)}`;
+      last === undefined ? '' : `, ending with ${last.txnId} of ${dateTime(last.createdAt ?? 0)}`;
     throw new Failure(
       error.kind,
-      `The export is incomplete: it has ${amountText()}${end}. ${error.message}`,
+      `The export is incomplete: it contains ${amountText()}${end}. ${error.message}`,
       { ...error, cause: error },
     );
   } finally {

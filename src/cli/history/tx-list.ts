@@ -156,7 +156,7 @@ async function showFound(
   context: Context,
 ): Promise<void> {
   const { out } = context;
-  const empty = `Nothing found for "${search}" in ${period}.`;
+  const empty = `No transaction matches "${search}" (${period}).`;
   if (!out.forPeople) return out.list(matches, { ...transactionList(now), empty });
   const rows: ListedTransaction[] = [];
   for await (const txn of matches) rows.push(txn);
@@ -268,7 +268,7 @@ const pageCount = ({ total }: HistoryPage, limit: number): string =>
 const noPage = (page: number, total: number | null, limit: number): string =>
   total === null
     ? `Page ${page} is empty.`
-    : `There is no page ${page}: the last is ${Math.max(Math.ceil(total / limit), 1)}.`;
+    : `There is no page ${page}. The last page is ${Math.max(Math.ceil(total / limit), 1)}.`;
 
 /**
  * Prints a page for machines. Text output has the newest row last, like a screen. JSON and CSV have
@@ -289,7 +289,7 @@ async function printPage(
     ...(page > 1 && { empty: noPage(page, found.total, limit) }),
   });
   const order = out.format === 'tsv' ? ', newest last' : '';
-  if (more) out.say(`${where}${order}. The next: --page ${page + 1}; every page: --all`);
+  if (more) out.say(`${where}${order}. Next page: --page ${page + 1}. All pages: --all`);
   else if (page > 1 && transactions.length > 0) out.say(`${where}${order}.`);
 }
 

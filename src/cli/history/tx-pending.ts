@@ -41,12 +41,12 @@ export const txPending = defineCommand({
         `  ${stateWord(txn)}: ${movedText(txn)}   ${commandFor({ do: 'show', id: txn.txnId })}`,
       );
     if (refreshed.ended.length > mostShown)
-      out.say(`  ${refreshed.ended.length - mostShown} more have ended: svcpay tx list`);
+      out.say(`  ${refreshed.ended.length - mostShown} more payments have ended: svcpay tx list`);
     const needsPerson = refreshed.open.some(({ payment }) =>
       payment.attempts.some((each) => needsAnswer(each) && each.resolution === null),
     );
-    const advice = needsPerson ? ' · svcpay tx resolve ID closes an unknown outcome' : '';
-    const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each${advice}`;
+    const advice = needsPerson ? ' · svcpay tx resolve ID records whether the money moved' : '';
+    const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each payment${advice}`;
     if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
     await out.list(
       refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf)),
@@ -74,7 +74,7 @@ async function listOverdue(olderThanMs: number, fails: boolean, context: Context
   if (!fails || first === undefined) return;
   const place =
     first.host === null
-      ? 'no process works on it'
+      ? 'not handled by any process'
       : `last handled by process ${first.pid} on ${first.host}`;
   const more = rows.length === 1 ? '' : ` and ${rows.length - 1} more`;
   throw new Failure(

@@ -50,13 +50,14 @@ export const txResolve = defineCommand({
   async run({ id, ...flags }, context) {
     if (flags.moved && flags.notMoved)
       throw new Failure('usage', 'Give --moved or --not-moved, not both.');
-    if (flags.note?.trim() === '') throw new Failure('usage', 'The note is empty.');
+    if (flags.note?.trim() === '')
+      throw new Failure('usage', 'Nothing was recorded: --note is empty.');
     const { scope, journal } = await context.account();
     const named = await paymentNamed(id, scope, await journal());
     if (named === undefined)
       throw new Failure(
         'not-found',
-        `No payment of this journal has the id or reference "${id}".`,
+        `This journal has no payment with the id or reference "${id}".`,
         {
           next: { do: 'see-open-payments' },
         },
@@ -84,7 +85,7 @@ async function readAgain(payment: Payment, txnId: string, context: Context): Pro
     await recordRead(payment, txn, kept, context.owner);
   } catch (error) {
     if (!(error instanceof Failure) || context.signal.aborted) throw error;
-    context.out.warn(`The transaction cannot be read now: ${error.message}`);
+    context.out.warn(`svcpay could not refresh the transaction: ${error.message}`);
   }
   return (await kept.read(payment.id)) ?? payment;
 }
@@ -115,7 +116,7 @@ async function answered(
 
 async function askOutcome({ steps }: Context['ask']): Promise<boolean> {
   const answer = await steps.select({
-    message: 'What does the service say?',
+    message: 'According to the service, did the money move?',
     flag: '--moved or --not-moved',
     choices: [
       { value: true, name: 'The money moved' },
@@ -131,7 +132,7 @@ async function askNote({ steps }: Context['ask']): Promise<string> {
   const answer = await steps.text({
     message: 'Source of the answer',
     flag: '--note TEXT',
-    example: 'as in ticket 4711',
+    example: 'e.g. ticket 4711',
   });
   if (answer === back) throw new Failure('declined', 'Nothing was recorded.');
   return answer;

@@ -68,10 +68,12 @@ async function startNewJournal({ home, now, config, out }: Context): Promise<voi
   await config.update(({ hasJournal: _known, ...others }) => others);
   out.say(
     aside === undefined
-      ? `The missing journal ${path} is no longer expected. The next payment starts a new one.`
-      : `The damaged journal is kept as ${aside}. The next payment starts a new one.`,
+      ? `svcpay no longer expects the missing journal ${path}. The next payment creates a new journal.`
+      : `The damaged journal was moved to ${aside}. The next payment creates a new journal.`,
   );
-  out.say('Enter earlier payments from the service first: svcpay reconcile --import');
+  out.say(
+    'Before you pay, import the earlier payments from the service: svcpay reconcile --import',
+  );
 }
 
 /** The maximum total wait for all payments, because a cron job must end. */
@@ -123,7 +125,12 @@ function deadline(waiting: Wait, { sleep, signal }: Context) {
   if (atMostMs !== 'forever')
     void sleep(atMostMs, isOver.signal).then(
       () =>
-        end.abort(new Failure('temporary', `No answer within ${Math.round(atMostMs / 1000)} s.`)),
+        end.abort(
+          new Failure(
+            'temporary',
+            `The service did not answer within ${Math.round(atMostMs / 1000)} s.`,
+          ),
+        ),
       () => undefined,
     );
   return { end: AbortSignal.any([signal, end.signal]), over: () => isOver.abort() };
@@ -192,7 +199,7 @@ async function agreedPayments(context: Context): Promise<readonly Payment[]> {
   const payments = await openPayments(context);
   if (!globals.yes && terminal.canPrompt) return payments;
   for (const { ref } of payments.filter((each) => !mayHavePaid(each)))
-    out.warn(`${ref} was never submitted. If you want it: svcpay tx resume ${ref}`);
+    out.warn(`${ref} was never submitted. To pay it: svcpay tx resume ${ref}`);
   return payments.filter(mayHavePaid);
 }
 
@@ -276,7 +283,7 @@ async function followElsewhere(txnId: string, waiting: Wait, context: Context): 
 function notOpen({ txnId, txnState }: Transaction): Failure {
   return new Failure(
     'usage',
-    `Not sent: transaction ${txnId} is ${txnState}, and no unfinished payment here belongs to it.`,
+    `Not sent: transaction ${txnId} is ${txnState}, and this home has no unfinished payment for it.`,
     {
       next: { do: isQuoted(txnState) ? 'confirm' : 'show', id: txnId },
       txnId,

@@ -31,7 +31,7 @@ export const watch = defineCommand({
   async run(_values, context) {
     const { terminal, out } = context;
     if (!terminal.canPrompt || !out.forPeople || !terminal.stdoutIsTty || terminal.isDumb) {
-      throw new Failure('usage', 'watch draws a screen, and needs a terminal for it.', {
+      throw new Failure('usage', 'svcpay watch draws a screen, so it must run in a terminal.', {
         hint: 'In a script: svcpay tx watch ID, or svcpay webhook listen -o jsonl',
       });
     }

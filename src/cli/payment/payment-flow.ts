@@ -99,7 +99,9 @@ async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<Pay
       return [];
     } catch (error) {
       if (error instanceof Failure)
-        return [error.message.replace(/^Not sent: (.*)\.$/, 'your limits stop this payment: $1')];
+        return [
+          error.message.replace(/^Not sent: (.*)\.$/, 'your limits refuse this payment because $1'),
+        ];
       throw error;
     }
   };

@@ -75,7 +75,7 @@ export function step(model: PaymentModel, event: ScreenEvent, now: number): Step
     case 'following':
       return [
         model,
-        [say(`Another svcpay process is working on ${event.payment.ref}; waiting for it.`)],
+        [say(`Waiting for another svcpay process that is working on ${event.payment.ref}.`)],
       ];
     case 'found':
       return [model, [say(`Resuming the earlier transaction ${event.txn.txnId}.`)]];
@@ -107,7 +107,7 @@ export function step(model: PaymentModel, event: ScreenEvent, now: number): Step
 
 const refusedText = ({ message }: Failure): string =>
   `The service refused the confirmation (${message.replace(/\.$/, '')}). ` +
-  'Reading its state for 8 s, in case a copy took effect.';
+  'Reading the transaction for 8 s, in case another copy of the confirmation was accepted.';
 
 function waiting(model: PaymentModel, txn: Transaction | undefined, now: number): Step {
   const waitingSince = model.waitingSince ?? now;
@@ -139,7 +139,7 @@ function changesOf(before: Quote, after: Quote): string[] {
   };
   return [
     ...changed('you pay', before.total, after.total),
-    ...changed('what arrives is', before.receives, after.receives),
+    ...changed('the amount received is', before.receives, after.receives),
   ];
 }
 
@@ -148,7 +148,7 @@ function changesText(before: Quote, after: Quote): string {
   const news =
     changes.length === 0
       ? 'the new one has the same price'
-      : `with the new one ${changes.join(', ')}`;
+      : `with the new quote ${changes.join(', ')}`;
   return `The quote expired; ${news}.`;
 }
 
@@ -166,7 +166,7 @@ export function cardOf(
   if (gets === undefined) {
     throw new Failure(
       'refused',
-      'Nothing moved: the quote does not name what the recipient gets.',
+      'Nothing moved: the quote does not state the amount that the recipient gets.',
       { txnId: quote.txnId },
     );
   }

@@ -34,7 +34,7 @@ function otherCurrency(given: string, named: string, ccy: string): Failure {
     'usage',
     `Not sent: --max-fee ${given} is in ${named}, and this payment's fees are in ${ccy}.`,
     {
-      hint: `Write it in ${ccy}, e.g. ${example}, or as a percentage, e.g. 1%.`,
+      hint: `Write --max-fee in ${ccy}, e.g. ${example}, or as a percentage, e.g. 1%.`,
     },
   );
 }
@@ -43,7 +43,10 @@ function otherCurrency(given: string, named: string, ccy: string): Failure {
 function parseRateLoss(given: string): string {
   const percent = /^(\d{1,2}(?:\.\d{1,6})?|100)\s?%?$/.exec(given)?.[1];
   if (percent !== undefined) return percent;
-  throw new Failure('usage', `"${given}" is not a percentage. Write it like 2% or 0.5%.`);
+  throw new Failure(
+    'usage',
+    `"${given}" is not a percentage. Write a percentage such as 2% or 0.5%.`,
+  );
 }
 
 /** Returns the terms of a payment from a given wallet. */
@@ -97,10 +100,7 @@ export function waitOf({
   waitTimeout,
 }: Pick<PaymentFlags, 'wait' | 'waitTimeout'>): number | 'forever' | false {
   if (wait === false && waitTimeout !== undefined) {
-    throw new Failure(
-      'usage',
-      '--no-wait and --wait-timeout exclude each other. Remove one of them.',
-    );
+    throw new Failure('usage', 'Use either --no-wait or --wait-timeout, not both.');
   }
   return wait === false ? false : (waitTimeout ?? 'forever');
 }

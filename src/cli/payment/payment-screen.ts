@@ -141,7 +141,8 @@ export function paymentScreen(
 const decorationMs = 1_500;
 
 function warnOf({ quote, unusual }: Approval, { out }: Context): void {
-  if (!quote.namesFees) out.warn('The service does not report its fees: the total has none.');
+  if (!quote.namesFees)
+    out.warn('The total contains no fees, because the service does not report its fees.');
   for (const each of unusual) out.warn(`Check this: ${each}.`);
 }
 

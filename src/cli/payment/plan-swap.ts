@@ -41,7 +41,9 @@ export function readSwapWords(given: string, receive: boolean): SwapWords {
     return { amount: 'all', from: wallet(whole['second']), to: wallet(whole['third']) };
   const { digits, gap, first, second, third } = pattern.exec(text)?.groups ?? {};
   if (digits === undefined) {
-    throw usage(`Not sent: "${clip(text)}" is not a swap. Write it like svcpay swap 25usdt BTC`);
+    throw usage(
+      `Not sent: "${clip(text)}" is not an amount with wallets. For example: svcpay swap 25usdt BTC`,
+    );
   }
   if (first === undefined) return { amount: digits, from: undefined, to: undefined };
   if (third !== undefined)
@@ -54,7 +56,8 @@ export function readSwapWords(given: string, receive: boolean): SwapWords {
       { amount, from: receive ? undefined : named, to: receive ? named : undefined },
       receive,
     );
-  if (receive && hasUnit) throw usage('Name both wallets, e.g. swap 100000sat USDT BTC --receive.');
+  if (receive && hasUnit)
+    throw usage('Not sent: name both wallets, e.g. svcpay swap 100000sat USDT BTC --receive');
   return sides({ amount, from: named, to: second }, receive);
 }
 
@@ -67,7 +70,7 @@ function sides({ amount, from, to }: SwapWords, receive: boolean): SwapWords {
 
 function wallet(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
-  if (isSats(name)) throw usage(`Not sent: "${name}" is a unit. The wallet is called BTC.`);
+  if (isSats(name)) throw usage(`Not sent: "${name}" is a unit of the BTC wallet. Write BTC.`);
   return parseCurrency(name);
 }
 
@@ -82,9 +85,9 @@ export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held
   const swap = { from, to, receive };
   if (!isAll(amount)) return { ...swap, amount: parseAmount(amount, receive ? to : from) };
   if (receive)
-    throw usage('Not sent: "all" is the amount that leaves the wallet. Remove --receive.');
+    throw usage('Not sent: "all" means the whole balance of the paying wallet. Remove --receive.');
   if (held?.ccy !== from)
-    throw usage('Not sent: "all" is not an amount here. Write digits and a unit.');
+    throw usage('Not sent: write an amount with digits and a unit instead of "all".');
   return { ...swap, amount: held, all: true };
 }
 
@@ -108,12 +111,14 @@ function refuseOtherSide(amount: string, other: string | undefined, receive: boo
   const unit = /(?<![a-z])[a-z]+$/i.exec(amount)?.[0].toUpperCase();
   if (isAll(amount) || unit === undefined || other === undefined) return;
   if (unit !== other && !(other === 'BTC' && /^SATS?$/.test(unit))) return;
-  const [what, advice] = receive
-    ? ['what leaves', 'Leave --receive out']
-    : ['what arrives in', 'Add --receive'];
-  throw new Failure('usage', `Not sent: ${amount} is ${what} the ${other} wallet.`, {
-    hint: `${advice} if that is what you mean.`,
-  });
+  const [verb, hint] = receive
+    ? ['receive', `To debit ${amount}, remove --receive.`]
+    : ['pay', `To receive ${amount}, add --receive.`];
+  throw new Failure(
+    'usage',
+    `Not sent: ${amount} is in ${other}, but you must name the amount that you ${verb}.`,
+    { hint },
+  );
 }
 
 const usage = (message: string): Failure => new Failure('usage', message);

@@ -23,7 +23,7 @@ export async function askAgain(
   if (globals.yes) {
     if (!isOpen) return 'another';
     throw new Failure('usage', `Not sent: ${sentence.replace('You', 'you')}`, {
-      hint: 'To send it once more, add --again. To follow the earlier payment',
+      hint: 'To send the same amount again, add --again. To follow the earlier payment',
       next: { do: 'resume', id: latest(earlier.payment).txnId ?? earlier.payment.ref },
     });
   }

@@ -186,7 +186,7 @@ function aboutSend(plan: SendPlan, contact?: string): CardDetail[] {
 }
 
 function aboutDestination({ pays, uriTexts, order }: SendPlan): CardDetail[] {
-  const texts = uriTexts.map((value) => ({ label: 'Pay', value, note: 'as the URI says' }));
+  const texts = uriTexts.map((value) => ({ label: 'Pay', value, note: 'text from the URI' }));
   const fees =
     order.body.deductNetworkFeesFromDest === true
       ? [{ label: 'Fees', value: 'deducted from the amount' }]
@@ -196,7 +196,7 @@ function aboutDestination({ pays, uriTexts, order }: SendPlan): CardDetail[] {
       return aboutInvoice(pays.value);
     case 'lnurl':
       return [
-        { label: 'To', value: new URL(pays.value.url).host, note: 'where the LNURL leads' },
+        { label: 'To', value: new URL(pays.value.url).host, note: 'host of the LNURL' },
         { label: 'LNURL', value: pays.text, whole: true },
         ...fees,
       ];
@@ -218,7 +218,7 @@ export function aboutInvoice({ payee, description, amountMsat }: Invoice): CardD
     {
       label: 'Pay',
       value: description === null || description === '' ? amount : description,
-      ...(description !== null && description !== '' && { note: 'as the invoice says' }),
+      ...(description !== null && description !== '' && { note: 'text from the invoice' }),
     },
     { label: 'To', value: short },
   ];

@@ -141,7 +141,7 @@ async function askDestination(
     default: before?.to,
     typed: (text) => {
       parse(text);
-      return { value: text, name: text, description: 'not paid from here yet' };
+      return { value: text, name: text, description: 'not yet paid from this home' };
     },
   });
   return to === back ? back : parse(to);

@@ -58,7 +58,7 @@ async function runSwap(
   const missing = missingOf(words);
   const run = (answers: SwapWords): Promise<void> => paySwap(answers, receive, flags, context);
   if (missing.length === 0) return run(words);
-  demandAnswers(missing, flags, context, `Write it like: ${swapExample(words, receive)}`);
+  demandAnswers(missing, flags, context, `For example: ${swapExample(words, receive)}`);
   const wallets = await walletChoices(context);
   refuseWithout(wallets);
   const flow = {
@@ -100,12 +100,15 @@ async function paySwap(
 /** Throws Failure `limit` if the account has no money to swap or no second wallet. */
 function refuseWithout(wallets: readonly WalletChoice[]): void {
   if (wallets.every(({ isEmpty }) => isEmpty))
-    throw new Failure('limit', 'Not sent: a swap needs money, and your wallets are empty.', {
-      hint: 'Receive some first: svcpay receive',
+    throw new Failure('limit', 'Not sent: all your wallets are empty.', {
+      hint: 'Receive money first: svcpay receive',
     });
   if (wallets.length > 1) return;
   const [only] = wallets.map(({ value }) => value);
-  throw new Failure('limit', `Not sent: a swap needs two wallets, and you have only ${only}.`);
+  throw new Failure(
+    'limit',
+    `Not sent: a swap needs two wallets, but you have only a ${only} wallet.`,
+  );
 }
 
 const ownStep = stepFor<SwapWords>();

@@ -56,7 +56,7 @@ async function confirm(
     const unresolved = await unresolvedFailure(txn, context);
     if (unresolved !== undefined) throw unresolved;
     refuseUnlessCompleted(txn);
-    out.say('Already completed; nothing was done.');
+    out.say('Nothing moved: this transaction was already completed.');
     return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
   }
   if (directionOf(txn) === 'receive') {
@@ -81,7 +81,7 @@ function refuseUnlessCompleted({ txnId, txnState }: Transaction): void {
   if (txnState === 'completed') return;
   throw new Failure(
     'payment-failed',
-    `Nothing moved: this quote ended as ${txnState}. Ask for a new one.`,
+    `Nothing moved: this quote ended as ${txnState}. Request a new quote.`,
     {
       next: { do: 'show', id: txnId },
       txnId,

@@ -117,19 +117,19 @@ async function askInstitution(
   const { method } = soFar;
   const listed =
     method === undefined ? [] : institutionsFor(method, await institutions(method.country.code));
-  const message = method?.institutionType === 'mobile' ? 'Mobile wallet of' : 'Bank';
+  const message = method?.institutionType === 'mobile' ? 'Mobile wallet' : 'Bank';
   const flag = '--institution CODE';
   const earlier = before?.institution;
   if (listed.length === 0) {
     const institution = await ask.text({
-      message: `${message}: its code (the service lists none here)`,
+      message: 'Code of the bank or mobile wallet (the service has no list for this country)',
       flag,
       default: earlier,
     });
     if (institution === back) return back;
     const parse = optionally(parseLine);
     const name = await ask.parsed({
-      message: 'Its name, if known',
+      message: 'Name of the bank or mobile wallet, if known',
       flag: '--institution-name NAME',
       default: before?.institutionName,
       parse,

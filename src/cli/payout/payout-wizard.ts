@@ -125,7 +125,7 @@ function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): Draft
             });
       if (picked !== another) return picked;
       const example = takesAnyCode
-        ? 'the sandbox takes any number'
+        ? 'the sandbox accepts any number'
         : usedFor === undefined
           ? "a number from your service's list"
           : `${usedFor} last time for ${chosen}`;

@@ -93,7 +93,10 @@ async function payFromFile(file: string, flags: PayoutFlags, context: Context): 
   ];
   if (flags.from !== undefined) others.push('--from');
   if (others.length > 0)
-    throw new Failure('usage', `--from-file has every answer. Remove ${others.join(', ')}.`);
+    throw new Failure(
+      'usage',
+      `--from-file already contains every answer. Remove ${others.join(', ')}.`,
+    );
   const { order, method, ref, note } = readPayoutFile(
     await readGivenText(file, context),
     context.settings.maker,
@@ -112,6 +115,6 @@ function chooseRef(flag: string | undefined, inFile: string | undefined): string
   if (flag === undefined || flag === ref) return ref;
   throw new Failure(
     'usage',
-    `The file has the reference ${ref}, and --ref is ${flag}. Give one of them.`,
+    `The file has the reference ${ref}, but --ref is ${flag}. Use only one reference.`,
   );
 }

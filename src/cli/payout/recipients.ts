@@ -113,7 +113,7 @@ export const recipientsRemove = defineCommand({
 
 async function askName(context: Context): Promise<string> {
   const name = await context.ask.steps.parsed({
-    message: 'What do you call them?',
+    message: "Recipient's name in your address book",
     flag: 'NAME',
     parse: parseRecipientName,
   });
@@ -127,10 +127,14 @@ async function askName(context: Context): Promise<string> {
 async function askContact(context: Context): Promise<string | undefined> {
   const { steps } = context.ask;
   const choices = [
-    { value: false, name: 'A bank account or a phone', description: 'for svcpay payout' },
+    {
+      value: false,
+      name: 'To a bank account or a mobile wallet',
+      description: 'for svcpay payout',
+    },
     {
       value: true,
-      name: 'A Lightning Address, an LNURL or an address',
+      name: 'To a Lightning Address, an LNURL or an address',
       description: 'for svcpay send',
     },
   ];
@@ -140,7 +144,7 @@ async function askContact(context: Context): Promise<string | undefined> {
       (soFar, before) =>
         taking(
           steps.select({
-            message: 'How are they paid?',
+            message: 'How do you pay this recipient?',
             flag: 'DESTINATION',
             choices,
             default: before?.isSend,
@@ -176,7 +180,7 @@ async function addContact(
   if (given.length > 0)
     throw new Failure(
       'usage',
-      `${destination} is a destination of send: leave out ${given.join(', ')}.`,
+      `${destination} is a destination of svcpay send. Remove ${given.join(', ')}.`,
     );
   if (/[.:@]/.test(name) || isDestination(name))
     throw new Failure(
@@ -187,7 +191,7 @@ async function addContact(
   if (found.kind === 'bolt11' || found.kind === 'bip21') {
     throw new Failure(
       'usage',
-      'This can be paid once only. Save a Lightning Address, an LNURL or an address.',
+      'This destination can be paid only once. Save a Lightning Address, an LNURL or an address.',
     );
   }
   planSend({ to: destination }, { network: settings.network, now: now() });

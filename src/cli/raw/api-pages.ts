@@ -38,7 +38,7 @@ function readPage(json: unknown): Page<object> {
   const isList =
     rows?.every((row): row is object => typeof row === 'object' && row !== null) === true;
   if (rows !== undefined && isList) return { rows, total: count.read(pagination['total']) };
-  throw new Failure('usage', 'The answer is not a list, so it has no pages.', {
+  throw new Failure('usage', 'The response is not a list, so it has no pages.', {
     hint: 'Remove --paginate.',
   });
 }

@@ -95,10 +95,12 @@ function checkFlags({ method, data, include, paginate }: RequestFlags, { globals
   const usage = (message: string): Failure => new Failure('usage', message);
   const formatted = globals.json || globals.output !== undefined || globals.fields !== undefined;
   if (data !== undefined && ['GET', 'HEAD'].includes(method))
-    throw usage(`A ${method} has no body. Remove --data.`);
-  if (paginate && method !== 'GET') throw usage('--paginate needs GET.');
+    throw usage(`A ${method} request has no body. Remove --data.`);
+  if (paginate && method !== 'GET') throw usage('--paginate works only with GET.');
   if (include && (paginate || formatted))
-    throw usage('--include prints the response verbatim. Remove the format.');
+    throw usage(
+      '--include prints the response verbatim, without --paginate and without an output format.',
+    );
   const { output = 'json' } = globals;
   if (globals.fields === undefined && output !== 'json' && output !== 'jsonl') {
     throw usage(`-o ${output} needs --fields to name its columns.`);
@@ -109,8 +111,8 @@ function checkFlags({ method, data, include, paginate }: RequestFlags, { globals
 async function agree(method: string, path: string, { ask, out, globals }: Context): Promise<void> {
   if (effectOf(method, path).effect !== 'payment') return;
   if (!globals.yes) ask.demand(['--yes']);
-  out.warn(`${method} ${path} can move money without the journal and your limits.`);
-  await ask.agree('Send it?', 'Not sent.');
+  out.warn(`${method} ${path} can move money outside the journal and your limits.`);
+  await ask.agree('Send this request?', 'Not sent.');
 }
 
 /**
@@ -140,7 +142,7 @@ async function request(
 function withUnknownOutcome(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;
   const { message, txnId, status, code } = error;
-  return new Failure('pending', `Outcome unknown: ${message} Nothing was repeated.`, {
+  return new Failure('pending', `Outcome unknown: ${message} svcpay did not repeat the request.`, {
     next: txnId === undefined ? { do: 'see-history' } : { do: 'show', id: txnId },
     txnId,
     status,

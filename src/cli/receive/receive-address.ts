@@ -43,7 +43,7 @@ export const receiveAddress = defineCommand({
   ],
   async run({ ccy, chain, qrFile }, context) {
     if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined)
-      throw new Failure('usage', '--chain needs usdt. Remove it.');
+      throw new Failure('usage', '--chain works only with usdt. Remove --chain.');
     const asked = await askPermanent({ ccy, chain }, context.ask.steps);
     if (asked === back) throw leftAtOnce(context, 'Nothing was requested');
     await showAddress(asked, qrFile, context);

@@ -310,7 +310,7 @@ function stopped(
   const until = left === undefined ? '' : ` until ${nearTime(now() + left, now())}`;
   const rest = isSeen(txn)
     ? 'The payment was seen and waits for confirmations.'
-    : `The ${noun} can be paid${until}.`;
+    : `The ${noun} can still be paid${until}.`;
   return new Failure('pending', `Stopped waiting. ${rest}`, {
     next: { do: 'watch', id: txn.txnId },
     txnId: txn.txnId,

@@ -26,7 +26,7 @@ export const demo = defineCommand({
 
 async function tour(home: string, context: Context): Promise<void> {
   const { out } = context;
-  out.text('The whole service on this machine, with play money: nothing real moves.');
+  out.text('This demo runs the whole service on this machine, with play money.');
   const show = async (line: readonly string[], hidden: readonly string[] = []): Promise<void> => {
     out.text(`\n$ svcpay ${line.map(shorten).join(' ')}`);
     const colorFlags = context.globals.color ? [] : ['--no-color'];

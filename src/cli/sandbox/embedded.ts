@@ -62,7 +62,7 @@ function embeddedTransport(service: EmbeddedSandbox): Transport {
       return { status: answer.status, headers: { ...answer.headers }, body: answer.body };
     } catch (cause) {
       const reason = timeout.signal.aborted
-        ? 'there was no answer in time'
+        ? 'the sandbox did not answer in time'
         : 'the connection broke off';
       throw new NetworkError(reason, { requestSent: true, cause });
     } finally {

@@ -26,10 +26,10 @@ export async function listedLiveShapes(
         title: 'In all',
         value: ({ inAll }) => (inAll ? 'yes' : 'no'),
       },
-      { name: 'summary', title: 'What is answered', value: ({ summary }) => summary },
+      { name: 'summary', title: 'Response', value: ({ summary }) => summary },
     ],
     quiet: ({ name }) => name,
-    empty: 'There are none.',
+    empty: 'There are no live shapes.',
   });
   return true;
 }

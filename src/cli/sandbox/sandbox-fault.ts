@@ -12,7 +12,7 @@ const many = word('N|always', (given) => {
   if (/^[1-9]\d{0,5}$/.test(given)) return Number(given);
   throw new Failure(
     'usage',
-    `"${given}" is not a number of times. Write one such as 3, or always.`,
+    `"${given}" is not a number of times. Write a number such as 3, or always.`,
   );
 });
 
@@ -20,13 +20,13 @@ const json = word('JSON', (given): unknown => {
   try {
     return JSON.parse(given);
   } catch (cause) {
-    throw new Failure('usage', '--body is not JSON.', { cause });
+    throw new Failure('usage', '--body must be JSON.', { cause });
   }
 });
 
 const factor = word('FACTOR', (given): number => {
   if (/^\d{1,2}(\.\d{1,8})?$/.test(given)) return Number(given);
-  throw new Failure('usage', `"${given}" is not a factor. Write one such as 0.9 or 1.05.`);
+  throw new Failure('usage', `"${given}" is not a factor. Write a number such as 0.9 or 1.05.`);
 });
 
 const options = {

@@ -108,5 +108,5 @@ function describe(paid: Paid): string {
   if ('txnId' in paid) return `Paid transaction ${paid.txnId}; it is now ${paid.txnState}.`;
   const deposited = formatAmount(money(paid.ccy, fromWire(paid.amount)));
   const confirmations = paid.needed === 1 ? 'one confirmation' : `${paid.needed} confirmations`;
-  return `Deposited ${deposited}; the wallet has it after ${confirmations}.`;
+  return `Deposited ${deposited}; the deposit reaches the wallet after ${confirmations}.`;
 }

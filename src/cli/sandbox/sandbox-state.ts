@@ -59,12 +59,12 @@ export const sandboxReset = defineCommand({
   ],
   async run({ seed, months }, context) {
     if (months !== undefined && seed !== 'history')
-      throw new Failure('usage', '--months is for --seed history.');
+      throw new Failure('usage', '--months works only with --seed history.');
     await context.ask.agree('Delete all transactions of the sandbox?', 'The sandbox is unchanged.');
     if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
     else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed, months });
     await forgetBooks(context);
-    context.out.say('The sandbox is fresh again.');
+    context.out.say('The sandbox was reset.');
     context.out.did({ reset: true });
   },
 });

@@ -57,7 +57,7 @@ export async function readServerOptions(
 async function readCertificate(file: string): Promise<string> {
   const text = (await readGivenFile(file)).toString('utf8');
   if (!text.includes('-----BEGIN CERTIFICATE-----'))
-    throw new Failure('usage', `${file} holds no PEM certificate.`);
+    throw new Failure('usage', `${file} contains no PEM certificate.`);
   return text;
 }
 

@@ -49,25 +49,28 @@ const unless = <T>(text: string | undefined, parse: (text: string) => T): T | un
 
 function parseSwitch(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw new Failure('usage', `"${clip(text)}" is not true or false.`);
+  throw new Failure('usage', `"${clip(text)}" must be true or false.`);
 }
 
 function parseAccount(text: string): string {
   if (/^[\w.-]{1,100}$/.test(text) && !/^\.+$/.test(text)) return text;
-  throw new Failure('usage', `"${clip(text)}" cannot be an account id.`);
+  throw new Failure('usage', `"${clip(text)}" is not a valid account id.`);
 }
 
 function parseFiat(text: string): string {
   const ccy = text.trim().toUpperCase();
   if (isFiat(ccy)) return ccy;
-  throw new Failure('usage', `"${clip(text)}" is not a national currency. Write one such as USD.`);
+  throw new Failure(
+    'usage',
+    `"${clip(text)}" is not a national currency. Write a currency such as USD.`,
+  );
 }
 
 function parseId(text: string): string {
   if (/^[0-9a-f-]{36}$/.test(text)) return text;
   throw new Failure(
     'usage',
-    `"${clip(text)}" is not the id of a database: svcpay db status shows it.`,
+    `"${clip(text)}" is not a database id. To see the id: svcpay db status`,
   );
 }
 
@@ -76,7 +79,7 @@ function parseExplorer(text: string): string {
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.href.replace(/\/$/, '');
   throw new Failure(
     'usage',
-    `"${clip(text)}" is not the address of an explorer. Write one such as https://mempool.space.`,
+    `"${clip(text)}" is not the address of an explorer. Write an address such as https://mempool.space.`,
   );
 }
 
@@ -126,8 +129,8 @@ function parseLabels(text: string): Record<string, string> {
     return Object.fromEntries(pairs.map(([, code = '', label = '']) => [code, label]));
   throw new Failure(
     'usage',
-    `"${clip(text)}" is not a list of numbers and labels. Write it as in "1=Family support, ` +
-      '2=Education".',
+    `"${clip(text)}" is not a list of numbers and labels. Write a list such as ` +
+      '"1=Family support, 2=Education".',
   );
 }
 
@@ -216,7 +219,7 @@ export function findKey(text: string): ConfigKey {
   if (found !== undefined) return found;
   throw new Failure(
     'usage',
-    `There is no setting "${clip(text)}". There are ${configNames.join(', ')}.`,
+    `There is no setting "${clip(text)}". The settings are ${configNames.join(', ')}.`,
   );
 }
 

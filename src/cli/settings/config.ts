@@ -138,7 +138,7 @@ async function askSetting(
     ),
   ]);
   if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
-  if (asked.key === undefined) throw new Error('The setting was not asked for.');
+  if (asked.key === undefined) throw new Error('The wizard ended without a setting.');
   return { key: asked.key, value: asked.value };
 }
 
@@ -174,9 +174,11 @@ async function change(
   );
   out.did({ profile: settings.profileName, key: key.name, set: value !== undefined });
   if (key.variable !== undefined && (env[key.variable] ?? '') !== '')
-    out.warn(`${key.variable} overrides it.`);
+    out.warn(`The environment variable ${key.variable} overrides this setting.`);
   const isIdle =
     key.name === 'base-url' && value !== undefined && settings.profile.sandbox === true;
   if (isIdle)
-    out.warn('This profile uses the embedded sandbox instead: svcpay config set sandbox false');
+    out.warn(
+      'This profile still uses the embedded sandbox. To use the service: svcpay config set sandbox false',
+    );
 }

@@ -166,9 +166,12 @@ async function findJournal(context: Context): Promise<Finding> {
   const database = `database ${first?.id}, generation ${first?.generation}`;
   const place = found === undefined ? path : `${found.postgres.where}, ${database}`;
   if (rows.some(({ restored }) => restored === true))
-    return problem(`${place}: restored from a backup, lacks payments`, 'svcpay reconcile --import');
+    return problem(
+      `${place}: restored from a backup, payments are missing`,
+      'svcpay reconcile --import',
+    );
   if (rows.some(({ writable }) => writable === false))
-    return problem(`${place}: cannot be written`, 'svcpay db status shows why.');
+    return problem(`${place}: cannot be written`, 'For the reason: svcpay db status');
   return ok(`${place}: intact, ${held}`);
 }
 
@@ -265,7 +268,7 @@ const allowedSkewMs = 30_000;
  */
 export function compareClocks(date: string | undefined, at: number, isSandbox: boolean): Finding {
   const theirs = Date.parse(date ?? '');
-  if (Number.isNaN(theirs)) return ok('the service sends no time');
+  if (Number.isNaN(theirs)) return ok('the service does not report its time');
   const ahead = at - theirs;
   if (Math.abs(ahead) <= allowedSkewMs) return ok('agrees with the service');
   const skew =

@@ -128,7 +128,7 @@ export const limitsDisallow = defineCommand({
     }
     if (destinations.every((each) => names.includes(each))) {
       await context.ask.agree(
-        'This is the last entry: without it, payments may go anywhere. Remove it?',
+        'Without this last entry of the allow-list, payments can go to any destination. Remove the entry?',
         unchanged,
       );
     }
@@ -185,7 +185,7 @@ async function agreeToRaise(
       flag: '--yes',
       parse: (typed) => {
         if (!parseAmount(typed, ccy).value.eq(value))
-          throw new Failure('usage', `That is not ${to}. Esc leaves the limit as it is.`);
+          throw new Failure('usage', `To confirm, type ${to}. Esc keeps the current limit.`);
       },
     });
     if (answer === back) throw new Failure('declined', unchanged);

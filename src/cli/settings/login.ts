@@ -167,7 +167,7 @@ async function signIn(start: Access, context: Context) {
 async function askAddress(before: string | undefined, context: Context): Promise<string | Back> {
   const question = {
     message: 'Address of the service',
-    example: 'as in wallet.example.com',
+    example: 'e.g. wallet.example.com',
     flag: flags.baseUrl,
     parse: parseBaseUrl,
   };
@@ -241,7 +241,7 @@ async function knownSecret(
 ): Promise<string | undefined> {
   if (!apiSecretStdin) return context.settings.apiSecret;
   const secret = (await readStdin(context)).trim();
-  if (secret === '') throw new Failure('usage', 'stdin has no API secret.');
+  if (secret === '') throw new Failure('usage', 'stdin contains no API secret.');
   return secret;
 }
 

@@ -40,7 +40,8 @@ export const profilesUse = defineCommand({
     });
     out.say(`Profile ${name} is now your default.`);
     out.did({ name, current: true });
-    if ((env['SVCPAY_PROFILE'] ?? '') !== '') out.warn('SVCPAY_PROFILE overrides it.');
+    if ((env['SVCPAY_PROFILE'] ?? '') !== '')
+      out.warn('The environment variable SVCPAY_PROFILE overrides the default profile.');
   },
 });
 

@@ -37,7 +37,7 @@ export async function register(
       : await registerSandbox(listening, secret, before, client, context);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === 'interrupted') throw error;
-    out.warn(`Not registered: ${error.message}`);
+    out.warn(`The webhook was not registered: ${error.message}`);
     return undefined;
   }
 }

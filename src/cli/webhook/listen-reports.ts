@@ -16,42 +16,42 @@ export function listenReports(context: Context, onAnswer: (answer: Answer) => vo
   const wrongSignature = calmly(context, (count) =>
     out.warn(
       count === 1
-        ? 'A delivery with a wrong signature was refused.'
-        : `${count} more with a wrong signature were refused.`,
+        ? 'svcpay refused a delivery with a wrong signature.'
+        : `svcpay refused ${count} more deliveries with a wrong signature.`,
     ),
   );
   const lookUpFailed = calmly(context, (count) =>
     out.warn(
       count === 1
-        ? 'A transaction could not be read from the service.'
-        : `${count} more transactions could not be read from the service.`,
+        ? 'svcpay could not read a transaction from the service.'
+        : `svcpay could not read ${count} more transactions from the service.`,
     ),
   );
   return {
     onWrongSignature: wrongSignature.note,
     onLookUpFailed: lookUpFailed.note,
     onUnwritten: (error: unknown): void =>
-      out.warn(`An event could not be stored and was answered with 503: ${messageOf(error)}`),
+      out.warn(`svcpay could not store an event and answered with 503: ${messageOf(error)}`),
     onUnpruned: (error: unknown): void =>
       out.warn(
-        `Old events could not be deleted, and are tried again in an hour: ${messageOf(error)}`,
+        `svcpay could not delete old events and will try again in an hour: ${messageOf(error)}`,
       ),
     onForgotten: (consumer: string, events: number): void =>
       out.warn(
-        `No receiver has served ${consumer} for 30 days. Dropped: ` +
-          `${counted(events, 'event')} that waited for it.`,
+        `svcpay dropped ${counted(events, 'waiting event')} of ${consumer}, ` +
+          'because no receiver has served this consumer for 30 days.',
       ),
     onUnsearched: (error: unknown): [] => {
       out.warn(
-        'The inbox could not be searched for transactions that moved on while no receiver ' +
+        'svcpay could not search the inbox for transactions that changed while no receiver ' +
           `ran: ${messageOf(error)}`,
       );
       return [];
     },
     onTrouble: (consumer: string, reason: string | undefined): void =>
       reason === undefined
-        ? out.say(`${consumer} takes events again.`)
-        : out.warn(`${consumer}: ${reason}. Its events wait and are retried.`),
+        ? out.say(`${consumer} accepts events again.`)
+        : out.warn(`${consumer}: ${reason}. svcpay keeps the events and tries again.`),
     onFailed: (consumer: string, { id, txnId }: StoredEvent, reason: string): void =>
       out.warn(`${consumer} failed for event #${id}: ${reason}.`, txnId === null ? {} : { txnId }),
     onAnswer,

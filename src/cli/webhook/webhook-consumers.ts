@@ -17,7 +17,7 @@ export const consumerName = () =>
     if (/^[a-z0-9][\w.-]{0,62}$/i.test(given)) return given;
     throw new Failure(
       'usage',
-      `"${given}" is not a name of a consumer: letters, digits, dots and dashes, at most 63.`,
+      `"${given}" is not a consumer name. Use at most 63 letters, digits, dots and dashes.`,
     );
   });
 
@@ -38,11 +38,12 @@ const consumerList: ListView<Consumer> = {
       name: 'servedSeconds',
       title: 'Served',
       value: ({ servedSeconds }) => servedSeconds,
-      text: (each) => `${ago(each.servedSeconds)}${isFormer(each) ? ', no receiver since' : ''}`,
+      text: (each) =>
+        `${ago(each.servedSeconds)}${isFormer(each) ? ', no receiver since then' : ''}`,
     },
   ],
   quiet: ({ consumer }) => consumer,
-  empty: 'No consumers yet. Make one: svcpay webhook listen --forward-to URL --consumer NAME',
+  empty: 'No consumers yet. Add a consumer: svcpay webhook listen --forward-to URL --consumer NAME',
 };
 
 export const webhookConsumersList = defineCommand({
@@ -67,12 +68,13 @@ export const webhookConsumersRemove = defineCommand({
   async run({ name: consumer }, { events, out, ask }) {
     const store = await events();
     const { count } = await known(consumer, store);
-    const what = count === 0 ? 'Nothing waits for it' : `${counted(count, 'event')} wait for it`;
+    const what =
+      count === 0 ? 'No events wait for it' : `It has ${counted(count, 'waiting event')}`;
     await ask.agree(`Remove ${sanitize(consumer)}? ${what}.`, 'Nothing was removed.');
     const result = { consumer, dropped: await store.consumers.remove(consumer) };
     await out.record(result, {
       screen: () => [
-        `  Removed ${sanitize(consumer)}: ${counted(result.dropped, 'event')} no longer wait.`,
+        `  Removed ${sanitize(consumer)} and dropped ${counted(result.dropped, 'waiting event')}.`,
       ],
       columns: fieldColumns(['consumer', 'dropped']),
       quiet: ({ dropped }) => String(dropped),
@@ -96,7 +98,9 @@ export const webhookConsumersRename = defineCommand({
     await out.record(
       { consumer: to, count },
       {
-        screen: () => [`  ${sanitize(consumer)} is ${to} now: ${counted(count, 'event')} waiting.`],
+        screen: () => [
+          `  Renamed ${sanitize(consumer)} to ${to}, with ${counted(count, 'waiting event')}.`,
+        ],
         columns: fieldColumns(['consumer', 'count']),
         quiet: ({ consumer: renamed }) => renamed,
       },

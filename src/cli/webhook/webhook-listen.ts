@@ -118,10 +118,10 @@ function checkNames({ consumer: names, forwardTo, exec }: Flags): void {
   if (names.length !== targets)
     throw new Failure(
       'usage',
-      `Give --consumer once for each --forward-to and --exec: ${names.length} for ${targets}.`,
+      `Give --consumer once for each --forward-to and --exec (got ${names.length} for ${targets}).`,
     );
   if (new Set(names).size < names.length)
-    throw new Failure('usage', 'Two targets cannot share one --consumer.');
+    throw new Failure('usage', 'Two targets cannot have the same --consumer.');
 }
 
 async function listen(
@@ -192,7 +192,7 @@ async function listen(
   } finally {
     await registration
       ?.remove()
-      .catch((error: unknown) => out.warn(`Still registered: ${messageOf(error)}`));
+      .catch((error: unknown) => out.warn(`The webhook is still registered: ${messageOf(error)}`));
     reports.close();
     for (const line of totalLines(await stop())) out.say(line);
   }
@@ -319,8 +319,8 @@ async function greet(
   const remove = async (): Promise<void> => void (await Promise.all([forget(), removeReady?.()]));
   out.say(
     registration === undefined
-      ? `Listening on ${urls.url}. Ctrl-C ends.`
-      : `Listening on ${urls.url} · ${registration.text}. Ctrl-C ends.`,
+      ? `Listening on ${urls.url}. Press Ctrl-C to stop.`
+      : `Listening on ${urls.url} · ${registration.text}. Press Ctrl-C to stop.`,
   );
   if (urls.metricsUrl !== undefined) out.say(`Metrics on ${urls.metricsUrl}`);
   for (const target of forwardTo) out.say(`Forwarding to ${nameOf(target)}`);
@@ -360,7 +360,7 @@ function portFailure(error: unknown, host: string, port: number, option: string)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EACCES') {
     return new Failure(
       'usage',
-      `The address ${host} with port ${port} cannot be listened on (${code}).`,
+      `svcpay cannot listen on address ${host}, port ${port} (${code}).`,
       { cause: error },
     );
   }

@@ -32,7 +32,7 @@ function parseCallback(given: string): URL {
   if (url.username !== '' || url.password !== '') {
     throw new Failure(
       'usage',
-      'A callback cannot carry a user name or password: the signature proves who calls.',
+      'A callback must not contain a user name or password. Signatures identify the service.',
     );
   }
   return url;
@@ -110,7 +110,7 @@ export const webhookUpdate = defineCommand({
     if (webhook === undefined)
       throw new Failure(
         'not-found',
-        `The webhook ${id} was changed, and then removed by another program.`,
+        `The webhook ${id} was changed, but another program has removed it since.`,
       );
     const change = {
       ...webhook,
@@ -129,7 +129,7 @@ export const webhookRemove = defineCommand({
   async run({ id }, context) {
     const { client } = await context.account();
     await context.ask.agree(
-      `Remove the webhook ${id}? State changes are then no longer delivered.`,
+      `Remove the webhook ${id}? The service will then stop delivering state changes.`,
       'Nothing was removed.',
     );
     await client.removeWebhook(id);
@@ -201,7 +201,7 @@ async function updateExisting(
 async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
   out.say(`The account's webhook will get no more events: ${before.callback} (${before.id}).`);
   await ask.agree(
-    `Replace it by ${url.href}?`,
+    `Replace this webhook with ${url.href}?`,
     `Nothing was changed: the webhook is still ${before.callback}.`,
   );
 }

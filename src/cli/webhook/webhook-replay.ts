@@ -47,7 +47,7 @@ export const webhookReplay = defineCommand({
   ],
   async run({ ids = [], since, to: given }, context) {
     if ((ids.length === 0) === (since === undefined)) {
-      throw new Failure('usage', 'Name the events: their numbers, or --since DURATION.', {
+      throw new Failure('usage', 'Name the events by number, or with --since DURATION.', {
         hint: 'svcpay webhook replay --since 10m',
       });
     }
@@ -104,7 +104,7 @@ async function eventsOf(
     if (events.length === 0)
       throw new Failure(
         'not-found',
-        `No event "${id}" is stored here, nor any of a transaction of that id.`,
+        `This home has no event with the number or transaction id "${id}".`,
       );
     for (const each of events) found.set(each.id, each);
   }
@@ -147,7 +147,7 @@ function throwIfFailed(failed: readonly ReplayResult[], total: number, to: URL):
   const [first] = failed;
   if (first === undefined) return;
   const reason =
-    first.status === null ? (first.error ?? 'no answer came') : `it answers ${first.status}`;
+    first.status === null ? (first.error ?? 'no response') : `it answered ${first.status}`;
   const isRefusal = failed.every(({ status }) => status !== null && status >= 400 && status < 500);
   throw new Failure(
     isRefusal ? 'refused' : 'temporary',

@@ -25,7 +25,7 @@ export const findWebhookSecret = async (secretStdin: boolean, context: Context):
 
 /** The advice to register a listener by hand with the saved secret. */
 export const registerAdvice =
-  'Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
+  'To register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
 
 /**
  * Returns the secret for `webhook listen`. At a terminal, and with a sandbox, svcpay generates and
@@ -40,7 +40,7 @@ export async function secretToListenWith(secretStdin: boolean, context: Context)
     return saved ?? findWebhookSecret(secretStdin, context);
   const secret = makeSecret();
   const place = await keepWebhookSecret(secret, context);
-  out.say(`Made a webhook secret and saved it in ${place}.`);
+  out.say(`Created a webhook secret and saved it in ${place}.`);
   if (isSandbox || settings.apiKey !== undefined) return secret;
   out.say(`  ${secret}`);
   out.say(registerAdvice);
@@ -72,7 +72,7 @@ export async function chooseSecret(
 async function givenSecret(secretStdin: boolean, context: Context): Promise<string | undefined> {
   if (!secretStdin) return secretsInEnvironment(context)[0];
   const secret = withoutLineEnd(await readStdin(context));
-  if (secret.trim() === '') throw new Failure('usage', 'There was no webhook secret on stdin.');
+  if (secret.trim() === '') throw new Failure('usage', 'stdin contains no webhook secret.');
   return secret;
 }
 

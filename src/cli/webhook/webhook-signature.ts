@@ -89,7 +89,7 @@ async function inputBytes(
   if (file !== undefined && file !== '-') return readGivenFile(file);
   if (secretStdin) {
     throw new Failure('usage', 'The body and the secret cannot both come from stdin.', {
-      hint: 'Give the body as a file, or the secret in SVCPAY_WEBHOOK_SECRET.',
+      hint: 'Give the body as a file, or set SVCPAY_WEBHOOK_SECRET.',
     });
   }
   return readStdinBytes(context);

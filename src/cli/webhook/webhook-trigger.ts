@@ -50,7 +50,7 @@ export const webhookTrigger = defineCommand({
     if (to === undefined && isRealService(context.settings)) {
       throw new Failure(
         'usage',
-        'Events of a real service cannot be triggered. Give --to, or --sandbox.',
+        'svcpay cannot trigger events of a real service. Add --to URL or --sandbox.',
       );
     }
     const triggered =
@@ -100,15 +100,15 @@ async function send(
     .catch((cause: unknown) => {
       throw new Failure(
         'temporary',
-        `The event did not get to ${nameOf(target)}: ${messageOf(cause)}.`,
+        `The event did not reach ${nameOf(target)}: ${messageOf(cause)}.`,
         { cause },
       );
     });
   if (status >= 200 && status < 300) return event;
-  const isOther = status === 401 ? ' It checks with another secret.' : '';
+  const isOther = status === 401 ? ' The receiver uses another secret.' : '';
   throw new Failure(
     status >= 500 ? 'temporary' : 'refused',
-    `${nameOf(target)} answers ${status} to the event.${isOther}`,
+    `${nameOf(target)} answered the event with ${status}.${isOther}`,
     { status },
   );
 }

@@ -143,12 +143,12 @@ function demand(terminal: Terminal, flags: readonly string[], hint?: string): vo
     flags.length < 2 ? flags.join('') : `${flags.slice(0, -1).join(', ')} and ${flags.at(-1)}`;
   throw new Failure(
     'declined',
-    `Missing ${missing}: no question can be asked, ${terminal.whyNoPrompt}.`,
+    `Missing ${missing}. svcpay cannot ask, because ${terminal.whyNoPrompt}.`,
     { hint },
   );
 }
 
-const noAnswer = 'An answer is needed here.';
+const noAnswer = 'Enter a value.';
 const anything = (answer: string): Validation => answer !== '' || noAnswer;
 
 function complaint(parse: (answer: string) => unknown, typed: string): Validation {

@@ -136,7 +136,7 @@ const named = <T>(choices: readonly Choice<T>[], words: string): readonly Choice
 /** Reads the typed text as a choice. Returns the reason if the text does not match a choice. */
 function readTyped<T>(typed: ((text: string) => Choice<T>) | undefined, text: string) {
   try {
-    return typed === undefined || text === '' ? 'Not in the list.' : typed(text);
+    return typed === undefined || text === '' ? 'No choice matches this text.' : typed(text);
   } catch (error) {
     if (error instanceof Failure) return error.message;
     throw error;

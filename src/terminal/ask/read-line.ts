@@ -7,7 +7,8 @@ import type { InputStream } from '../terminal.js';
 const ctrlC = '\u0003';
 const ctrlD = '\u0004';
 
-export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted at a question.');
+export const interrupted = (): Failure =>
+  new Failure('interrupted', 'Interrupted during a question.');
 export const inputEnded = (): Failure =>
   new Failure('declined', 'The input ended before the question was answered.');
 

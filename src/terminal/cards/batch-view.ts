@@ -101,7 +101,7 @@ const remarkWords: Readonly<Record<string, string>> = {
   'amount-changed': 'amount changed',
   'payee-missing': 'was in the last run, is not in this one',
   'two-names': 'this account has another name',
-  'row-twice': 'the same row twice',
+  'row-twice': 'duplicate row',
 };
 
 const changeOf = ({ before, now, note }: BatchRemark): string =>

@@ -102,7 +102,7 @@ function unknownLines(
   { columns, style }: Canvas,
 ): string[] {
   const only = recent.length === 0 ? '' : ' Payments from this home:';
-  return wrap(`${sanitize(message)} Balances are not known now.${only}`, columns - 2).map(
+  return wrap(`${sanitize(message)} The balances are unavailable.${only}`, columns - 2).map(
     (line) => margin + style.yellow(line),
   );
 }

@@ -78,7 +78,7 @@ export function qrPage(code: string, { columns, rows, style, blocks }: Canvas): 
   const lines =
     drawn ??
     wrap(
-      '  This window is too small for the QR code. Enlarge it, or make its text smaller.',
+      '  This window is too small for the QR code. Enlarge the window or make the text smaller.',
       columns,
     );
   const left = ' '.repeat(Math.max(Math.floor((columns - widthOf(lines[0] ?? '')) / 2), 0));

@@ -229,7 +229,7 @@ function placeOfMoney(transaction: Transaction, total: Money | undefined): strin
   const wallet = `your ${sourceReq.ccy ?? ''} wallet`.replace('  ', ' ');
   if (txnState === 'error') {
     const amount = total === undefined ? 'the money' : formatAmount(total);
-    return `The service may hold ${amount}: ask it, with this id.`;
+    return `The service may hold ${amount}. Ask the service about this id.`;
   }
   if (!isRetriable(txnState)) return undefined;
   // A slow method debits the wallet when the payment starts (endpoint 7). A quick method debits the

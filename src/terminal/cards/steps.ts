@@ -116,7 +116,7 @@ export function waitingText(
 ): string {
   const isUnderWay = sourceReq.method === 'servicepay' && !isQuoted(txnState) && !isFinal(txnState);
   if (!isUnderWay || waitedMs < shortMs) return '';
-  return [roughDuration(waitedMs), usually ?? '', 'Ctrl-C is safe: the payment goes on']
+  return [roughDuration(waitedMs), usually ?? '', 'Ctrl-C is safe: the payment continues']
     .filter((text) => text !== '')
     .join(' · ');
 }

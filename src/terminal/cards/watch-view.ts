@@ -65,10 +65,10 @@ export function watchLines(model: WatchModel, canvas: Canvas, unicode: boolean):
     ...head,
     '',
     style.bold(`  Open${hidden > 0 ? style.dim(` · ${hidden} more: svcpay tx pending`) : ''}`),
-    ...(open.length === 0 ? [style.dim('    nothing is on its way')] : openShown.flat()),
+    ...(open.length === 0 ? [style.dim('    no open payments')] : openShown.flat()),
     '',
     style.bold('  Latest'),
-    ...(latest.length === 0 ? [style.dim('    nothing has moved yet')] : latestShown.flat()),
+    ...(latest.length === 0 ? [style.dim('    no transactions yet')] : latestShown.flat()),
   ];
   const free = Math.max(rows - body.length - 1, 0);
   const foot = style.dim('  ↑↓ move · ⏎ open · q leave');

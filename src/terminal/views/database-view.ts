@@ -46,10 +46,10 @@ const total = (rows: readonly { readonly count: number }[]): number =>
 const stateText = ({ id, version, needed, writable, restored }: DatabaseRow): string => {
   if (version === 0)
     return id === undefined ? 'created at first use' : 'created by svcpay db upgrade --new';
-  if (version > needed) return 'of a newer svcpay';
-  if (version < needed) return 'to be upgraded';
+  if (version > needed) return 'from a newer svcpay';
+  if (version < needed) return 'needs an upgrade';
   if (restored === true) return 'restored: reconcile --import';
-  return writable === false ? 'cannot be written' : 'in order';
+  return writable === false ? 'cannot be written' : 'ok';
 };
 
 export const databaseList: ListView<DatabaseRow> = {
@@ -94,7 +94,7 @@ export const movedView = ({
   events: number;
 }): RecordView<object> => ({
   screen: () => [
-    `Moved: ${payments} payments and ${events} events. The files remain and are no longer used.`,
+    `Moved ${payments} payments and ${events} events. svcpay keeps the files but no longer uses them.`,
   ],
   columns: fieldColumns(['payments', 'events']),
   quiet: () => String(payments),
@@ -105,7 +105,7 @@ export const accountMovedView = (
   { payments }: { payments: number },
 ): RecordView<object> => ({
   screen: () => [
-    `Moved: ${counted(payments, 'payment')}. The old database refuses payments of ${account}.`,
+    `Moved ${counted(payments, 'payment')}. The old database now refuses payments of ${account}.`,
   ],
   columns: fieldColumns(['payments', 'events']),
   quiet: () => String(payments),

@@ -54,10 +54,10 @@ export const importedView = (counts: {
   open: number;
 }): RecordView<object> => ({
   screen: () => [
-    `Entered ${counts.entered} payments that the journal did not have, ` +
-      `of ${counts.read} transactions.`,
+    `Imported ${counts.entered} payments that the journal lacked, ` +
+      `out of ${counts.read} transactions.`,
     ...(counts.open > 0
-      ? [`Open: ${counts.open}. To finish or report each: svcpay tx resume`]
+      ? [`Unfinished payments: ${counts.open}. To finish or report each: svcpay tx resume`]
       : []),
   ],
   columns: fieldColumns(importedFields),

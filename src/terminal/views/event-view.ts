@@ -185,16 +185,15 @@ export function totalLines(totals: ListenTotals): string[] {
       [
         `${name}: ${delivered} delivered`,
         ...some(failed, (n) => `${n} failed`),
-        ...some(
-          waiting,
-          (n) => `${n} waiting; they are delivered when you listen again with the same target`,
-        ),
+        ...some(waiting, (n) => `${n} waiting until you listen again with the same target`),
       ].join(', '),
     ),
     ...gaps
       .slice(0, gapsShown)
-      .map(({ txnId, missing }) => `Gap: no event of ${missing.join(', ')} for ${txnId}`),
-    ...some(gaps.length - gapsShown, (n) => `and gaps in ${n} or more others`),
+      .map(
+        ({ txnId, missing }) => `Gap: transaction ${txnId} has no event for ${missing.join(', ')}`,
+      ),
+    ...some(gaps.length - gapsShown, (n) => `Gaps in ${n} or more other transactions`),
   ];
 }
 

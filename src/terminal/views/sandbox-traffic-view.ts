@@ -53,7 +53,7 @@ export const requestList: ListView<LoggedRequest> = {
   ],
   fields: fieldNames(requestAnswer),
   quiet: ({ method, path, status }) => `${method} ${path} ${status}`,
-  empty: 'No requests yet: each command that talks to the sandbox adds some.',
+  empty: 'No requests yet. Every command that uses the sandbox adds requests.',
 };
 
 const deliveryText = ({ status, nextAttemptAt }: Delivery): string =>
@@ -88,7 +88,7 @@ export const deliveryList: ListView<Delivery> = {
   ],
   fields: fieldNames(deliveryAnswer),
   quiet: ({ id }) => String(id),
-  empty: 'No deliveries: no webhook is set, or no transaction has changed since.',
+  empty: 'No deliveries. A webhook and a later change of a transaction are required.',
 };
 
 function lastAnswer({ attempts }: Delivery): string | number | null {
@@ -100,7 +100,7 @@ const faultColumns: readonly Column<Fault>[] = [
   { name: 'id', title: 'ID', value: ({ id }) => id, align: 'right' },
   { name: 'kind', title: 'Fault', value: ({ kind }) => kind },
   { name: 'how', title: 'How', value: howText, priority: 1 },
-  { name: 'strikes', title: 'Strikes', value: whereText },
+  { name: 'strikes', title: 'Applies to', value: whereText },
   {
     name: 'applied',
     title: 'Struck',
@@ -124,7 +124,7 @@ export const faultList: ListView<Fault> = {
 
 function faultSentence(fault: Fault): string {
   const what = [fault.kind, howText(fault)].filter((each) => each !== '').join(' ');
-  return `Fault ${fault.id}: ${what} strikes ${whereText(fault)}, ${oftenText(fault)}.`;
+  return `Fault ${fault.id}: ${what} applies to ${whereText(fault)}, ${oftenText(fault)}.`;
 }
 
 export const faultView = (fault: Fault): RecordView<Fault> => ({

@@ -121,7 +121,7 @@ const snapshotColumns: readonly Column<Snapshot>[] = [
 export const snapshotList: ListView<Snapshot> = {
   columns: snapshotColumns,
   quiet: ({ name }) => name,
-  empty: 'No state has been saved. Save one: svcpay sandbox snapshot save NAME',
+  empty: 'No snapshots yet. Save the current state: svcpay sandbox snapshot save NAME',
 };
 
 /** Returns the view of a snapshot. `what` describes what svcpay did with the snapshot. */
@@ -154,5 +154,5 @@ export const minedList: ListView<Transfer> = {
     { name: 'needed', title: 'Needed', value: ({ needed }) => needed, align: 'right' },
   ],
   quiet: ({ id }) => id,
-  empty: 'Mined; no transfer was waiting.',
+  empty: 'Mined. No transfer was waiting for confirmations.',
 };

@@ -82,7 +82,7 @@ export const profileList: ListView<ListedProfile> = {
       name: 'account',
       title: 'Account',
       value: ({ account }) => account,
-      text: ({ account }) => account ?? 'of the key',
+      text: ({ account }) => account ?? 'of the API key',
       priority: 2,
     },
     {
@@ -95,7 +95,7 @@ export const profileList: ListView<ListedProfile> = {
   ],
   fields: ['baseUrl', 'sandbox'],
   quiet: ({ name }) => name,
-  empty: 'There are no profiles yet: svcpay login',
+  empty: 'There are no profiles yet. Create a profile: svcpay login',
 };
 
 export interface Login {

@@ -154,7 +154,7 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
   ],
   fields: ['method'],
   quiet: ({ balance }) => fixed(balance),
-  empty: 'No wallet holds anything, and nothing has moved.',
+  empty: 'There are no transactions, and all wallets are empty.',
   heading,
   ...(hasGroups && { group: ({ wallet }: StatementLine) => wallet }),
 });

@@ -258,7 +258,7 @@ export function transactionList(
     ],
     fields: transactionFields,
     quiet: ({ txnId }) => txnId,
-    empty: 'No transactions yet, or none that match the filters. The whole history: svcpay tx list',
+    empty: 'No transactions match. All transactions: svcpay tx list',
     heading,
     footer,
   };

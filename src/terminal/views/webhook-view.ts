@@ -50,7 +50,7 @@ export const webhookCard = (change: WebhookChange): RecordView<WebhookChange> =>
         { label: 'ID', value: change.id, whole: true },
         ...(change.secret === undefined
           ? []
-          : [{ label: 'Secret', value: change.secret, whole: true, note: 'shown this once' }]),
+          : [{ label: 'Secret', value: change.secret, whole: true, note: 'shown only once' }]),
         ...(change.secretIn === undefined
           ? []
           : [{ label: 'Kept', value: `in ${change.secretIn}` }]),

@@ -54,7 +54,7 @@ describe('svcpay statement close', () => {
 
     const again = await close(around, month);
     expect(again).toMatchObject({ exitCode: 0, stdout: first.stdout });
-    expect(again.stderr).toContain('Unchanged');
+    expect(again.stderr).toContain('has not changed');
 
     await deposit(around, '0.1');
     await svcpay(
@@ -98,14 +98,19 @@ describe('svcpay statement close', () => {
     const ago = (months: number): string => monthBefore(now, months);
     expect(await close(around, ago(3))).toMatchObject({ exitCode: 0 });
     const gap = await close(around, ago(1));
-    expect(gap.error()).toMatchObject({ exitCode: 2, message: `${ago(2)} is not closed yet.` });
+    expect(gap.error()).toMatchObject({
+      exitCode: 2,
+      message: `Not closed: ${ago(2)} must be closed first.`,
+    });
     expect(gap.error().hint).toContain(`svcpay statement close ${ago(2)}`);
     expect((await close(around, ago(4))).error()).toMatchObject({
       exitCode: 2,
-      message: `The closed months begin with ${ago(3)}.`,
+      message: expect.stringMatching(`is earlier than ${ago(3)}, the first closed month.`),
     });
     const elsewhere = ['statement', 'close', ago(2), '--tz', 'Asia/Tokyo', '--json'];
-    expect((await svcpay(elsewhere, around)).error().message).toContain('use the days of UTC');
+    expect((await svcpay(elsewhere, around)).error().message).toContain(
+      'earlier months end at midnight in UTC',
+    );
     // Without flags, svcpay uses the time zone and the folder of the last close.
     expect(await svcpay(['statement', 'close', ago(2), '--json'], around)).toMatchObject({
       exitCode: 0,
@@ -200,10 +205,11 @@ describe('svcpay statement close', () => {
       around,
     );
     const draft = await close(around, month);
-    expect(draft.error()).toMatchObject({ exitCode: 2, message: `${month} is not over yet.` });
-    expect(draft.stderr).toContain(
-      'It would be blocked: No transaction explains the opening of BTC',
-    );
+    expect(draft.error()).toMatchObject({
+      exitCode: 2,
+      message: `Not closed: ${month} is not over yet.`,
+    });
+    expect(draft.stderr).toContain('No transaction explains the opening of BTC');
     await sandbox.clock.advance('2m');
     expect((await close(around, month)).error()).toMatchObject({
       exitCode: 6,

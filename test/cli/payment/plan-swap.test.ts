@@ -63,7 +63,7 @@ test.for(
   [
     {
       words: ['25', 'usdt', 'sats'],
-      message: 'Not sent: "sats" is a unit. The wallet is called BTC.',
+      message: 'Not sent: "sats" is a unit of the BTC wallet. Write BTC.',
     },
     { words: ['50000', 'BTC', 'USDT'], message: '50000 has no unit. Write 50000sat (0.0005 BTC).' },
     {
@@ -76,7 +76,7 @@ test.for(
     },
     {
       words: ['1000sat', 'USDT', 'BTC'],
-      message: 'Not sent: 1000sat is what arrives in the BTC wallet.',
+      message: 'Not sent: 1000sat is in BTC, but you must name the amount that you pay.',
     },
   ].map((each) => [each.words.join(' '), each] as const),
 )('planSwap refuses "svcpay swap %s"', ([, { words, message }]) => {

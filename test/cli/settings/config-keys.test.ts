@@ -31,10 +31,10 @@ const taken: { key: string; text: string; profile: Profile }[] = [
 const refused = [
   { key: 'base-url', text: 'http://pay.example', message: /not encrypted/ },
   { key: 'base-url', text: 'https://u:p@pay.example', message: /user name or password/ },
-  { key: 'account', text: '../x', message: /cannot be an account id/ },
+  { key: 'account', text: '../x', message: /is not a valid account id/ },
   { key: 'network', text: 'moon', message: /use mainnet, testnet, any/ },
   { key: 'maker', text: 'Acme Pay', message: /lower-case letters/ },
-  { key: 'sandbox', text: 'yes', message: /not true or false/ },
+  { key: 'sandbox', text: 'yes', message: /must be true or false/ },
   { key: 'sender.type', text: 'robot', message: /individual, business/ },
   { key: 'sender.country', text: 'Germany', message: /two letters/ },
   { key: 'sender.phone', text: '0151123456', message: /no country code/ },

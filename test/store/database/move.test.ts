@@ -178,7 +178,7 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     ]);
     const run = await svcpay(['--sandbox', 'tx', 'pending', '--json'], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error().message).toContain('moved into the database');
+    expect(run.error().message).toContain('are in the database');
   });
 
   test('requires svcpay db move before a home with a journal pays with the database', async () => {

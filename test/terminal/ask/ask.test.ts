@@ -203,7 +203,7 @@ describe('a prompt on a terminal', () => {
   test('refuses an empty answer to a text question', async () => {
     const { type, shows } = await asked('text', 'Account number');
     type(enter);
-    await shows('An answer is needed here.');
+    await shows('Enter a value.');
   });
 
   test('never echoes a typed secret', async () => {
@@ -382,7 +382,7 @@ describe('a prompt in a pipe', () => {
     child.stdin.on('error', () => undefined).write('y\n');
     const exit = new Promise((resolve) => child.on('close', resolve));
     expect(await text(child.stdout)).toBe(
-      `FAILURE declined: Missing ${flag}: no question can be asked, stdin is not a terminal.\n`,
+      `FAILURE declined: Missing ${flag}. svcpay cannot ask, because stdin is not a terminal.\n`,
     );
     expect(await exit).toBe(9);
     child.stdin.end();
@@ -396,7 +396,7 @@ describe('a prompt in a pipe', () => {
   test('lists all missing flags in one error', () => {
     const ask = createAsk(openScreen({ tty: false }).terminal, { yes: false });
     expect(() => ask.demand(['--country', '--acct-num', '--yes'])).toThrow(
-      'Missing --country, --acct-num and --yes:',
+      'Missing --country, --acct-num and --yes.',
     );
   });
 });
@@ -477,7 +477,7 @@ describe('a prompt on a dumb terminal', () => {
     expect(raw).toEqual([true, false, true, false]);
     expect(stderr.written().split('\n')).toEqual([
       '? API secret (hidden) ',
-      'x An answer is needed here.',
+      'x Enter a value.',
       '? API secret (hidden) ',
       '',
     ]);

@@ -173,7 +173,7 @@ describe('homeLines', () => {
       const lines = homeLines({ ...home, wallets: [], pending: [] }, known, plain(columns));
       const text = lines.join(' ').replace(/\s+/g, ' ');
       expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(columns);
-      expect(text).toMatch(/service not reached No answer from .*Balances are not known now/);
+      expect(text).toMatch(/service not reached No answer from .*The balances are unavailable/);
       expect(text).toMatch(/−2 500 sat Coffee House ● last seen confirmed .*last checked/);
       expect(text).not.toContain('wallets are empty');
     },

@@ -25,7 +25,7 @@ export const globalOptions = {
     .optional()
     .describe('with json, write every line on stderr as a JSON object'),
   insecure: flag().describe(
-    'accept a service whose certificate is not checked (NODE_TLS_REJECT_UNAUTHORIZED=0)',
+    'allow a service without a verified certificate (NODE_TLS_REJECT_UNAUTHORIZED=0)',
   ),
   timeout: duration().optional().describe('longest time for one request (default 30s)'),
 };

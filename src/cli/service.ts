@@ -250,7 +250,8 @@ function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
     if (until < reportedUntil + 1_000) return;
     reportedUntil = until;
     out.say(
-      `Waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}, because the service limits requests.`,
+      `Waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}, ` +
+        `because the service limits requests.`,
     );
   }
 

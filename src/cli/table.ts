@@ -206,7 +206,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'tx watch',
-        'follow transactions to their end',
+        'follow transactions until they are final',
         () => import('./history/tx-watch.js').then((it) => it.txWatch),
         asks,
       ],
@@ -438,7 +438,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
         'receive events on this machine',
         () => import('./webhook/webhook-listen.js').then((it) => it.webhookListen),
       ],
-      ['webhook consumers', 'list, rename and remove the targets that events wait for'],
+      ['webhook consumers', 'list, rename and remove consumers, the targets that events wait for'],
       [
         'webhook consumers list',
         'list the consumers, their waiting events, and when a receiver last served each',
@@ -456,12 +456,12 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'webhook verify',
-        'verify a signature, and find out why it is wrong',
+        'verify a signature, or explain why it is wrong',
         () => import('./webhook/webhook-signature.js').then((it) => it.webhookVerify),
       ],
       [
         'webhook sign',
-        'sign a body like the service',
+        'sign a body as the service does',
         () => import('./webhook/webhook-signature.js').then((it) => it.webhookSign),
       ],
       [
@@ -471,7 +471,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'webhook trigger',
-        'trigger an event in the sandbox, or send one to an address',
+        'trigger an event in the sandbox, or send an event to an address',
         () => import('./webhook/webhook-trigger.js').then((it) => it.webhookTrigger),
       ],
       ['sandbox', 'run the whole service locally'],
@@ -600,10 +600,13 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
 
 export const firstExamples: Command['examples'] = [
   ['svcpay login --sandbox', 'try everything with play money; svcpay login connects to a service'],
-  ['svcpay receive lightning 50000sat', 'an invoice with its QR code, and wait until it is paid'],
+  [
+    'svcpay receive lightning 50000sat',
+    'shows an invoice with its QR code, and waits for the payment',
+  ],
   [
     'svcpay send DESTINATION 50000sat --max-fee 1%',
-    'any invoice or address; shows the cost and asks first',
+    'pays any invoice or address; shows the cost and asks first',
   ],
   ['svcpay tx list', 'past transactions'],
   ['svcpay help scripting', 'further pages: amounts, environment, exit-codes, fields, scripting'],

@@ -52,11 +52,15 @@ const mistakes = [
   ['transactions', { since: 'yesterday' }, /since: "yesterday" is not a time\. Write 2h or 7d/],
   ['transactions', { limit: 0 }, /limit is 0 but must be a whole number from 1 to 1000/],
   ['transactions', { state: 'complted' }, /state: "complted" is not a state\. Did you mean com/],
-  ['transactions', { pages: 2 }, /pages is not an input of transactions: page is/],
+  ['transactions', { pages: 2 }, /pages is not an input of transactions \(did you mean page\?\)/],
   ['receive_address', { ccy: 'usdt', chain: 'sol' }, /chain is "sol" but must be one of tron, eth/],
   ['pay', {}, /missing: destination, ref/],
   ['pay', { destination: tron, amount: 5, ref: 'a' }, /amount: 5 has no unit\. Write 5sat/],
-  ['pay', { destination: tron, amount: '5usdt', ref: 'a', reference: 'b' }, /ref is given twice/],
+  [
+    'pay',
+    { destination: tron, amount: '5usdt', ref: 'a', reference: 'b' },
+    /ref has two different values/,
+  ],
   [
     'swap',
     { amount: '1usd', from: 'USDT', to: 'BTC', ref: 'a' },

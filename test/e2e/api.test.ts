@@ -62,7 +62,7 @@ describe('svcpay api', () => {
     expect(await svcpay(confirm, around)).toMatchObject({ exitCode: 9, stdout: '' });
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
     const tty = svcpayTty(confirm, around);
-    await tty.waitFor('Send it?');
+    await tty.waitFor('Send this request?');
     tty.type('\r');
     expect(await tty.ended).toBe(9);
     expect(inside((await svcpay([...confirm, '--yes'], around)).json())).toMatchObject(

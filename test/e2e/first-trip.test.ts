@@ -102,7 +102,7 @@ describe('svcpay login', () => {
   test('lists every missing login option if there is no terminal', async ({ home }) => {
     const run = await started(['login'], { home });
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
-    expect(run.stderr).toContain('Missing --base-url URL, --api-key KEY and --api-secret-stdin:');
+    expect(run.stderr).toContain('Missing --base-url URL, --api-key KEY and --api-secret-stdin.');
   });
 
   test('stores a secret that svcpay logout deletes', async ({ sandbox, home }) => {

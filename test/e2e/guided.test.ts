@@ -172,21 +172,21 @@ describe('the guided mode at a terminal', () => {
   });
 
   const lacking: [line: string, missing: string][] = [
-    ['config set', 'Missing KEY and VALUE:'],
-    ['config set network', 'Missing VALUE:'],
+    ['config set', 'Missing KEY and VALUE.'],
+    ['config set network', 'Missing VALUE.'],
     [
       'send',
       'Not sent: missing DESTINATION and --yes. svcpay cannot ask, because stdin is not a terminal.',
     ],
-    ['send lightning --yes', 'Not sent: missing INVOICE:'],
-    ['send onchain', 'Not sent: missing ADDRESS, AMOUNT (e.g. 50000sat) and --yes:'],
-    ['send alice@example.com --yes', 'missing AMOUNT (e.g. 50000sat):'],
-    ['swap', 'missing AMOUNT, FROM, TO and --yes:'],
-    ['swap 25usdt --yes', 'missing TO:'],
-    ['receive', 'Missing lightning, onchain or address:'],
-    ['receive address', 'Missing btc, usdt or lightning:'],
-    ['batch', 'Not sent: missing FILE:'],
-    ['receive onchain', 'Missing AMOUNT (e.g. 50000sat):'],
+    ['send lightning --yes', 'Not sent: missing INVOICE.'],
+    ['send onchain', 'Not sent: missing ADDRESS, AMOUNT (e.g. 50000sat) and --yes.'],
+    ['send alice@example.com --yes', 'missing AMOUNT (e.g. 50000sat).'],
+    ['swap', 'missing AMOUNT, FROM, TO and --yes.'],
+    ['swap 25usdt --yes', 'missing TO.'],
+    ['receive', 'Missing lightning, onchain or address.'],
+    ['receive address', 'Missing btc, usdt or lightning.'],
+    ['batch', 'Not sent: missing FILE.'],
+    ['receive onchain', 'Missing AMOUNT (e.g. 50000sat).'],
   ];
   test('lists all missing values at once in a pipe instead of asking', async ({ around }) => {
     for (const [line, missing] of lacking) {

@@ -252,7 +252,12 @@ describe('svcpay receive address', () => {
 
   test.for([
     ['a USDT address without --chain in a script', ['usdt'], 9, /--chain tron\|eth/],
-    ['--chain for a Bitcoin address', ['btc', '--chain', 'tron'], 2, /--chain needs usdt/],
+    [
+      '--chain for a Bitcoin address',
+      ['btc', '--chain', 'tron'],
+      2,
+      /--chain works only with usdt/,
+    ],
     ['a currency without addresses', ['vnd'], 2, /not one of btc, usdt/],
   ] as const)('refuses %s', async ([, args, exitCode, message], { around }) => {
     const run = await svcpay(['receive', 'address', ...args], around);

@@ -133,7 +133,7 @@ describe('svcpay sandbox', () => {
     const pattern = '/api/v2/account/*/wallet/';
     const add = ['sandbox', 'fault', 'add', 'status', '--status', '403', '--path', pattern];
     const added = await svcpay([...add, '-o', 'table'], around);
-    expect(added.stdout).toBe(`  Fault 1: status 403 strikes ${pattern}, once.\n`);
+    expect(added.stdout).toBe(`  Fault 1: status 403 applies to ${pattern}, once.\n`);
     expect(await svcpay(['wallets'], around)).toMatchObject({ exitCode: 4, stdout: '' });
     expect((await svcpay(['wallets'], around)).exitCode).toBe(0);
     const log = await svcpay(

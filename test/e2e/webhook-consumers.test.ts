@@ -109,7 +109,7 @@ describe('svcpay webhook consumers', () => {
     [
       'the same consumer for two targets',
       ['--forward-to', 'http://a/', '--exec', 'true', '--consumer', 'a', '--consumer', 'a'],
-      'cannot share',
+      'cannot have the same',
     ],
     [
       'a consumer name with a blank',

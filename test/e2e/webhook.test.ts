@@ -58,7 +58,7 @@ describe('svcpay webhook', () => {
 
     const tty = svcpayTty(['webhook', 'set', 'https://other.example/'], around);
     await tty.waitFor(callback);
-    await tty.waitFor(/Replace it/);
+    await tty.waitFor(/Replace this webhook/);
     tty.type('y\r');
     await tty.waitFor('Webhook secret');
     tty.type('typed-secret\r');

@@ -111,7 +111,7 @@ describe('svcpay under a rate limit', { concurrent: true }, () => {
       expect(time.pauses).toHaveLength(1);
       expect(time.pauses[0]).toBeGreaterThan((seconds - 2) * 1_000);
       expect(time.pauses[0]).toBeLessThanOrEqual((seconds + 1) * 1_000);
-      expect(run.stderr).toMatch(/Waiting [5-8] s, because the service limits requests/);
+      expect(run.stderr).toMatch(/Waiting [5-8] seconds, because the service limits requests/);
     },
   );
 

@@ -10,7 +10,7 @@ describe.concurrent('svcpay send', () => {
     {
       redirect: '>/dev/full',
       stdout: '',
-      stderr: expect.stringMatching(/Paid[^]*\nWarning: .*lost\.\n$/),
+      stderr: expect.stringMatching(/Paid[^]*\nWarning: svcpay could not write .*\n$/),
     },
     { redirect: '2>/dev/full', stdout: expect.stringContaining('"completed"'), stderr: '' },
     { redirect: '>/dev/full 2>/dev/full', stdout: '', stderr: '' },

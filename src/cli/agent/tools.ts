@@ -188,7 +188,8 @@ export const tools: readonly ToolRow[] = [
     needs: ['id'],
     gives: out.fullTransaction,
     about:
-      'One transaction in its current state. The other tools return transactions with these fields.',
+      'One transaction in its current state. ' +
+      'The other tools return transactions with these fields.',
   },
   {
     name: 'spending',

@@ -290,7 +290,7 @@ export const batchOptions = {
   seal: flag().describe('like --dry-run, and print the seal of the whole payment'),
   sealed: word('HASH', parseSeal).optional().describe('pay only if the batch has this seal'),
   ignoreColumns: flag().describe('ignore unknown columns'),
-  acceptChanges: flag().describe('with --yes, pay changed accounts and doubled rows too'),
+  acceptChanges: flag().describe('with --yes, also pay changed accounts and duplicate rows'),
   factor: literal('NUMBER', parseFactor)
     .otherwise(new Big('1.5'))
     .describe("report an amount that is this many times the payee's last amount (default 1.5)"),
@@ -306,7 +306,7 @@ export const batchOptions = {
     .describe('name of the batch; the same rows under another name are paid again'),
   from: currency()
     .optional()
-    .describe('wallet to pay from if the row has none (default BTC; to TRON USDT)'),
+    .describe('wallet to pay from if the row has none (default BTC, or USDT for TRON)'),
   maxFee: paymentOptions.maxFee.describe('highest fee per row, e.g. 100sat or 1%'),
   maxRateLoss: paymentOptions.maxRateLoss,
   wait: paymentOptions.wait.describe(

@@ -22,7 +22,7 @@ export const batchStatus = defineCommand({
   arguments: { file: file().describe('the batch file, or the name of a run') },
   options: { name, from, ignoreColumns },
   examples: [
-    ['svcpay batch status payroll.csv', 'what is left to do, with the commands'],
+    ['svcpay batch status payroll.csv', 'shows what is left to do, with the next commands'],
     ['svcpay batch status 2026-11 -o csv', 'every row of a run by its name'],
   ],
   async run({ file, ...flags }, context: Context) {

@@ -29,7 +29,7 @@ export const batch = defineCommand({
   options: batchOptions,
   examples: [
     ['svcpay batch payroll.csv --dry-run', 'checks every row and shows the totals'],
-    ['svcpay batch payroll.csv', 'asks once, then pays; run it again and it pays no row twice'],
+    ['svcpay batch payroll.csv', 'asks once, then pays; a second run pays no row twice'],
     ['svcpay batch payroll.csv --name 2026-11', 'the same rows as last month, paid again'],
     [
       'make-rows | svcpay batch - --yes --result paid.csv -o jsonl',

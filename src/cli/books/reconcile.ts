@@ -36,7 +36,7 @@ export const reconcile = defineCommand({
   arguments: { files: file().repeated().optional().describe('result files of svcpay batch') },
   options: {
     since: instant().describe(
-      'only transactions created since then: 36h, 2026-03-01 (default: all of history)',
+      'only transactions created since this time: 36h, 2026-03-01 (default: all of history)',
     ),
     import: flag().describe(
       'import payments that the journal lacks, after a restore from a backup; pays nothing',
@@ -45,12 +45,12 @@ export const reconcile = defineCommand({
   examples: [
     [
       'svcpay reconcile --since 7d',
-      'service, journal and webhook inbox; exit 6 if anything differs',
+      'compares service, journal and webhook inbox; exit 6 if anything differs',
     ],
-    ['svcpay reconcile payroll.csv.result.csv --json', 'the result of a batch as well'],
+    ['svcpay reconcile payroll.csv.result.csv --json', 'also compares the result of a batch'],
     [
       'svcpay reconcile --import --since 36h',
-      'after a restore from a backup, before anything is paid',
+      'after a restore from a backup, before the first payment',
     ],
   ],
   fields: [...differenceList.columns.map(({ name }) => name), ...importedFields],
@@ -216,7 +216,9 @@ function unresolved(reference: string, attempt: Attempt): FoundDifference[] {
       ccy: spendCcy,
       here: approvedTotal === null ? null : new Big(approvedTotal),
       there: null,
-      detail: `the service reports ${txnState ?? 'nothing'}; ask whether the money moved, then use svcpay tx resolve`,
+      detail:
+        `the service reports ${txnState ?? 'nothing'}; ask whether the money moved, then: ` +
+        `svcpay tx resolve`,
     },
   ];
 }
@@ -261,7 +263,9 @@ async function enterMissing(since: number, context: Context): Promise<void> {
     'Not imported: the service returned too few details of ' +
       `${counted(unclear.length, 'transaction')}: ${unclear.join(', ')}.`,
     {
-      hint: 'These transactions may be payments of this account. Ask the service before you pay again.',
+      hint:
+        'These transactions may be payments of this account. ' +
+        'Ask the service before you pay again.',
     },
   );
 }

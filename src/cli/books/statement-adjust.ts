@@ -18,11 +18,11 @@ function parseSigned(given: string): Money {
 export const statementAdjust = defineCommand({
   arguments: {
     amount: word('AMOUNT', parseSigned).describe(
-      'e.g. 0.01btc; after --, -0.01btc for money that left',
+      'amount, e.g. 0.01btc; for money that left: -- -0.01btc',
     ),
   },
   options: {
-    on: date().optional().describe('the day on which it counts (default: today)'),
+    on: date().optional().describe('day of the entry (default: today)'),
     note: text().optional().describe('the reason, shown in the statement'),
   },
   fields: entryList.columns.map(({ name }) => name),

@@ -44,7 +44,7 @@ export const statementClose = defineCommand({
     folder: file('FOLDER')
       .optional()
       .describe('where the files are written (default: statements, next to the journal)'),
-    tz: zoneOption('of the last close, at first of this machine'),
+    tz: zoneOption('zone of the last close, or of this machine'),
     note: text().optional().describe('why the month changed, for a correction'),
   },
   fields: ['month', 'file', 'rows', 'sha256', 'change', 'row', 'before', 'after'],
@@ -55,7 +55,7 @@ export const statementClose = defineCommand({
     ],
     [
       "svcpay statement close 2026-10 --note 'bank error'",
-      'run again, it writes what has changed since as 2026-10.1.csv; exit 6 if anything has',
+      'a second run writes later changes to 2026-10.1.csv; exit 6 if there are any',
     ],
   ],
   async run({ month: date, folder, tz, note }, context) {
@@ -106,7 +106,8 @@ function checkNext(name: string, zone: string, closes: readonly Close[]): void {
   if (zone !== last.zone)
     throw new Failure(
       'usage',
-      `Not closed: earlier months end at midnight in ${last.zone}, and months in ${zone} would overlap.`,
+      `Not closed: earlier months end at midnight in ${last.zone}, ` +
+        `and months in ${zone} would overlap.`,
       { hint: `svcpay statement close ${name} --tz ${last.zone}` },
     );
   if (name < first.month)

@@ -40,8 +40,8 @@ export const statement = defineCommand({
     tz: zoneOption(),
     opening: amount()
       .repeated()
-      .describe('for this statement alone: what a wallet held before --on; may be repeated'),
-    on: date().optional().describe('the day of --opening'),
+      .describe('balance of a wallet before --on, for this statement only; may be repeated'),
+    on: date().optional().describe('the day of the --opening balance'),
     format: choice(ownFormats, 'FORMAT')
       .optional()
       .describe(
@@ -59,7 +59,7 @@ export const statement = defineCommand({
     ],
     [
       'svcpay statement --from 2026-10 --to 2026-10 -o hledger > october.journal',
-      'entries, and the balance that each wallet must have at the end',
+      'entries, and assertions of the closing balances',
     ],
     [
       'svcpay statement --wallet USD -o ofx > usd.ofx',

@@ -23,7 +23,7 @@ export const dbStatus = defineCommand({
   options: {
     format: choice(statusFormats, 'FORMAT')
       .optional()
-      .describe('same as -o prometheus: the figures of the metrics, for a textfile collector'),
+      .describe('same as -o prometheus: metrics for a textfile collector'),
   },
   examples: [
     ['svcpay db status --json', 'where journal and inbox are, and whether they must be upgraded'],
@@ -42,7 +42,8 @@ export const dbStatus = defineCommand({
     await context.out.list(await withFigures(rows, context), databaseList);
     if (rows.some(({ restored }) => restored === true))
       context.out.warn(
-        'The database was restored from a backup and lacks payments. Import them: svcpay reconcile --import',
+        'The database was restored from a backup and lacks payments. Import them: ' +
+          'svcpay reconcile --import',
       );
     const isLeft = found !== undefined && existsSync(journalFile(context.home));
     if (isLeft && context.config.read().journalMovedTo === undefined) {
@@ -59,8 +60,8 @@ export const dbUpgrade = defineCommand({
     new: flag().describe('create the tables of an empty database'),
   },
   examples: [
-    ['svcpay db upgrade', 'once, when no older svcpay uses the database any more'],
-    ['svcpay db upgrade --new', 'once, for a new database: prints its id'],
+    ['svcpay db upgrade', 'run once, when no older svcpay uses the database'],
+    ['svcpay db upgrade --new', 'run once for a new database; prints its id'],
   ],
   async run({ new: isNew }, context) {
     const { postgres } = await findDatabase(context);
@@ -158,7 +159,8 @@ async function moveFromDatabase(
       databaseId: to.id,
     }));
   out.say(
-    `Every program of ${account} must now use this database address and ${databaseIdVariable}=${to.id}`,
+    `Every program of ${account} must now use this database address and ` +
+      `${databaseIdVariable}=${to.id}`,
   );
   const moved = { payments, events: 0 };
   await out.record(moved, accountMovedView(account, moved));

@@ -13,7 +13,10 @@ export const completion = defineCommand({
     shell: choice(shells, 'SHELL').describe(`the shell to complete in: ${shells.join(', ')}`),
   },
   examples: [
-    ['source <(svcpay completion bash)', 'for this bash; put the line into ~/.bashrc to keep it'],
+    [
+      'source <(svcpay completion bash)',
+      'for this shell; add the line to ~/.bashrc to keep completion',
+    ],
     ['svcpay completion fish > ~/.config/fish/completions/svcpay.fish', 'for every fish'],
   ],
   run: async ({ shell }, { out }) => out.text(completionScript(shell).trimEnd()),

@@ -17,7 +17,7 @@ export const help = (tree: Branch): Command =>
     examples: [
       ['svcpay help', 'all commands by purpose'],
       ['svcpay help exit-codes', 'every exit code and what it says about the money'],
-      ['svcpay help scripting', 'how to write a script that can run again'],
+      ['svcpay help scripting', 'how to write a script that can run again safely'],
       ['svcpay help send lightning', 'same as svcpay send lightning --help'],
     ],
     async run({ topic }, { out, runLine, terminal }) {

@@ -41,7 +41,7 @@ export const schema = (tree: Branch): Command =>
     arguments: {
       command: phrase('COMMAND')
         .suggesting('command')
-        .describe('only this command, or those of this group'),
+        .describe('only this command, or the commands of this group'),
     },
     examples: [
       ['svcpay schema', 'every command, the global options and the exit codes'],

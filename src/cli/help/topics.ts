@@ -19,11 +19,12 @@ export const topics: readonly Topic[] = [
       'An amount carries its unit: 50000sat, 0.0005btc, 25usdt, 500000vnd, ' +
         'in any letter case; sats works too. Spaces between digits, as the screen prints them, ' +
         'are accepted: "50 000 sat".',
-      'A bare number is accepted only if the command already names the currency, e.g. ' +
-        'svcpay swap 25 USDT BTC. For bitcoin it is refused, because it could mean sat or BTC.',
-      'Signs, exponents and other separators are refused. So are more decimals than the ' +
-        'currency has; nothing is rounded. All arithmetic is exact.',
-      'Fees are limited with --max-fee, in the currency of the wallet that pays (100sat) ' +
+      'svcpay accepts a bare number only if the command already names the currency, e.g. ' +
+        'svcpay swap 25 USDT BTC. For bitcoin, it refuses a bare number, ' +
+        'which could mean sat or BTC.',
+      'svcpay refuses signs, exponents, other separators, and more decimals than the ' +
+        'currency has. It never rounds an amount, and all arithmetic is exact.',
+      '--max-fee limits the fees, in the currency of the wallet that pays (100sat) ' +
         'or as a share of the amount (1%).',
     ],
   },
@@ -52,7 +53,7 @@ export const topics: readonly Topic[] = [
           'SVCPAY_DATABASE_URL',
           'PostgreSQL for journal, limits and events, shared by several machines',
         ],
-        ['SVCPAY_DATABASE_ID', 'id of that database, for containers, which keep no settings'],
+        ['SVCPAY_DATABASE_ID', 'id of the database, for containers, which keep no settings'],
         [
           'SVCPAY_LIMIT_PER_PAYMENT, SVCPAY_LIMIT_PER_DAY',
           'amounts such as 100000sat,25usdt; narrow the limits, never widen them',
@@ -73,13 +74,14 @@ export const topics: readonly Topic[] = [
     summary: 'which fields a command prints, and how to choose',
     parts: [
       '--fields a,b.c prints only these fields, in this order, in every format; ' +
-        'a dot reads inside an object: txnState,sourceReq.ccy. The names are those of the ' +
-        'specification.',
+        'a dot selects a field of an object: txnState,sourceReq.ccy. ' +
+        'The specification defines the ' +
+        'names.',
       '--fields help lists the fields of a command: svcpay tx list --fields help',
       '-q prints the one value a script needs: the invoice, the address or the transaction id.',
       'To filter, pipe --json or -o jsonl into jq.',
       [
-        ['svcpay tx list --fields txnId,txnState -o csv', 'a table for a spreadsheet'],
+        ['svcpay tx list --fields txnId,txnState -o csv', 'prints a table for a spreadsheet'],
         ["svcpay tx list --json | jq '.[].txnId'", 'for everything else'],
       ],
     ],

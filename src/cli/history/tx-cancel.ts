@@ -10,7 +10,7 @@ import { transaction } from '../values.js';
 export const txCancel = defineCommand({
   fields: paymentFields,
   arguments: {
-    id: transaction().optional().describe('the id of a quote or its beginning, or its reference'),
+    id: transaction().optional().describe('id (or its first characters) or reference of a quote'),
   },
   examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
   async run({ id: named }, context) {

@@ -30,7 +30,9 @@ const receiptFormats = ['html'] as const;
 export const txGet = defineCommand({
   prints: transactionFields,
   arguments: {
-    id: transaction().optional().describe('a transaction id or its beginning, or a reference'),
+    id: transaction()
+      .optional()
+      .describe('id (or its first characters) or reference of a transaction'),
   },
   formats: receiptFormats,
   options: {
@@ -40,8 +42,11 @@ export const txGet = defineCommand({
       .describe('same as -o html: a receipt to print or send'),
   },
   examples: [
-    ['svcpay tx get ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'a readable receipt'],
-    ['svcpay tx get ID -o html > receipt.html', 'a page to print, which loads nothing'],
+    ['svcpay tx get ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'shows a readable receipt'],
+    [
+      'svcpay tx get ID -o html > receipt.html',
+      'writes a page to print, without external resources',
+    ],
     ['svcpay tx get ID --json --fields txnState', 'one field for a script'],
   ],
   async run({ id: named, qrFile, format }, context) {

@@ -32,14 +32,14 @@ export const txList = defineCommand({
     page: whole(1, 1_000_000)
       .optional()
       .describe('page number (default 1); -o page prints { transactions, page, total, more }'),
-    all: flag().describe('every page, newest first, with expired quotes, printed as it arrives'),
+    all: flag().describe('all pages, newest first, with expired quotes, printed as they arrive'),
     search: text('TEXT')
       .optional()
       .describe(
         'only transactions with this text in payee, note, reference or id; reads the whole list',
       ),
-    pager: unless().describe('print at once, even if PAGER is set'),
-    format: choice(ownFormats, 'FORMAT').optional().describe('same as -o'),
+    pager: unless().describe('use no pager, even if PAGER is set'),
+    format: choice(ownFormats, 'FORMAT').optional().describe('same as -o page'),
   },
   formats: ownFormats,
   examples: [
@@ -51,7 +51,7 @@ export const txList = defineCommand({
     ['svcpay tx list --search "coffee house"', 'by payee, note, reference or id'],
     [
       'svcpay tx list --json --fields txnId,txnState',
-      'two fields of each, newest first, for a script',
+      'two fields of each transaction, newest first, for a script',
     ],
   ],
   async run({ limit, page = 1, all, quotes, format, search, pager, ...flags }, context) {

@@ -19,8 +19,7 @@ export const txPending = defineCommand({
     olderThan: duration()
       .optional()
       .describe(
-        'only payments opened longer ago, of all accounts, read from the journal without the ' +
-          'service',
+        'only payments opened longer ago than this, of all accounts, read only from the journal',
       ),
     fail: flag().describe('exit with code 8 if a payment is listed'),
   },
@@ -46,7 +45,8 @@ export const txPending = defineCommand({
       payment.attempts.some((each) => needsAnswer(each) && each.resolution === null),
     );
     const advice = needsPerson ? ' · svcpay tx resolve ID records whether the money moved' : '';
-    const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each payment${advice}`;
+    const finishing = 'svcpay tx resume finishes or reports each payment';
+    const footer = `${asOfText(refreshed)} · ${finishing}${advice}`;
     if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
     await out.list(
       refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf)),

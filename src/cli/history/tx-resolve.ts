@@ -18,7 +18,7 @@ import { paymentNamed } from './resolve-id.js';
 const options = {
   moved: flag().describe('the money moved'),
   notMoved: flag().describe('the money did not move'),
-  note: text().optional().describe('where the answer comes from, e.g. the ticket of the service'),
+  note: text().optional().describe('source of the answer, e.g. a support ticket of the service'),
 };
 
 const fields = ['ref', 'txnId', 'txnState', 'moved', 'note', 'at'] as const;
@@ -38,10 +38,7 @@ export const txResolve = defineCommand({
   arguments: { id: transaction().describe('a reference, or the transaction id of an attempt') },
   options,
   examples: [
-    [
-      'svcpay tx resolve order-118',
-      'asks whether the money moved, and for the source of the answer',
-    ],
+    ['svcpay tx resolve order-118', 'asks whether the money moved, and who confirmed that'],
     [
       'svcpay tx resolve order-118 --not-moved --note "ticket 4711" --yes',
       'in a script; moves no money and changes no limit',

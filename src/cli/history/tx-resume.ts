@@ -68,7 +68,8 @@ async function startNewJournal({ home, now, config, out }: Context): Promise<voi
   await config.update(({ hasJournal: _known, ...others }) => others);
   out.say(
     aside === undefined
-      ? `svcpay no longer expects the missing journal ${path}. The next payment creates a new journal.`
+      ? `svcpay no longer expects the missing journal ${path}. ` +
+          `The next payment creates a new journal.`
       : `The damaged journal was moved to ${aside}. The next payment creates a new journal.`,
   );
   out.say(
@@ -283,7 +284,8 @@ async function followElsewhere(txnId: string, waiting: Wait, context: Context): 
 function notOpen({ txnId, txnState }: Transaction): Failure {
   return new Failure(
     'usage',
-    `Not sent: transaction ${txnId} is ${txnState}, and this home has no unfinished payment for it.`,
+    `Not sent: transaction ${txnId} is ${txnState}, ` +
+      `and this home has no unfinished payment for it.`,
     {
       next: { do: isQuoted(txnState) ? 'confirm' : 'show', id: txnId },
       txnId,

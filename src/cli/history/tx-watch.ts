@@ -21,9 +21,9 @@ export const txWatch = defineCommand({
     ids: transaction()
       .repeated()
       .otherwise([])
-      .describe('transaction ids or their beginnings, or references'),
+      .describe('ids (or their first characters) or references of transactions'),
   },
-  options: { waitTimeout: duration().optional().describe('longest wait') },
+  options: { waitTimeout: duration().optional().describe('longest time to wait') },
   examples: [
     ['svcpay tx watch ID ID', 'one line per transaction, redrawn on every change'],
     ['svcpay tx watch ID -o jsonl', 'one line of JSON per state change'],

@@ -13,7 +13,7 @@ export const decode = defineCommand({
     text: text('TEXT').describe('an invoice, address, LNURL or bitcoin: URI; - for stdin'),
   },
   examples: [
-    ['svcpay decode lnbc25u1…', 'who is paid, how much, until when'],
+    ['svcpay decode lnbc25u1…', 'shows payee, amount and expiry'],
     ['svcpay decode bc1q… --json --fields network,type', 'two fields, for a script'],
   ],
   async run({ text }, context) {

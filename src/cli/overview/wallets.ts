@@ -15,7 +15,7 @@ export const wallets = defineCommand({
     ['svcpay wallets', 'all wallets'],
     [
       'svcpay wallets BTC -q',
-      'what can be spent, for a script; without BTC, a line for each: BTC 0.5',
+      'prints the available balance, for a script; without BTC, one line per wallet',
     ],
   ],
   async run({ ccy }, context) {

@@ -77,7 +77,9 @@ export const paymentOptions = {
     ),
   maxRateLoss: word('PERCENT', parseRateLoss)
     .optional()
-    .describe("limit on the loss of a conversion against the service's own rates (with --yes 5%)"),
+    .describe(
+      "limit on the loss of a conversion against the service's own rates (default with --yes: 5%)",
+    ),
   ref: reference()
     .optional()
     .describe('your reference; the same reference resumes the same payment'),
@@ -85,7 +87,7 @@ export const paymentOptions = {
   wait: onOff().describe('wait until the payment is settled (the default)'),
   waitTimeout: duration().optional().describe('longest wait for the settlement'),
   quoteOnly: flag().describe('show the cost and stop'),
-  again: flag().describe('send the same once more, although an equal payment is unfinished'),
+  again: flag().describe('send again, although an equal payment is unfinished'),
   retry: flag().describe(
     'retry a reference whose payment failed; after an unknown outcome it can pay twice',
   ),

@@ -42,7 +42,8 @@ export function readSwapWords(given: string, receive: boolean): SwapWords {
   const { digits, gap, first, second, third } = pattern.exec(text)?.groups ?? {};
   if (digits === undefined) {
     throw usage(
-      `Not sent: "${clip(text)}" is not an amount with wallets. For example: svcpay swap 25usdt BTC`,
+      `Not sent: "${clip(text)}" is not an amount with wallets. For example: ` +
+        `svcpay swap 25usdt BTC`,
     );
   }
   if (first === undefined) return { amount: digits, from: undefined, to: undefined };

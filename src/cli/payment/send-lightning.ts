@@ -22,7 +22,7 @@ export const sendLightning = defineCommand({
       'svcpay send lightning lnbc25u1… --ref order-118 --max-fee 1% --yes --json',
       'in a script, safe to run again',
     ],
-    ['cat invoice.txt | svcpay send lightning - --yes', 'the invoice from a pipe'],
+    ['cat invoice.txt | svcpay send lightning - --yes', 'reads the invoice from a pipe'],
   ],
   run: ({ invoice, ...flags }, context) => runSend('lightning', invoice, undefined, flags, context),
 });

@@ -17,14 +17,14 @@ export const send = defineCommand({
         'an invoice, any address, LNURL, bitcoin: URI or a name of your address book; - for stdin',
       ),
     amount: phrase('AMOUNT').describe(
-      'amount to send, if the destination has none; all sends the whole balance, fees inside',
+      'amount to send, if the destination has none; all sends the whole balance, fees included',
     ),
   },
   options: {
     from: currency()
       .optional()
       .describe(
-        'wallet that pays (default BTC, for a TRON address USDT); with BTC an amount in ' +
+        'wallet that pays (default BTC, or USDT for a TRON address); with BTC, an amount in ' +
           'another currency is converted at the current rate',
       ),
     spend: spend(),
@@ -36,15 +36,15 @@ export const send = defineCommand({
   },
   examples: [
     ['svcpay send', 'asks for everything, one question at a time; Esc goes back'],
-    ['svcpay send lnbc25u1…', 'the invoice has the amount'],
-    ['svcpay send bc1q… all', 'the whole balance leaves the wallet, fees inside'],
+    ['svcpay send lnbc25u1…', 'pays the amount of the invoice'],
+    ['svcpay send bc1q… all', 'sends the whole balance of the wallet, fees included'],
     [
       'svcpay send satoshi@example.com 10usd --from btc',
       'ten dollars worth of bitcoin, at the current rate',
     ],
     [
       "svcpay send 'bitcoin:bc1q…&lightning=lnbc10m1…' --via onchain",
-      'choose on-chain; without --via it uses Lightning',
+      'pays on-chain; without --via, svcpay pays over Lightning',
     ],
   ],
   run: ({ destination, amount, ...flags }, context) =>
@@ -63,8 +63,8 @@ export const sendLnurl = defineCommand({
     from: currency()
       .optional()
       .describe(
-        'wallet that pays (default: that of the amount); with BTC an amount in another ' +
-          'currency is converted at the current rate',
+        "wallet that pays (default: wallet of the amount's currency); with BTC, " +
+          'an amount in another currency is converted at the current rate',
       ),
     deductFees: deductFees(),
     ...paymentOptions,
@@ -117,7 +117,7 @@ export const sendUsdt = defineCommand({
     from: currency()
       .optional()
       .describe(
-        'wallet that pays (default USDT, with --spend that of its amount); ' +
+        'wallet that pays (default USDT, or with --spend the wallet of its currency); ' +
           'another currency is converted at the quoted rate',
       ),
     chain: choice(['tron', 'eth'], 'CHAIN', { ethereum: 'eth' })

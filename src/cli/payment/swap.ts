@@ -28,8 +28,8 @@ export const swap = defineCommand({
   arguments: {
     words: phrase('AMOUNT FROM TO')
       .describe(
-        'amount or all, source wallet (or as the unit of AMOUNT, e.g. 25usdt) ' +
-          'and destination wallet',
+        'amount or all, wallet to debit (unless AMOUNT has its unit, e.g. 25usdt) ' +
+          'and wallet to credit',
       )
       .suggesting('wallet'),
   },
@@ -40,8 +40,8 @@ export const swap = defineCommand({
   examples: [
     ['svcpay swap', 'asks for both wallets and the amount'],
     ['svcpay swap 25 USDT BTC', 'sell 25 USDT for bitcoin'],
-    ['svcpay swap 25usdt BTC --yes --json', 'the same, in a script'],
-    ['svcpay swap all USDT BTC', 'the whole balance leaves, fees inside'],
+    ['svcpay swap 25usdt BTC --yes --json', 'the same swap, in a script'],
+    ['svcpay swap all USDT BTC', 'swaps the whole balance, fees included'],
     ['svcpay swap 100000sat USDT BTC --receive', 'buy exactly 100 000 sat'],
   ],
   run: ({ words, receive, ...flags }, context) =>

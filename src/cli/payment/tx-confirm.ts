@@ -26,13 +26,13 @@ const { maxFee, maxRateLoss, wait, waitTimeout } = paymentOptions;
 
 export const txConfirm = defineCommand({
   fields: paymentFields,
-  arguments: { id: transaction().describe('the id of a quote or its beginning, or its reference') },
+  arguments: { id: transaction().describe('id (or its first characters) or reference of a quote') },
   options: { maxFee, maxRateLoss, wait, waitTimeout },
   examples: [
     ['svcpay tx confirm ID', 'shows the full cost, then asks'],
     [
       'svcpay send lightning lnbc25u1… --quote-only -q | xargs svcpay tx confirm --yes',
-      'in two steps, in a script',
+      'quotes and pays in two steps, in a script',
     ],
   ],
   run: (given, context) =>

@@ -39,7 +39,7 @@ export const payoutMethods = defineCommand({
 export const payoutInstitutions = defineCommand({
   prints: namesOf(undefined, institutionList('', true)),
   arguments: {
-    country: word('COUNTRY', parseCountryCode, countries).describe('two letters, e.g. VN'),
+    country: word('COUNTRY', parseCountryCode, countries).describe('two-letter code, e.g. VN'),
   },
   examples: [
     ['svcpay payout institutions VN', 'banks and mobile wallets'],

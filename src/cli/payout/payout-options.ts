@@ -65,7 +65,7 @@ export const destinationOptions = {
     .describe('bank or mobile wallet: svcpay payout institutions COUNTRY'),
   institutionName: word('NAME', parseLine)
     .optional()
-    .describe('its name, if the service does not list it'),
+    .describe('name of the institution, if the service does not list it'),
   acctNum: text('NUMBER')
     .optional()
     .describe('account number; for a mobile wallet the phone number'),

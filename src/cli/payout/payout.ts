@@ -34,10 +34,10 @@ export const payout = defineCommand({
   options: payoutOptions,
   examples: [
     ['svcpay payout', 'asks for everything, one question at a time; Esc goes back'],
-    ['svcpay payout --recipient "Le Van A" --amount 500000vnd', 'to a saved recipient'],
+    ['svcpay payout --recipient "Le Van A" --amount 500000vnd', 'pays out to a saved recipient'],
     [
       'svcpay payout --from-file payout.json --yes --json',
-      "the body of the service's own create request, in a script",
+      "pays from a file with the service's own create request, in a script",
     ],
     ['svcpay payout methods VN', 'payout methods of one country'],
   ],

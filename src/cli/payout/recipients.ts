@@ -32,7 +32,7 @@ import { text, word } from '../values.js';
 
 export const recipientsList = defineCommand({
   prints: recipientFields,
-  examples: [['svcpay recipients list -q', 'the names alone']],
+  examples: [['svcpay recipients list -q', 'prints only the names']],
   async run(_values, { config, out }) {
     const { recipients, contacts } = config.read();
     const rows: ListedRecipient[] = [
@@ -52,12 +52,12 @@ export const recipientsAdd = defineCommand({
     name: word('NAME', parseRecipientName).optional().describe('name in your address book'),
     destination: text('DESTINATION')
       .optional()
-      .describe('for svcpay send: a Lightning Address, an LNURL or an address that stays theirs'),
+      .describe('for svcpay send: a Lightning Address, an LNURL or a reusable address'),
   },
   options: destinationOptions,
   examples: [
-    ['svcpay recipients add ada ada@example.com', 'then: svcpay send ada 10usd'],
-    ['svcpay recipients add "Le Van A"', 'asks for the account and the person, for payouts'],
+    ['svcpay recipients add ada ada@example.com', 'saves a destination for svcpay send ada 10usd'],
+    ['svcpay recipients add "Le Van A"', 'asks for the account and its owner, for payouts'],
   ],
   async run({ name: given, destination: named, ...flags }, context) {
     const { config, ask, out } = context;
@@ -92,9 +92,9 @@ export const recipientsAdd = defineCommand({
 export const recipientsRemove = defineCommand({
   fields: [],
   arguments: {
-    name: text('NAME').suggesting('recipient').describe('as shown by svcpay recipients list'),
+    name: text('NAME').suggesting('recipient').describe('name, as shown by svcpay recipients list'),
   },
-  examples: [['svcpay recipients remove "Le Van A"', 'deletes the entry; asks first']],
+  examples: [['svcpay recipients remove "Le Van A"', 'asks, then deletes the entry']],
   async run({ name }, { config, out, ask }) {
     const { contacts, recipients } = config.read();
     const isContact = Object.hasOwn(contacts, name);

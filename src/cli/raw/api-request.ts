@@ -14,7 +14,9 @@ export const accountPlaceholder = '{accountId}';
 export function parsePath(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) || /\s/.test(text) || text === '') {
     throw new Failure('usage', `"${text}" is not a path.`, {
-      hint: 'Give the path without the host, e.g. /api/v2/transaction. To choose the service, use --base-url.',
+      hint:
+        'Give the path without the host, e.g. /api/v2/transaction. To choose the service, ' +
+        'use --base-url.',
     });
   }
   return text.startsWith('/') ? text : `/api/v2/${text}`;

@@ -27,7 +27,7 @@ export const api = defineCommand({
   arguments: {
     method: word('METHOD', parseMethod, methods).describe('GET, POST, PUT or DELETE'),
     path: word('PATH', parsePath).describe(
-      `e.g. /api/v2/webhook, or just webhook; ${accountPlaceholder} is filled in`,
+      `path, e.g. /api/v2/webhook or just webhook; svcpay fills in ${accountPlaceholder}`,
     ),
   },
   options: {
@@ -35,7 +35,8 @@ export const api = defineCommand({
       .optional()
       .short('d')
       .describe(
-        'the body, sent verbatim; @FILE from a file, - from stdin; POST reads a pipe anyway',
+        'request body, sent verbatim; @FILE reads a file, - reads stdin; ' +
+          'POST reads a pipe by default',
       ),
     include: flag().short('i').describe('print status and headers before the body'),
     paginate: flag().describe('follow all pages of a list and print one array'),
@@ -45,7 +46,7 @@ export const api = defineCommand({
       'svcpay api GET transaction/ad79a67a-5e07-4094-92cd-1aeb3fbe8297',
       'a transaction as the service returns it',
     ],
-    ["svcpay api GET '/api/v2/account/{accountId}/wallet/' -i", 'with status and headers'],
+    ["svcpay api GET '/api/v2/account/{accountId}/wallet/' -i", 'also prints status and headers'],
     ['svcpay api GET webhook | jq .', 'verbatim in a pipe, sanitized on a terminal'],
     [
       "svcpay api GET 'transaction?time=1y' --paginate -o jsonl",

@@ -37,8 +37,8 @@ export const receiveAddress = defineCommand({
     qrFile: qrFile(),
   },
   examples: [
-    ['svcpay receive address btc', 'the permanent Bitcoin address with a QR code'],
-    ['svcpay receive address usdt --chain tron -q', 'the address alone, for a script'],
+    ['svcpay receive address btc', 'shows the permanent Bitcoin address with a QR code'],
+    ['svcpay receive address usdt --chain tron -q', 'prints only the address, for a script'],
     ['svcpay receive address lightning', 'your Lightning Address'],
   ],
   async run({ ccy, chain, qrFile }, context) {

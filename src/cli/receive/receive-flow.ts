@@ -39,7 +39,7 @@ import { takesKeys, takeWaitKeys } from './wait-keys.js';
 export const receiveOptions = {
   note: text().optional().describe('a note for yourself; the payer does not see it'),
   ref: reference().optional().describe('your reference; the same reference shows the same request'),
-  wait: onOff().describe('wait until it is paid (the default on a terminal)'),
+  wait: onOff().describe('wait until the request is paid (the default on a terminal)'),
   waitTimeout: duration().optional().describe('longest wait for the payment'),
   qrFile: qrFile(),
 };
@@ -310,7 +310,7 @@ function stopped(
   const until = left === undefined ? '' : ` until ${nearTime(now() + left, now())}`;
   const rest = isSeen(txn)
     ? 'The payment was seen and waits for confirmations.'
-    : `The ${noun} can still be paid${until}.`;
+    : `The ${noun} can be paid${until}.`;
   return new Failure('pending', `Stopped waiting. ${rest}`, {
     next: { do: 'watch', id: txn.txnId },
     txnId: txn.txnId,

@@ -27,8 +27,8 @@ export const receiveLightning = defineCommand({
   examples: [
     ['svcpay receive lightning 50000sat', 'shows a QR code and waits for the payment'],
     ['svcpay receive lightning 10usd', 'requests 10 USD worth of bitcoin'],
-    ['svcpay receive lightning 50000sat -q', 'prints the invoice alone'],
-    ['svcpay receive lightning 50000sat --wait --json', 'ends when it is paid'],
+    ['svcpay receive lightning 50000sat -q', 'prints only the invoice'],
+    ['svcpay receive lightning 50000sat --wait --json', 'ends when the invoice is paid'],
   ],
   run: ({ amount, ...flags }, context) => receiveOver('lightning', amount, flags, context),
 });
@@ -39,7 +39,7 @@ export const receiveOnchain = defineCommand({
   options: receiveOptions,
   examples: [
     ['svcpay receive onchain 0.01btc', 'shows a QR code and waits until the payment is confirmed'],
-    ['svcpay receive onchain 0.01btc -q', 'prints the address alone'],
+    ['svcpay receive onchain 0.01btc -q', 'prints only the address'],
   ],
   run: ({ amount, ...flags }, context) => receiveOver('on-chain', amount, flags, context),
 });
@@ -86,7 +86,7 @@ export const receive = defineCommand({
   options: receiveOptions,
   examples: [
     ['svcpay receive', 'asks for method and amount; Esc goes back'],
-    ['svcpay receive lightning 50000sat', 'with both given'],
+    ['svcpay receive lightning 50000sat', 'with method and amount'],
   ],
   async run({ amount, ...flags }, context) {
     if (context.terminal.canPrompt) await context.client();

@@ -13,7 +13,9 @@ import { controlAt } from './control.js';
 
 export const demo = defineCommand({
   fields: [],
-  examples: [['svcpay demo', 'takes some ten seconds, needs no account and leaves nothing behind']],
+  examples: [
+    ['svcpay demo', 'takes about ten seconds, needs no account and leaves nothing behind'],
+  ],
   async run(_values, context) {
     const home = await mkdtemp(join(tmpdir(), 'svcpay-demo-'));
     try {

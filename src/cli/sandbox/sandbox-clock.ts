@@ -20,13 +20,15 @@ async function controlClock(
 
 export const sandboxClockShow = defineCommand({
   fields: clockFields,
-  examples: [['svcpay sandbox clock show', 'the time by which quotes and invoices expire']],
+  examples: [
+    ['svcpay sandbox clock show', 'shows the time that quotes and invoices use to expire'],
+  ],
   run: (_values, context) => controlClock(context, 'GET', 'clock'),
 });
 
 export const sandboxClockAdvance = defineCommand({
   fields: clockFields,
-  arguments: { by: duration().describe('e.g. 90s, 2h or 1d') },
+  arguments: { by: duration().describe('time to advance, e.g. 90s, 2h or 1d') },
   examples: [
     [
       'svcpay sandbox clock advance 2h',

@@ -57,8 +57,12 @@ const options = {
     .describe(`payment: ${paymentOutcomes.join(', ')}`),
   side: choice(settledSides, 'SIDE')
     .optional()
-    .describe(`settled-amount: ${settledSides.join(' or ')}, the side that settles another amount`),
-  factor: factor.optional().describe('settled-amount: its amount times this, e.g. 0.9'),
+    .describe(
+      `settled-amount: the side that settles a different amount, ${settledSides.join(' or ')}`,
+    ),
+  factor: factor
+    .optional()
+    .describe('settled-amount: factor for the amount of that side, e.g. 0.9'),
   destination: text('PATTERN')
     .optional()
     .describe(
@@ -94,7 +98,7 @@ export const sandboxFaultAdd = defineCommand({
     ],
     [
       'svcpay sandbox fault add html --status 504 --commit-after 5s',
-      'a gateway times out, the service carries on',
+      'a gateway times out, and the service still executes the request',
     ],
     ['svcpay sandbox fault add payment --outcome no-route', 'the next payment finds no route'],
     [
@@ -103,7 +107,7 @@ export const sandboxFaultAdd = defineCommand({
     ],
     [
       'svcpay sandbox fault add returned --delay 2h',
-      'the next payment is completed, and has failed two hours later',
+      'the next payment is completed, and fails two hours later',
     ],
     [
       'svcpay sandbox fault add webhook-duplicate --state completed --times always',

@@ -34,12 +34,14 @@ export const sandboxFund = defineCommand({
 
 export const sandboxInvoice = defineCommand({
   fields: fieldNames(invoiceAnswer),
-  arguments: { amount: text('AMOUNT').describe('e.g. 1000sat') },
+  arguments: { amount: text('AMOUNT').describe('amount of the invoice, e.g. 1000sat') },
   options: {
     description: text().optional().describe('description of the invoice'),
-    expiry: duration().optional().describe('time until it expires (default 1h)'),
+    expiry: duration().optional().describe('time until the invoice expires (default 1h)'),
   },
-  examples: [['svcpay sandbox invoice 1000sat -q', 'the invoice alone, to pipe into svcpay send']],
+  examples: [
+    ['svcpay sandbox invoice 1000sat -q', 'prints only the invoice, to pipe into svcpay send'],
+  ],
   async run({ amount, description, expiry }, context) {
     const asked = fixed(parseAmount(amount, 'BTC').value);
     const made = await controlSandbox(context, 'POST', 'invoice', invoiceAnswer, {
@@ -58,8 +60,8 @@ export const sandboxInvoice = defineCommand({
 /** Confirms pending transfers on every blockchain. */
 export const sandboxMine = defineCommand({
   fields: fieldNames(transferAnswer),
-  arguments: { blocks: whole(1, 1000).otherwise(1).describe('how many blocks (default 1)') },
-  examples: [['svcpay sandbox mine 6', 'enough for any on-chain payment to be final']],
+  arguments: { blocks: whole(1, 1000).otherwise(1).describe('number of blocks (default 1)') },
+  examples: [['svcpay sandbox mine 6', 'mines enough blocks for any on-chain payment']],
   async run({ blocks }, context) {
     const { data } = await controlSandbox(context, 'POST', 'mine', listOf(transferAnswer), {
       n: blocks,
@@ -71,12 +73,14 @@ export const sandboxMine = defineCommand({
 export const sandboxPay = defineCommand({
   fields: ['id', 'state', ...paidAnswer.options.flatMap(fieldNames)],
   arguments: {
-    target: text('INVOICE|ADDRESS|TXN').describe('what to pay'),
-    amount: amount().optional().describe('for an address: a permanent one takes any amount'),
+    target: text('INVOICE|ADDRESS|TXN').describe('invoice, address or transaction to pay'),
+    amount: amount()
+      .optional()
+      .describe('amount to send to an address; a permanent address accepts any amount'),
   },
   examples: [
-    ['svcpay sandbox pay lntb500u1…', 'the payment that svcpay receive waits for'],
-    ['svcpay sandbox pay tb1q… 0.01btc', 'a deposit at a permanent address'],
+    ['svcpay sandbox pay lntb500u1…', 'makes the payment that svcpay receive waits for'],
+    ['svcpay sandbox pay tb1q… 0.01btc', 'deposits to a permanent address'],
   ],
   async run({ target, amount: sent }, context) {
     const amount = sent && `${fixed(sent.value)}${sent.ccy.toLowerCase()}`;

@@ -15,7 +15,7 @@ import { file, verbatim } from '../values.js';
 export const sandboxRun = defineCommand({
   fields: [],
   arguments: {
-    command: verbatim('COMMAND').repeated().describe('with its arguments, options too'),
+    command: verbatim('COMMAND').repeated().describe('command with its arguments and options'),
   },
   ownsRest: true,
   options: {
@@ -25,11 +25,11 @@ export const sandboxRun = defineCommand({
   examples: [
     [
       'svcpay sandbox run npm test',
-      'with SVCPAY_BASE_URL, SVCPAY_API_KEY and SVCPAY_API_SECRET set',
+      'sets SVCPAY_BASE_URL, SVCPAY_API_KEY and SVCPAY_API_SECRET for the command',
     ],
     [
       "svcpay sandbox run --auto-pay off -- sh -c 'svcpay wallets --json'",
-      'ends with the exit code of the command',
+      'returns the exit code of the command',
     ],
   ],
   async run({ command, file, ...flags }, context) {

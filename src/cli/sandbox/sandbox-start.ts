@@ -19,16 +19,18 @@ export const sandboxStart = defineCommand({
   options: {
     port: whole(0, 65_535, 'PORT')
       .otherwise(4711)
-      .describe('port on the loopback interface, 0 for any free one'),
+      .describe('port on the loopback interface, 0 for any free port'),
     file: file()
       .optional()
-      .describe("database file, :memory: for none (default: the embedded sandbox's own)"),
-    apiKey: text('KEY').optional().describe('API key instead of the one in the file'),
+      .describe(
+        'database file, or :memory: for no file (default: the file of the embedded sandbox)',
+      ),
+    apiKey: text('KEY').optional().describe('API key instead of the key in the file'),
     apiSecret: text('SECRET').optional().describe('API secret of this sandbox, for tests'),
     ...serverOptions,
   },
   examples: [
-    ['svcpay sandbox start', 'then, in another terminal: svcpay login'],
+    ['svcpay sandbox start', 'starts the sandbox for svcpay login in another terminal'],
     [
       'svcpay sandbox start --port 0 --json',
       'prints one line with url, apiKey, apiSecret, accountId and pid',

@@ -21,7 +21,9 @@ import { choice, text, whole } from '../values.js';
 import { controlSandbox } from './control.js';
 
 const snapshotFields = fieldNames(snapshotAnswer);
-const kept = text('NAME').suggesting('snapshot').describe('one of svcpay sandbox snapshot list');
+const kept = text('NAME')
+  .suggesting('snapshot')
+  .describe('name, as shown by svcpay sandbox snapshot list');
 
 export const sandboxStatus = defineCommand({
   prints: [
@@ -45,7 +47,7 @@ export const sandboxReset = defineCommand({
   options: {
     seed: choice(seeds, 'SEED')
       .optional()
-      .describe(`begin with ${seeds.join(', ')} (default: as before)`),
+      .describe(`contents after the reset: ${seeds.join(', ')} (default: as before)`),
     months: whole(1, 36)
       .optional()
       .describe('with --seed history: how many months of transactions (default 1)'),
@@ -85,7 +87,9 @@ export const sandboxSnapshotSave = defineCommand({
       .suggesting('snapshot')
       .describe('letters, digits, ".", "_" and "-"; replaces a state of the same name'),
   },
-  examples: [['svcpay sandbox snapshot save funded', 'to restore as often as needed']],
+  examples: [
+    ['svcpay sandbox snapshot save funded', 'saves a state to restore as often as needed'],
+  ],
   async run({ name }, context) {
     const saved = await controlSandbox(context, 'POST', 'snapshots', snapshotAnswer, { name });
     await context.out.record(saved, snapshotView('Saved as', saved));
@@ -96,7 +100,7 @@ export const sandboxSnapshotSave = defineCommand({
 export const sandboxSnapshotLoad = defineCommand({
   fields: snapshotFields,
   arguments: { name: kept },
-  examples: [['svcpay sandbox snapshot load funded', 'everything since then is deleted']],
+  examples: [['svcpay sandbox snapshot load funded', 'deletes everything since the snapshot']],
   async run({ name }, context) {
     const path = `snapshots/${encodeURIComponent(name)}/load`;
     const loaded = await controlSandbox(context, 'POST', path, snapshotAnswer);
@@ -107,7 +111,7 @@ export const sandboxSnapshotLoad = defineCommand({
 
 export const sandboxSnapshotList = defineCommand({
   fields: snapshotFields,
-  examples: [['svcpay sandbox snapshot list', 'names and times']],
+  examples: [['svcpay sandbox snapshot list', 'lists names and times']],
   async run(_values, context) {
     const { data } = await controlSandbox(context, 'GET', 'snapshots', listOf(snapshotAnswer));
     await context.out.list(data, snapshotList);
@@ -117,7 +121,7 @@ export const sandboxSnapshotList = defineCommand({
 export const sandboxSnapshotRemove = defineCommand({
   fields: snapshotFields,
   arguments: { name: kept },
-  examples: [['svcpay sandbox snapshot remove funded', 'frees space inside the file']],
+  examples: [['svcpay sandbox snapshot remove funded', 'deletes the snapshot']],
   async run({ name }, context) {
     const path = `snapshots/${encodeURIComponent(name)}`;
     const { data } = await controlSandbox(context, 'DELETE', path, listOf(snapshotAnswer));

@@ -18,11 +18,13 @@ export const sandboxLog = defineCommand({
   options: {
     method: text('METHOD').optional().describe('only requests of this method, such as PUT'),
     path: text('PATH').optional().describe('only requests of this path, with or without its query'),
-    limit: whole(1, 10_000).otherwise(50).describe('number of newest rows (default 50)'),
+    limit: whole(1, 10_000)
+      .otherwise(50)
+      .describe('show this many of the latest rows (default 50)'),
   },
   examples: [
-    ['svcpay sandbox log --method PUT', 'what was confirmed'],
-    ['svcpay sandbox log -o jsonl --limit 1000', 'with the bodies of requests and answers'],
+    ['svcpay sandbox log --method PUT', 'shows the confirmations'],
+    ['svcpay sandbox log -o jsonl --limit 1000', 'includes the bodies of requests and responses'],
   ],
   async run(filter, context) {
     const { data } = await controlSandbox(
@@ -41,8 +43,8 @@ export const sandboxDeliveries = defineCommand({
     txn: transaction().optional().describe('only deliveries of this transaction'),
     status: choice(deliveryStatuses, 'STATUS')
       .optional()
-      .describe(`only deliveries that are ${deliveryStatuses.join(', ')}`),
-    limit: whole(1, 1000).otherwise(50).describe('number of newest rows (default 50)'),
+      .describe(`only deliveries with this status: ${deliveryStatuses.join(', ')}`),
+    limit: whole(1, 1000).otherwise(50).describe('show this many of the latest rows (default 50)'),
     replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this event again'),
   },
   examples: [

@@ -23,8 +23,8 @@ export const serverOptions = {
     .describe(`contents of a new sandbox: ${seeds.join(', ')} (default demo)`),
   webhookCa: file()
     .optional()
-    .describe('certificate authority (PEM) that webhook callbacks may have'),
-  allowHttpCallbacks: flag().describe('let webhooks be plain http to this machine'),
+    .describe('certificate authority (PEM) to trust for webhook callbacks'),
+  allowHttpCallbacks: flag().describe('allow plain http webhooks to this machine'),
   webhookMethod: choice(webhookMethods, 'METHOD')
     .optional()
     .describe('deliver events by POST or PUT (default POST)'),
@@ -34,9 +34,9 @@ export const serverOptions = {
   liveShapes: word('NAMES', (given) => given.split(','))
     .optional()
     .describe('use response formats of live services: names with commas, all, or help for a list'),
-  allowSignatureReuse: flag().describe('accept the same signature at the token endpoint again'),
-  allowReferenceReuse: flag().describe('accept an extRefId again'),
-  allowDoublePayment: flag().describe('pay an invoice twice'),
+  allowSignatureReuse: flag().describe('accept a reused signature at the token endpoint'),
+  allowReferenceReuse: flag().describe('accept a reused extRefId'),
+  allowDoublePayment: flag().describe('allow two payments of one invoice'),
 };
 
 /** Reads the server options. Throws Failure `usage` if svcpay cannot read the certificate. */

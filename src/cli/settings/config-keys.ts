@@ -79,7 +79,8 @@ function parseExplorer(text: string): string {
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.href.replace(/\/$/, '');
   throw new Failure(
     'usage',
-    `"${clip(text)}" is not the address of an explorer. Write an address such as https://mempool.space.`,
+    `"${clip(text)}" is not the address of an explorer. ` +
+      `Write an address such as https://mempool.space.`,
   );
 }
 
@@ -174,7 +175,7 @@ export const configKeys: readonly ConfigKey[] = [
     variable: 'SVCPAY_MAKER',
   }),
   profileKey('signature-header', 'signatureHeader', checkHeader, {
-    about: 'header in which webhooks are signed, if not the usual one',
+    about: 'header that carries the webhook signature, if not the default header',
     effective: ({ signatureHeader }) => signatureHeader,
     variable: 'SVCPAY_SIGNATURE_HEADER',
   }),

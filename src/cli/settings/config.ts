@@ -23,7 +23,7 @@ const key = word('KEY', findKey, configNames).describe(configNames.join(', '));
 
 export const configList = defineCommand({
   prints: namesOf(undefined, settingList('')),
-  examples: [['svcpay config list --profile acme', 'of another profile']],
+  examples: [['svcpay config list --profile acme', 'lists the settings of another profile']],
   async run(_values, context) {
     await context.out.list(
       readKeys(context),
@@ -35,7 +35,7 @@ export const configList = defineCommand({
 export const configGet = defineCommand({
   prints: namesOf(undefined, settingList('')),
   arguments: { key },
-  examples: [['svcpay config get base-url', 'the address of the service']],
+  examples: [['svcpay config get base-url', 'prints the address of the service']],
   async run({ key }, context) {
     const entry = readKey(key, context);
     if (entry.value === null) {
@@ -49,7 +49,7 @@ export const configGet = defineCommand({
 
 export const configPath = defineCommand({
   prints: ['path'],
-  examples: [['cat "$(svcpay config path)"', 'the file itself; it has no secrets']],
+  examples: [['cat "$(svcpay config path)"', 'prints the settings file, which has no secrets']],
   async run(_values, { config, out }) {
     await out.record({ path: config.path }, pathView(config.path));
   },
@@ -58,12 +58,12 @@ export const configPath = defineCommand({
 export const configSet = defineCommand({
   fields: [],
   arguments: { key: key.optional(), value: text('VALUE').optional().describe('new value') },
-  options: { unset: flag().describe('remove it') },
+  options: { unset: flag().describe('remove the setting') },
   examples: [
-    ['svcpay config set', 'asks which setting, and for its value'],
-    ['svcpay config set sender.name "Jane Roe"', 'your name, for payouts'],
-    ['svcpay config set network testnet --profile trial', 'of another profile'],
-    ['svcpay config set account --unset', 'back to the account of the API key'],
+    ['svcpay config set', 'asks for the setting and its value'],
+    ['svcpay config set sender.name "Jane Roe"', 'sets your name, for payouts'],
+    ['svcpay config set network testnet --profile trial', 'changes the setting of another profile'],
+    ['svcpay config set account --unset', 'uses the account of the API key again'],
   ],
   async run({ key, value, unset }, context) {
     if (unset && value !== undefined)
@@ -76,7 +76,7 @@ export const configSet = defineCommand({
 export const configUnset = defineCommand({
   fields: [],
   arguments: { key },
-  examples: [['svcpay config unset account', 'back to the account of the API key']],
+  examples: [['svcpay config unset account', 'uses the account of the API key again']],
   run: ({ key }, context) => change(key, undefined, context),
 });
 
@@ -179,6 +179,7 @@ async function change(
     key.name === 'base-url' && value !== undefined && settings.profile.sandbox === true;
   if (isIdle)
     out.warn(
-      'This profile still uses the embedded sandbox. To use the service: svcpay config set sandbox false',
+      'This profile still uses the embedded sandbox. To use the service: ' +
+        'svcpay config set sandbox false',
     );
 }

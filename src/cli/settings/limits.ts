@@ -95,9 +95,9 @@ export const limitsAllow = defineCommand({
     ],
     [
       'svcpay limits allow 970436:0123456789',
-      'an account for payouts: institution and account number',
+      'allows payouts to an account: institution and account number',
     ],
-    ['svcpay limits allow lnbc25u1…', 'every invoice of the node that made this one'],
+    ['svcpay limits allow lnbc25u1…', 'allows every invoice of the node that issued this invoice'],
   ],
   async run({ destination }, context) {
     const names = readAllowed(destination);
@@ -111,7 +111,9 @@ export const limitsAllow = defineCommand({
 /** Removes a destination from the allow-list. An empty allow-list permits every destination. */
 export const limitsDisallow = defineCommand({
   fields: limitNames,
-  arguments: { destination: text('DESTINATION').describe('as shown by svcpay limits list') },
+  arguments: {
+    destination: text('DESTINATION').describe('destination, as shown by svcpay limits list'),
+  },
   examples: [
     [
       'svcpay limits disallow satoshi@example.com',
@@ -128,7 +130,8 @@ export const limitsDisallow = defineCommand({
     }
     if (destinations.every((each) => names.includes(each))) {
       await context.ask.agree(
-        'Without this last entry of the allow-list, payments can go to any destination. Remove the entry?',
+        'Without this last entry of the allow-list, payments can go to any destination. ' +
+          'Remove the entry?',
         unchanged,
       );
     }
@@ -143,8 +146,8 @@ export const limitsClear = defineCommand({
   fields: limitNames,
   arguments: { ccy: currency().optional().describe('only the limits in this currency') },
   examples: [
-    ['svcpay limits clear', 'no limits, and any destination; asks first'],
-    ['svcpay limits clear USDT --yes', 'the limits in one currency'],
+    ['svcpay limits clear', 'asks, then removes all limits and the allow-list'],
+    ['svcpay limits clear USDT --yes', 'removes the limits in one currency'],
   ],
   async run({ ccy }, context) {
     const which = ccy === undefined ? 'all limits' : `the limits in ${ccy}`;

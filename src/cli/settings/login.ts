@@ -33,7 +33,7 @@ export const login = defineCommand({
   options,
   examples: [
     ['svcpay login', 'asks for everything'],
-    ['svcpay login --sandbox', 'the embedded sandbox, without questions'],
+    ['svcpay login --sandbox', 'uses the embedded sandbox, without questions'],
     [
       'svcpay login --base-url https://pay.example --api-key KEY --api-secret-stdin < secret',
       'for a script',
@@ -54,7 +54,7 @@ export const login = defineCommand({
 export const logout = defineCommand({
   fields: [],
   examples: [
-    ['svcpay logout', 'asks first'],
+    ['svcpay logout', 'asks, then deletes the token and the secret'],
     ['svcpay logout --profile acme --yes', 'deletes the secrets of one profile, in a script'],
   ],
   async run(_values, { settings, secrets, tokens, config, out, ask }) {

@@ -6,11 +6,13 @@ import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
-const name = text('NAME').suggesting('profile').describe('as shown by svcpay profiles list');
+const name = text('NAME')
+  .suggesting('profile')
+  .describe('profile name, as shown by svcpay profiles list');
 
 export const profilesList = defineCommand({
   prints: namesOf(undefined, profileList),
-  examples: [['svcpay profiles list -q', 'the names alone']],
+  examples: [['svcpay profiles list -q', 'prints only the names']],
   async run(_values, { config, settings, out }) {
     const rows = Object.entries(config.read().profiles).map(
       ([name, { baseUrl, sandbox, account, network }]) => ({
@@ -32,7 +34,7 @@ export const profilesList = defineCommand({
 export const profilesUse = defineCommand({
   fields: [],
   arguments: { name },
-  examples: [['svcpay profiles use acme', 'from now on']],
+  examples: [['svcpay profiles use acme', 'makes acme the default profile']],
   async run({ name }, { config, out, env }) {
     await config.update((before) => {
       findProfile(before, name);
@@ -51,7 +53,7 @@ export const profilesUse = defineCommand({
 export const profilesRemove = defineCommand({
   fields: [],
   arguments: { name },
-  examples: [['svcpay profiles remove trial', 'asks first']],
+  examples: [['svcpay profiles remove trial', 'asks, then removes the profile']],
   async run({ name }, { config, secrets, home, ask, out }) {
     const before = config.read();
     const profile = findProfile(before, name);

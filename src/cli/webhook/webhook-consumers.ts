@@ -59,12 +59,12 @@ export const webhookConsumersList = defineCommand({
   },
 });
 
-const name = text('NAME').describe('name of the consumer, as listed');
+const name = text('NAME').describe('consumer name, as shown by svcpay webhook consumers list');
 
 export const webhookConsumersRemove = defineCommand({
   fields: ['consumer', 'dropped'],
   arguments: { name },
-  examples: [['svcpay webhook consumers remove old-app', 'drops its waiting events; asks first']],
+  examples: [['svcpay webhook consumers remove old-app', 'asks, then drops the waiting events']],
   async run({ name: consumer }, { events, out, ask }) {
     const store = await events();
     const { count } = await known(consumer, store);
@@ -88,7 +88,7 @@ export const webhookConsumersRename = defineCommand({
   examples: [
     [
       'svcpay webhook consumers rename http://app:3000/hook app',
-      'before its receivers start with --consumer app',
+      'renames the consumer before its receivers start with --consumer app',
     ],
   ],
   async run({ name: consumer, to }, { events, out }) {

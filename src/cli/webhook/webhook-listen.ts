@@ -37,32 +37,36 @@ import {
 const options = {
   port: whole(0, 65_535, 'PORT')
     .otherwise(defaultListenPort)
-    .describe(`port to listen on, 0 for any free one (default ${defaultListenPort})`),
+    .describe(`port to listen on, 0 for any free port (default ${defaultListenPort})`),
   host: text('ADDRESS')
     .otherwise('127.0.0.1')
     .describe(
-      'address to listen on (default 127.0.0.1: this machine alone); up to 1,024 connections ' +
-        'are held, each for 10 s until its headers are there',
+      'address to listen on (default 127.0.0.1: only this machine); at most 1,024 connections, ' +
+        'each with 10 s to send its headers',
     ),
   metrics: whole(0, 65_535, 'PORT')
     .optional()
-    .describe('serve /metrics for Prometheus on this port of the same address, 0 for any free one'),
+    .describe(
+      'serve /metrics for Prometheus on this port of the same address, 0 for any free port',
+    ),
   forwardTo: word('URL', parseTarget)
     .repeated()
     .describe(
-      'forward every event to this address, but not one that was received before (a replay: ' +
-        'it is answered 200 and stored as a duplicate); may be repeated',
+      'forward every event to this address, except duplicates, which svcpay answers with 200 ' +
+        'and stores; may be repeated',
     ),
   consumer: consumerName()
     .repeated()
     .describe(
-      'name of each target, in the order of --forward-to and --exec: its events wait under ' +
-        'this name, whatever its address (default: the address)',
+      'name under which events wait, for each target in the order of --forward-to and --exec ' +
+        '(default: the address)',
     ),
   exec: text('CMD')
     .optional()
-    .describe('run this for every event, with the body on stdin and SVCPAY_* set'),
-  readyFile: file().optional().describe('write this file, JSON with the url, when it listens'),
+    .describe('run this command for every event, with the body on stdin and SVCPAY_* set'),
+  readyFile: file()
+    .optional()
+    .describe('write the url to this JSON file when svcpay starts to listen'),
   enrich: flag().describe('read the current transaction of each event from the service'),
   signatureHeader: word('NAME', checkHeader)
     .optional()
@@ -79,15 +83,15 @@ export const webhookListen = defineCommand({
   examples: [
     [
       'svcpay webhook listen --forward-to http://localhost:3000/hooks',
-      'to an application under development',
+      'forwards to an application under development',
     ],
     [
       'svcpay webhook listen --port 0 --ready-file ready.json -o jsonl',
-      'for a script: one JSON object per event',
+      'prints one JSON object per event, for a script',
     ],
     [
       "svcpay webhook listen --exec 'jq -r .txnState' --enrich",
-      'a command per event, and the current transaction of each',
+      'runs a command per event, with its current transaction',
     ],
   ],
   async run(flags, context) {

@@ -17,7 +17,7 @@ import {
   newSecret,
 } from './webhook-secret.js';
 
-const id = text('ID').describe('id of the webhook, as listed');
+const id = text('ID').describe('webhook id, as shown by svcpay webhook list');
 
 /** A value for a callback URL, whose scheme {@link checkScheme} checks. */
 const callbackUrl = () => word('URL', parseCallback);
@@ -57,7 +57,7 @@ export const webhookSet = defineCommand({
     ['svcpay webhook set https://shop.example/hooks', 'asks for the secret'],
     [
       'svcpay webhook set https://shop.example/hooks --generate-secret --yes --json',
-      'generates a secret, for a script to keep',
+      'generates a secret and prints it, for a script',
     ],
   ],
   async run({ url, ...flags }, context) {
@@ -84,12 +84,9 @@ export const webhookUpdate = defineCommand({
   examples: [
     [
       'svcpay webhook update ID --callback https://shop.example/v2/hooks',
-      'another address, the same secret',
+      'changes the address and keeps the secret',
     ],
-    [
-      'svcpay webhook update ID --secret-stdin < secret',
-      'events are signed with the new secret from now on',
-    ],
+    ['svcpay webhook update ID --secret-stdin < secret', 'changes the secret for all later events'],
   ],
   async run({ id, callback, ...flags }, context) {
     const changesSecret = flags.secretStdin || flags.generateSecret;
@@ -125,7 +122,7 @@ export const webhookUpdate = defineCommand({
 export const webhookRemove = defineCommand({
   fields: ['id', 'removed'],
   arguments: { id },
-  examples: [['svcpay webhook remove ID', 'stops all deliveries; asks first']],
+  examples: [['svcpay webhook remove ID', 'asks, then stops all deliveries']],
   async run({ id }, context) {
     const { client } = await context.account();
     await context.ask.agree(

@@ -38,11 +38,11 @@ export const webhookReplay = defineCommand({
   examples: [
     [
       'svcpay webhook replay 17 18 --to http://localhost:3000/hooks',
-      'two events, verbatim, with their signatures',
+      'sends two events again, verbatim, with their signatures',
     ],
     [
       'svcpay webhook replay --since 10m',
-      'events of the last ten minutes, to the receiver on this machine',
+      'sends the events of the last ten minutes to the receiver on this machine',
     ],
   ],
   async run({ ids = [], since, to: given }, context) {

@@ -12,14 +12,14 @@ import { file, text } from '../values.js';
 import { headerOf } from './receiving.js';
 import { findWebhookSecret, olderSecrets, secretFromStdin } from './webhook-secret.js';
 
-const body = file().optional().describe('the raw body; - or nothing reads it from stdin');
+const body = file().optional().describe('file with the raw body (default, or -: stdin)');
 
 export const webhookSign = defineCommand({
   prints: ['signature', 'header'],
   arguments: { file: body },
   options: secretFromStdin,
   examples: [
-    ['svcpay webhook sign event.json', 'the lowercase hex signature of exactly these bytes'],
+    ['svcpay webhook sign event.json', 'prints the lowercase hex signature of exactly these bytes'],
   ],
   async run({ file, secretStdin }, context) {
     const body = await inputBytes(file, secretStdin, context);
@@ -34,13 +34,13 @@ export const webhookVerify = defineCommand({
   prints: ['valid', 'bytes'],
   arguments: { file: body },
   options: {
-    signature: text('HEX').describe('the signature, as in the header'),
+    signature: text('HEX').describe('signature, as in the header'),
     ...secretFromStdin,
   },
   examples: [
     [
       'svcpay webhook verify --signature 9f86d0… event.json',
-      'exit code 0 when it is right, 3 when it is wrong',
+      'exit code 0 if the signature is right, 3 if it is wrong',
     ],
   ],
   async run({ file, signature, secretStdin }, context) {

@@ -40,10 +40,10 @@ export const webhookTrigger = defineCommand({
   },
   options,
   examples: [
-    ['svcpay webhook trigger completed --sandbox', 'delivered by the sandbox to its webhook'],
+    ['svcpay webhook trigger completed --sandbox', 'the sandbox delivers the event to its webhook'],
     [
       'svcpay webhook trigger failed --to http://127.0.0.1:4712',
-      'signed with the webhook secret, to a receiver',
+      'sends an event, signed with the webhook secret, to a receiver',
     ],
   ],
   async run({ state, to, ...flags }, context) {

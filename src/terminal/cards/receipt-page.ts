@@ -105,7 +105,8 @@ function sectionOf({ transaction, options }: ReceiptOf) {
     ],
     footer:
       `<footer>${place === undefined ? '' : `${escaped(place)} `}Times are in ` +
-      `${escaped(zone)}. The service reported this data on ${escaped(dateTime(options.now))}.</footer>`,
+      `${escaped(zone)}. The service reported this data on ` +
+      `${escaped(dateTime(options.now))}.</footer>`,
   };
 }
 

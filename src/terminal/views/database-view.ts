@@ -94,7 +94,8 @@ export const movedView = ({
   events: number;
 }): RecordView<object> => ({
   screen: () => [
-    `Moved ${payments} payments and ${events} events. svcpay keeps the files but no longer uses them.`,
+    `Moved ${payments} payments and ${events} events. ` +
+      `svcpay keeps the files but no longer uses them.`,
   ],
   columns: fieldColumns(['payments', 'events']),
   quiet: () => String(payments),

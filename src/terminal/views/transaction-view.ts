@@ -258,7 +258,9 @@ export function transactionList(
     ],
     fields: transactionFields,
     quiet: ({ txnId }) => txnId,
-    empty: 'No transactions match. All transactions: svcpay tx list',
+    empty:
+      'No transactions yet, or no transaction matches the filters. All transactions: ' +
+      'svcpay tx list',
     heading,
     footer,
   };

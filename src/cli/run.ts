@@ -108,7 +108,7 @@ async function show(
 
 function unexpected(error: unknown): Failure {
   return new Failure('unexpected', `Something unexpected went wrong: ${messageOf(error)}`, {
-    hint: 'For the place of the error, add --debug. For unfinished payments: svcpay tx pending',
+    hint: 'For details, add --debug. To list unfinished payments: svcpay tx pending',
     cause: error,
   });
 }

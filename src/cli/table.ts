@@ -112,7 +112,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'batch',
-        'pay the rows of a CSV file, each once',
+        'pay each row of a CSV file once',
         () => import('./batch/batch.js').then((it) => it.batch),
         pays,
       ],

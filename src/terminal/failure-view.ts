@@ -71,7 +71,7 @@ const mark = '✗ ';
 /** Whether a message already states what happened to the money. */
 const namesOutcome = (message: string): boolean =>
   /^(?:Not|Nothing|Paid|Sent|Outcome)\b[^.]*:/.test(message) ||
-  /^(?:Not|Sent)\b[^:.]*[.,]|^You (?:left|said)\b/.test(message) ||
+  /^(?:Not|Sent|Nothing was)\b[^:.]*[.,]|^You (?:left|said)\b/.test(message) ||
   message.endsWith(': nothing moved.');
 
 const firstWords =

@@ -99,7 +99,7 @@ describe('svcpay batch after an earlier run', () => {
 
 describe('svcpay batch with similar references', () => {
   test.for([
-    ['a reference with a blank at its end', 'p1 ', /Line 2, ref: .*blank/],
+    ['a reference with a blank at its end', 'p1 ', /Line 2, ref: .*space/],
     [
       'a paid reference in another letter case',
       'P1',

@@ -36,7 +36,7 @@ export const mcp = (tree: Branch): Command =>
         .describe(`highest fee of a payment, 100sat or 1% (default ${usualMaxFee})`),
     },
     examples: [
-      ['svcpay mcp', 'balances, history, decoding and quotes, for the configuration of an agent'],
+      ['svcpay mcp', 'serves balances, history, decoding and quotes to an agent'],
       [
         'svcpay limits set --per-payment 20000sat --per-day 100000sat && ' +
           'svcpay mcp --allow-payments',

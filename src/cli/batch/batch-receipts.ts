@@ -30,7 +30,9 @@ export const batchReceipts = defineCommand({
     from,
     ignoreColumns,
   },
-  examples: [['svcpay batch receipts payroll.csv --out advice', 'a page to print for each payee']],
+  examples: [
+    ['svcpay batch receipts payroll.csv --out advice', 'writes a page to print for each payee'],
+  ],
   async run({ file, out: folder, ...flags }, context: Context) {
     const rows = await knownRows(file, flags, context);
     const paid = rows.filter(({ payment, txn }) => rowState(payment, txn) === 'paid');

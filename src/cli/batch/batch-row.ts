@@ -148,8 +148,8 @@ function named(
   if (contact !== undefined && payee !== undefined) {
     throw usageIn(
       column,
-      `"${clip(given)}" matches both "${contact}", a destination of send, and "${payee}", ` +
-        'a recipient of payouts.',
+      `"${clip(given)}" matches both the send destination "${contact}" and the payout ` +
+        `recipient "${payee}".`,
     );
   }
   const destination = contact === undefined ? undefined : contacts[contact];

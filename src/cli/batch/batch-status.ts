@@ -23,7 +23,7 @@ export const batchStatus = defineCommand({
   options: { name, from, ignoreColumns },
   examples: [
     ['svcpay batch status payroll.csv', 'shows what is left to do, with the next commands'],
-    ['svcpay batch status 2026-11 -o csv', 'every row of a run by its name'],
+    ['svcpay batch status 2026-11 -o csv', 'prints every row of a run by its name'],
   ],
   async run({ file, ...flags }, context: Context) {
     const rows = await knownRows(file, flags, context);

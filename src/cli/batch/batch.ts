@@ -30,7 +30,7 @@ export const batch = defineCommand({
   examples: [
     ['svcpay batch payroll.csv --dry-run', 'checks every row and shows the totals'],
     ['svcpay batch payroll.csv', 'asks once, then pays; a second run pays no row twice'],
-    ['svcpay batch payroll.csv --name 2026-11', 'the same rows as last month, paid again'],
+    ['svcpay batch payroll.csv --name 2026-11', 'pays the same rows as last month again'],
     [
       'make-rows | svcpay batch - --yes --result paid.csv -o jsonl',
       'from a pipe, one line of JSON per row',

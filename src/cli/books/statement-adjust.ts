@@ -29,11 +29,11 @@ export const statementAdjust = defineCommand({
   examples: [
     [
       'svcpay statement adjust 0.01btc --on 2026-11-14 --note deposit',
-      'a deposit to the permanent address, which no transaction shows',
+      'records a deposit to the permanent address, which no transaction shows',
     ],
     [
       "svcpay statement adjust --on 2026-11-14 --note 'entered twice' -- -0.01btc",
-      'a counter-entry: recorded entries are never changed',
+      'records a counter-entry; recorded entries never change',
     ],
   ],
   async run({ amount, on, note }, context) {

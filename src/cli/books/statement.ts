@@ -51,19 +51,19 @@ export const statement = defineCommand({
   examples: [
     [
       'svcpay statement --from 2026-10 --to 2026-10',
-      'the wallets in October, each with its opening and closing balance',
+      'shows the wallets in October, each with its opening and closing balance',
     ],
     [
       'svcpay statement --wallet BTC -o csv > btc.csv',
-      'all of history, for a spreadsheet; exit 6 if it does not tie',
+      'writes all of history, for a spreadsheet; exit 6 if it does not tie',
     ],
     [
       'svcpay statement --from 2026-10 --to 2026-10 -o hledger > october.journal',
-      'entries, and assertions of the closing balances',
+      'writes entries, and assertions of the closing balances',
     ],
     [
       'svcpay statement --wallet USD -o ofx > usd.ofx',
-      'a fiat wallet, for programs that import bank statements',
+      'writes a fiat wallet, for programs that import bank statements',
     ],
   ],
   async run({ from, to, wallet, tz, opening, on, format }, context) {

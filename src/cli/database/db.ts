@@ -26,10 +26,13 @@ export const dbStatus = defineCommand({
       .describe('same as -o prometheus: metrics for a textfile collector'),
   },
   examples: [
-    ['svcpay db status --json', 'where journal and inbox are, and whether they must be upgraded'],
+    [
+      'svcpay db status --json',
+      'shows where journal and inbox are, and whether they must be upgraded',
+    ],
     [
       'svcpay db status -o prometheus > svcpay.prom',
-      'unfinished payments and backlog, for node_exporter',
+      'writes unfinished payments and backlog, for node_exporter',
     ],
   ],
   async run({ format }, context) {

@@ -15,8 +15,8 @@ export const help = (tree: Branch): Command =>
         .describe(`a command, or one of ${topicNames.join(', ')}`),
     },
     examples: [
-      ['svcpay help', 'all commands by purpose'],
-      ['svcpay help exit-codes', 'every exit code and what it says about the money'],
+      ['svcpay help', 'lists all commands by purpose'],
+      ['svcpay help exit-codes', 'shows every exit code and what it means for the money'],
       ['svcpay help scripting', 'how to write a script that can run again safely'],
       ['svcpay help send lightning', 'same as svcpay send lightning --help'],
     ],

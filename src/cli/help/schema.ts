@@ -44,7 +44,7 @@ export const schema = (tree: Branch): Command =>
         .describe('only this command, or the commands of this group'),
     },
     examples: [
-      ['svcpay schema', 'every command, the global options and the exit codes'],
+      ['svcpay schema', 'prints every command, the global options and the exit codes'],
       ['svcpay schema send lightning', 'one command'],
     ],
     async run({ command = '' }, { out, version }) {

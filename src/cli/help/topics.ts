@@ -39,7 +39,7 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_BASE_URL', 'address of the service; same as --base-url'],
         [
           'SVCPAY_API_KEY, SVCPAY_API_SECRET',
-          'credentials; together with the address they replace login',
+          'credentials; with the address, they replace svcpay login',
         ],
         ['SVCPAY_NETWORK', 'mainnet, testnet or any: which invoices and addresses are accepted'],
         ['SVCPAY_MAKER', "the service's name on the wire: acme for acmepay (default service)"],
@@ -65,7 +65,7 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_NO_INPUT, CI', 'never ask a question; same as --no-input'],
         ['SVCPAY_LOG_FORMAT', 'text or json; same as --log-format'],
         ['NO_COLOR, FORCE_COLOR', 'never or always use colours'],
-        ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxy, and hosts that need none'],
+        ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxy, and hosts that need no proxy'],
       ],
     ],
   },
@@ -75,8 +75,7 @@ export const topics: readonly Topic[] = [
     parts: [
       '--fields a,b.c prints only these fields, in this order, in every format; ' +
         'a dot selects a field of an object: txnState,sourceReq.ccy. ' +
-        'The specification defines the ' +
-        'names.',
+        'The specification defines the names.',
       '--fields help lists the fields of a command: svcpay tx list --fields help',
       '-q prints the one value a script needs: the invoice, the address or the transaction id.',
       'To filter, pipe --json or -o jsonl into jq.',

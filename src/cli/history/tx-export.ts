@@ -32,14 +32,14 @@ export const txExport = defineCommand({
     ...historyOptions,
   },
   examples: [
-    ['svcpay tx export -o hledger > svcpay.journal', 'everything, for hledger'],
+    ['svcpay tx export -o hledger > svcpay.journal', 'exports everything, for hledger'],
     [
       'svcpay tx export -o csv --since 2026-01-01 --until 2026-12-31 > 2026.csv',
-      'a year, for a spreadsheet',
+      'exports a year, for a spreadsheet',
     ],
     [
       'svcpay tx export -o xero --wallet USD --since 2026-10-01 --until 2026-10-31 > october.csv',
-      'the movements of one fiat wallet',
+      'exports the movements of one fiat wallet',
     ],
   ],
   async run({ format, wallet, tz = 'UTC', ...flags }, context) {

@@ -47,7 +47,7 @@ export const txGet = defineCommand({
       'svcpay tx get ID -o html > receipt.html',
       'writes a page to print, without external resources',
     ],
-    ['svcpay tx get ID --json --fields txnState', 'one field for a script'],
+    ['svcpay tx get ID --json --fields txnState', 'prints one field, for a script'],
   ],
   async run({ id: named, qrFile, format }, context) {
     const id = named ?? (await pickId('Which transaction?', [], context));

@@ -43,12 +43,15 @@ export const txList = defineCommand({
   },
   formats: ownFormats,
   examples: [
-    ['svcpay tx list --state failed --state expired --time 30d', 'failed and expired transactions'],
+    [
+      'svcpay tx list --state failed --state expired --time 30d',
+      'shows failed and expired transactions',
+    ],
     [
       'svcpay tx list --since 2026-03-01 --until 2026-03-31 --all -o csv',
-      'a month, for a spreadsheet',
+      'prints a month, for a spreadsheet',
     ],
-    ['svcpay tx list --search "coffee house"', 'by payee, note, reference or id'],
+    ['svcpay tx list --search "coffee house"', 'searches payee, note, reference and id'],
     [
       'svcpay tx list --json --fields txnId,txnState',
       'two fields of each transaction, newest first, for a script',

@@ -24,7 +24,7 @@ export const txPending = defineCommand({
     fail: flag().describe('exit with code 8 if a payment is listed'),
   },
   examples: [
-    ['svcpay tx pending', 'unfinished payments of this account'],
+    ['svcpay tx pending', 'lists the unfinished payments of this account'],
     ['svcpay tx pending --json', 'for a script: an empty array if no payment is unfinished'],
     [
       'svcpay tx pending --older-than 10m --fail',

@@ -43,8 +43,11 @@ export const txResume = defineCommand({
     newJournal: flag().describe('start a new journal instead of a damaged or lost one'),
   },
   examples: [
-    ['svcpay tx resume', 'all unfinished payments; asks if a payment still needs your approval'],
-    ['svcpay tx resume order-118 --yes --json', 'one payment, in a script'],
+    [
+      'svcpay tx resume',
+      'resumes all unfinished payments; asks if a payment still needs your approval',
+    ],
+    ['svcpay tx resume order-118 --yes --json', 'resumes one payment, in a script'],
   ],
   async run({ id, wait, waitTimeout, retry, newJournal }, context) {
     if (newJournal) return startNewJournal(context);

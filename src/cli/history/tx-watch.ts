@@ -25,8 +25,8 @@ export const txWatch = defineCommand({
   },
   options: { waitTimeout: duration().optional().describe('longest time to wait') },
   examples: [
-    ['svcpay tx watch ID ID', 'one line per transaction, redrawn on every change'],
-    ['svcpay tx watch ID -o jsonl', 'one line of JSON per state change'],
+    ['svcpay tx watch ID ID', 'shows one line per transaction, redrawn on every change'],
+    ['svcpay tx watch ID -o jsonl', 'prints one line of JSON per state change'],
   ],
   async run({ ids, waitTimeout }, context) {
     const { live, out, terminal } = context;

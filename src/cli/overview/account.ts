@@ -10,8 +10,8 @@ export const account = defineCommand({
     id: text('ID').optional().describe('account or subaccount id (default: the current one)'),
   },
   examples: [
-    ['svcpay account', 'your own account'],
-    ['svcpay account ne01-7f3a --json', 'a subaccount, for a script'],
+    ['svcpay account', 'shows your own account'],
+    ['svcpay account ne01-7f3a --json', 'prints a subaccount, for a script'],
   ],
   async run({ id }, context) {
     const client = await context.client();

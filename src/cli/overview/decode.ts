@@ -14,7 +14,7 @@ export const decode = defineCommand({
   },
   examples: [
     ['svcpay decode lnbc25u1…', 'shows payee, amount and expiry'],
-    ['svcpay decode bc1q… --json --fields network,type', 'two fields, for a script'],
+    ['svcpay decode bc1q… --json --fields network,type', 'prints two fields, for a script'],
   ],
   async run({ text }, context) {
     let whyUnpayable: string | undefined;

@@ -26,7 +26,7 @@ import { whereaboutsOf } from '../settings/whereabouts.js';
 import { readWorth } from './worth.js';
 
 export const home = defineCommand({
-  examples: [['svcpay', 'balances, pending payments, and a menu']],
+  examples: [['svcpay', 'shows balances, pending payments and a menu']],
   async run(_values, context) {
     if (isFresh(context)) return welcome(context);
     const { terminal, out, ask, signal } = context;
@@ -67,7 +67,7 @@ async function welcome(context: Context): Promise<void> {
       {
         value: ['demo'],
         name: 'See a demo',
-        description: 'ten seconds with play money; keeps nothing',
+        description: 'takes ten seconds, with play money; keeps nothing',
       },
       {
         value: ['login', '--sandbox'],
@@ -77,7 +77,7 @@ async function welcome(context: Context): Promise<void> {
       {
         value: ['login'],
         name: 'Connect to a service',
-        description: 'needs its address, an API key and an API secret',
+        description: 'requires an address, an API key and an API secret',
       },
     ],
     backName: 'Leave',

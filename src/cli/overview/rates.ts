@@ -12,8 +12,8 @@ export const rates = defineCommand({
   prints: namesOf(undefined, rateList),
   arguments: { pair: text('PAIR').optional().describe('only this pair, as in BTCUSD or BTC/USD') },
   examples: [
-    ['svcpay rates', 'every pair of the service'],
-    ['svcpay rates USD/BTC -q', 'one number, for a script'],
+    ['svcpay rates', 'shows every pair of the service'],
+    ['svcpay rates USD/BTC -q', 'prints one number, for a script'],
   ],
   async run({ pair }, context) {
     const client = await context.client();

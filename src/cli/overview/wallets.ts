@@ -12,7 +12,7 @@ export const wallets = defineCommand({
   prints: namesOf(undefined, walletList()),
   arguments: { ccy: currency().optional().describe('only this currency') },
   examples: [
-    ['svcpay wallets', 'all wallets'],
+    ['svcpay wallets', 'shows all wallets'],
     [
       'svcpay wallets BTC -q',
       'prints the available balance, for a script; without BTC, one line per wallet',

@@ -42,7 +42,7 @@ export function readSwapWords(given: string, receive: boolean): SwapWords {
   const { digits, gap, first, second, third } = pattern.exec(text)?.groups ?? {};
   if (digits === undefined) {
     throw usage(
-      `Not sent: "${clip(text)}" is not an amount with wallets. For example: ` +
+      `Not sent: "${clip(text)}" does not name an amount and two wallets. For example: ` +
         `svcpay swap 25usdt BTC`,
     );
   }

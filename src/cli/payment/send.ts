@@ -40,7 +40,7 @@ export const send = defineCommand({
     ['svcpay send bc1q… all', 'sends the whole balance of the wallet, fees included'],
     [
       'svcpay send satoshi@example.com 10usd --from btc',
-      'ten dollars worth of bitcoin, at the current rate',
+      'sends 10 USD worth of bitcoin, at the current rate',
     ],
     [
       "svcpay send 'bitcoin:bc1q…&lightning=lnbc10m1…' --via onchain",

@@ -39,10 +39,10 @@ export const swap = defineCommand({
   },
   examples: [
     ['svcpay swap', 'asks for both wallets and the amount'],
-    ['svcpay swap 25 USDT BTC', 'sell 25 USDT for bitcoin'],
+    ['svcpay swap 25 USDT BTC', 'sells 25 USDT for bitcoin'],
     ['svcpay swap 25usdt BTC --yes --json', 'the same swap, in a script'],
     ['svcpay swap all USDT BTC', 'swaps the whole balance, fees included'],
-    ['svcpay swap 100000sat USDT BTC --receive', 'buy exactly 100 000 sat'],
+    ['svcpay swap 100000sat USDT BTC --receive', 'buys exactly 100 000 sat'],
   ],
   run: ({ words, receive, ...flags }, context) =>
     journalFirst(named(flags.ref), context.journal, () => runSwap(words, receive, flags, context)),

@@ -18,8 +18,8 @@ export const payoutMethods = defineCommand({
       .describe('only this country, e.g. VN'),
   },
   examples: [
-    ['svcpay payout methods', 'all countries'],
-    ['svcpay payout methods NG -q', 'the codes of one country, for a script'],
+    ['svcpay payout methods', 'lists all countries'],
+    ['svcpay payout methods NG -q', 'prints the codes of one country, for a script'],
   ],
   async run({ country }, { out }) {
     const methods = methodsIn(country).map(
@@ -42,7 +42,7 @@ export const payoutInstitutions = defineCommand({
     country: word('COUNTRY', parseCountryCode, countries).describe('two-letter code, e.g. VN'),
   },
   examples: [
-    ['svcpay payout institutions VN', 'banks and mobile wallets'],
+    ['svcpay payout institutions VN', 'lists banks and mobile wallets'],
     ['svcpay payout institutions VN --json --fields institutionCode', 'for a script'],
   ],
   async run({ country }, context) {

@@ -39,7 +39,7 @@ export const payout = defineCommand({
       'svcpay payout --from-file payout.json --yes --json',
       "pays from a file with the service's own create request, in a script",
     ],
-    ['svcpay payout methods VN', 'payout methods of one country'],
+    ['svcpay payout methods VN', 'lists the payout methods of one country'],
   ],
   run: (flags, context) =>
     journalFirst(named(flags.ref), context.journal, () => runPayouts(flags, context)),

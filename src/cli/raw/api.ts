@@ -44,13 +44,13 @@ export const api = defineCommand({
   examples: [
     [
       'svcpay api GET transaction/ad79a67a-5e07-4094-92cd-1aeb3fbe8297',
-      'a transaction as the service returns it',
+      'prints a transaction as the service returns it',
     ],
     ["svcpay api GET '/api/v2/account/{accountId}/wallet/' -i", 'also prints status and headers'],
     ['svcpay api GET webhook | jq .', 'verbatim in a pipe, sanitized on a terminal'],
     [
       "svcpay api GET 'transaction?time=1y' --paginate -o jsonl",
-      'a year, one line per transaction',
+      'prints a year, one line per transaction',
     ],
     [
       'svcpay api POST transaction -d @swap.json',
@@ -99,9 +99,7 @@ function checkFlags({ method, data, include, paginate }: RequestFlags, { globals
     throw usage(`A ${method} request has no body. Remove --data.`);
   if (paginate && method !== 'GET') throw usage('--paginate works only with GET.');
   if (include && (paginate || formatted))
-    throw usage(
-      '--include prints the response verbatim, without --paginate and without an output format.',
-    );
+    throw usage('Use --include without --paginate and without an output format.');
   const { output = 'json' } = globals;
   if (globals.fields === undefined && output !== 'json' && output !== 'jsonl') {
     throw usage(`-o ${output} needs --fields to name its columns.`);

@@ -39,7 +39,7 @@ export const receiveAddress = defineCommand({
   examples: [
     ['svcpay receive address btc', 'shows the permanent Bitcoin address with a QR code'],
     ['svcpay receive address usdt --chain tron -q', 'prints only the address, for a script'],
-    ['svcpay receive address lightning', 'your Lightning Address'],
+    ['svcpay receive address lightning', 'shows your Lightning Address'],
   ],
   async run({ ccy, chain, qrFile }, context) {
     if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined)

@@ -21,7 +21,10 @@ async function controlClock(
 export const sandboxClockShow = defineCommand({
   fields: clockFields,
   examples: [
-    ['svcpay sandbox clock show', 'shows the time that quotes and invoices use to expire'],
+    [
+      'svcpay sandbox clock show',
+      'shows the time of the sandbox, by which quotes and invoices expire',
+    ],
   ],
   run: (_values, context) => controlClock(context, 'GET', 'clock'),
 });

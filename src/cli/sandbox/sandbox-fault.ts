@@ -136,7 +136,7 @@ function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
 
 export const sandboxFaultList = defineCommand({
   fields: faultFields,
-  examples: [['svcpay sandbox fault list', 'faults and how often each was applied']],
+  examples: [['svcpay sandbox fault list', 'lists faults and how often each was applied']],
   async run(_values, context) {
     const { data } = await controlSandbox(context, 'GET', 'faults', listOf(faultAnswer));
     await context.out.list(data, faultList);

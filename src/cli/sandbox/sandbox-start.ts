@@ -39,7 +39,10 @@ export const sandboxStart = defineCommand({
       'svcpay sandbox start --live-shapes all',
       'tests a client against the formats of live services',
     ],
-    ['svcpay sandbox start --file :memory: --seed history', 'a month of transactions, in memory'],
+    [
+      'svcpay sandbox start --file :memory: --seed history',
+      'starts with a month of transactions, in memory',
+    ],
   ],
   async run({ port, file, apiKey, apiSecret, ...flags }, context) {
     if (await listedLiveShapes(flags.liveShapes, context)) return;

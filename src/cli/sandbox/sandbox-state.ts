@@ -32,8 +32,8 @@ export const sandboxStatus = defineCommand({
     ...deliveryStatuses.map((status) => `deliveries.${status}`),
   ],
   examples: [
-    ['svcpay sandbox status', 'the embedded sandbox'],
-    ['svcpay sandbox status --json --fields clock.now', 'the sandbox time, for a script'],
+    ['svcpay sandbox status', 'shows the embedded sandbox'],
+    ['svcpay sandbox status --json --fields clock.now', 'prints the sandbox time, for a script'],
   ],
   async run(_values, context) {
     const status = await controlSandbox(context, 'GET', 'status', statusAnswer);
@@ -53,10 +53,10 @@ export const sandboxReset = defineCommand({
       .describe('with --seed history: how many months of transactions (default 1)'),
   },
   examples: [
-    ['svcpay sandbox reset --yes', 'a fresh sandbox'],
+    ['svcpay sandbox reset --yes', 'starts again with a fresh sandbox'],
     [
       'svcpay sandbox reset --seed history --months 12 --yes',
-      'with a year of transactions that add up to the wallets',
+      'starts with a year of transactions that add up to the wallets',
     ],
   ],
   async run({ seed, months }, context) {

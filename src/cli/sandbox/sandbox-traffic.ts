@@ -48,7 +48,7 @@ export const sandboxDeliveries = defineCommand({
     replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this event again'),
   },
   examples: [
-    ['svcpay sandbox deliveries', 'each event with its last answer'],
+    ['svcpay sandbox deliveries', 'lists each event with its last response'],
     ['svcpay sandbox deliveries --replay 7', 'delivers event 7 again'],
   ],
   async run({ txn, status, limit, replay }, context) {

@@ -198,7 +198,7 @@ export const configKeys: readonly ConfigKey[] = [
     about: 'Bitcoin explorer that addresses link to, e.g. https://mempool.space',
   }),
   profileKey('database-id', 'databaseId', parseId, {
-    about: 'the database that this profile expects',
+    about: 'id of the database that this profile expects',
     effective: ({ databaseId }) => databaseId,
     variable: databaseIdVariable,
   }),

@@ -300,5 +300,5 @@ async function checkOpen(context: Context): Promise<Finding> {
         `whether the money of ${first.ref} moved`,
       `Then record the answer: ${commandFor({ do: 'resolve', id: first.ref })}`,
     );
-  return open.length === 0 ? ok('none is open') : ok(open.join(''), 'svcpay tx pending');
+  return open.length === 0 ? ok('no open payments') : ok(open.join(''), 'svcpay tx pending');
 }

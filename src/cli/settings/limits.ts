@@ -24,7 +24,7 @@ import { amount, currency, text } from '../values.js';
 export const limitsList = defineCommand({
   fields: limitNames,
   examples: [
-    ['svcpay limits list', 'every limit and how much is used'],
+    ['svcpay limits list', 'shows every limit and how much is used'],
     ['svcpay limits list --json', 'for a script'],
   ],
   run: (_values, context) => showLimits(context),

@@ -74,7 +74,7 @@ export const logout = defineCommand({
 
 export const whoami = defineCommand({
   prints: loginFields,
-  examples: [['svcpay whoami -q', 'the account id, for a script']],
+  examples: [['svcpay whoami -q', 'prints the account id, for a script']],
   async run(_values, context) {
     const { settings } = context;
     const client = await context.client();

@@ -51,7 +51,7 @@ export const webhookConsumersList = defineCommand({
   examples: [
     [
       'svcpay webhook consumers list --json',
-      'waiting events, and when each consumer was last served',
+      'lists waiting events, and when each consumer was last served',
     ],
   ],
   async run(_values, { events, out }) {

@@ -41,7 +41,10 @@ function parseCallback(given: string): URL {
 export const webhookList = defineCommand({
   prints: namesOf(undefined, webhookRows(0)),
   examples: [
-    ['svcpay webhook list --json', 'id, callback and time of creation; the secret is never shown'],
+    [
+      'svcpay webhook list --json',
+      'prints id, callback and time of creation, but never the secret',
+    ],
   ],
   async run(_values, { account, out, now }) {
     await out.list(await (await account()).client.webhooks(), webhookRows(now()));

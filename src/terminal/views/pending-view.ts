@@ -300,7 +300,7 @@ export interface OverduePayment extends PendingPayment {
 export function overdueList(now: number): ListView<OverduePayment> {
   const pending = pendingList(
     now,
-    'from the journal alone · svcpay tx resume finishes or reports each payment',
+    'from the journal only · svcpay tx resume finishes or reports each payment',
   );
   const process: ListView<OverduePayment>['columns'] = [
     { name: 'host', title: 'Host', value: ({ host }) => host, priority: 8, below: true },

@@ -824,6 +824,10 @@ describe('failureLines', () => {
         shown: ['Not sent. The quote will expire unconfirmed.'],
       },
       {
+        failure: new Failure('declined', 'Nothing was sent.'),
+        shown: ['Nothing was sent.'],
+      },
+      {
         failure: new Failure('interrupted', 'Interrupted: nothing moved.'),
         shown: ['Interrupted: nothing moved.'],
       },

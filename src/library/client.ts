@@ -387,7 +387,10 @@ function hooked(transport: Transport, { onRequest, onResponse }: WalletClientOpt
     try {
       await onRequest?.(withoutSecrets(request));
     } catch (cause) {
-      throw new NetworkError(`it was held back: ${String(cause)}`, { requestSent: false, cause });
+      throw new NetworkError(`onRequest stopped the request: ${String(cause)}`, {
+        requestSent: false,
+        cause,
+      });
     }
     const response = await transport(request);
     await onResponse?.({ ...response, body: hidden(response.body) }, withoutSecrets(request));

@@ -10,7 +10,7 @@ const flag = v.optional(v.boolean());
 const called = v.optional(v.function());
 const decimal = v.pipe(
   v.string(),
-  v.regex(/^\d{1,30}(\.\d{1,30})?$/, 'plain digits are needed, as in "0.5"'),
+  v.regex(/^\d{1,30}(\.\d{1,30})?$/, 'pass plain digits, such as "0.5"'),
 );
 const signal = { signal: v.optional(v.instance(AbortSignal)) };
 const count = (least: number) => v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(least)));
@@ -26,7 +26,7 @@ const call = {
 const maxFee = v.optional(
   v.union(
     [v.strictObject({ percent: decimal }), v.strictObject({ amount: decimal, ccy: v.string() })],
-    'texts are needed: { percent } or { amount, ccy }',
+    'pass { percent } or { amount, ccy } with text values',
   ),
 );
 const pay = {
@@ -121,11 +121,11 @@ function problem(
   option: string | null,
   names: readonly string[],
 ): string {
-  if (option === null) return `an object with ${names.join(', ')} is needed.`;
+  if (option === null) return `pass an object with ${names.join(', ')}.`;
   if (type === 'strict_object' && expected === 'never') {
     const meant = nearest(option, names);
     return meant === undefined
-      ? `there is no option ${option}, only ${names.join(', ')}.`
+      ? `there is no option ${option}. The options are: ${names.join(', ')}.`
       : `there is no option ${option}. Did you mean ${meant}?`;
   }
   if (received === 'undefined') return `${option} is missing.`;
@@ -134,7 +134,7 @@ function problem(
   if (what === undefined) return `${option}: ${message}.`;
   // The message omits a text value, because the value may be a secret.
   const given = received.startsWith('"') ? 'a text' : received;
-  return `${option} is ${given}, and ${what} is needed.`;
+  return `${option} must be ${what}, not ${given}.`;
 }
 
 /** The value that valibot expects, in words. */
@@ -145,6 +145,6 @@ const wanted: Readonly<Record<string, string>> = {
   Function: 'a function',
   AbortSignal: 'an AbortSignal',
   Object: 'an object',
-  '>=0': 'a whole number from 0 on',
-  '>=1': 'a whole number from 1 on',
+  '>=0': 'a whole number of at least 0',
+  '>=1': 'a whole number of at least 1',
 };

@@ -291,7 +291,7 @@ async function resume(
 }
 
 const sameWallet = (ccy: string): Failure =>
-  new Failure('usage', `Not sent: a swap needs two different wallets, and both are ${ccy}.`);
+  new Failure('usage', `Not sent: a swap must have two different wallets, but both are ${ccy}.`);
 
 /**
  * The account of the API key, within which references are unique under any hostname. Throws Failure
@@ -312,7 +312,7 @@ async function accountOf(service: ServiceClient): Promise<string> {
  */
 const neverAgreed = (ref: string): Failure =>
   new Failure('declined', `Not sent: the payment ${ref} was never submitted.`, {
-    hint: 'Call it again with its reference.',
+    hint: 'Repeat the original call with the same reference.',
   });
 
 const given = (ref: string | undefined): string | undefined =>
@@ -350,10 +350,10 @@ const approvalOf = (
 const sameAgain = ({ payment: { ref, attempts } }: EarlierPayment): Failure =>
   new Failure(
     'usage',
-    `Not sent: the same amount to the same destination is being paid, as ${ref}, ` +
-      'and its outcome is not known yet.',
+    `Not sent: the payment ${ref} has the same amount and destination, and its outcome is not ` +
+      'known yet.',
     {
-      hint: 'Resume that payment, give this one a reference, or call it with again: true.',
+      hint: 'Resume that payment, pass a reference for the new payment, or pass again: true.',
       txnId: attempts.at(-1)?.txnId ?? undefined,
     },
   );

@@ -26,7 +26,7 @@ export function readWebhook(
     signature == null || signature === ''
       ? 'The delivery has no signature.'
       : 'The signature does not match this body and this secret.',
-    { hint: 'Answer 401. If all deliveries fail, compare secret and raw body.' },
+    { hint: 'Answer 401. If all deliveries fail, check the secret, and pass the raw body.' },
   );
 }
 
@@ -81,8 +81,8 @@ function bytesOf(body: unknown): Uint8Array {
   throw new Failure(
     'usage',
     body == null
-      ? 'The body is missing: pass the raw body of the request.'
-      : 'The body is not raw: it was parsed. Pass the text or the bytes as received, ' +
+      ? 'The body is missing. Pass the raw body of the request.'
+      : 'The body was parsed. Pass the raw text or the raw bytes, ' +
           'from express.raw({ type: "application/json" }) or await request.text().',
   );
 }
@@ -92,7 +92,7 @@ function signatureOf(signature: unknown): string {
   if (typeof signature === 'string') return signature;
   throw new Failure(
     'usage',
-    'The signature is not a text. Pass the value of the one header, ' +
+    'The signature is not a text. Pass the value of one header, ' +
       'such as request.headers["x-servicepay-signature"].',
   );
 }
@@ -101,7 +101,7 @@ function checkSecret(secret: unknown): string {
   if (typeof secret === 'string' && secret !== '') return secret;
   throw new Failure(
     'usage',
-    'The secret of the webhook is missing, and without one anyone could sign. ' +
+    'The secret of the webhook is missing. Without a secret, anyone could sign. ' +
       'Pass the secret that the webhook was registered with.',
   );
 }

@@ -98,7 +98,7 @@ const pathOf = (target: string): string => target.replace(/^http:\/\/[^/?]+\/?/i
 
 const misdirected = jsonAnswer(421, {
   error: 'misdirected request',
-  message: 'the Host is not this machine and this port',
+  message: 'the Host header must name this machine and this port',
 });
 
 /**

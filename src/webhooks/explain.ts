@@ -48,8 +48,7 @@ export function explainSignature(
     return { cause: 'body', reason: `the body was changed on the way: ${changed.name}` };
   return {
     cause: 'unknown',
-    reason:
-      'it was made with another secret or over another body; a signature alone cannot tell which',
+    reason: 'the secret or the body is different; a signature alone does not show which',
   };
 }
 
@@ -83,9 +82,9 @@ const otherHashes: Readonly<Record<number, string>> = {
 function formOf(signature: string): string {
   const bare = signature.trim();
   if (bare === '') return 'it is empty';
-  if (!/^[0-9a-f]+$/i.test(bare)) return 'it is not hex: 64 digits from 0-9 and a-f are needed';
+  if (!/^[0-9a-f]+$/i.test(bare)) return 'it must be 64 hex digits from 0-9 and a-f';
   const hash = otherHashes[bare.length];
-  const guess = hash === undefined ? '' : `, as many as ${hash} has`;
+  const guess = hash === undefined ? '' : `, like ${hash}`;
   return `it has ${bare.length} hex digits${guess}; HMAC-SHA256 has 64`;
 }
 
@@ -113,13 +112,13 @@ function variantsOfBody(body: Uint8Array): { name: string; body: Uint8Array }[] 
       .map((each) => ({ name, body: Buffer.from(each, 'utf8') }));
   return [
     ...variants('white space was added at its end', text.trimEnd()),
-    ...variants('the line break at its end is gone', `${text}\n`, `${text}\r\n`),
+    ...variants('the line break at its end was removed', `${text}\n`, `${text}\r\n`),
     ...variants(
       'its line breaks were converted',
       text.replaceAll('\r\n', '\n'),
       text.replace(/\r?\n/g, '\r\n'),
     ),
-    ...variants('a byte order mark was put before it', withoutMark(text)),
+    ...variants('a byte order mark was added at its start', withoutMark(text)),
     ...variants('its JSON was rewritten', ...rewritten(text)),
   ];
 }

@@ -32,7 +32,7 @@ export function parseTarget(text: string): URL {
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new Failure(
       'usage',
-      `"${text}" is not an address to send to. Write an address such as ` +
+      `"${text}" is not an http or https URL. Write a URL such as ` +
         'http://localhost:3000/hooks.',
     );
   }

@@ -33,7 +33,7 @@ function defineMetrics(registry: Registry) {
     requests: counter('webhook_requests_total', 'Requests received, by result', 'result'),
     duplicates: counter(
       'webhook_duplicates_total',
-      'Events that had been received before; they are stored and not delivered',
+      'Duplicate events, which are stored but not delivered',
     ),
     deliveries: counter(
       'webhook_deliveries_total',
@@ -42,10 +42,10 @@ function defineMetrics(registry: Registry) {
       'result',
     ),
     exits: counter('exec_exits_total', 'Commands run for events, by exit code or signal', 'code'),
-    waiting: gauge('webhook_backlog', 'Events that wait to be delivered', 'consumer'),
+    waiting: gauge('webhook_backlog', 'Events that wait for delivery', 'consumer'),
     oldestEvent: gauge(
       'webhook_backlog_oldest_seconds',
-      'Age of the oldest event that waits',
+      'Age of the oldest event that waits for delivery',
       'consumer',
     ),
     payments: gauge(
@@ -61,17 +61,17 @@ function defineMetrics(registry: Registry) {
     ),
     databaseUp: gauge(
       'database_up',
-      'Whether the figures of the inbox and of the journal could be read',
+      '1 if svcpay could read the inbox and the journal, otherwise 0',
     ),
     service: new Histogram({
       name: 'svcpay_service_seconds',
-      help: 'Time of a request to the service',
+      help: 'Duration of a request to the service',
       buckets: seconds,
       ...shared,
     }),
     database: new Histogram({
       name: 'svcpay_database_seconds',
-      help: 'Time of a call of the inbox',
+      help: 'Duration of a call of the webhook inbox',
       labelNames: ['call'],
       buckets: seconds,
       ...shared,

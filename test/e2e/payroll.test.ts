@@ -234,7 +234,7 @@ describe('svcpay batch with names from the address book', () => {
     const file = batchFile(around.home, ['a,ADA,1000sat,,', 'b,ada,1000sat,,']);
     const run = await svcpay(['batch', file, '--dry-run'], around);
     expect(run).toMatchObject({ exitCode: 2 });
-    expect(run.stderr).toContain('Line 2, to: "ADA" can be "Ada" or "ada" in your address book.');
+    expect(run.stderr).toContain('Line 2, to: "ADA" matches "Ada" or "ada" in your address book.');
     expect(run.stderr).not.toContain('Line 3');
     expect(await svcpay(['send', 'ADA', '1000sat', '--yes'], around)).toMatchObject({
       exitCode: 2,

@@ -58,7 +58,7 @@ describe('svcpay sandbox run', () => {
     // The message names the expected type in words, although the build renames the classes.
     expect(told).toMatchObject({
       key: expect.stringMatching(/^sandbox_/),
-      message: 'n: a number is needed',
+      message: 'n must be a number',
       args: ['--json', 'x y'],
     });
     await expect(fetch(told.url)).rejects.toThrow('fetch failed');
@@ -151,12 +151,17 @@ describe('svcpay sandbox', () => {
   });
 
   test.for([
-    ['a latency fault without --delay', ['latency'], 3, 'delay: this kind of fault needs it'],
+    [
+      'a latency fault without --delay',
+      ['latency'],
+      3,
+      'delay: this kind of fault requires this field',
+    ],
     [
       'a truncate fault with --status',
       ['truncate', '--status', '500'],
       3,
-      'status: this kind of fault has no such field',
+      'status: this kind of fault does not have this field',
     ],
     ['an unknown kind of fault', ['fire'], 2, 'is not one of'],
     [

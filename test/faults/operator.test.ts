@@ -29,7 +29,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database', () => {
     const run = await send(payment, empty);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({
-      message: expect.stringContaining('is empty'),
+      message: expect.stringContaining('has no tables'),
       hint: expect.stringContaining('svcpay db upgrade --new'),
     });
     for (const command of ['upgrade', 'move'])

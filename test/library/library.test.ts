@@ -458,8 +458,8 @@ describe('WalletClient', () => {
   });
 
   test.for([
-    ['a timeout of NaN', { timeout: NaN }, /timeout is NaN, and a number is needed/],
-    ['a timeout of zero', { timeout: 0 }, /timeout is .* and a whole number from 1 on is needed/],
+    ['a timeout of NaN', { timeout: NaN }, /timeout must be a number, not NaN/],
+    ['a timeout of zero', { timeout: 0 }, /timeout must be a whole number of at least 1, not /],
     ['a negative maxNetworkRetries', { maxNetworkRetries: -1 }, /maxNetworkRetries/],
     ['a missing apiSecret', { apiSecret: undefined }, /^WalletClient: apiSecret is missing\.$/],
     ['an empty apiKey', { apiKey: '' }, /apiKey is empty/],
@@ -474,7 +474,7 @@ describe('WalletClient', () => {
       /there is no option timeoutMs\. Did you mean timeout\?/,
     ],
     ['the misspelled option baseURL', { baseURL: 'https://x' }, /Did you mean baseUrl/],
-    ['a signal that is not an AbortSignal', { signal: {} }, /signal is .*an AbortSignal is needed/],
+    ['a signal that is not an AbortSignal', { signal: {} }, /signal must be an AbortSignal, not /],
   ] as const)('refuses %s and names the option', ([, option, message]) => {
     const usual = { baseUrl: 'https://api.example.com', apiKey: 'k', apiSecret: 's-123' };
     const make = () => Reflect.construct(WalletClient, [{ ...usual, ...option }]);
@@ -729,7 +729,7 @@ describe('readWebhook', () => {
       'usage',
       /parsed\. Pass .*express\.raw/,
     ],
-    ['a missing body', undefined, signature, secret, 'usage', /pass the raw body/],
+    ['a missing body', undefined, signature, secret, 'usage', /Pass the raw body/],
     [
       'a missing secret',
       body,

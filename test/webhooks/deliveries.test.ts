@@ -100,7 +100,7 @@ describe('webhook forwarder', () => {
   test.for(['ftp://x', 'localhost:3000', 'nonsense', ''])(
     'refuses "%s" as the address to forward events to',
     (text) => {
-      expect(() => parseTarget(text)).toThrow(/is not an address/);
+      expect(() => parseTarget(text)).toThrow(/is not an http or https URL/);
     },
   );
 });

@@ -71,14 +71,14 @@ describe('explanation of a wrong signature', () => {
       'SHA-512',
       createHmac('sha512', secret).update(body).digest('hex'),
     ],
-    ['a signature that is not hex', 'encoding', 'not hex', 'hello'],
+    ['a signature that is not hex', 'encoding', '64 hex digits', 'hello'],
     ['an empty signature', 'encoding', 'empty', ''],
     ['a secret with a trailing line break', 'secret', 'line break', sign(body, `${secret}\n`)],
     ['a signature with the API secret', 'secret', 'the API secret', sign(body, 'api-secret')],
     [
       'a body that lost its last line break',
       'body',
-      'line break at its end is gone',
+      'line break at its end was removed',
       sign(`${body.toString()}\n`),
     ],
     [
@@ -93,11 +93,16 @@ describe('explanation of a wrong signature', () => {
       'JSON was rewritten',
       sign(JSON.stringify(JSON.parse(body.toString()), null, 2)),
     ],
-    ['the signature of another body as unknown', 'unknown', 'cannot tell', sign('another body')],
+    [
+      'the signature of another body as unknown',
+      'unknown',
+      'does not show which',
+      sign('another body'),
+    ],
     [
       'a signature with another secret as unknown',
       'unknown',
-      'cannot tell',
+      'does not show which',
       sign(body, 'another secret'),
     ],
   ] as const)('explainSignature explains %s', ([, cause, words, signature]) => {

@@ -104,7 +104,7 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
       'clock/advance',
       clock(({ now, frozen }, { incoming }) => {
         const { by } = readBody(incoming, advanceBody);
-        if (now + by > endOfTime) throw badRequest('the clock does not go beyond the year 2200');
+        if (now + by > endOfTime) throw badRequest('the clock cannot advance beyond the year 2200');
         return { now: now + by, frozen };
       }),
     ),

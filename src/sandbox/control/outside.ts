@@ -45,16 +45,16 @@ function payTransaction(
   amount: string | undefined,
 ): Unserialized<Paid> {
   const { payFromOutside: payIt } = kindOf(txn);
-  if (payIt === undefined) throw badRequest(`transaction ${txn.id} asks for no payment`);
+  if (payIt === undefined) throw badRequest(`transaction ${txn.id} is not a payment request`);
   if (amount !== undefined)
-    throw badRequest('only an address takes an amount: this transaction has its own');
+    throw badRequest('amount must not be set, because this transaction has a fixed amount');
   return show(payIt(ctx, txn));
 }
 
 function receiveOf({ store }: Context, { invoice, paymentHash }: Invoice): Transaction {
   const stored = findInvoice(store, paymentHash);
   if (stored?.txnId == null || stored.invoice !== invoice)
-    throw badRequest('the invoice is not one of this service');
+    throw badRequest('the invoice is not from this service');
   return requireTransaction(store, stored.txnId);
 }
 
@@ -64,9 +64,10 @@ function payOwnAddress(
   amount: string | undefined,
 ): Unserialized<Paid> {
   const own = findOwnAddress(ctx.store, address);
-  if (own === undefined) throw badRequest('the address is not one of this service');
+  if (own === undefined) throw badRequest('the address does not belong to this service');
   if (amount === undefined) {
-    if (own.txnId === null) throw badRequest('an amount is needed: this address takes any');
+    if (own.txnId === null)
+      throw badRequest('amount must be set, because this address accepts any amount');
     return payTransaction(ctx, requireTransaction(ctx.store, own.txnId), undefined);
   }
   const ccy = chainCurrency[own.chain];

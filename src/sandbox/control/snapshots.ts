@@ -20,7 +20,7 @@ const row = v.object({
 const saveBody = v.object({
   name: v.pipe(
     v.string(),
-    v.regex(/^[\w.-]{1,64}$/, 'a name of letters, digits, ".", "_" and "-" is needed'),
+    v.regex(/^[\w.-]{1,64}$/, 'must have 1 to 64 letters, digits, ".", "_" or "-"'),
   ),
 });
 

@@ -39,7 +39,7 @@ const triggerBody = v.object({
 
 const certificate = v.pipe(
   v.string(),
-  v.includes('-----BEGIN CERTIFICATE-----', 'a PEM certificate is needed'),
+  v.includes('-----BEGIN CERTIFICATE-----', 'must be a PEM certificate'),
 );
 
 const optionsBody = v.object({
@@ -78,7 +78,9 @@ function trigger({ ctx, incoming }: RoutedRequest): unknown {
   const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);
   if (txnId !== undefined && txn === undefined) throw notFound();
   if (txn !== undefined && extRefId !== undefined)
-    throw badRequest('extRefId is that of the transaction');
+    throw badRequest(
+      'extRefId must not be set, because the event has the extRefId of the transaction',
+    );
   const event = {
     txnId: txn?.id ?? randomId(ctx.random),
     extRefId: txn?.extRefId ?? extRefId,

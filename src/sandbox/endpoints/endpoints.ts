@@ -143,8 +143,8 @@ function getBitcoinAddress({ ctx, account }: AccountCall): unknown {
 
 function getUsdtAddress({ ctx, account, query }: AccountCall): unknown {
   const [walletCcy, chainId] = [query.get('walletCcy'), query.get('chainId')];
-  if (walletCcy !== 'USDT') throw badRequest('walletCcy: USDT is needed');
-  if (chainId !== 'TRON' && chainId !== 'ETH') throw badRequest('chainId: TRON or ETH is needed');
+  if (walletCcy !== 'USDT') throw badRequest('walletCcy must be USDT');
+  if (chainId !== 'TRON' && chainId !== 'ETH') throw badRequest('chainId must be TRON or ETH');
   const staticOnchainAddress = staticAddress(
     ctx.store,
     account.id,
@@ -158,7 +158,7 @@ function getUsdtAddress({ ctx, account, query }: AccountCall): unknown {
 
 function getInstitutions({ params }: AccountCall): unknown {
   const country = params['countryCode'] ?? '';
-  if (!/^[a-z]{2}$/i.test(country)) throw badRequest('countryCode: two letters are needed');
+  if (!/^[a-z]{2}$/i.test(country)) throw badRequest('countryCode must be two letters');
   return institutionsOf(country.toUpperCase());
 }
 

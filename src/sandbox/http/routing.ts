@@ -140,7 +140,7 @@ export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, 
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
   if (given !== null && !/^\d{1,6}$/.test(given))
-    throw badRequest(`${name}: a whole number is needed`);
+    throw badRequest(`${name} must be a whole number`);
   return given === null ? undefined : Number(given);
 }
 

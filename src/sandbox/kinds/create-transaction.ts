@@ -43,7 +43,7 @@ export function createTransaction(
   const { sourceReq: source, destReq: dest, extRefId } = body;
   const kind = findKind(source.method, dest.method, ctx.wireNames.method);
   if (kind === undefined)
-    throw badRequest(`there is no way from ${source.method} to ${dest.method}`);
+    throw badRequest(`transactions from ${source.method} to ${dest.method} are not supported`);
   if (
     extRefId !== undefined &&
     extRefIdExists(ctx.store, account.id, extRefId) &&
@@ -75,7 +75,7 @@ function deductionsOf(
 ): Deductions {
   const both = body.deductNetworkFeesFromDest;
   const ofService = body[feeDeduction] ?? false;
-  if (typeof ofService !== 'boolean') throw badRequest(`${feeDeduction}: true or false is needed`);
+  if (typeof ofService !== 'boolean') throw badRequest(`${feeDeduction} must be true or false`);
   return { serviceFee: both || ofService, networkFee: both || body[networkFeeDeduction] };
 }
 

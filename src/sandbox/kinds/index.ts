@@ -50,7 +50,7 @@ export function findKind(
 export function kindOf(txn: Transaction): Kind {
   const kind = kinds.find(({ name }) => name === txn.kind);
   if (kind === undefined)
-    throw new Error(`Transaction ${txn.id} is of the unknown kind ${txn.kind}.`);
+    throw new Error(`Transaction ${txn.id} has the unknown kind ${txn.kind}.`);
   return kind;
 }
 

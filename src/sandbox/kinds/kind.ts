@@ -22,7 +22,7 @@ export const requestedSide = v.pipe(
   }),
   v.check(
     ({ ccy, amtRequested }) => amtRequested === undefined || isMovable(ccy, amtRequested),
-    'amtRequested is not an amount of this currency',
+    'amtRequested is not a valid amount in this currency',
   ),
 );
 

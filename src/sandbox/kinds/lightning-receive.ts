@@ -33,7 +33,7 @@ export const lightningReceive: Kind = {
   },
   payFromOutside(ctx, txn) {
     if (txn.state !== 'srccreated')
-      throw badRequest(`transaction ${txn.id} is ${txn.state}: there is nothing to pay`);
+      throw badRequest(`transaction ${txn.id} is ${txn.state} and cannot be paid`);
     return payReceive(ctx, txn);
   },
   due: {

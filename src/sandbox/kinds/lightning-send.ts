@@ -33,10 +33,10 @@ export const lightningSend: Kind = {
     const { source, dest, deduct } = request;
     if (dest.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
     if (source.amtRequested !== undefined || dest.amtRequested !== undefined) {
-      throw badRequest('amtRequested must not be set: the invoice says the amount');
+      throw badRequest('amtRequested must not be set, because the invoice fixes the amount');
     }
     if (deduct.serviceFee || deduct.networkFee)
-      throw badRequest('fees cannot be taken out of an invoice');
+      throw badRequest('fees cannot be deducted from the amount of an invoice');
     const paymentRequest = requiredDetail(request, 'paymentRequest');
     const { amount, ...invoice } = readInvoice(paymentRequest, ctx.now);
     return {
@@ -59,7 +59,7 @@ export const lightningSend: Kind = {
 function readInvoice(text: string, now: number) {
   const invoice = orRefuse(() => decodeInvoice(text));
   if (!['mainnet', 'testnet'].includes(invoice.network))
-    throw badRequest('the invoice is of another network');
+    throw badRequest('the invoice is for another network');
   if (invoice.amountMsat === null) throw badRequest('the invoice has no amount');
   if (invoice.expiresAt <= now) throw badRequest('invoice expired');
   return {

@@ -41,7 +41,7 @@ export const onchainReceive: Kind = {
   },
   payFromOutside(ctx, txn) {
     if (txn.state !== 'srcintent')
-      throw badRequest(`transaction ${txn.id} is ${txn.state}: there is nothing to pay`);
+      throw badRequest(`transaction ${txn.id} is ${txn.state} and cannot be paid`);
     return detectPayment(ctx, txn, txn.charge);
   },
   onConfirmed(ctx, txn) {

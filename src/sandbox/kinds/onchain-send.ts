@@ -43,8 +43,7 @@ export const onchainSend: Kind = {
 /** Reads an address of mainnet or testnet in one of the four formats from the specification. */
 function readAddress(text: string) {
   const address = orRefuse(() => parseBitcoinAddress(text));
-  if (address.network === 'regtest') throw badRequest('the address is of another network');
-  if (address.type === 'witness')
-    throw badRequest('the address is of a version that does not exist yet');
+  if (address.network === 'regtest') throw badRequest('the address is on another network');
+  if (address.type === 'witness') throw badRequest('the address has an undefined version');
   return address;
 }

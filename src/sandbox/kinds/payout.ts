@@ -21,7 +21,7 @@ const phone = v.pipe(
   text,
   v.check(
     (number) => /^\+?[1-9]\d{6,14}$/.test(number.replace(/[\s().-]/g, '')),
-    'a phone number with its country code is needed',
+    'must be a phone number with country code',
   ),
 );
 
@@ -33,7 +33,7 @@ const kyc = v.object({
   type: v.picklist(['individual', 'business']),
   details: v.object({
     legalFullName: text,
-    countryCode: v.picklist(countryCodes, 'an ISO 3166-1 alpha-2 code is needed'),
+    countryCode: v.picklist(countryCodes, 'must be an ISO 3166-1 alpha-2 code'),
     contactNumber: v.optional(phone),
     address1: v.optional(text),
   }),
@@ -45,7 +45,7 @@ const kyc = v.object({
  */
 const code = v.pipe(
   number,
-  v.check((n) => n.eq(n.round(0)), 'an integer is needed'),
+  v.check((n) => n.eq(n.round(0)), 'must be an integer'),
 );
 const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
 
@@ -121,7 +121,7 @@ function subscriberNumber(account: string, { callingCode }: PayoutMethod): strin
   const [, subscriber] = new RegExp(`^\\+?${callingCode}(\\d{6,12})$`).exec(account) ?? [];
   if (subscriber !== undefined) return subscriber;
   throw badRequest(
-    `destReq.reqDetails.acctNum: a mobile number with the country code ${callingCode} is needed`,
+    `destReq.reqDetails.acctNum must be a mobile number with the country code ${callingCode}`,
   );
 }
 

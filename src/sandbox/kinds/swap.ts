@@ -12,7 +12,7 @@ export const swap: Kind = {
   serves: (source, dest, wallet) => source === wallet && dest === wallet,
   quote(_ctx, request) {
     const { source, dest } = request;
-    if (source.ccy === dest.ccy) throw badRequest('a swap needs two different currencies');
+    if (source.ccy === dest.ccy) throw badRequest('a swap must have two different currencies');
     return {
       ...price(request, { ...requestedAmount(request), fee: 'swap' }),
       sourceDetails: { reqDetails: {} },

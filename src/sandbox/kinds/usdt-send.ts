@@ -19,8 +19,7 @@ export const usdtSend: Kind = {
     if (dest.ccy !== 'USDT') throw badRequest('tron carries USDT');
     const address = requiredDetail(request, 'address');
     const { hex } = orRefuse(() => parseTronAddress(address));
-    if (address === tronUsdtContract)
-      throw badRequest('the address is the contract of USDT itself');
+    if (address === tronUsdtContract) throw badRequest('the address is the USDT contract');
     return {
       ...price(request, {
         ...requestedAmount(request),

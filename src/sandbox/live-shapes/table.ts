@@ -47,7 +47,7 @@ export const liveShapes = {
     edits: [{ fields: ['expiredAt'], as: 'iso' }],
   },
   'token-expiry-text': {
-    summary: 'expiredAt of a token as digits in a text',
+    summary: 'expiredAt of a token as text with digits',
     of: token,
     edits: [{ fields: ['expiredAt'], as: 'text' }],
     alone,
@@ -73,7 +73,7 @@ export const liveShapes = {
     ],
   },
   'usdt-address-bare': {
-    summary: 'the USDT address without data around it',
+    summary: 'the USDT address outside data',
     of: usdtAddress,
     edits: [{ as: 'unwrapped' }],
     alone,
@@ -89,7 +89,7 @@ export const liveShapes = {
     edits: [{ drop: ['pagination'] }],
   },
   'list-bare': {
-    summary: 'a list without anything around it',
+    summary: 'a list as a bare array',
     of: list,
     edits: [{ as: 'unwrapped' }],
     alone,
@@ -134,7 +134,7 @@ export const liveShapes = {
     alone,
   },
   'states-between': {
-    summary: 'more states on the way, such as srcsent and destpendsent',
+    summary: 'additional states in flight, such as srcsent and destpendsent',
     of: anyTransaction,
     edits: [
       {
@@ -153,18 +153,18 @@ export const liveShapes = {
     edits: [{ in: 'transactions', replace: { txnState: { usercanceled: 'canceled' } } }],
   },
   'list-abbreviated': {
-    summary: 'transactions of a list without destReq, and without ccy and method',
+    summary: 'listed transactions without destReq, ccy and method',
     of: transactions,
     edits: abbreviated,
   },
   'read-abbreviated': {
-    summary: 'a transaction read by its id without destReq, and without ccy and method',
+    summary: 'a transaction read by id without destReq, ccy and method',
     of: oneTransaction,
     edits: abbreviated,
     alone,
   },
   'confirm-before-invoice': {
-    summary: 'a confirmed receive is userconfirmed, and has its invoice a moment later',
+    summary: 'a confirmed receive in the state userconfirmed, whose invoice follows a moment later',
     of: confirmation,
     edits: [
       { in: 'receives', set: { txnState: 'userconfirmed' } },
@@ -182,7 +182,7 @@ export const liveShapes = {
     edits: [{ as: 'wrapped' }],
   },
   'institutions-bare': {
-    summary: 'institutions as one bare list',
+    summary: 'institutions as one bare array',
     of: institutions,
     edits: [{ as: 'oneList' }],
     alone,
@@ -193,7 +193,7 @@ export const liveShapes = {
     edits: [{ in: 'data', fields: rareRates, as: 'null' }],
   },
   'rates-bare': {
-    summary: 'rates without data around them',
+    summary: 'rates outside data',
     of: rates,
     edits: [{ as: 'unwrapped' }],
   },

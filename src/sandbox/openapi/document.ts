@@ -37,7 +37,7 @@ function openApiDocument(wireNames: WireNames): Schema {
 function event({ signatureHeader }: WireNames): Schema {
   return {
     operationId: 'transactionState',
-    summary: 'A transaction has changed its state',
+    summary: 'The state of a transaction has changed',
     security: [],
     parameters: [
       {
@@ -81,11 +81,11 @@ const query = (name: string, schema: Schema, required = false): Schema => ({
 });
 const header = (name: string): Schema => ({ name, in: 'header', required: true, schema: text });
 
-const values: Schema = { type: 'string', description: 'Several values are separated by commas.' };
+const values: Schema = { type: 'string', description: 'Separate several values with commas.' };
 const count: Schema = { type: 'integer', minimum: 1 };
 
 const createSummary = 'Create a transaction in the quoted state';
-const institutions = "List the institutions that a country's payouts can go to";
+const institutions = 'List the institutions for payouts to a country';
 const ofOne = { ofOne: true } as const;
 
 const rows: readonly Row[] = [
@@ -190,7 +190,7 @@ const rows: readonly Row[] = [
     'post',
     '/webhook',
     'createWebhook',
-    'Set the webhook, in place of any before',
+    'Set the webhook, and replace an earlier webhook',
     ref('Webhook'),
     { body: ref('CreateWebhook') },
   ],
@@ -238,16 +238,21 @@ function describe([method, path, id, summary, answer, more = {}]: Row): Schema {
     responses: {
       200: json('Success.', answer),
       400: json(
-        method === 'put' ? 'Refused, or already in a final state.' : 'Refused.',
+        method === 'put'
+          ? 'The service refused the request, or the transaction is already in a final state.'
+          : 'Refused.',
         ref('BadRequest'),
       ),
-      401: json("Not authenticated, or another account's.", ref('Unauthorized')),
+      401: json(
+        'The request is not authenticated, or concerns another account.',
+        ref('Unauthorized'),
+      ),
       ...(isOfOne && {
         403: json('Permission denied.', ref('Forbidden')),
         404: json('Not found.', ref('NotFound')),
       }),
       429: json('Rate limited.', ref('Error')),
-      500: json('Failure of the service; try again later.', ref('Error')),
+      500: json('The service failed. Try again later.', ref('Error')),
     },
   };
 }
@@ -282,13 +287,13 @@ export function paths(base: string): Record<string, Schema> {
     ...described,
     '/.well-known/lnurlp/{user}': lnurlOperation(
       'lnurlPay',
-      'Ask how to pay a user (LUD-16)',
+      'Get the terms of a payment to a user (LUD-16)',
       'PayRequest',
       [],
     ),
     '/.well-known/lnurlp/{user}/callback': lnurlOperation(
       'lnurlCallback',
-      'Ask for an invoice (LUD-06)',
+      'Request an invoice (LUD-06)',
       'PayInvoice',
       [query('amount', count, true)],
     ),

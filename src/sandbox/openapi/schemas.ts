@@ -23,14 +23,17 @@ export function schemas(wireNames: WireNames): Record<string, Schema> {
 const accountSchemas: Record<string, Schema> = {
   Token: record({
     accessToken: described({ type: 'string', pattern: '^[\\w-]+\\.[\\w-]+\\.[\\w-]+$' }, 'JWT.'),
-    expiredAt: epochMs('When the token expires.'),
+    expiredAt: epochMs('The time at which the token expires.'),
     accountId: text,
   }),
   Wallet: record({
     id: text,
     ccy: text,
-    amount: described(amount, 'Total, including what pending transactions have reserved.'),
-    availableBalance: described(amount, 'What can be spent now.'),
+    amount: described(
+      amount,
+      'The total amount, including amounts that pending transactions have reserved.',
+    ),
+    availableBalance: described(amount, 'The amount that can be spent now.'),
     accountId: text,
     createdAt: isoTime,
     updatedAt: isoTime,
@@ -84,7 +87,7 @@ const payoutSchemas: Record<string, Schema> = {
   },
   Institutions: described(
     record({ 'banks?': list(institution('bank')), 'mobiles?': list(institution('mobile')) }),
-    'Empty for a country without payout methods.',
+    'An empty object for a country without payout methods.',
   ),
 };
 
@@ -94,10 +97,10 @@ function institution(type: 'bank' | 'mobile'): Schema {
 
 const callback = described(
   { type: 'string', pattern: '^https?://' },
-  'An HTTPS URL; http to this machine only if the sandbox allows it.',
+  'An HTTPS URL. The sandbox can also allow http URLs on this machine.',
 );
 const webhookSchemas: Record<string, Schema> = {
-  Webhook: record({ id: text, callback, createdAt: epochMs('Creation.') }),
+  Webhook: record({ id: text, callback, createdAt: epochMs('The time of creation.') }),
   Webhooks: record({ data: { type: 'array', items: ref('Webhook'), maxItems: 1 } }),
   CreateWebhook: sent({ callback, secret: text }),
   UpdateWebhook: sent({ 'callback?': callback, 'secret?': text }),
@@ -106,7 +109,7 @@ const webhookSchemas: Record<string, Schema> = {
     'extRefId?': text,
     txnState: ref('TxnState'),
     msg: described(text, 'May be empty.'),
-    updatedAt: epochMs('Of the state change.'),
+    updatedAt: epochMs('The time of the state change.'),
   }),
 };
 
@@ -147,7 +150,10 @@ const lnurlSchemas: Record<string, Schema> = {
     callback: { type: 'string', format: 'uri' },
     minSendable: millisats,
     maxSendable: millisats,
-    metadata: described(text, 'JSON text; its SHA-256 is the description hash of the invoice.'),
+    metadata: described(
+      text,
+      'JSON text. The description hash of the invoice is the SHA-256 of this text.',
+    ),
   }),
   PayInvoice: record({
     pr: described({ type: 'string', pattern: '^ln' }, 'BOLT11 invoice.'),

@@ -103,7 +103,10 @@ const transaction = (sourceReq: Schema, destReq: Schema, more: Schema): Schema =
       txnId: text,
       accountId: text,
       accountDisplayName: text,
-      'extRefId?': described(text, "The caller's reference, if one was given."),
+      'extRefId?': described(
+        text,
+        "The caller's reference, if the create request had a reference.",
+      ),
       'note?': described(text, 'Internal note, not sent to the recipient.'),
       txnState: ref('TxnState'),
       sourceReq,
@@ -111,9 +114,9 @@ const transaction = (sourceReq: Schema, destReq: Schema, more: Schema): Schema =
       'sourceOfFunds?': ref('SourceOfFunds'),
       fxRate: described(
         { type: 'number', exclusiveMinimum: 0 },
-        'Units of the destination for one of the source.',
+        'Units of the destination currency for one unit of the source currency.',
       ),
-      createdAt: epochMs('Creation.'),
+      createdAt: epochMs('The time of creation.'),
     },
     more,
   );
@@ -133,8 +136,8 @@ function sideFields({ feeField }: WireNames) {
     },
     full: {
       'kyc?': ref('Kyc'),
-      createAt: epochMs('Creation.'),
-      updatedAt: epochMs('Last update.'),
+      createAt: epochMs('The time of creation.'),
+      updatedAt: epochMs('The time of the last update.'),
     },
   };
 }
@@ -144,12 +147,12 @@ const confirmations: Readonly<Record<string, Schema>> = {
   [`${confirmationFields.seen}?`]: {
     type: 'integer',
     minimum: 0,
-    description: 'Confirmations so far.',
+    description: 'The number of confirmations so far.',
   },
   [`${confirmationFields.needed}?`]: {
     type: 'integer',
     minimum: 1,
-    description: 'Confirmations that it takes.',
+    description: 'The number of confirmations that the transfer requires.',
   },
 };
 
@@ -264,7 +267,8 @@ function createTransactionSchema(
       'sourceOfFunds?': ref('SourceOfFunds'),
     },
     {
-      description: 'The amount is set on one side only; for a BOLT11 invoice on neither.',
+      description:
+        'Only one side has an amount. With a BOLT11 invoice, neither side has an amount.',
       not: { allOf: [amountOn('sourceReq'), amountOn('destReq')] },
     },
   );

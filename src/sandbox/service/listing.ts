@@ -63,7 +63,7 @@ function readDate(query: URLSearchParams, name: string): number | undefined {
   const at = Date.parse(day + time + zone);
   // The second check is necessary because `Date` reads 30 February as 2 March.
   if (Number.isNaN(at) || !new Date(day).toISOString().startsWith(day)) {
-    throw badRequest(`${name}: an ISO 8601 date and time is needed`);
+    throw badRequest(`${name} must be an ISO 8601 date and time`);
   }
   return at;
 }
@@ -104,7 +104,6 @@ function oneOf(column: string, operator: 'IN' | 'NOT IN', values: readonly strin
 function positiveInteger(query: URLSearchParams, name: string, otherwise: number): number {
   const text = query.get(name);
   if (text === null) return otherwise;
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw badRequest(`${name}: a whole number above zero is needed`);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw badRequest(`${name} must be a whole number above zero`);
   return Number(text);
 }

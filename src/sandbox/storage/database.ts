@@ -172,7 +172,7 @@ function leaveOneFile(db: Database.Database): void {
 
 function openDatabase({ file, openFile }: StoreOptions): Database.Database {
   const db = file === ':memory:' ? inMemory() : openFile?.(sandboxFileIn(file));
-  if (db === undefined) throw new Error('A sandbox file needs openFile.');
+  if (db === undefined) throw new Error('Pass openFile to use a sandbox file.');
   db.exec('PRAGMA foreign_keys = ON');
   return db;
 }

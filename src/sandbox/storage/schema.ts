@@ -258,5 +258,5 @@ export const sandboxFileIn = (path: string): DatabaseFile => ({
   name: 'sandbox file',
   applicationId,
   steps: sandboxSteps,
-  advice: { hint: 'Move it away: the sandbox then starts empty.', next: undefined },
+  advice: { hint: 'Move the file away. The sandbox then starts empty.', next: undefined },
 });

@@ -69,7 +69,7 @@ function giveInvoice({ ctx, query }: RoutedRequest, account: Account): object {
   const amount = /^\d{1,15}$/.test(amountText) ? Number(amountText) : Number.NaN;
   if (!(amount >= min && amount <= max)) {
     throw new Refusal(400, {
-      error: `amount: a whole number of millisatoshis from ${min} to ${max} is needed`,
+      error: `amount must be a whole number of millisatoshis from ${min} to ${max}`,
     });
   }
   const { sourceDetails } = invoicePayer(ctx, account, {

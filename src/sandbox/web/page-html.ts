@@ -33,9 +33,12 @@ const reloadSeconds = 2;
 const messages: Readonly<Record<Phase, readonly [title: string, text: string]>> = {
   unopened: ['Not open yet', 'This request is not confirmed yet. The page updates automatically.'],
   waiting: ['Waiting for the payment', 'Scan the code with a wallet, or copy the text below it.'],
-  seen: ['Payment seen', 'Awaiting confirmations on the blockchain. You need not do anything.'],
+  seen: [
+    'Payment seen',
+    'Awaiting confirmations on the blockchain. You do not have to do anything.',
+  ],
   paid: ['Paid', 'The payment has arrived. You can close this page.'],
-  expired: ['Expired', 'This request can no longer be paid. Ask for a new one.'],
+  expired: ['Expired', 'This request can no longer be paid. Ask for a new request.'],
   closed: ['Closed', 'This request was closed. Please do not pay it.'],
 };
 

@@ -82,26 +82,27 @@ export function orRefuse<T>(step: () => T): T {
 }
 
 /**
- * Describes an invalid value, for example `destReq.amtRequested: a number is needed`. `root` is the
+ * Describes an invalid value, for example `destReq.amtRequested must be a number`. `root` is the
  * path of the checked object.
  */
 export function complaint(issue: v.BaseIssue<unknown>, root = ''): string {
   const path = [root, v.getDotPath(issue)].filter(Boolean).join('.');
   const words = needed(issue);
+  if (/^(?:must|is) /.test(words)) return `${path || 'the body'} ${words}`;
   return path === '' ? words : `${path}: ${words}`;
 }
 
 const kinds: Readonly<Record<string, string>> = {
-  string: 'a text is needed',
-  boolean: 'true or false is needed',
-  Object: 'an object is needed',
-  Array: 'a list is needed',
+  string: 'must be a text',
+  boolean: 'must be true or false',
+  Object: 'must be an object',
+  Array: 'must be a list',
 };
 
 function needed({ message, type, expected, received, requirement }: v.BaseIssue<unknown>): string {
   if (!message.startsWith('Invalid ')) return message;
-  if (received === 'undefined') return 'it is required';
-  if (type === 'non_empty') return 'it must not be empty';
-  if (type === 'max_length') return `at most ${String(requirement)} characters are taken`;
-  return kinds[expected ?? ''] ?? `${expected ?? 'something else'} is needed`;
+  if (received === 'undefined') return 'is required';
+  if (type === 'non_empty') return 'must not be empty';
+  if (type === 'max_length') return `must have at most ${String(requirement)} characters`;
+  return kinds[expected ?? ''] ?? `must be ${expected ?? 'something else'}`;
 }

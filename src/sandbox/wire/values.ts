@@ -8,7 +8,7 @@ import { badRequest, orRefuse } from './refusal.js';
 import { maxAmountUnits, unitsPerDollar } from '../unspecified.js';
 
 /** The schema of a JSON number, which the parser has read as an exact decimal. */
-export const number = v.instance(Big, 'a number is needed');
+export const number = v.instance(Big, 'must be a number');
 
 export const whole = (min: number, max: number) =>
   v.pipe(number, v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
@@ -22,7 +22,7 @@ export const decimal = v.pipe(
 
 export const currency = v.picklist(
   Object.keys(unitsPerDollar),
-  'a currency of the service is needed',
+  'must be a currency of the service',
 );
 
 /**
@@ -30,7 +30,11 @@ export const currency = v.picklist(
  * character.
  */
 export const text = (maxLength: number) =>
-  v.pipe(v.string(), v.maxLength(maxLength), v.excludes('\0', 'the character U+0000 is not taken'));
+  v.pipe(
+    v.string(),
+    v.maxLength(maxLength),
+    v.excludes('\0', 'must not contain the character U+0000'),
+  );
 
 /** The schema of a duration: milliseconds as a number, or a text such as `2h`. */
 export const duration = v.union([
@@ -67,7 +71,7 @@ export const fromUnits = (ccy: string, units: number): Big =>
 
 export const fields = v.pipe(
   v.unknown(),
-  v.check(isObject, 'an object is needed'),
+  v.check(isObject, 'must be an object'),
   v.record(v.string(), v.unknown()),
 );
 

@@ -25,7 +25,7 @@ const countFields = {
 const request = {
   ...countFields,
   method: v.optional(
-    v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]+$/, 'an HTTP method is needed')),
+    v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]+$/, 'must be an HTTP method')),
   ),
   /** A pattern of the path, without the query. */
   path: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(500))),
@@ -34,8 +34,8 @@ const request = {
 /** A rule that refuses fields of other kinds of fault. */
 const rule = <E extends v.ObjectEntries>(entries: E) =>
   v.strictObject(entries, ({ expected, received, message }) => {
-    if (expected === 'never') return 'this kind of fault has no such field';
-    return received === 'undefined' ? 'this kind of fault needs it' : message;
+    if (expected === 'never') return 'this kind of fault does not have this field';
+    return received === 'undefined' ? 'this kind of fault requires this field' : message;
   });
 
 /**

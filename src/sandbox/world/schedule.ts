@@ -50,7 +50,7 @@ export function runDueActions(ctx: Context, actions: ReadonlyMap<string, DueActi
     );
     if (row === undefined) return;
     const action = actions.get(row.action);
-    if (action === undefined) throw new Error(`Nothing is known to be done for "${row.action}".`);
+    if (action === undefined) throw new Error(`The action "${row.action}" is unknown.`);
     ctx.store.run('DELETE FROM due WHERE id = ?', row.id);
     action({ ...ctx, now: row.at }, row.subject);
   }

@@ -29,8 +29,8 @@ function isEscapedWell(text: string): boolean {
 export const notAnAddress = (source: string, cause?: unknown): Failure =>
   new Failure('usage', `${source} is not the address of a PostgreSQL database.`, {
     hint:
-      'It looks like postgres://USER@HOST:5432/DATABASE?sslmode=verify-full; in a password @ is ' +
-      '%40, / is %2F, and so on.',
+      'Write postgres://USER@HOST:5432/DATABASE?sslmode=verify-full. In a password, write @ as ' +
+      '%40, / as %2F, and so on.',
     cause,
   });
 

@@ -158,10 +158,10 @@ async function withoutOthers(
       continue;
     throw new Failure(
       'usage',
-      `The database has another payment with the reference ${String(row['ref'])}: ` +
-        'nothing more was moved.',
+      'Nothing more was moved: the database has another payment with the reference ' +
+        `${String(row['ref'])}.`,
       {
-        hint: 'Compare both with the service before you move the rest.',
+        hint: 'Compare both payments with the service before you move the rest.',
       },
     );
   }

@@ -61,9 +61,13 @@ function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promis
     async (sql) => {
       const [{ is_free: isFree }] = v.parse(lockSchema, await sql.all(lock, `move ${account}`));
       if (!isFree)
-        throw new Failure('temporary', `Another process moves the account ${account} now.`, {
-          hint: 'Wait until it ends, then run the same command again.',
-        });
+        throw new Failure(
+          'temporary',
+          `Nothing was moved: another process is moving the account ${account}.`,
+          {
+            hint: 'Wait until that process ends, then run the same command again.',
+          },
+        );
       return action();
     },
     { isUnlimited: true },
@@ -172,7 +176,7 @@ async function markIn(
 }
 
 const notOwner = ({ kind, message, cause }: Failure): Failure =>
-  new Failure(kind, message, { hint: 'Give the address of the role that owns the tables.', cause });
+  new Failure(kind, message, { hint: 'Connect as the role that owns the tables.', cause });
 
 /** Quotes a value for `CREATE TRIGGER`, because PostgreSQL takes no parameters there. */
 const literal = (text: string): string => pg.escapeLiteral(text);
@@ -191,8 +195,8 @@ async function checkNotHeld(sql: Sql, { scope, account, isAlive }: Move): Promis
   if (!v.parse(heldSchema, rows).some(({ owner }) => isAlive(owner))) return;
   throw new Failure(
     'temporary',
-    `Another process works on a payment of the account ${account}: nothing was moved.`,
-    { hint: 'Stop its programs, wait 30 s, then run the same command again.' },
+    `Nothing was moved: another process works on a payment of the account ${account}.`,
+    { hint: 'Stop all programs of the account, wait 30 s, then run the same command again.' },
   );
 }
 

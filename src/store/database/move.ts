@@ -72,9 +72,9 @@ function checkNotHeld(db: Database.Database, isAlive: (owner: string) => boolean
   if (!held.some(({ owner }) => isAlive(owner))) return;
   throw new Failure(
     'temporary',
-    'Another process works on a payment of this home: nothing was moved.',
+    'Nothing was moved: another process works on a payment of this home.',
     {
-      hint: 'Wait until it ends, then run the same command again.',
+      hint: 'Wait until that process ends, then run the same command again.',
     },
   );
 }

@@ -60,13 +60,13 @@ const rules: readonly (readonly [
     /^28/,
     'authentication',
     'refuses the user or the password',
-    'Give the password in the address, in PGPASSWORD or in .pgpass.',
+    'Set the password in the address, in PGPASSWORD or in .pgpass.',
   ],
-  [/^3D000/, 'usage', 'is not there', 'Create it first: CREATE DATABASE ...'],
+  [/^3D000/, 'usage', 'does not exist', 'Create the database first: CREATE DATABASE ...'],
   [/^25006/, 'temporary', 'cannot be written now (a replica, or a failover)'],
   [/^53100/, 'temporary', 'has no disk space left'],
   [/^53/, 'temporary', 'has no free connections'],
-  [/^(55P03|57014|40)/, 'temporary', 'is busy for too long'],
+  [/^(55P03|57014|40)/, 'temporary', 'was busy for too long'],
 ];
 
 /** The GRANT statements that a refused statement needs. */
@@ -75,7 +75,7 @@ function grants(role: string, reason: string): string {
   const [, database] = /for database (\S+)/.exec(reason) ?? [];
   if (database !== undefined)
     return `As the owner of the database: GRANT CREATE ON DATABASE ${database} TO ${name};`;
-  if (/must be owner/.test(reason)) return 'Upgrade as the role that owns the tables.';
+  if (/must be owner/.test(reason)) return 'Run the upgrade as the role that owns the tables.';
   return (
     `As the owner of the tables: GRANT USAGE ON SCHEMA svcpay TO ${name}; ` +
     `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA svcpay TO ${name}; ` +
@@ -110,7 +110,7 @@ export function databaseFailure(source: string, cause: unknown, role: () => stri
   const failure = (kind: FailureKind, text: string, details: FailureDetails = {}): Failure =>
     new Failure(kind, `The database of ${source} ${text}.`, { ...details, cause });
   if (cause instanceof v.ValiError)
-    return failure('usage', `is damaged, and is left as it is: ${reason}`);
+    return failure('usage', `is damaged and was not changed: ${reason}`);
   if (codeOf(cause) === '42501')
     return failure('authentication', `refuses the role ${role()}: ${reason}`, {
       hint: grants(role(), reason),
@@ -122,7 +122,7 @@ export function databaseFailure(source: string, cause: unknown, role: () => stri
   }
   if (isLost(cause)) return failure('temporary', `cannot be reached: ${reason}`);
   if (/SSL|TLS|certificate/i.test(`${reason} ${codeOf(cause)}`)) {
-    return failure('usage', `does not match its address: ${reason}`, {
+    return failure('usage', `does not match the TLS settings in its address: ${reason}`, {
       hint: 'Check sslmode in the address.',
     });
   }

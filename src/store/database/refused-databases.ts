@@ -12,9 +12,9 @@ interface Part {
 export const newer = (source: string, { name }: Part): Failure =>
   new Failure(
     'usage',
-    `The ${name} in the database of ${source} was written by a newer svcpay: it was not changed.`,
+    `The ${name} in the database of ${source} was written by a newer svcpay and was not changed.`,
     {
-      hint: 'Use that version, or another database.',
+      hint: 'Use the newer version, or another database.',
     },
   );
 
@@ -22,17 +22,17 @@ export const foreign = (source: string): Failure =>
   new Failure(
     'usage',
     `The schema ${schemaName} in the database of ${source} was written by a development build ` +
-      'or another program: it was not changed.',
+      'or another program and was not changed.',
     { hint: 'Use a new database', next: { do: 'upgrade-database' } },
   );
 
 export const older = (version: number, source: string, { name, steps }: Part): Failure =>
   new Failure(
     'usage',
-    `The ${name} in the database of ${source} has version ${version}; ` +
-      `this program needs version ${steps.length}.`,
+    `The ${name} in the database of ${source} has version ${version}, but ` +
+      `this program requires version ${steps.length}.`,
     {
-      hint: 'Upgrade it once no older program uses it',
+      hint: 'Upgrade the database once no older program uses it',
       next: { do: 'upgrade-database' },
     },
   );
@@ -40,9 +40,9 @@ export const older = (version: number, source: string, { name, steps }: Part): F
 export const empty = (source: string): Failure =>
   new Failure(
     'usage',
-    `The database of ${source} has no tables: it is empty, or not the one that you mean.`,
+    `The database of ${source} has no tables, so it is either new or the wrong database.`,
     {
-      hint: 'If it is meant to be new, create its tables once',
+      hint: 'If the database is new, create its tables',
       next: { do: 'create-tables' },
     },
   );
@@ -55,9 +55,11 @@ export const anotherDatabase = (source: string, id: string, known: string): Fail
   new Failure(
     'usage',
     `The database of ${source} has the id ${id}, but this home paid from the database ` +
-      `${known}: it could pay again what it paid there.`,
+      `${known}. From the database ${id}, svcpay could repeat payments.`,
     {
-      hint: 'Set the earlier database again, or, if all its payments are in this one, accept it',
+      hint:
+        'Set the earlier database again. If the database ' +
+        `${id} has all its payments, accept the database ${id}`,
       next: { do: 'accept-database', id },
     },
   );
@@ -66,10 +68,11 @@ export const anotherDatabase = (source: string, id: string, known: string): Fail
 export const unexpectedDatabase = (source: string, id: string, expected: string): Failure =>
   new Failure(
     'usage',
-    `The database of ${source} has the id ${id}, and ${expected} is expected: nothing was paid.`,
+    `Nothing was paid: the database of ${source} has the id ${id}, but the expected id is ` +
+      `${expected}.`,
     {
       hint:
-        'If all payments of the expected database are in this one, expect this one: ' +
+        'If this database has all payments of the expected database, set ' +
         `${databaseIdVariable}=${id}`,
     },
   );
@@ -81,17 +84,20 @@ export const unexpectedDatabase = (source: string, id: string, expected: string)
 export const unidentifiedDatabase = (source: string, id: string): Failure =>
   new Failure(
     'usage',
-    `Nothing was sent: the id of the database of ${source} is not given and cannot be ` +
-      'stored in the settings.',
-    { hint: `If it is the right database: ${databaseIdVariable}=${id}` },
+    `Nothing was sent: no id is set for the database of ${source}, and the settings cannot store ` +
+      'an id.',
+    { hint: `If this is the right database, set ${databaseIdVariable}=${id}` },
   );
 
 export const restoredDatabase = (source: string, generation: number): Failure =>
   new Failure(
     'usage',
     `Nothing was sent: the database of ${source} was restored from a backup (generation ` +
-      `${generation}) and lacks payments that were made since.`,
-    { hint: 'Enter them from the service, for each account', next: { do: 'import-payments' } },
+      `${generation}) and lacks the payments made since the backup.`,
+    {
+      hint: 'Import the missing payments of each account from the service',
+      next: { do: 'import-payments' },
+    },
   );
 
 /**
@@ -107,7 +113,7 @@ export const movedAway = (source: string, account: string, other: string): Failu
     `The payments of the account ${account} were moved from the database of ${source} into the ` +
       `database ${other}.`,
     {
-      hint: 'Set the address of that database, and accept it',
+      hint: 'Set the address of that database, and accept its id',
       next: { do: 'accept-database', id: other },
     },
   );
@@ -116,7 +122,7 @@ export const movedAway = (source: string, account: string, other: string): Failu
 export const arriving = (source: string, account: string, other: string): Failure =>
   new Failure(
     'usage',
-    `The payments of the account ${account} have not all been moved from the database ${other} ` +
+    `Not all payments of the account ${account} have been moved from the database ${other} ` +
       `into the database of ${source}.`,
     { hint: 'Complete the move from that database', next: { do: 'complete-move' } },
   );

@@ -98,11 +98,11 @@ export function sqlConsumers(database: SqlDatabase, leaseTable: LeaseTable): Con
 }
 
 const beingServed = (name: string): Failure =>
-  new Failure('temporary', `A receiver delivers to ${name} now: nothing was changed.`, {
-    hint: 'Stop the receivers that serve it, and run it again.',
+  new Failure('temporary', `Nothing was changed: a receiver is delivering to ${name}.`, {
+    hint: 'Stop the receivers of this consumer, then run the same command again.',
   });
 
 const taken = (name: string): Failure =>
-  new Failure('usage', `There is a consumer ${name} already: nothing was changed.`, {
+  new Failure('usage', `Nothing was changed: the consumer ${name} already exists.`, {
     hint: 'Choose another name, or remove that consumer first.',
   });

@@ -59,7 +59,7 @@ export function openEventStore(
 
 const movedOrDeleted = (path: string): Failure =>
   new Failure('temporary', `The event store ${path} was moved or deleted while it was in use.`, {
-    hint: 'Start the same command again. It creates a new event store.',
+    hint: 'Run the same command again, which creates a new event store.',
   });
 
 export const eventsIn = (path: string): SqliteFile => ({
@@ -67,7 +67,10 @@ export const eventsIn = (path: string): SqliteFile => ({
   name: 'event store',
   applicationId,
   steps: sqliteSteps,
-  advice: { hint: 'Move it away: the next command creates a new one.', next: undefined },
+  advice: {
+    hint: 'Move the event store away. The next command creates a new event store.',
+    next: undefined,
+  },
   checkpointPages,
 });
 

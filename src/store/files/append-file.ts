@@ -9,7 +9,7 @@ import { Failure } from '../../formats/failure.js';
  */
 export async function openAppendFile(path: string, head: string) {
   const file = await open(path, 'a+', 0o600).catch((cause: unknown) => {
-    throw unusable(path, 'it cannot be written', cause);
+    throw unusable(path, 'svcpay cannot open the file', cause);
   });
   await prepare(file, path, head).catch(async (error: unknown) => {
     await file.close();
@@ -67,9 +67,11 @@ export async function openAppendFile(path: string, head: string) {
 const lost = (path: string, cause: unknown): Failure =>
   new Failure(
     'unexpected',
-    `The results can no longer be written to ${path}. What was paid is in the journal.`,
+    `The results can no longer be written to ${path}. The journal contains all payments.`,
     {
-      hint: 'Free disk space and run the same command again: it continues and pays no row twice.',
+      hint:
+        'Free disk space and run the same command again, which continues the batch and pays no ' +
+        'row twice.',
       cause,
     },
   );
@@ -83,7 +85,7 @@ async function prepare(file: FileHandle, path: string, head: string): Promise<vo
   const { bytesRead } = await file.read(start, 0, start.length, 0);
   const found = start.subarray(0, bytesRead).toString();
   if (found !== `${head}\n`.slice(0, found.length))
-    throw unusable(path, 'it is not the result of a batch');
+    throw unusable(path, 'the file is not the result of a batch');
   if (found.length <= head.length) {
     await file.truncate(0);
     await file.appendFile(`${head}\n`);

@@ -118,7 +118,7 @@ function damaged(path: string, reason: string | undefined): Failure {
     'usage',
     `The file ${path} is damaged: ${reason ?? 'its content is not valid'}.`,
     {
-      hint: 'Fix it, or move it away and sign in again.',
+      hint: 'Fix the file, or move it away and sign in again.',
     },
   );
 }

@@ -26,9 +26,9 @@ export function findHome(env: NodeJS.ProcessEnv): Home {
   if (isAbsolute(config) && isAbsolute(data)) return { config, data, isolated: false };
   throw new Failure(
     'usage',
-    `The folders for files are unknown: ${config} and ${data} are not absolute paths.`,
+    `svcpay has no folder for its files: ${config} and ${data} are not absolute paths.`,
     {
-      hint: 'Set HOME, or SVCPAY_HOME to a folder.',
+      hint: 'Set HOME or SVCPAY_HOME to a folder.',
     },
   );
 }
@@ -41,7 +41,7 @@ export function openFolder(folder: string): string {
     makeFolder(folder);
   } catch (cause) {
     throw new Failure('usage', `Nothing was sent: the folder ${folder} cannot be written.`, {
-      hint: 'Make it writable, or set SVCPAY_HOME to another folder.',
+      hint: 'Make the folder writable, or set SVCPAY_HOME to another folder.',
       cause,
     });
   }

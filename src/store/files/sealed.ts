@@ -43,15 +43,16 @@ export function writeSealed(path: string, text: string, after?: string): void {
 /** Throws Failure `books-differ` if the text was changed or is missing. */
 export function readSealed(path: string, sha256: string, after?: string): string {
   if (!isThere(path))
-    throw new Failure('books-differ', `${path} is missing. It belongs to a closed month.`, {
-      hint: 'Restore it and its hash from a backup.',
+    throw new Failure('books-differ', `${path}, a file of a closed month, is missing.`, {
+      hint: 'Restore the file and its hash from a backup.',
     });
   const text = readText(path);
   if (sha256Of(text) === sha256 && readText(hashFile(path)) === hashLines(path, text, after))
     return text;
   throw new Failure(
     'books-differ',
-    `${path} was changed after it was closed: its SHA-256 is not the one in ${hashFile(path)}.`,
+    `${path} was changed after the month was closed: its SHA-256 differs from the one in ` +
+      `${hashFile(path)}.`,
     { hint: 'Restore both files from a backup.' },
   );
 }

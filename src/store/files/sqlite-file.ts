@@ -77,7 +77,11 @@ function connect(path: string): Database.Database {
  */
 export function checkNotLost({ name, path, isKnown, advice }: SqliteFile): void {
   if (isKnown !== true || isThere(path)) return;
-  throw new Failure('usage', `The ${name} ${path} is missing: a disk may not be mounted.`, advice);
+  throw new Failure(
+    'usage',
+    `The ${name} ${path} is missing. Its disk may not be mounted.`,
+    advice,
+  );
 }
 
 /** The error for a file that is damaged or belongs to another program. */
@@ -219,8 +223,8 @@ function checkPages(db: Database.Database, path: string, now: number | undefined
 }
 
 const newer = ({ name, path }: SqliteFile): Failure =>
-  new Failure('usage', `The ${name} ${path} was written by a newer svcpay: it was not changed.`, {
-    hint: 'Use that version, or set SVCPAY_HOME to another folder.',
+  new Failure('usage', `The ${name} ${path} was written by a newer svcpay and was not changed.`, {
+    hint: 'Use the newer version, or set SVCPAY_HOME to another folder.',
   });
 
 /**
@@ -295,10 +299,10 @@ function closeQuietly(db: Database.Database | undefined): void {
 }
 
 function adviceFor(code: string, reason: string): string | undefined {
-  if (/open files/.test(reason)) return 'Let the process open more files: ulimit -n 1024.';
+  if (/open files/.test(reason)) return 'Allow the process to open more files: ulimit -n 1024.';
   return code.startsWith('SQLITE_CONSTRAINT')
     ? undefined
-    : 'Make it and its folder writable, or set SVCPAY_HOME to another folder.';
+    : 'Make the file and its folder writable, or set SVCPAY_HOME to another folder.';
 }
 
 /** Turns an error of SQLite or the system into a Failure with advice. */

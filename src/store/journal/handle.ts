@@ -63,9 +63,11 @@ const optionsSchema = v.object({ id: v.string() });
 const notExpected = (id: string): Failure =>
   new Failure(
     'usage',
-    `The database of the journal has the id ${id}, which is not the given one.`,
+    `The database of the journal has the id ${id}, which differs from the given id.`,
     {
-      hint: `If all earlier payments are in it: openPostgresJournal(url, { id: '${id}' }).`,
+      hint:
+        'If this database has all earlier payments, call ' +
+        `openPostgresJournal(url, { id: '${id}' }).`,
     },
   );
 

@@ -342,24 +342,24 @@ export const transitions: readonly AttemptTransition[] = [
 /** The conditions that every attempt must meet, each with its text for error messages. */
 const invariants: readonly (readonly [text: string, holds: (attempt: Attempt) => boolean])[] = [
   [
-    'a requested attempt has no transaction, every other attempt has one',
+    'only a requested attempt may have no transaction, and it must have none',
     ({ state, txnId }) => (state === 'requested') === (txnId === null),
   ],
   [
-    'a submitted attempt has approved amounts',
+    'a submitted attempt must have approved amounts',
     ({ state, approvedTotal, submittedAt, spendCcy }) =>
       state !== 'submitting' ||
       (approvedTotal !== null && submittedAt !== null && spendCcy !== null),
   ],
   [
-    'a quoted attempt is not submitted',
+    'a quoted attempt must not be submitted',
     ({ state, submittedAt }) => state !== 'quoted' || submittedAt === null,
   ],
   [
-    'only an attempt without a reported outcome has a resolution',
+    'only an attempt without a reported outcome may have a resolution',
     (attempt) => attempt.resolution === null || needsAnswer(attempt),
   ],
-  ['attempts are numbered from one', ({ number }) => Number.isInteger(number) && number >= 1],
+  ['attempts must be numbered from one', ({ number }) => Number.isInteger(number) && number >= 1],
 ];
 
 /**

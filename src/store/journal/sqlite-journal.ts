@@ -32,7 +32,7 @@ export const journalIn = (path: string, isKnown = false): SqliteFile => ({
   applicationId,
   steps: sqliteSteps,
   advice: {
-    hint: 'Restore it, or start a new one, which does not know earlier payments',
+    hint: 'Restore the journal, or start a new journal without the earlier payments',
     next: { do: 'start-new-journal' },
   },
   isKnown,

@@ -183,12 +183,11 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
     if (found === undefined) continue;
     throw new Failure(
       'usage',
-      `${path} holds "${where}${found}", a limit that this version does not know and would ` +
-        'not apply.',
+      `${path} contains the limit "${where}${found}", which this version does not support.`,
       {
         hint:
-          'Remove it and set a limit that this version knows, ' +
-          'or use the version that wrote it.',
+          'Remove this limit and set a supported limit, ' +
+          'or use the version of svcpay that wrote it.',
       },
     );
   }
@@ -259,7 +258,7 @@ export function savedName(
   const [found, ...others] = Object.keys(book).filter((each) => folded(each) === folded(name));
   if (others.length === 0) return found;
   const names = [found, ...others].map((each) => `"${each}"`).join(' or ');
-  throw new Failure('usage', `"${clip(name)}" can be ${names} in your address book.`, {
+  throw new Failure('usage', `"${clip(name)}" matches ${names} in your address book.`, {
     hint: 'Write the name exactly as saved.',
   });
 }

@@ -178,7 +178,7 @@ describe('svcpay statement close', () => {
     expect((await close(around, month)).error()).toMatchObject({
       kind: 'books-differ',
       exitCode: 6,
-      message: expect.stringContaining('was changed after it was closed'),
+      message: expect.stringContaining('was changed after the month was closed'),
     });
   });
 

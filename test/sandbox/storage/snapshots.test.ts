@@ -94,7 +94,7 @@ describe('sandbox: snapshots', () => {
     await sandbox.snapshots.remove('b');
     expect(sandbox.snapshots.list().map(({ name }) => name)).toEqual(['a']);
     await expect(sandbox.snapshots.load('b')).rejects.toThrow('not found');
-    await expect(sandbox.snapshots.save('../b')).rejects.toThrow('a name of letters');
+    await expect(sandbox.snapshots.save('../b')).rejects.toThrow('must have 1 to 64 letters');
   });
 
   test('keeps credentials, faults and the request log if it loads a snapshot', async () => {

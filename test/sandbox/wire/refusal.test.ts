@@ -9,54 +9,54 @@ test.for(
     {
       what: 'a number as the note',
       body: { ...bodies.swap(), note: 5 },
-      message: 'note: a text is needed',
+      message: 'note must be a text',
     },
     {
       what: 'an empty reference',
       body: { ...bodies.swap(), extRefId: '' },
-      message: 'extRefId: it must not be empty',
+      message: 'extRefId must not be empty',
     },
     {
       what: 'a reference of 5,000 characters',
       body: { ...bodies.swap(), extRefId: 'x'.repeat(5000) },
-      message: /^extRefId: at most \d+ characters are taken$/,
+      message: /^extRefId must have at most \d+ characters$/,
     },
     {
       what: 'an amount as text',
       body: { ...bodies.swap(), sourceReq: { ...side, amtRequested: '25' } },
-      message: 'sourceReq.amtRequested: a number is needed',
+      message: 'sourceReq.amtRequested must be a number',
     },
     {
       what: 'an amount of null',
       body: { ...bodies.swap(), sourceReq: { ...side, amtRequested: null } },
-      message: 'sourceReq.amtRequested: a number is needed',
+      message: 'sourceReq.amtRequested must be a number',
     },
     {
       what: 'an unknown currency',
       body: { ...bodies.swap(), sourceReq: { ...side, ccy: 'XYZ' } },
-      message: 'sourceReq.ccy: a currency of the service is needed',
+      message: 'sourceReq.ccy must be a currency of the service',
     },
     {
       what: 'a side without a currency',
       body: { ...bodies.swap(), sourceReq: { ...side, ccy: undefined } },
-      message: 'sourceReq.ccy: it is required',
+      message: 'sourceReq.ccy is required',
     },
     {
       what: 'a body without a destination',
       body: { ...bodies.swap(), destReq: undefined },
-      message: 'destReq: it is required',
+      message: 'destReq is required',
     },
     {
       what: 'a text instead of a side',
       body: { ...bodies.swap(), destReq: 'BTC' },
-      message: 'destReq: an object is needed',
+      message: 'destReq must be an object',
     },
     {
       what: 'a text instead of a flag',
       body: { ...bodies.swap(), deductNetworkFeesFromDest: 'yes' },
-      message: 'deductNetworkFeesFromDest: true or false is needed',
+      message: 'deductNetworkFeesFromDest must be true or false',
     },
-    { what: 'null as the body', body: 'null', message: 'an object is needed' },
+    { what: 'null as the body', body: 'null', message: 'the body must be an object' },
   ].map((each) => [each.what, each] as const),
 )('the sandbox explains why it refuses %s', ([, { body, message }]) =>
   withSandbox({}, async ({ call }) => {

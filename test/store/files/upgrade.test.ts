@@ -167,7 +167,10 @@ test('svcpay refuses the home of a development build with exit code 2 and a hint
     hint: expect.stringContaining('--new-journal'),
   });
   expect(() => openEventStore(join(home, 'events.db'), Date.now)).toThrow(
-    expect.objectContaining({ kind: 'usage', hint: expect.stringContaining('Move it away') }),
+    expect.objectContaining({
+      kind: 'usage',
+      hint: expect.stringContaining('Move the event store away'),
+    }),
   );
 });
 
@@ -245,7 +248,7 @@ describe.skipIf(!hasPostgres)('upgradeTables in PostgreSQL', () => {
     const database = await filledDatabase();
     await expect(checkTables(database, nextJournalPart)).rejects.toThrow(
       expect.objectContaining({
-        message: expect.stringContaining('has version 1; this program needs version 2'),
+        message: expect.stringContaining('has version 1, but this program requires version 2'),
         next: { do: 'upgrade-database' },
       }),
     );

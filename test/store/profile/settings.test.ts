@@ -74,7 +74,7 @@ describe('settings file', () => {
     { limits: { perDay: { BTC: '1' } } },
   ])('refuses settings with an unknown limit: %j', (config) => {
     expect(() => openConfig(homeWith(config).home).read()).toThrow(
-      /a limit that this version does not know/,
+      /which this version does not support/,
     );
   });
 
@@ -188,7 +188,7 @@ describe('home folder', () => {
     () => {
       vi.stubEnv('XDG_CONFIG_HOME', 'relative');
       onTestFinished(() => void vi.unstubAllEnvs());
-      expect(() => findHome({})).toThrow('The folders for files are unknown');
+      expect(() => findHome({})).toThrow('svcpay has no folder for its files');
       expect(findHome({ SVCPAY_HOME: 'here' }).data).toBe('here');
     },
   );

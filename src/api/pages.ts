@@ -117,7 +117,7 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
 const endless = (): Failure =>
   new Failure(
     'temporary',
-    `The list has no end: the service still returned rows after ${mostPages} pages.`,
+    `The list does not end: the service still returned rows after ${mostPages} pages.`,
   );
 
 const goingRound = (counted: number, total: number): Failure =>

@@ -82,7 +82,7 @@ const otherHashes: Readonly<Record<number, string>> = {
 function formOf(signature: string): string {
   const bare = signature.trim();
   if (bare === '') return 'it is empty';
-  if (!/^[0-9a-f]+$/i.test(bare)) return 'it must be 64 hex digits from 0-9 and a-f';
+  if (!/^[0-9a-f]+$/i.test(bare)) return 'it must have 64 hex digits (0-9 and a-f)';
   const hash = otherHashes[bare.length];
   const guess = hash === undefined ? '' : `, like ${hash}`;
   return `it has ${bare.length} hex digits${guess}; HMAC-SHA256 has 64`;

@@ -97,7 +97,7 @@ test('eachRow reports an endless list after 100,000 pages', async () => {
   };
   await expect(reading()).rejects.toMatchObject({
     kind: 'temporary',
-    message: 'The list has no end: the service still returned rows after 100000 pages.',
+    message: 'The list does not end: the service still returned rows after 100000 pages.',
   });
   expect(count).toBe(100_000);
 });

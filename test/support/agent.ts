@@ -34,7 +34,7 @@ export interface Called {
 export interface Agent {
   readonly client: Client;
   readonly call: (tool: string, given?: Record<string, unknown>) => Promise<Called>;
-  /** Closes the connection; the end of the test does so, too. */
+  /** Closes the connection, as the end of the test also does. */
   readonly close: () => Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export async function startAgentProcess(
   return { ...(await agentOn(transport, era)), pid: transport.pid };
 }
 
-/** Connects a client in this era. The connection ends with the test. */
+/** Connects a client with this version of the protocol. The connection ends with the test. */
 async function agentOn(
   transport: Transport,
   era: Era = '2026-07-28',

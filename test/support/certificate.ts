@@ -1,5 +1,5 @@
 // Creates a self-signed certificate for a host, as a developer does to test webhooks locally. Node
-// creates it, because not every machine has openssl.
+// creates the certificate, because not every machine has openssl.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -17,7 +17,7 @@ export type Fault =
    * The proxy answers 429 with a Retry-After of one second, and the service never gets the request.
    */
   | '429'
-  /** The proxy replaces the response by a gateway's page. */
+  /** The proxy replaces the response with a gateway's page. */
   | 'html after'
   | 'truncated after'
   /** The proxy never answers; the service has acted only in the case of `silence after`. */
@@ -46,7 +46,7 @@ export interface FaultyProxy extends Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret
    * Runs an action between the service's response and its return, for the next `times` requests.
    */
   afterwards(exchange: Exchange, action: () => Promise<void>, times?: number): void;
-  /** Removes all faults that are left, and all holds that have not caught a request. */
+  /** Removes all remaining faults, and all holds that have not caught a request. */
   mend(): void;
   stop(): Promise<void>;
 }

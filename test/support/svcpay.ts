@@ -11,7 +11,7 @@ import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from './openapi.js';
 import { testedShapes } from './shapes.js';
 
-/** Another build can be tested, to check that a test fails if the build has a defect. */
+/** SVCPAY_TEST_PROGRAM selects another build, to check that a test fails for a defective build. */
 const program =
   process.env['SVCPAY_TEST_PROGRAM'] ?? resolve(import.meta.dirname, '../../bin/svcpay.js');
 

@@ -20,8 +20,8 @@ export function parseEvmAddress(text: string): EvmAddress {
   if (!/^0x[0-9a-f]{40}$/i.test(text) || text.startsWith('0X')) {
     throw new Failure(
       'usage',
-      `"${text.slice(0, 90)}" is not an Ethereum address. Ethereum addresses are 0x and ` +
-        '40 digits from 0-9 and a-f.',
+      `"${text.slice(0, 90)}" is not an Ethereum address. An Ethereum address is 0x ` +
+        'followed by 40 digits from 0-9 and a-f.',
     );
   }
   const digits = text.slice(2);

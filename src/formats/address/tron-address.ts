@@ -26,7 +26,8 @@ export function parseTronAddress(text: string): TronAddress {
   if (!text.startsWith('T')) {
     throw new Failure(
       'usage',
-      `"${text.slice(0, 90)}" is not a TRON address. TRON addresses are T and 33 more characters.`,
+      `"${text.slice(0, 90)}" is not a TRON address. TRON addresses begin with T and have ` +
+        '34 characters.',
     );
   }
   if (text.length !== 34) throw changed(noun, `it has ${text.length} characters instead of 34`);

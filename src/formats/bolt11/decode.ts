@@ -163,7 +163,7 @@ function readPrefix(prefix: string): { network: BitcoinNetwork; amountMsat: bigi
 function readAmount(amount: string): bigint {
   const [, digits, multiplier] = /^([1-9]\d{0,20})([munp]?)$/.exec(amount) ?? [];
   if (digits === undefined || multiplier === undefined) {
-    throw invalidInvoice(`its amount "${amount}" is not a number with m, u, n or p`);
+    throw invalidInvoice(`its amount "${amount}" is not a number, optionally with m, u, n or p`);
   }
   if (multiplier === 'p' && !digits.endsWith('0')) {
     throw invalidInvoice('its amount is not a whole number of millisatoshis');
@@ -218,7 +218,7 @@ function readDescription(fields: readonly Field[]): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw invalidInvoice('its description is not readable text');
+    throw invalidInvoice('its description is not UTF-8 text');
   }
 }
 

@@ -44,8 +44,7 @@ export function encodeInvoice(fields: InvoiceFields, privateKey: Uint8Array): st
 
 function timestampWords(timestamp: number): number[] {
   const words = wordsOfNumber(timestamp, 7);
-  if (words.length > 7)
-    throw new Failure('usage', `${timestamp} is too late for the timestamp of an invoice.`);
+  if (words.length > 7) throw new Failure('usage', `${timestamp} is too late for an invoice.`);
   return words;
 }
 

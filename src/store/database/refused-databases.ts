@@ -55,11 +55,11 @@ export const anotherDatabase = (source: string, id: string, known: string): Fail
   new Failure(
     'usage',
     `The database of ${source} has the id ${id}, but this home paid from the database ` +
-      `${known}. From the database ${id}, svcpay could repeat payments.`,
+      `${known}. svcpay could repeat those payments from the database ${id}.`,
     {
       hint:
-        'Set the earlier database again. If the database ' +
-        `${id} has all its payments, accept the database ${id}`,
+        'Set the earlier database again. If the new database has all its payments, accept the ' +
+        'new database',
       next: { do: 'accept-database', id },
     },
   );

@@ -342,7 +342,7 @@ export const transitions: readonly AttemptTransition[] = [
 /** The conditions that every attempt must meet, each with its text for error messages. */
 const invariants: readonly (readonly [text: string, holds: (attempt: Attempt) => boolean])[] = [
   [
-    'only a requested attempt may have no transaction, and it must have none',
+    'a requested attempt must have no transaction, and every other attempt must have one',
     ({ state, txnId }) => (state === 'requested') === (txnId === null),
   ],
   [

@@ -199,7 +199,7 @@ describe('decodeInvoice with the official BOLT11 vectors', () => {
     ['mixed case', 'mixes upper-case and lower-case'],
     ['not recoverable', 'its signature does not match'],
     ['too short', 'it is too short'],
-    ['Invalid multiplier', 'its amount "2500x" is not a number with m, u, n or p'],
+    ['Invalid multiplier', 'its amount "2500x" is not a number, optionally with m, u, n or p'],
     ['sub-millisatoshi', 'not a whole number of millisatoshis'],
     ['required `s` field', 'it has no payment secret'],
     ["high-S) with 'n'", 'high S'],

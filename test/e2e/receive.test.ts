@@ -150,7 +150,11 @@ describe('svcpay receive onchain', () => {
   });
 
   test.for([
-    ['an amount in another currency', ['0.01usdt'], /amount of USDT, but BTC is needed/],
+    [
+      'an amount in another currency',
+      ['0.01usdt'],
+      /amount in USDT, but the amount must be in BTC/,
+    ],
     [
       'a QR code file that is not a picture',
       ['0.01btc', '--qr-file', 'code.pdf'],

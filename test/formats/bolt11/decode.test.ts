@@ -397,7 +397,7 @@ describe('decodeInvoice on the fields of an invoice', () => {
     [
       'a description that is not UTF-8',
       [...without('d'), ['d', bech32.toWords(Uint8Array.of(255))]],
-      'not readable',
+      'not UTF-8 text',
     ],
     [
       'an expiry that is too large',

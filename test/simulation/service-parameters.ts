@@ -29,36 +29,40 @@ export interface ServiceParameters {
   readonly oldestFirst: boolean;
   /** The number of earlier payments in the list. */
   readonly olderPayments: number;
-  /** One of the earlier payments is dated an hour ahead. */
+  /** Whether one of the earlier payments is dated an hour ahead. */
   readonly datesAhead: boolean;
-  /** A page reports its own number of rows as the total. */
+  /** Whether a page reports its own number of rows as the total. */
   readonly miscounts: boolean;
-  /** A quote becomes `expired` on time. Otherwise only a late confirmation makes it expire. */
+  /** Whether a quote expires on time; otherwise only a late confirmation makes the quote expire. */
   readonly lapsesByItself: boolean;
   /** Whether the response to a late confirmation is the transaction; otherwise it is code 2005. */
   readonly answersLate: boolean;
   /** Probability that a payment ends as `failed` or `rejected`. */
   readonly failing: number;
-  /** The response has a computed amount on the side without a requested amount. */
+  /** Whether a response has a computed amount on the side without a requested amount. */
   readonly computesAmounts: boolean;
   readonly showsRates: boolean;
   readonly cancels: boolean;
-  /** The longest age of a stale read, in which states go back and new transactions are missing. */
-  readonly readLagMs: number;
   /**
-   * A read reports `expired` by the quote's time alone, even if the quote was confirmed a moment
-   * ago.
+   * The longest age of a stale read in ms. In stale reads, states go back and new transactions are
+   * missing.
    */
+  readonly readLagMs: number;
+  /** Whether reads report `expired` by the quote's time alone, even just after a confirmation. */
   readonly saysExpiredTooEarly: boolean;
   readonly listLagMs: number;
-  /** Each list lags by `listLagMs`; otherwise by a random time up to `listLagMs`. */
+  /**
+   * Whether each list lags by `listLagMs`; otherwise lists lag by a random time up to `listLagMs`.
+   */
   readonly lagsSteadily: boolean;
   readonly refusesUsedReferences: boolean;
-  /** The longest time until a received confirmation takes effect, whatever the response. */
+  /** The longest time in ms until a received confirmation takes effect, whatever the response. */
   readonly confirmationWaitsMs: number;
-  /** A confirmation that was received in time takes effect although the quote has expired. */
+  /** Whether a confirmation received in time takes effect although the quote has expired since. */
   readonly waitingOutlivesExpiry: boolean;
-  /** While a confirmation waits to take effect, the service refuses further confirmations. */
+  /**
+   * Whether the service refuses further confirmations while a confirmation waits to take effect.
+   */
   readonly waitingRefusesMore: boolean;
   /** Probability that the service itself refuses a confirmation. */
   readonly refusing: number;

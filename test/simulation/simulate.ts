@@ -1,5 +1,5 @@
-// npm run simulate -- --seed N --runs N [--machines]: runs the schedules from a seed on, and prints
-// a failed schedule with the command that replays it.
+// npm run simulate -- --seed N --runs N [--machines]: runs the schedules of N consecutive seeds,
+// and prints a failed schedule with the command that replays it.
 import { parseArgs } from 'node:util';
 import { openRealJournals } from './real-journals.js';
 import { firstFailure } from './range.js';

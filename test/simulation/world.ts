@@ -10,7 +10,9 @@ export interface Chance {
   pick<T>(choices: readonly [T, ...T[]]): T;
 }
 
-/** The generator "sfc32" of PractRand: small, quick, and the same everywhere. */
+/**
+ * The generator sfc32 of PractRand, which is small, fast, and gives equal numbers on every machine.
+ */
 export function createChance(seed: number): Chance {
   let [a, b, c, d] = [seed | 0, Math.floor(seed / 2 ** 32) | 0, 0x9e3779b9, 1];
   const next = (): number => {
@@ -90,7 +92,7 @@ export function createWorld(chance: Chance, trace: ((line: string) => void) | un
 const isBefore = (a: Event, b: Event): boolean =>
   a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** A binary heap: the earliest event is first. */
+/** Adds an event to a binary heap, whose first element is the earliest event. */
 function push(heap: Event[], event: Event): void {
   let at = heap.length;
   while (at > 0) {

@@ -283,7 +283,7 @@ function adviceFor(
   if (hint !== undefined || next !== undefined) return { hint, next };
   if (wait !== undefined) return { hint: `Try again in ${Math.ceil(wait / 1000)} s.` };
   if (status === 401 || (kind === 'authentication' && status !== 403)) {
-    return { hint: 'If the account is right, sign in again', next: { do: 'sign-in' } };
+    return { hint: 'If this is the right account, sign in again', next: { do: 'sign-in' } };
   }
   if (pointsElsewhere(status)) return { hint: notTheService };
   if (status === 404 && content === 'other') return { hint: 'Check the base URL.' };

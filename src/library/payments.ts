@@ -375,7 +375,7 @@ function eventOf(event: CoreEvent): PaymentEvent {
     case 'searching':
       return {
         type: 'warning',
-        message: `Read ${event.count} transactions to look up the reference.`,
+        message: `svcpay has read ${event.count} transactions to look up the reference.`,
       };
     default:
       return { type: event.type, transaction: event.txn };

@@ -86,7 +86,7 @@ function assertCallback(ctx: Context, callback: string): void {
   if (url?.protocol === 'http:' && isLoopback(url.hostname)) {
     if (ctx.allowHttpCallbacks || readWebhookOptions(ctx).allowHttpLoopback) return;
     throw badRequest(
-      'callback must be an HTTPS URL; http to this machine needs sandbox start ' +
+      'callback must be an HTTPS URL; http to this machine requires sandbox start ' +
         '--allow-http-callbacks',
     );
   }

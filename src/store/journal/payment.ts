@@ -256,7 +256,7 @@ export const transitions: readonly AttemptTransition[] = [
   {
     from: 'requested',
     to: 'quoted',
-    when: 'the service returns a quote, or the reference lookup finds one',
+    when: 'the service returns a quote, or the reference lookup finds a quote',
   },
   {
     from: 'requested',

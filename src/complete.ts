@@ -18,7 +18,7 @@ type LoadModule = (name: 'libsql') => typeof Database;
 
 /**
  * @param args the shell, and the words after the name of the program up to the cursor
- * @param load loads the database, which most completions do not need
+ * @param load loads the SQLite library, which most completions do not need
  */
 export function answer(
   [shell = '', ...typed]: readonly string[],
@@ -38,8 +38,7 @@ export function answer(
   if (found === 'files') return ':files\n';
   // bash replaces only the text after the last `=` or `:` of a word.
   const cut = shell === 'bash' ? (/^.*[=:]/.exec(words.at(-1) ?? '')?.[0].length ?? 0) : 0;
-  // Some names come from the service. svcpay does not offer a name that a person cannot type on one
-  // line.
+  // Completion omits a name from the service that a person cannot type on one line.
   const typeable = found.filter(({ text }) => sanitize(text) === text);
   return typeable
     .map(({ text, about = '' }) => `${text.slice(cut)}\t${sanitize(about)}\n`)
@@ -68,7 +67,7 @@ const knownAt =
     try {
       return readers[kind](findIt(), load);
     } catch {
-      // A missing or damaged file must not interrupt the person who types.
+      // If a local file is missing or damaged, completion offers no names instead of an error.
       return [];
     }
   };
@@ -118,7 +117,7 @@ function entries(path: string, key: string): [string, unknown][] {
   return typeof part === 'object' && part !== null ? Object.entries(part) : [];
 }
 
-/** Whether a path is a regular file. A read of any other kind of file may never end. */
+/** Whether a path is a regular file, because a read of a pipe or a device may never end. */
 const isFile = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 

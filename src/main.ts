@@ -18,7 +18,7 @@ import type { Input, InputStream, OutputStream } from './terminal/terminal.js';
 
 // Hides the deprecation warnings of libraries, which would appear before svcpay's own errors.
 process.noDeprecation = true;
-// This exit code remains if the program ends before the command, which must not count as success.
+// If the process ends before the command has ended, this exit code reports that the command failed.
 process.exitCode = exitCodes.unexpected;
 void main();
 
@@ -58,18 +58,20 @@ async function main(): Promise<void> {
 
   async function end(code: number): Promise<void> {
     await outputs.flushed();
-    // Without this call, the process would end later, and a second signal could change its exit
-    // code.
+    // Ends the process at once, because a second signal could otherwise change the exit code.
     leave(code);
   }
 }
 
-/** Writes a text to stderr and ignores errors, because a report of the error would fail too. */
+/**
+ * Writes a text to stderr and ignores a failed write, because a report of the failed write would
+ * fail too.
+ */
 function tryWrite(text: string): void {
   try {
     writeSync(2, text);
   } catch {
-    // If stderr is closed, svcpay cannot report anything.
+    // If stderr is closed, svcpay cannot report the error.
   }
 }
 
@@ -171,7 +173,8 @@ function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['p
       try {
         while (isPlain() && rest.length > 0) rest = rest.subarray(writeSync(1, rest));
       } catch {
-        // Writes the rest to the stream, which waits for a slow reader and reports errors.
+        // Writes the rest of the text to the stream, which waits for a slow reader and reports
+        // errors.
       }
       if (rest.length > 0) stdout().write(rest);
     },
@@ -179,8 +182,8 @@ function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['p
 }
 
 /**
- * Resolves when the stream has written everything, or when a write has failed. The stream reports
- * the failed write later.
+ * Resolves when the stream has written all texts, or when a write has failed, which the stream
+ * reports later.
  */
 function flushed(stream: OutputStream): Promise<void> {
   return new Promise((resolve) => {
@@ -189,7 +192,7 @@ function flushed(stream: OutputStream): Promise<void> {
   });
 }
 
-/** The time for a report of the outcome after a second Ctrl-C. */
+/** The time in ms in which svcpay can still report the outcome after a second Ctrl-C. */
 const graceMs = 250;
 
 function openProcess(outputs: Outputs, money: MoneyState): Process {
@@ -225,7 +228,8 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
     signal: interruption.signal,
     interrupt,
     onSubmit: () => void (money.isSubmitted = true),
-    // Adds the new listener first, because a signal without a listener ends the process.
+    // Adds the new listener before removing the old listener, because a signal without a listener
+    // ends the process.
     takeSignals(taker) {
       for (const signal of taken) process.on(signal, taker).off(signal, interrupt);
       return () => {
@@ -235,7 +239,7 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
     now: () => Date.now(),
     elapsed: () => performance.now(),
     random: () => Math.random(),
-    // The global `crypto` would load all of Web Crypto.
+    // Uses `node:crypto`, because the global `crypto` would load all of Web Crypto.
     newId: () => process.getBuiltinModule('node:crypto').randomUUID(),
     sleep: (ms, signal) =>
       process
@@ -251,8 +255,8 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
 let ttyFd: number | undefined;
 
 /**
- * Opens the terminal of the process, even if stdin is not a terminal. Returns -1 without a
- * terminal.
+ * Opens the terminal of the process, even if stdin is not a terminal. Returns the file descriptor,
+ * or -1 if the process has no terminal.
  */
 function openTty(): number {
   try {
@@ -282,8 +286,8 @@ function isForeground(): boolean {
 }
 
 /**
- * Reads typed keys without waiting for further keys. Returns an empty text if the system does not
- * support this read.
+ * Reads typed keys without waiting for further keys. Returns an empty text if the system cannot
+ * read the terminal without waiting.
  */
 function readTyped(): string {
   const buffer = Buffer.alloc(4_096);
@@ -296,7 +300,7 @@ function readTyped(): string {
       typed += buffer.toString('latin1', 0, count);
     }
   } catch {
-    // An error means that no typed key is left, or that there is no terminal.
+    // A failed read means that no typed key is left, or that the process has no terminal.
   }
   if (tty !== undefined) closeSync(tty);
   return typed;
@@ -309,8 +313,8 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
     if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(fd()) || !isForeground())
       return;
     echoes = isOn;
-    // svcpay uses stty, because raw mode would also intercept Ctrl-C and keys for the shell.
-    // Without stty, the echo stays on.
+    // Switches the echo with stty, because raw mode would intercept Ctrl-C and keys for the shell
+    // too. If the system has no stty, the echo stays on.
     process
       .getBuiltinModule('node:child_process')
       .spawnSync('stty', [isOn ? 'echo' : '-echo'], { stdio: [fd(), 'ignore', 'ignore'] });
@@ -321,10 +325,11 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
     isForeground,
     typed: readTyped,
     get isTTY() {
-      // Few commands ask questions, so svcpay loads this module only when necessary.
+      // Few commands ask questions, so svcpay loads `node:tty` only on use.
       return process.getBuiltinModule('node:tty').isatty(fd());
     },
-    // Ignores the error of a closed terminal, which also reports its end.
+    // Ignores the error of a closed terminal, because the closed terminal reports the end of the
+    // input too.
     open: () => (opened ??= open(fd()).on('error', () => undefined)),
   };
 }

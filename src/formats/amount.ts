@@ -24,14 +24,15 @@ const withoutDecimals = new Set(
   'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' '),
 );
 
-/** Matches digits with an optional fraction. Spaces may group the digits, as svcpay prints them. */
+/**
+ * Matches digits with an optional fraction. Spaces may group the digits, as in the numbers that
+ * svcpay prints.
+ */
 const number = String.raw`(?:\d+|\d{1,3}(?: \d{3})+)(?:\.\d+)?`;
 const amountPattern = new RegExp(`^(${number}) ?([a-z]*)$`, 'i');
 const unitlessPattern = new RegExp(`^${number}$`);
 
-/**
- * The length of the longest text that svcpay accepts as an amount. Every valid amount is shorter.
- */
+/** The maximum length of a text that svcpay reads as an amount, longer than every valid amount. */
 const maxLength = 32;
 const satsPerBtc = '1e8';
 const btcPerSat = '1e-8';
@@ -60,13 +61,13 @@ export function decimalsOf(ccy: string): number {
   return withoutDecimals.has(ccy) ? 0 : 2;
 }
 
-/** Whether the code belongs to a national currency. */
+/** Whether a currency code belongs to a national currency. */
 export const isFiat = (ccy: string): boolean =>
   isCurrency(ccy) && ccy !== 'BTC' && !tokens.has(ccy);
 
 /**
  * Reads the currency code USDT, or a currency code of three letters such as BTC, in any letter
- * case. Throws `Failure` usage for other texts.
+ * case. Throws `Failure` usage for a text that is not a currency code.
  */
 export function parseCurrency(text: string): string {
   const ccy = text.toUpperCase();
@@ -74,7 +75,7 @@ export function parseCurrency(text: string): string {
   throw usage(`"${clip(text)}" is not a currency code. Write a code such as BTC, USDT or VND.`);
 }
 
-/** The tokens that are worth a dollar or a euro. */
+/** The codes of tokens that are worth one dollar or one euro. */
 const tokens: ReadonlySet<string> = new Set(['USDT', 'USDC', 'EURT', 'EURC']);
 
 /** Whether the text is exactly a currency code, unlike `btc` and `XBT`. */
@@ -85,10 +86,11 @@ export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
 
 /**
  * Reads an amount by the grammar `digits[.digits]unit`. The unit may have any letter case, and
- * `sat` and `sats` stand for BTC. Spaces are allowed between thousands and before the unit, as
- * svcpay prints them. If `ccy` is given, the unit must be of this currency, and is optional except
- * for BTC. svcpay refuses a bare number of bitcoin, because the number could mean satoshis. Throws
- * `Failure` usage, including for zero and for more decimals than the unit has.
+ * `sat` and `sats` are units of BTC. Spaces are allowed between thousands and before the unit, as
+ * in the amounts that svcpay prints. If `ccy` is given, the unit must be a unit of `ccy`. If `ccy`
+ * is not BTC, the unit is optional. svcpay refuses a bare number of bitcoin, because the number
+ * could mean satoshis. Throws `Failure` usage for an invalid amount, for zero, and for more
+ * decimals than the unit has.
  */
 export function parseAmount(text: string, ccy?: string): Money {
   if (typeof text !== 'string')
@@ -119,8 +121,8 @@ export function parseAmount(text: string, ccy?: string): Money {
     );
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
-  // Checks only a number that ends in zero, because a program would not have written a final zero,
-  // so a person wrote it.
+  // Checks the grouping only of a number with a final zero, because a program writes no final zero,
+  // but a person may mean thousands.
   if (digits.endsWith('0')) checkGrouping(text);
   if (unit === '' && (expected === undefined || expected === 'BTC'))
     throw bareNumber(digits, expected);
@@ -155,7 +157,10 @@ export function checkGrouping(text: string): void {
   );
 }
 
-/** The currency in the text of an amount. Undefined for a bare number and for other texts. */
+/**
+ * Returns the currency in the text of an amount, or undefined for a bare number and for a text that
+ * is not an amount.
+ */
 export function currencyOf(text: string): string | undefined {
   const unit = amountPattern.exec(text)?.[2] ?? '';
   if (/^sats?$/i.test(unit)) return 'BTC';
@@ -169,8 +174,8 @@ const isDecimalText = (text: string): text is DecimalText =>
   text.length <= 64 && /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?$/i.test(text);
 
 /**
- * Reads a decimal from a text, as a number if the number is exact. Returns undefined for other
- * texts.
+ * Reads a decimal from a text, as a number if the number is exact. Returns undefined for a text
+ * that is not a decimal.
  */
 export function readDecimal(text: string): WireNumber | undefined {
   if (!isDecimalText(text)) return undefined;
@@ -179,8 +184,8 @@ export function readDecimal(text: string): WireNumber | undefined {
 }
 
 /**
- * The exact decimal of a number from the service. Throws `Failure` usage for values such as `NaN`,
- * which a caller can pass although JSON cannot contain them.
+ * The exact decimal of a number from the service. Throws `Failure` usage for a value that JSON
+ * cannot contain but a caller can pass, such as `NaN`.
  */
 export const fromWire = (n: WireNumber): Big => decimalOf(n);
 
@@ -199,8 +204,8 @@ export const givenFromWire = (n: WireNumber | null | undefined): Big | undefined
   n === null || n === undefined ? undefined : fromWire(n);
 
 /**
- * Makes an amount from a number and a currency of the service. Undefined if the number or the
- * currency is missing.
+ * Makes an amount from a number and a currency of the service, or returns undefined if the number
+ * or the currency is missing.
  */
 export const moneyFromWire = (
   ccy: string | null | undefined,
@@ -209,8 +214,8 @@ export const moneyFromWire = (
   n === null || n === undefined || !ccy ? undefined : money(ccy, fromWire(n));
 
 /**
- * Writes a finite number as exact text in fixed notation. Creates a `Big` only for unusual numbers,
- * because an export may write a million numbers.
+ * Writes a finite number as exact text in fixed notation. Creates a `Big` only for a text or an
+ * exponent, because an export may write a million numbers.
  */
 export function plainNumber(n: WireNumber): string {
   if (typeof n === 'string') return fixed(new Big(n));
@@ -234,8 +239,8 @@ export function withoutExponent(text: string): string {
 export const formatAmount = (amount: Money): string => `${formatNumber(amount)} ${amount.ccy}`;
 
 /**
- * Writes the number of an amount, for a column that has the currency next to it. Never rounds the
- * number, and writes all its decimals.
+ * Writes the number of an amount, for a column that has the currency next to it. Writes all
+ * decimals of the amount, without rounding.
  */
 export function formatNumber({ ccy, value }: Money): string {
   const usual = ccy === 'USDT' ? 2 : decimalsOf(ccy);
@@ -247,14 +252,12 @@ export function formatNumber({ ccy, value }: Money): string {
 /** Writes a value in BTC as satoshis, such as `50 000 sat`. */
 export const formatSats = (value: Big): string => `${group(fixed(value.times(satsPerBtc)))} sat`;
 
-/**
- * Converts a value in BTC to satoshis. Throws `Failure` usage if the result is not a whole number.
- */
+/** Converts a value in BTC to satoshis. Throws `Failure` usage for a fraction of a satoshi. */
 export const satsOf = (value: Big): bigint => whole(value.times(satsPerBtc), value, 'satoshis');
 
 /**
- * Converts a value in BTC to millisatoshis. Throws `Failure` usage if the result is not a whole
- * number.
+ * Converts a value in BTC to millisatoshis. Throws `Failure` usage for a fraction of a
+ * millisatoshi.
  */
 export const msatOf = (value: Big): bigint =>
   whole(value.times(msatPerBtc), value, 'millisatoshis');
@@ -307,8 +310,8 @@ const signs: Readonly<Record<string, string>> = {
 };
 
 /**
- * Rewrites other common notations of an amount in svcpay's notation, for a hint. Examples are
- * `10€`, `$10`, `50k` and `50,000sat`.
+ * Rewrites a foreign notation of an amount, such as `10€`, `$10`, `50k` or `50,000sat`, in svcpay's
+ * notation for a hint.
  */
 function spelled(text: string): { readonly sign: string; readonly spelling: string } | undefined {
   const trimmed = text.trim();
@@ -331,8 +334,9 @@ function spelled(text: string): { readonly sign: string; readonly spelling: stri
 }
 
 /**
- * The failure for a number without a unit. The hint suggests satoshis for a whole number, because
- * tens of thousands of bitcoin are certainly an error.
+ * The failure for a number without a unit. For a whole number, the advice suggests satoshis,
+ * because a payment of whole bitcoins is unlikely. For a number with decimals, the advice suggests
+ * BTC.
  */
 function bareNumber(digits: string, expected: string | undefined): Failure {
   const asSats = new Big(digits).times(btcPerSat);
@@ -352,8 +356,8 @@ function checkDecimals(text: string, digits: string, allowed: number, unit: stri
 }
 
 /**
- * Throws for an amount that is too large: more bitcoin than exist, or more digits than a JSON
- * number holds. Also throws for zero.
+ * Throws for zero, for more bitcoin than exist, and for an amount with more digits than a JSON
+ * number holds.
  */
 function checkSize(text: string, ccy: string, value: Big): void {
   if (value.eq(0)) throw usage(`"${text}" is zero. The amount must be more than zero.`);

@@ -31,7 +31,8 @@ const otherMethodKeys = ['lno', 'sp', 'pay'];
 const knownKeys = [...singleKeys, ...segwitKeys, ...otherMethodKeys];
 
 /**
- * Reads a `bitcoin:` URI. The scheme and the keys may have any letter case. Throws `Failure` usage.
+ * Reads a `bitcoin:` URI. The scheme and the keys of the URI may have any letter case. Throws
+ * `Failure` usage.
  */
 export function parseBip21(uri: string): Bip21 {
   const [, address, query = ''] = /^bitcoin:([0-9a-z]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(uri) ?? [];

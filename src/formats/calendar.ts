@@ -35,7 +35,7 @@ export function parseZone(text: string): string {
 export interface CalendarDate {
   readonly year: number;
   readonly month: number;
-  /** The day of the month. Undefined for a whole month. */
+  /** The day of the month, or undefined for a whole month. */
   readonly day: number | undefined;
 }
 
@@ -66,10 +66,10 @@ export function spanOf({ year, month, day }: CalendarDate, zone: string): Span {
 }
 
 /**
- * The first instant of a day. A clock change at midnight skips the first hour of the day, or
- * repeats the last hour of the previous day. Because of such changes, the function tries the zone's
- * offset a day before and a day after midnight, and uses the earlier instant that is within the
- * day.
+ * Returns the first instant of a day. A clock change at midnight skips the first hour of the day,
+ * or repeats the last hour of the previous day. Because of clock changes, `startOf` tries the
+ * zone's offsets a day before and a day after midnight, and returns the earlier instant that is
+ * within the day.
  */
 function startOf(midnightUtc: number, zone: string): number {
   const dayOf = dayWriter(zone);
@@ -92,13 +92,14 @@ const clockIn = (timeZone: string): Intl.DateTimeFormat =>
 export const always: Span = { first: 0, end: Number.MAX_SAFE_INTEGER };
 
 /**
- * Returns a function that writes the day of an instant, such as `2026-10-01`. The function caches
- * the day of a quarter of an hour, because the instants of a history are close together.
+ * Returns a function that writes the day of an instant, such as `2026-10-01`. The returned function
+ * caches the day of the last quarter of an hour, because the instants of a history are close
+ * together.
  */
 export function dayWriter(zone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
-  // Every time zone offset is a multiple of a quarter of an hour, so a quarter never spans two
-  // days.
+  // Every time zone offset is a multiple of a quarter of an hour, so a quarter of an hour never
+  // spans two days.
   const quarter = 900_000;
   let formattedQuarter = NaN;
   let day = '';
@@ -110,13 +111,11 @@ export function dayWriter(zone: string): (at: number) => string {
   };
 }
 
-/** The date after a date, such as `2026-11-01` after `2026-10-31`. */
+/** Returns the day after a day, such as `2026-11-01` after `2026-10-31`. */
 export const nextDay = (day: string): string =>
   new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
 
-/**
- * Writes the day and month, such as `22 Oct`. Adds the year if the year is not the current year.
- */
+/** Writes the day and month, such as `22 Oct`, and the year if the year is not the current year. */
 export function dayAndMonth(at: number, now: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
   return new Date(at).toLocaleDateString('en-GB', {
@@ -127,8 +126,8 @@ export function dayAndMonth(at: number, now: number): string {
 }
 
 /**
- * A point in time: an age in ms, or its first and last millisecond in epoch ms. A date covers its
- * whole day.
+ * A point in time: an age in ms, or the first and last millisecond of a date or time, in epoch ms.
+ * A date lasts for the whole day.
  */
 export type Instant = { readonly ago: number } | { readonly first: number; readonly last: number };
 

@@ -4,8 +4,8 @@ import type { Invoice } from './bolt11/decode.js';
 import type { Bip21Destination, Destination } from './destination.js';
 
 /**
- * The fields of a destination, which depend on its kind. Absent fields are `null`. The field
- * `expired` compares the expiry with `now` (epoch ms).
+ * Returns the fields of a destination, which depend on the kind of destination. An absent field is
+ * `null`. The field `expired` of an invoice compares the expiry with `now` (epoch ms).
  */
 export function describeDestination(destination: Destination, now: number) {
   switch (destination.kind) {

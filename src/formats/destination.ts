@@ -11,8 +11,8 @@ import { parseTronAddress, type TronAddress } from './address/tron-address.js';
 import { clip } from './text.js';
 
 /**
- * A `bitcoin:` URI with a valid address, a valid invoice, or both. If both are present, the address
- * and the invoice agree.
+ * A `bitcoin:` URI with a valid address, a valid invoice, or both. The address and the invoice are
+ * for the same network, and the URI and the invoice request the same amount.
  */
 export interface Bip21Destination extends Bip21 {
   readonly bitcoin: BitcoinAddress | null;
@@ -33,9 +33,7 @@ export type Destination =
   | { readonly kind: 'bip21'; readonly text: string; readonly value: Bip21Destination };
 
 const maxLength = 8192;
-/**
- * The length of the longest pasted text, including the indents that an e-mail adds to each line.
- */
+/** The maximum length of a pasted text, including the indents that an e-mail adds to each line. */
 const longestPaste = 8 * maxLength;
 
 /**
@@ -52,8 +50,8 @@ export function detectDestination(
     throw new Failure('usage', 'This is too long for a destination. Copy only the destination.');
   }
   if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
-  // Some wallets append a query to the invoice. svcpay ignores the query, because the invoice
-  // itself is signed.
+  // Some wallets append a query to an invoice, which svcpay ignores, because only the invoice is
+  // signed.
   const [, inUri] = /^lightning:(?:\/\/)?([^?#]*?)\/?(?:[?#].*)?$/is.exec(text) ?? [];
   const found =
     detectLightning(inUri ?? lnurlInWeb(text) ?? text, readInvoice) ??
@@ -66,8 +64,8 @@ export function detectDestination(
 const blanks = /[\s\u200B-\u200D\u2060\uFEFF]+/g;
 
 /**
- * Removes blanks from a pasted text. Keeps blanks in the label and the message of a URI. In a text
- * with an `@`, removes only blanks around each line.
+ * Removes white space from a pasted text, except within the label and the message of a URI. In a
+ * text with an `@`, removes white space only around each line.
  */
 function unbroken(input: string): string {
   const joined = input
@@ -115,8 +113,8 @@ function detectAddress(text: string): Destination | undefined {
     const value = parseEvmAddress(text);
     return { kind: 'evm-address', text: value.address, value };
   }
-  // The pattern excludes testnet addresses in upper case, which QR codes contain, because these
-  // addresses start with T too.
+  // The pattern of a TRON address excludes Bitcoin testnet addresses in upper case, which QR codes
+  // contain and which start with T too.
   if (/^T(?!B1[0-9A-Z]+$)\w{24,}$/.test(text)) {
     const value = parseTronAddress(text);
     return { kind: 'tron-address', text: value.address, value };
@@ -164,8 +162,8 @@ function checkBip21(uri: Bip21): Bip21Destination {
 }
 
 /**
- * The network of the addresses that belong to an invoice. Signet addresses look like testnet
- * addresses.
+ * Returns the network of the addresses that belong to an invoice. Addresses of a signet invoice
+ * count as testnet addresses, because signet and testnet addresses look equal.
  */
 const addressNetwork = ({ network }: Invoice): BitcoinAddress['network'] =>
   network === 'signet' ? 'testnet' : network;

@@ -14,8 +14,8 @@ const maxDuration = 36_500 * 86_400_000;
 
 /**
  * Reads a duration into milliseconds, such as `500ms`, `90s`, `10m`, `2h`, `1d` or `1h30m`. The
- * largest unit must come first. Throws `Failure` usage, including for a bare number and for more
- * than a hundred years.
+ * largest unit of a duration must come first. Throws `Failure` usage for an invalid duration, for a
+ * number without a unit, and for more than a hundred years.
  */
 export function parseDuration(text: string): number {
   const pattern =

@@ -18,8 +18,8 @@ interface Exchange {
 }
 
 /**
- * The exchange rate of a quote. Undefined if both sides have the same currency, or if the service
- * omits the rate.
+ * Returns the exchange rate of a quote, or undefined if both sides have the same currency or the
+ * service omits the rate.
  */
 export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | undefined {
   if (sourceReq.ccy === destReq.ccy || fxRate === null || fxRate === undefined) return undefined;
@@ -29,8 +29,8 @@ export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | un
 }
 
 /**
- * Whether the service's rate is inverted. If both amounts are present, the function compares the
- * rate with them.
+ * Whether the service reports the inverse of the exchange rate. If both amounts are present,
+ * `isInverse` compares the reported rate with the amounts.
  */
 function isInverse(given: Big, source: RatedSide, dest: RatedSide): boolean {
   const [sent, gets] = [amountMoved(source), amountMoved(dest)];

@@ -5,7 +5,7 @@ export const exitCodes = {
   unexpected: 1,
   /** The input is invalid, and nothing was sent. */
   usage: 2,
-  /** The service refused the request (4xx), and nothing moved. */
+  /** The service refused the request (4xx), and no money moved. */
   refused: 3,
   authentication: 4,
   'not-found': 5,
@@ -20,7 +20,7 @@ export const exitCodes = {
   /** A person declined at the prompt, or svcpay could not ask a necessary question. */
   declined: 9,
   /**
-   * The network failed, or the service responded 5xx or 429. Nothing moved, so it is safe to run
+   * The network failed, or the service responded 5xx or 429. No money moved, so it is safe to run
    * the command again.
    */
   temporary: 75,
@@ -32,7 +32,7 @@ export const exitCodes = {
 export type FailureKind = keyof typeof exitCodes;
 
 /**
- * The next step that a failure suggests. Each program expresses the step in its own way: the
+ * The next step that a failure suggests. Each program words the next step for its own users: the
  * command line names a command.
  */
 export type NextStep =
@@ -57,8 +57,8 @@ export type NextStep =
         | 'complete-move';
     }
   /**
-   * A step for one payment. The id is a transaction id, or the reference of a payment without a
-   * transaction.
+   * A next step for one payment, whose `id` is the transaction id or, without a transaction, the
+   * reference.
    */
   | {
       readonly do: 'show' | 'watch' | 'confirm' | 'resume' | 'retry' | 'resolve';
@@ -125,7 +125,7 @@ export class Failure extends Error {
 
 /**
  * Resolves with the result of an optional lookup, or with undefined after a Failure. Rejects for an
- * interruption and for errors that are not Failures.
+ * interruption, and for an error that is not a Failure.
  */
 export async function ifAvailable<T>(
   lookUp: Promise<T>,
@@ -141,8 +141,8 @@ export async function ifAvailable<T>(
 }
 
 /**
- * Throws Failure `usage` unless the count is a whole number of at least `least`. The check is
- * necessary because programs may pass NaN.
+ * Throws Failure `usage` unless the count is a whole number of at least `least`, because a program
+ * may pass NaN.
  */
 export function checkCount(name: string, count: number, least: number): void {
   if (!Number.isSafeInteger(count) || count < least)

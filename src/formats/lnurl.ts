@@ -65,8 +65,8 @@ export const payUrl = ({ user, domain }: LightningAddress): string =>
   `https://${domain}/.well-known/lnurlp/${user}`;
 
 /**
- * The URL of a Lightning Address or an LNURL. All spellings of a destination have the same URL.
- * Returns other texts unchanged.
+ * Returns the URL of a Lightning Address or an LNURL, which is equal for all spellings of a
+ * destination. Returns any other text unchanged.
  */
 export function lnurlTarget(text: string): string {
   const name = text.replace(/^lightning:/i, '');

@@ -2,8 +2,8 @@
 import { closestMatch } from 'leven';
 
 /**
- * The most similar name within two edits of the word. A word of up to three letters allows only one
- * edit.
+ * Returns the most similar name within two edits of the word, or within one edit of a word of up to
+ * three letters.
  */
 export const nearest = (word: string, names: readonly string[]): string | undefined =>
   closestMatch(word.toLowerCase(), names, { maxDistance: word.length <= 3 ? 1 : 2 });

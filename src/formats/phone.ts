@@ -14,8 +14,8 @@ export function parsePhone(text: string): string {
 }
 
 /**
- * Reads a telephone number of the given country like `parsePhone`. The country code may omit the
- * `+`.
+ * Reads a telephone number of the given country. In contrast to `parsePhone`, the number may begin
+ * with the country code without `+`.
  */
 export function parsePhoneIn(text: string, callingCode: string): string {
   const number = withoutMarks(text).replace(/^\+/, '');

@@ -6,12 +6,12 @@ const backoff = { fromMs: 250, factor: 2, spread: 0.5 } as const;
 export const policies = {
   /** Repeats a read after a network failure, a 5xx or an unreadable response. */
   read: { pauses: { ...backoff, upToMs: 60_000 }, turns: 4 },
-  /** Repeats a read after a rate limit. The service states the length of each pause. */
+  /** Repeats a read after a rate limit, with the pauses that the service requests. */
   limitedRead: { pauses: { ...backoff, upToMs: 60_000 }, turns: 11 },
   /**
    * Repeats a request whose token the service refused, because another process may have signed in
-   * since. The pause lets the other process use its token. The pause is random, so that it differs
-   * between processes.
+   * since. During the pause, the other process can use its token. The length of the pause is
+   * random, so that two processes rarely pause equally long.
    */
   token: { pauses: { fromMs: 800, factor: 2, upToMs: 3_200, spread: 1 }, turns: 5 },
   /** Repeats a confirmation once if the service refused its token. */
@@ -23,7 +23,7 @@ export const policies = {
   createRequest: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 4 },
   /** Repeats a confirmation without a response. */
   confirmation: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 5 },
-  /** Repeats a read that may be stale. The last read comes 8 s after the first. */
+  /** Repeats a read that may be stale. The last repeated read comes 8 s after the first read. */
   staleRead: { pauses: { list: [500, 1_000, 2_000, 4_500] } },
   /**
    * Repeats the list request after a deposit or a payment, because the list may lag behind the
@@ -32,8 +32,8 @@ export const policies = {
   laggingList: { pauses: { list: [2_000, 6_000] } },
   /**
    * Polls Lightning payments and swaps: 19 reads in the first minute, and at most 25 requests
-   * including the other requests of the payment. svcpay detects a settled payment within a third of
-   * the time that the payment took.
+   * including the other requests of the payment. svcpay detects the settlement with a delay of at
+   * most a third of the payment's duration.
    */
   quick: {
     pauses: {
@@ -56,7 +56,7 @@ export const policies = {
   },
   /**
    * Polls Bitcoin payments: 52 reads in the first hour and 36 in each later hour. All requests of
-   * one payment together are fewer than 60 per hour.
+   * one payment together stay below 60 per hour.
    */
   blocks: {
     pauses: {
@@ -66,8 +66,8 @@ export const policies = {
     },
   },
   /**
-   * Waits for another process that works on the payment. The pause is so short that a person does
-   * not notice it.
+   * Waits for another process that works on the payment, with a pause that is too short for a
+   * person to notice.
    */
   takeOver: { pauses: { fromMs: 150, factor: 1, upToMs: 150, spread: 0 } },
   /**
@@ -80,15 +80,14 @@ export const policies = {
    */
   watchInbox: { pauses: { fromMs: 1_000, factor: 1, upToMs: 1_000, spread: 0 } },
   /**
-   * Waits while another process writes to the sandbox's file. SQLite itself waits for the first
-   * half second.
+   * Waits while another process writes to the sandbox's file, after SQLite itself has waited for
+   * half a second.
    */
   sandboxLock: { pauses: { fromMs: 10, factor: 1, upToMs: 10, spread: 0 }, turns: 60 },
   /** Looks for due actions of the sandbox, because another process may have written to the file. */
   sandboxTimer: { pauses: { fromMs: 250, factor: 1, upToMs: 250, spread: 0 } },
   /**
-   * Waits for a webhook consumer that is down. svcpay then delivers one event at a time to probe
-   * the consumer.
+   * Repeats the delivery to a webhook consumer that is down, with one event at a time as a probe.
    */
   consumerDown: { pauses: { fromMs: 200, factor: 2, upToMs: 5_000, spread: 0.5 } },
   /** Repeats an event that a webhook consumer refuses while it accepts other events. */
@@ -98,8 +97,7 @@ export const policies = {
 } as const satisfies Record<string, Policy>;
 
 /**
- * The longest time that a command waits for a database. A restart of the database is usually
- * shorter.
+ * The longest time that a command waits for a database, longer than a usual restart of a database.
  */
 export const longestDatabaseWaitMs = 12_000;
 
@@ -113,7 +111,7 @@ export const stalePause = (count: number): number =>
   policies.staleRead.pauses.list[count - 1] ?? 4_000;
 
 /**
- * The longest pause that svcpay accepts from the service. If the service requests a longer pause,
- * svcpay ends the run, and the person decides.
+ * The longest pause that svcpay accepts from the service. If the service requests a pause of more
+ * than 30 s, svcpay ends the command, so that the person decides whether to wait.
  */
 export const longestPauseAskedForMs = 30_000;

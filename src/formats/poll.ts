@@ -2,7 +2,7 @@
 // this loop. The file policies.ts defines the pauses as data.
 
 export type Pauses =
-  /** A list of pauses in ms. The loop ends after the last pause. */
+  /** A list of pauses in ms. The loop runs a step after each pause of the list, then ends. */
   | { readonly list: readonly number[] }
   /**
    * Growing pauses: each pause is the previous pause multiplied by `factor`. `spread` is the
@@ -26,7 +26,7 @@ export type Pauses =
 
 export interface Policy {
   readonly pauses: Pauses;
-  /** The largest number of steps, including the first. If undefined, the number is unlimited. */
+  /** The maximum number of steps, including the first step, or undefined for no maximum. */
   readonly turns?: number;
 }
 
@@ -34,11 +34,11 @@ export interface PollDeps {
   /** Returns the time in ms. */
   readonly now: () => number;
   /**
-   * Waits for this number of ms. When the signal is aborted, the promise resolves early or rejects.
+   * Waits for `ms` milliseconds. When the signal is aborted, the promise resolves early or rejects.
    */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
-  /** Returns a random number from 0 to 1. The default is 1, which gives the longest pauses. */
+  /** Returns a random number from 0 to 1, or by default 1, which gives the longest pauses. */
   readonly random?: (() => number) | undefined;
 }
 
@@ -83,7 +83,7 @@ export async function poll<T>(
   }
 }
 
-/** The pause after a step. Undefined if the policy ends the loop after this step. */
+/** Returns the pause after a step, or undefined if the policy ends the loop after the step. */
 export function pauseAfter(
   { pauses }: Policy,
   { number, waitedMs }: PollTurn,
@@ -99,21 +99,21 @@ export function pauseAfter(
 }
 
 /**
- * The longest plausible time between two readings of the machine's clock, in ms. After a longer
- * time, someone must have set the clock.
+ * The longest plausible time between two readings of the machine's clock, in ms. A longer time
+ * means that someone has set the clock.
  */
 const longestStepMs = 60_000;
 
 export interface ElapsedClock {
-  /** Milliseconds since this clock was created. */
+  /** Returns the milliseconds since the creation of the elapsed clock. */
   readonly now: () => number;
-  /** Waits for this number of ms. Resolves early when the signal is aborted. */
+  /** Waits for `ms` milliseconds, or until the signal is aborted. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 /**
- * A clock that never goes back, even if someone sets the machine's clock. Each pause advances this
- * clock by at least the length of the pause.
+ * A clock that never goes back, even if someone sets the machine's clock. Each pause advances the
+ * elapsed clock by at least the length of the pause.
  */
 export function elapsedClock({ now, sleep, signal }: Omit<PollDeps, 'random'>): ElapsedClock {
   let elapsed = 0;

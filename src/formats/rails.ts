@@ -1,5 +1,5 @@
-// The methods and rails as data. This data contains all differences between Lightning, LNURL,
-// on-chain and USDT payments.
+// Defines the payment methods and rails as data, which contains all differences between Lightning,
+// LNURL, on-chain and USDT payments.
 import type { Destination } from './destination.js';
 import { entryOf } from './unknown.js';
 
@@ -24,8 +24,8 @@ interface MethodProperties {
 }
 
 /**
- * The methods from the specification (Payment methods). The list omits payout methods, because
- * services add countries.
+ * The methods from the specification (Payment methods), without payout methods, because services
+ * add payout countries.
  */
 const methods = {
   servicepay: {
@@ -82,10 +82,7 @@ type RailMethod = keyof typeof methods;
 
 export const methodNames = Object.keys(methods);
 
-/**
- * The properties of a method. Undefined for a payout and for a method that svcpay does not
- * recognize.
- */
+/** Returns the properties of a method, or undefined for a payout and for an unrecognized method. */
 export const methodProperties = (method: string | null | undefined): MethodProperties | undefined =>
   entryOf<MethodProperties>(methods, method ?? '');
 
@@ -157,13 +154,13 @@ export type Rail = keyof typeof rails;
 
 export const railProperties = (rail: Rail): RailProperties => rails[rail];
 
-/** The rail that pays to destinations of this kind. */
+/** Returns the rail that pays to this kind of destination. */
 export const railTo = (destination: Destination['kind']): RailProperties | undefined =>
   Object.values<RailProperties>(rails).find(({ paysTo }) => paysTo.includes(destination));
 
 /**
- * The rail of a payment kind in the journal, such as `send lightning`. Undefined for `swap` and
- * `payout`.
+ * Returns the rail of a payment kind in the journal, such as `send lightning`, or undefined for
+ * `swap` and `payout`.
  */
 export const railOfKind = (kind: string): RailProperties | undefined =>
   entryOf<RailProperties>(rails, kind.replace(/^send /, ''));

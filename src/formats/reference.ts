@@ -5,8 +5,8 @@ import { Failure } from './failure.js';
 const longest = 200;
 
 /**
- * Whether a reference contains characters that stand for invalid UTF-8, or that databases cannot
- * store. With these characters, two different references could look equal.
+ * Whether a reference contains characters that could make two different references look equal:
+ * replacements of invalid UTF-8, and characters that databases cannot store.
  */
 const isUnreadable = (text: string): boolean => /[\0\uFFFD\p{Cs}]/u.test(text);
 

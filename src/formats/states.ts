@@ -14,7 +14,7 @@ export const transactionStates = [
   'error',
 ] as const;
 
-/** Additional states that live services return. */
+/** The states that live services return in addition to the states from the specification. */
 const seenStates = [
   'userconfirmed',
   'srcsent',
@@ -39,8 +39,8 @@ export const finalStates: readonly string[] = [
 ];
 
 /**
- * The final states in which no money moved and the service did not refuse the payment. svcpay may
- * start a new attempt automatically.
+ * The final states in which no money moved and the service did not refuse the payment. After a
+ * lapsed state, svcpay may start a new attempt automatically.
  */
 const lapsedStates: ReadonlySet<string> = new Set(['expired', 'usercanceled', 'canceled']);
 

@@ -9,8 +9,8 @@ export const clip = (text: string, longest = 40): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}…`;
 
 /**
- * Whether svcpay generated the reference or derived it from an invoice. A generated reference means
- * nothing to a person.
+ * Whether svcpay generated the reference or derived the reference from an invoice. A generated
+ * reference means nothing to a person.
  */
 export const isGenerated = (ref: string): boolean =>
   /^(?:bolt11-[\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.test(ref);
@@ -39,8 +39,8 @@ export const fieldOf = (column: string): string =>
 const opensFormula = /^'*[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
 /**
- * Writes a text as a cell. Puts an apostrophe before a text that a spreadsheet would run as a
- * formula, and before a text that looks like an escaped cell.
+ * Writes a text as a spreadsheet cell. Puts an apostrophe before a text that a spreadsheet would
+ * run as a formula, and before a text that looks like an escaped cell.
  */
 export const asPlainCell = (text: string): string => (opensFormula.test(text) ? `'${text}` : text);
 
@@ -55,14 +55,14 @@ export const escapeMarkup = (text: string): string =>
   text.replaceAll(/[&<>]/g, (mark) => markup[mark] ?? '');
 
 /**
- * Whether a text can be one segment of a path. Excludes an empty text, half surrogate pairs, and
+ * Whether a text can be one segment of a URL path. Excludes an empty text, unpaired surrogates, and
  * `.` and `..`, which lead to other endpoints.
  */
 export const isPathSegment = (text: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(text);
 
 /**
- * The authorization header for the user name and password in a URL, as Node's own HTTP client sends
- * it. Empty if the URL contains neither a user name nor a password.
+ * Returns the authorization header for the user name and password in a URL, as Node's own HTTP
+ * client sends the header, or no header if the URL contains neither a user name nor a password.
  */
 export function basicAuth({ username, password }: URL): { authorization?: string } {
   if (username === '' && password === '') return {};

@@ -7,7 +7,10 @@ export const messageOf = (thrown: unknown): string =>
 export const errorOf = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
 
-/** The code of a system or library error, such as `ENOENT`. Empty if the error has no code. */
+/**
+ * Returns the code of a system or library error, such as `ENOENT`, or an empty text for an error
+ * without a code.
+ */
 export const codeOf = (thrown: unknown): string =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
 
@@ -29,7 +32,8 @@ export function jsonIn(text: string): unknown {
 }
 
 /**
- * Looks up an untrusted key among the table's own properties. Returns undefined for an unknown key.
+ * Looks up an untrusted key among the table's own properties, and returns undefined for an unknown
+ * key.
  */
 export const entryOf = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;

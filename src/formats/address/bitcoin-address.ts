@@ -10,7 +10,7 @@ export type BitcoinAddressType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' 
 
 /** A verified Bitcoin address. */
 export interface BitcoinAddress {
-  /** The address. A segwit address is in lower case, and a base58 address is unchanged. */
+  /** The address: a segwit address in lower case, or a base58 address as given. */
   readonly address: string;
   /**
    * The network of the address. `testnet` includes signet, and base58 addresses of regtest, because
@@ -22,7 +22,7 @@ export interface BitcoinAddress {
    * spend money that is sent to its address.
    */
   readonly type: BitcoinAddressType;
-  /** The version of the segwit program. `null` for base58 addresses. */
+  /** The version of the segwit program, or `null` for a base58 address. */
   readonly witnessVersion: number | null;
   /** The hash or the witness program of the address, in hex. */
   readonly program: string;
@@ -30,7 +30,10 @@ export interface BitcoinAddress {
 
 const noun = 'Bitcoin address';
 
-/** Reads a Bitcoin address of any network. Throws `Failure` usage with the reason. */
+/**
+ * Reads a Bitcoin address of any network. Throws `Failure` usage with the reason for an invalid
+ * address.
+ */
 export function parseBitcoinAddress(text: string): BitcoinAddress {
   if (text.length > 90)
     throw new Failure('usage', 'This is too long for a Bitcoin address. Copy only the address.');

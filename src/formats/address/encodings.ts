@@ -7,8 +7,8 @@ export const sha256 = (data: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(data).digest());
 
 /**
- * Decodes base58check and verifies the checksum. Error messages name the text by `noun`. Throws
- * `Failure` usage.
+ * Decodes base58check and verifies the checksum. `noun` is the name of the text in error messages.
+ * Throws `Failure` usage.
  */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
   const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];
@@ -25,8 +25,8 @@ export const encodeBase58check = (payload: Uint8Array): string =>
 
 /**
  * Returns a text in lower case if the text looks like bech32: a single letter case, a separator,
- * and only allowed characters. The caller verifies the checksum. Throws `Failure` usage for other
- * texts.
+ * and only allowed characters. The caller verifies the bech32 checksum. Throws `Failure` usage for
+ * a text that does not look like bech32.
  */
 export function normaliseBech32(text: string, noun: string): string {
   const lower = text.toLowerCase();
@@ -41,7 +41,7 @@ export function normaliseBech32(text: string, noun: string): string {
   return lower;
 }
 
-/** The failure for a text of a recognized kind that someone changed or cut off. */
+/** The failure for an address, an invoice or an LNURL that someone changed or cut off. */
 export function changed(noun: string, what: string, cause?: unknown): Failure {
   const advice = `Copy the whole ${noun} again, or ask for a new one.`;
   return new Failure('usage', `This ${noun} was changed or cut off: ${what}. ${advice}`, { cause });

@@ -8,13 +8,15 @@ import { Failure } from '../failure.js';
 export interface EvmAddress {
   /** The address in EIP-55 letter case, regardless of the letter case of the input. */
   readonly address: string;
-  /** Whether the text had a checksum. A text in a single letter case has no checksum. */
+  /**
+   * Whether the given address had a checksum. An address in a single letter case has no checksum.
+   */
   readonly checksummed: boolean;
 }
 
 /**
- * Reads an Ethereum address (`0x…`). An address in mixed letter case must match EIP-55. Throws
- * `Failure` usage.
+ * Reads an Ethereum address (`0x…`). An address in mixed letter case must match its EIP-55
+ * checksum. Throws `Failure` usage.
  */
 export function parseEvmAddress(text: string): EvmAddress {
   if (!/^0x[0-9a-f]{40}$/i.test(text) || text.startsWith('0X')) {

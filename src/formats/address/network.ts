@@ -5,8 +5,8 @@ export type BitcoinNetwork = 'mainnet' | 'testnet' | 'signet' | 'regtest';
 
 interface NetworkPrefixes {
   /**
-   * The human-readable part of segwit addresses (BIP173). BOLT11 invoices have `ln` before this
-   * part.
+   * The human-readable part of segwit addresses (BIP173). BOLT11 invoices begin with `ln` and this
+   * human-readable part.
    */
   readonly segwit: string;
   readonly invoice: string;
@@ -26,7 +26,7 @@ export const networks: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
   regtest: { segwit: 'bcrt', invoice: 'lnbcrt', p2pkh: 0x6f, p2sh: 0xc4 },
 };
 
-/** The first network that passes the test, in the order of {@link networks}. */
+/** Returns the first network in the order of {@link networks} whose prefixes pass the test. */
 export function findNetwork(
   test: (prefixes: NetworkPrefixes) => boolean,
 ): BitcoinNetwork | undefined {

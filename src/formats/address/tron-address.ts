@@ -21,7 +21,7 @@ export const tronUsdtContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const noun = 'TRON address';
 const prefix = 0x41;
 
-/** Reads a TRON address (`T…`). Throws `Failure` usage with the reason. */
+/** Reads a TRON address (`T…`). Throws `Failure` usage with the reason for an invalid address. */
 export function parseTronAddress(text: string): TronAddress {
   if (!text.startsWith('T')) {
     throw new Failure(

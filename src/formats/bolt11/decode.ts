@@ -1,5 +1,5 @@
-// Decodes BOLT11 Lightning invoices. Makes every check that BOLT11 requires, including the
-// signature.
+// Decodes BOLT11 Lightning invoices with every check that BOLT11 requires, including the check of
+// the signature.
 import { bech32, hex } from '@scure/base';
 import { encodeBase58Address, encodeSegwitAddress } from '../address/bitcoin-address.js';
 import { changed, normaliseBech32 } from '../address/encodings.js';
@@ -28,7 +28,7 @@ export interface Invoice {
   /** The complete invoice in lower case. */
   readonly invoice: string;
   readonly network: BitcoinNetwork;
-  /** The amount in millisatoshis. `null` if the payer chooses the amount. */
+  /** The amount in millisatoshis, or `null` if the payer chooses the amount. */
   readonly amountMsat: bigint | null;
   /** The payment hash in hex. All hashes, keys and signatures of an invoice are in hex. */
   readonly paymentHash: string;
@@ -36,14 +36,14 @@ export interface Invoice {
   /** The public key of the receiving node, verified or recovered from the signature. */
   readonly payee: string;
   /**
-   * The description of the payment, which the payee wrote. Sanitize the description before a screen
-   * shows it. `null` if the invoice has a description hash instead of a description.
+   * The payee's description of the payment, or `null` if the invoice has a description hash instead
+   * of a description. Sanitize the description before a screen shows the description.
    */
   readonly description: string | null;
   readonly descriptionHash: string | null;
   /** The creation time in seconds since 1970. */
   readonly timestamp: number;
-  /** The lifetime in seconds after the timestamp. */
+  /** The lifetime of the invoice in seconds, counted from `timestamp`. */
   readonly expiry: number;
   /** The time of expiry in milliseconds since 1970. */
   readonly expiresAt: number;
@@ -85,8 +85,9 @@ export function decodeInvoice(text: string): Invoice {
 }
 
 /**
- * Returns a valid, signed invoice. `whyUnpayable` is the reason if svcpay cannot pay the invoice.
- * If the invoice has no payment secret, `paymentSecret` is empty.
+ * Decodes a valid, signed invoice, even if svcpay cannot pay the invoice. `whyUnpayable` is the
+ * reason why svcpay cannot pay the invoice. If the invoice has no payment secret, `paymentSecret`
+ * is empty.
  */
 export function inspectInvoice(text: string): {
   readonly invoice: Invoice;

@@ -11,7 +11,9 @@ import { networks, type BitcoinNetwork } from '../address/network.js';
  */
 export interface InvoiceFields {
   readonly network: BitcoinNetwork;
-  /** The amount in millisatoshis. If absent or `null`, the payer chooses the amount. */
+  /**
+   * The amount in millisatoshis. If the amount is absent or `null`, the payer chooses the amount.
+   */
   readonly amountMsat?: bigint | null | undefined;
   readonly paymentHash: string;
   readonly paymentSecret: string;
@@ -19,7 +21,7 @@ export interface InvoiceFields {
   readonly description?: string | null | undefined;
   readonly descriptionHash?: string | null | undefined;
   readonly timestamp: number;
-  /** The lifetime in seconds. The default is one hour. */
+  /** The lifetime of the invoice in seconds, by default one hour. */
   readonly expiry?: number | undefined;
 }
 

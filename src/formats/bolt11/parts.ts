@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { etc, hashes, Point, recoverPublicKey, sign, Signature, verify } from '@noble/secp256k1';
 import { sha256 } from '../address/encodings.js';
 
-/** The numbers of the field types by the letter from BOLT11. */
+/** The numbers of the field types, by the letter that BOLT11 gives each type. */
 export const fieldTypes = {
   p: 1,
   r: 3,
@@ -29,7 +29,7 @@ export type FieldLetter = `${keyof typeof fieldTypes}`;
 const knownFeatures = new Set([8, 14, 16, 24, 48]);
 
 /**
- * The exact lengths of some fields in words. The decoder skips a field if its length is different.
+ * The exact lengths of some fields, in 5-bit words. The decoder skips a field of a wrong length.
  */
 const exactLengths: Partial<Record<FieldLetter, number>> = { p: 52, s: 52, h: 52, n: 53 };
 
@@ -81,8 +81,8 @@ export function joinField(letter: FieldLetter, words: readonly number[]): number
 }
 
 /**
- * Returns the words of a field that may occur once. If the field is repeated, all occurrences must
- * be equal, because two readers could otherwise pay differently.
+ * Returns the words of a field that may occur once. If an invoice repeats the field, all
+ * occurrences must be equal, because two wallets could otherwise read two different payments.
  */
 export function singleField(
   fields: readonly Field[],
@@ -172,8 +172,8 @@ export const signatureWords = 104;
 /**
  * Returns the public key of the signer (33 bytes, hex), or `undefined` for an invalid signature.
  * @param signature r and s (64 bytes), then the recovery flag, in the order of BOLT11
- * @param payee the public key in the invoice. The signature must match this key and have a low S.
- * If the payee is null, the function recovers the key from the signature.
+ * @param payee the public key in the invoice. The signature must match the payee's key and have a
+ * low S. If the payee is null, the function recovers the key from the signature.
  */
 export function signerOf(
   prefix: string,
@@ -194,9 +194,9 @@ export function signerOf(
 }
 
 /**
- * Recovers the same public key as the library's function `recoverPublicKey` (SEC 1, 4.1.6). The
- * library first builds a table of the generator's multiples, which takes ten times as long as one
- * recovery.
+ * Recovers a public key from a signature (SEC 1, 4.1.6), with the same result as the library's
+ * `recoverPublicKey`. The library's function first builds a table of the generator's multiples,
+ * which takes ten times as long as one recovery.
  */
 function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uint8Array {
   if (flag > 1)
@@ -212,8 +212,8 @@ function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uin
 }
 
 /**
- * The sum of two multiples of points. Uses one chain of doublings for both multiples. The inputs
- * are public, so the function need not run in constant time.
+ * Returns the sum of two multiples of points, computed with one chain of doublings. The points and
+ * the factors are public, so the computation need not run in constant time.
  */
 function sumOfMultiples(a: Point, ofA: bigint, b: Point, ofB: bigint): Point {
   const both = a.add(b);
@@ -248,8 +248,8 @@ export function sealInvoice(
   words: readonly number[],
   privateKey: Uint8Array,
 ): string {
-  // The library reads its HMAC function from `hashes`. This function assigns the HMAC function, so
-  // that importing this module has no side effect.
+  // The secp256k1 library reads its HMAC function from `hashes`. `sealInvoice` assigns the HMAC
+  // function, so that importing `parts.ts` has no side effect.
   hashes.hmacSha256 ??= (key, message) =>
     new Uint8Array(createHmac('sha256', key).update(message).digest());
   const digest = sha256(signedBytes(prefix, words));

@@ -1,4 +1,4 @@
-// Encodes QR codes as bitmaps and as SVG. The codes are as small as the text allows.
+// Encodes QR codes as bitmaps and as SVG, each as small as the text allows.
 import QRCode, { type Segment } from 'qrcode-terminal/vendor/QRCode/index.js';
 
 /**
@@ -10,8 +10,8 @@ export interface Bitmap {
 }
 
 /**
- * The lowest error correction level (L), which keeps the QR code small. Screens and files do not
- * need a higher level.
+ * The lowest error correction level (L), which keeps the QR code small and is enough for screens
+ * and files.
  */
 const lowestErrorCorrection = 1;
 
@@ -34,7 +34,7 @@ export function encodeQr(text: string, border: number): Bitmap | undefined {
   };
 }
 
-/** Draws a QR code as SVG, black on white in every theme. Each module is one unit wide. */
+/** Draws a QR code as SVG, black on white in every theme, with modules that are one unit wide. */
 export function svgOf({ size, isDark }: Bitmap): string {
   const cells = Array.from(
     { length: size * size },
@@ -55,17 +55,17 @@ export function svgOf({ size, isDark }: Bitmap): string {
 const alphanumeric = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:';
 
 /**
- * The places in which letter case has no meaning: bech32 as the complete text, at the start of a
- * BIP21 URI, or in the URI's `lightning` parameter. Base58, EIP-55, names and labels must keep
- * their letter case.
+ * Matches the places at which bech32, whose letter case has no meaning, can begin: the start of the
+ * text, the start of a BIP21 URI, and the URI's `lightning` parameter. Base58, EIP-55, names and
+ * labels must keep their letter case.
  */
 const place = '(?:^(?:lightning:|bitcoin:)?|(?<=[?&]lightning=))';
 const prefix = '(?:ln(?:bc|tbs?|bcrt|url)(?:\\d+[munp]?)?|bc|tb|bcrt)';
 const bech32 = new RegExp(`${place}${prefix}1[02-9ac-hj-np-z]{6,}(?=$|[?&])`, 'gi');
 
 /**
- * Splits a text into the segments of a QR code. Writes bech32 in upper case in alphanumeric mode,
- * because its segment is then a third smaller.
+ * Splits a text into the segments of a QR code. Writes bech32 as an alphanumeric segment in upper
+ * case, which is a third smaller than a byte segment.
  */
 function segmentsOf(text: string): Segment[] {
   const segments: Segment[] = [];
@@ -79,8 +79,8 @@ function segmentsOf(text: string): Segment[] {
 }
 
 /**
- * Whether a text has a single letter case. A text that looks like bech32 in mixed case is not valid
- * bech32, so svcpay does not change it.
+ * Whether a text has a single letter case. A text in mixed letter case is not valid bech32, so
+ * svcpay does not change the text.
  */
 function isOneCase(found: string): boolean {
   const data = found.slice(found.indexOf(':') + 1);

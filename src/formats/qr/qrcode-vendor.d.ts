@@ -16,7 +16,7 @@ declare module 'qrcode-terminal/vendor/QRCode/index.js' {
     /** If the type number is below 1, `make` finds the smallest type that fits. */
     constructor(typeNumber: number, errorCorrectLevel: number);
     readonly dataList: Segment[];
-    /** Throws if no type is large enough. */
+    /** Throws if the text does not fit into the largest type of QR code. */
     make(): void;
     getModuleCount(): number;
     isDark(row: number, column: number): boolean;

@@ -1,5 +1,5 @@
-// The results of the sandbox's control endpoints. The test fixture and the sandbox commands read
-// these results, and `--fields` accepts the names of their fields.
+// Defines the results of the sandbox's control endpoints, which the test fixture and the sandbox
+// commands read. `--fields` accepts the names of the results' fields.
 import type { Big } from 'big.js';
 import * as v from 'valibot';
 
@@ -131,7 +131,7 @@ export const invoiceAnswer = v.object({
 }) satisfies Answer<OutsideInvoice>;
 
 /**
- * A payment from outside. The payment belongs to a transaction, or is a deposit to a permanent
+ * A payment from outside the service, which belongs to a transaction or is a deposit to a permanent
  * address.
  */
 export type Paid =
@@ -161,13 +161,13 @@ export interface LoggedRequest {
   readonly at: number;
   readonly method: string;
   readonly path: string;
-  /** The status of the response. 0 if a fault left the request unanswered. */
+  /** The HTTP status of the response, or 0 if a fault left the request unanswered. */
   readonly status: number;
   readonly requestBody: string;
   readonly responseBody: string;
   /**
-   * The kind of the fault that changed the response, so that the caller may not have received it.
-   * Without a fault, a note such as `repeated signature`.
+   * The kind of the fault that changed or lost the response or, without a fault, a note such as
+   * `repeated signature`.
    */
   readonly fault: string | null;
 }
@@ -183,8 +183,8 @@ export const requestAnswer = v.object({
 }) satisfies Answer<LoggedRequest>;
 
 /**
- * One attempt to post a delivery. `at` is by the service's clock, and `durationMs` is by the
- * machine's clock.
+ * One attempt to post a delivery. `at` is a time of the service's clock, and `durationMs` is
+ * measured with the machine's clock.
  */
 export interface Attempt {
   readonly at: number;
@@ -206,7 +206,7 @@ export const attemptAnswer = v.object({
 
 /**
  * The statuses of a delivery. A `scheduled` delivery is not due yet, a `sending` delivery is due,
- * and the other statuses are final.
+ * and every other status is final.
  */
 export const deliveryStatuses = [
   'scheduled',
@@ -227,7 +227,7 @@ export interface Delivery {
   readonly body: string;
   readonly status: 'scheduled' | 'sending' | 'delivered' | 'failed' | 'canceled';
   readonly createdAt: number;
-  /** The time of the next attempt. Null once the delivery is final. */
+  /** The time of the next attempt, or null if the delivery is final. */
   readonly nextAttemptAt: number | null;
   readonly attempts: readonly Attempt[];
 }
@@ -246,8 +246,9 @@ export const deliveryAnswer = v.object({
 }) satisfies Answer<Delivery>;
 
 /**
- * A fault of the sandbox. `seen` counts the matches, `applied` counts the applications, and `spent`
- * means that the fault will not be applied again.
+ * A fault that the sandbox injects. `seen` counts how often the fault matched, `applied` counts how
+ * often the sandbox applied the fault, and `spent` means that the sandbox will not apply the fault
+ * again.
  */
 export interface Fault {
   readonly id: number;
@@ -270,7 +271,7 @@ export interface Fault {
   readonly outcome?: string | undefined;
   readonly side?: string | undefined;
   readonly factor?: number | undefined;
-  /** The delay in ms. `commitAfter` is in ms too. */
+  /** The delay in ms. `commitAfter` is a delay in ms too. */
   readonly delay?: number | undefined;
   readonly commitAfter?: number | undefined;
   readonly commit?: boolean | undefined;
@@ -313,8 +314,8 @@ export const listOf = <T>(item: v.GenericSchema<unknown, T>) => v.object({ data:
 type Answer<T> = v.GenericSchema<unknown, T>;
 
 /**
- * The type of a response before the service writes it as JSON. In this type, a number may still be
- * an exact decimal.
+ * The type of a response before the service writes the response as JSON, in which a number may
+ * still be an exact decimal.
  */
 export type Unserialized<T> = T extends number
   ? number | Big

@@ -83,7 +83,7 @@ function bareText(error: unknown, exitCode: number, isJson: boolean): string {
     `${what}`;
   const hint =
     what.includes('EMFILE') || what.includes('open files')
-      ? 'Let the process open more files: ulimit -n 1024. Then: svcpay tx resume'
+      ? 'Allow more open files with ulimit -n 1024, then run: svcpay tx resume'
       : 'svcpay tx resume';
   const kind = exitCode === exitCodes.pending ? 'pending' : 'unexpected';
   return isJson

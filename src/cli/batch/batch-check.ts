@@ -101,7 +101,7 @@ async function nameFor(
   if (!needsYes) {
     const command = `svcpay batch ${file === '-' ? '-' : shellArgument(file)} --name ${suggested}`;
     throw new Failure('usage', `Nothing was sent: ${what}.`, {
-      hint: `To pay them again, name this run: ${command}`,
+      hint: `To pay these rows again, name this run: ${command}`,
     });
   }
   const left = rows - settled;

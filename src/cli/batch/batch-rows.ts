@@ -73,8 +73,8 @@ async function rowsOfRun(named: string, context: Context): Promise<Row[]> {
   const found = runs.find(({ run }) => run === named || readRunName(run).name === named);
   if (found === undefined) {
     const names = runs.slice(0, 5).map(({ run }) => `"${readRunName(run).name}"`);
-    throw new Failure('not-found', `There is no file and no run of a batch named "${named}".`, {
-      hint: names.length === 0 ? undefined : `The latest runs: ${names.join(', ')}.`,
+    throw new Failure('not-found', `There is no file or batch run named "${named}".`, {
+      hint: names.length === 0 ? undefined : `Latest runs: ${names.join(', ')}.`,
     });
   }
   const payments = await opened.inRun(scope, found.run);

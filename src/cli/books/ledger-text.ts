@@ -92,7 +92,10 @@ export async function* ledgerText(
   const closings = wallets.flatMap((ccy) => closingOf(ccy, writer, books, { period, now, day }));
   yield writer.head;
   if (continues)
-    yield `; Continues the files until ${day(period.first - 1)}: include them before this one.\n`;
+    yield (
+      `; Continues the files until ${day(period.first - 1)}. ` +
+        `Include those files before this file.\n`
+    );
   for (const { names } of written(books, period.first, period.end)) yield writer.declare(names);
   for (const { names } of closings) yield writer.declare(names);
   for (const { text } of written(books, period.first, period.end)) yield text;

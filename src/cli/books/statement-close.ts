@@ -43,9 +43,9 @@ export const statementClose = defineCommand({
   options: {
     folder: file('FOLDER')
       .optional()
-      .describe('where the files are written (default: statements, next to the journal)'),
+      .describe('folder for the files (default: statements, next to the journal)'),
     tz: zoneOption('zone of the last close, or of this machine'),
-    note: text().optional().describe('why the month changed, for a correction'),
+    note: text().optional().describe('reason for the changes of a month, for a correction'),
   },
   fields: ['month', 'file', 'rows', 'sha256', 'change', 'row', 'before', 'after'],
   examples: [

@@ -194,11 +194,12 @@ export function notTied(
   const texts = differences.map((difference) => differenceWithReasons(difference, books, out));
   const [first] = differences;
   if (first !== undefined)
-    return new Failure('books-differ', `The statement does not tie. ${texts.join('. ')}.`, {
-      hint:
-        `${adjustAdvice(first, dayWriter(zone)(books.at))}; svcpay reconcile compares each ` +
-        'transaction',
-    });
+    return new Failure(
+      'books-differ',
+      `The statement does not tie. ${texts.join('. ')}. ` +
+        'svcpay reconcile compares each transaction.',
+      { hint: adjustAdvice(first, dayWriter(zone)(books.at)) },
+    );
   if (openings.length === 0) return undefined;
   const names = openings.map(({ entry }) => entry.ccy).join(', ');
   return new Failure('books-differ', `No transaction explains the opening of ${names}.`, {
@@ -225,6 +226,6 @@ function adjustAdvice({ ccy, difference }: Difference, day: string): string {
   return difference.gt(0)
     ? 'If it came to your permanent address: ' +
         `svcpay statement adjust ${amount} --on ${day} --note deposit`
-    : 'If it left outside the list: ' +
+    : 'If it left without a listed transaction: ' +
         `svcpay statement adjust --on ${day} --note withdrawal -- -${amount}`;
 }

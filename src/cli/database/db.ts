@@ -107,10 +107,10 @@ export const dbMove = defineCommand({
       ),
   },
   examples: [
-    ['svcpay db move', 'from the files of this home; open payments continue from the database'],
+    ['svcpay db move', 'moves the files of this home; open payments continue from the database'],
     [
       'svcpay db move --from postgres://svcpay@old.internal/svcpay',
-      'the payments of one account, from another database',
+      'moves the payments of one account from another database',
     ],
   ],
   async run({ from }, context) {
@@ -151,7 +151,9 @@ async function moveFromDatabase(
       'usage',
       `--from names the database that this profile already uses: ${to.id}.`,
       {
-        hint: 'Set the new database first: svcpay config set database-url, or SVCPAY_DATABASE_URL',
+        hint:
+          'Set SVCPAY_DATABASE_URL to the new database first, or: ' +
+          'svcpay config set database-url',
       },
     );
   const isRunning = (each: string): boolean => isAlive(each, owner);
@@ -190,7 +192,9 @@ async function findDatabase({ database }: Context): Promise<OpenDatabase> {
     'usage',
     'No database is set up: journal and inbox are in files of this home.',
     {
-      hint: 'svcpay config set database-url postgres://USER@HOST/DATABASE, or SVCPAY_DATABASE_URL',
+      hint:
+        'Set SVCPAY_DATABASE_URL, or: ' +
+        'svcpay config set database-url postgres://USER@HOST/DATABASE',
     },
   );
 }

@@ -14,7 +14,7 @@ export const txCancel = defineCommand({
   },
   examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
   async run({ id: named }, context) {
-    const id = named ?? (await pickId('Cancel which quote?', ['quoted'], context));
+    const id = named ?? (await pickId('Which quote do you want to cancel?', ['quoted'], context));
     const { client: service, scope, journal } = await context.account();
     const txn = await cancelQuote(await resolveId(id, context), {
       service,

@@ -54,7 +54,7 @@ export const txList = defineCommand({
     ['svcpay tx list --search "coffee house"', 'searches payee, note, reference and id'],
     [
       'svcpay tx list --json --fields txnId,txnState',
-      'two fields of each transaction, newest first, for a script',
+      'prints two fields of each transaction, newest first, for a script',
     ],
   ],
   async run({ limit, page = 1, all, quotes, format, search, pager, ...flags }, context) {

@@ -25,10 +25,10 @@ export const txPending = defineCommand({
   },
   examples: [
     ['svcpay tx pending', 'lists the unfinished payments of this account'],
-    ['svcpay tx pending --json', 'for a script: an empty array if no payment is unfinished'],
+    ['svcpay tx pending --json', 'prints an empty array if no payment is unfinished'],
     [
       'svcpay tx pending --older-than 10m --fail',
-      'for monitoring: exit code 8, with host and process, if a payment is stuck',
+      'exits with 8 and names host and process if a payment is stuck',
     ],
   ],
   async run({ olderThan, fail }, context) {

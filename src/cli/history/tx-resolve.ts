@@ -41,7 +41,7 @@ export const txResolve = defineCommand({
     ['svcpay tx resolve order-118', 'asks whether the money moved, and who confirmed that'],
     [
       'svcpay tx resolve order-118 --not-moved --note "ticket 4711" --yes',
-      'in a script; moves no money and changes no limit',
+      'records the answer in a script; moves no money and changes no limit',
     ],
   ],
   async run({ id, ...flags }, context) {

@@ -40,7 +40,10 @@ export const txWatch = defineCommand({
       out.change(txn, columns);
       live.update();
     };
-    const wanted = ids.length > 0 ? ids : [await pickId('Follow which one?', openStates, context)];
+    const wanted =
+      ids.length > 0
+        ? ids
+        : [await pickId('Which transaction do you want to follow?', openStates, context)];
     for (const id of new Set(wanted)) {
       const txn = await readDetails(id, context, 'pending');
       if (!latest.has(txn.txnId)) observe(txn);

@@ -20,7 +20,7 @@ export const rates = defineCommand({
     const rates = await client.rates().catch(explain);
     const rows = pair === undefined ? allRates(rates) : [findRate(rates, pair)];
     const [{ from } = {}] = rows;
-    if (from !== undefined) context.out.say(`Computed from ${from}.`);
+    if (from !== undefined) context.out.say(`The rate is computed from ${from}.`);
     await context.out.list(
       rows.map(({ pair, base, quote, rate }) => ({ pair, base, quote, rate })),
       rateList,

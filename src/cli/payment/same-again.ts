@@ -32,7 +32,7 @@ export async function askAgain(
     message: 'What now?',
     flag: '--again',
     choices: [
-      { value: 'follow', name: isOpen ? 'Follow that payment' : 'See that payment' },
+      { value: 'follow', name: isOpen ? 'Follow that payment' : 'Show that payment' },
       { value: 'another', name: `Send another ${amount}` },
     ],
     default: isOpen ? 'follow' : back,
@@ -48,8 +48,9 @@ function inWords(
 ): { readonly amount: string; readonly sentence: string } {
   const order = decodeOrder(payment.request);
   const [money] = knownAmounts(order);
-  const amount = money === undefined ? 'the same' : shortAmount(money);
+  const amount = money === undefined ? undefined : shortAmount(money);
   const end = is === 'paid' ? '' : ' Its outcome is not known yet.';
-  const sentence = `You sent ${amount} to ${order.destination} ${relativeTime(at, now)}.${end}`;
-  return { amount, sentence };
+  const sent = `You sent ${amount ?? 'a payment'} to ${order.destination}`;
+  const sentence = `${sent} ${relativeTime(at, now)}.${end}`;
+  return { amount: amount ?? 'payment', sentence };
 }

@@ -20,7 +20,7 @@ export const sendLightning = defineCommand({
     ['svcpay send lightning lnbc25u1…', 'shows the full cost, then asks'],
     [
       'svcpay send lightning lnbc25u1… --ref order-118 --max-fee 1% --yes --json',
-      'in a script, safe to run again',
+      'pays in a script that can run again safely',
     ],
     ['cat invoice.txt | svcpay send lightning - --yes', 'reads the invoice from a pipe'],
   ],

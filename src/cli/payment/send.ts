@@ -71,7 +71,7 @@ export const sendLnurl = defineCommand({
   },
   examples: [
     ['svcpay send lnurl satoshi@example.com 50000sat', 'shows the full cost, then asks'],
-    ['svcpay send lnurl LNURL1… 5usdt --yes --json', 'paid from the USDT wallet, in a script'],
+    ['svcpay send lnurl LNURL1… 5usdt --yes --json', 'pays from the USDT wallet, in a script'],
   ],
   run: ({ address, amount, ...flags }, context) =>
     runSend('lnurl', address, amount, flags, context),
@@ -99,7 +99,7 @@ export const sendOnchain = defineCommand({
     ['svcpay send onchain bc1q… 0.01btc', 'shows the full cost, then asks'],
     [
       'svcpay send onchain bc1q… 0.01btc --deduct-fees --yes --no-wait --json',
-      'in a script, without waiting',
+      'pays in a script, without waiting',
     ],
   ],
   run: ({ address, amount, ...flags }, context) =>
@@ -130,7 +130,7 @@ export const sendUsdt = defineCommand({
     ['svcpay send usdt TQn9… 25usdt', 'shows the full cost, then asks'],
     [
       'svcpay send usdt TQn9… 25usdt --from BTC --yes --json',
-      'paid from the bitcoin wallet, in a script',
+      'pays from the bitcoin wallet, in a script',
     ],
     ['svcpay send usdt TQn9… --spend 250000vnd', 'fixes the amount debited'],
   ],

@@ -123,9 +123,11 @@ function readAmount(text: string, country: PayoutCountry | undefined): Money {
   const amount = bare ? undefined : parseAmount(text);
   if (amount !== undefined && payoutCountries.some(({ ccy }) => ccy === amount.ccy)) return amount;
   const currencies = [...new Set(payoutCountries.map(({ ccy }) => ccy))].join(', ');
+  const problem = bare ? 'has no currency' : 'is not in a payout currency';
   throw new Failure(
     'usage',
-    `"${clip(text)}" has no currency. Payouts are in ${currencies}; write e.g. 500000vnd.`,
+    `"${clip(text)}" ${problem}. Payouts are in ${currencies}. ` +
+      `Write an amount such as 500000vnd.`,
   );
 }
 

@@ -100,7 +100,7 @@ const describeMethod = (method: PayoutMethod): string =>
     : `${accountWords(method)}, ${method.arrives}`;
 
 const methodQuestion = ({ country }: Draft) => ({
-  message: 'Pay out to a',
+  message: 'Pay out to',
   flag: '--method CODE',
   choices: methodsIn(country).map((method) => ({
     value: method,

@@ -40,7 +40,7 @@ async function tour(home: string, context: Context): Promise<void> {
     if (code !== 0)
       throw new Failure(
         'unexpected',
-        `The demo stopped: svcpay ${line[0] ?? ''} ended with ${code}.`,
+        `The demo stopped: svcpay ${line[0] ?? ''} ended with exit code ${code}.`,
       );
   };
   await show(['wallets']);

@@ -33,7 +33,9 @@ export const serverOptions = {
     .describe('deliver every state or only final states (default every)'),
   liveShapes: word('NAMES', (given) => given.split(','))
     .optional()
-    .describe('use response formats of live services: names with commas, all, or help for a list'),
+    .describe(
+      'use response formats of live services: names separated by commas, all, or help for a list',
+    ),
   allowSignatureReuse: flag().describe('accept a reused signature at the token endpoint'),
   allowReferenceReuse: flag().describe('accept a reused extRefId'),
   allowDoublePayment: flag().describe('allow two payments of one invoice'),

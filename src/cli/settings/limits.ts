@@ -44,7 +44,7 @@ export const limitsSet = defineCommand({
   examples: [
     [
       'svcpay limits set --per-payment 100000sat --per-day 500000sat',
-      'for payments from the bitcoin wallet',
+      'limits payments from the bitcoin wallet',
     ],
     [
       'svcpay limits set --per-day 1000000sat',
@@ -52,7 +52,7 @@ export const limitsSet = defineCommand({
     ],
     [
       'svcpay limits set --per-day 200usdt --per-day 5000000vnd',
-      'payouts also count in the destination currency',
+      'limits other wallets; payouts also count in the destination currency',
     ],
   ],
   async run({ perPayment, perDay }, context) {

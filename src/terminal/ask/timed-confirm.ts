@@ -63,7 +63,7 @@ export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(
       // A yes after the time limit does not count.
       if (given !== undefined) return end(deadline.left() <= 0 ? 'lapsed' : given);
       line.write(typed);
-      setError('You must answer with "Yes" or "No"');
+      setError('Answer y or n.');
     });
 
     const { style } = theme;

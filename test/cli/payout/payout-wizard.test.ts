@@ -480,7 +480,7 @@ describe('svcpay payout', () => {
     {
       why: 'an amount that no country pays out',
       flags: { amount: '500sat' },
-      message: /Payouts are in CAD, INR, .*write e\.g\. 500000vnd/,
+      message: /Payouts are in CAD, INR, .*Write an amount such as 500000vnd/,
     },
     {
       why: 'a phone number without a country code',

@@ -34,15 +34,15 @@ export interface BatchCheck {
   /** The number of rows that an earlier run paid or submitted. */
   readonly settled: number;
   readonly earlier: readonly SettledRow[];
-  /** The latest run with rows of this file, which this run continues. */
+  /** The latest earlier run with rows of this file, which the present run continues. */
   readonly run: string | undefined;
   readonly payees: readonly PayeeRow[];
-  /** The columns that the rows have. */
+  /** The columns that occur in at least one row. */
   readonly columns: readonly string[];
   readonly problems: readonly Problem[];
   /** The totals of the unpaid rows, without fees. */
   readonly totals: readonly BatchTotal[];
-  /** The unpaid rows, if they are few enough for quotes. */
+  /** The unpaid rows, or undefined if there are too many to quote each row. */
   readonly quotable: readonly PlannedRow[] | undefined;
 }
 
@@ -50,8 +50,8 @@ export interface BatchCheck {
 export interface SettledRow {
   readonly line: number;
   /**
-   * Whether svcpay derived the reference from the payment. An equal row next month has the same
-   * derived reference.
+   * Whether svcpay derived the reference from the payment, so that an equal row next month has the
+   * same reference.
    */
   readonly isDerived: boolean;
   /** When the row was submitted, in epoch ms. */
@@ -59,20 +59,22 @@ export interface SettledRow {
 }
 
 /**
- * The age in ms after which a paid row without a reference may be meant as a new payment. svcpay
- * pays equal rows without references only once per batch name.
+ * The age in ms after which a paid row without a reference may be meant as a new payment. Under one
+ * batch name, svcpay pays equal rows without references only once.
  */
 const sameRunMs = 7 * 86_400_000;
 
-/** Rows without a reference that were paid long ago, so they may be meant for a new run. */
+/**
+ * The rows without a reference that were paid so long ago that they may be meant as new payments.
+ */
 export const staleRows = ({ earlier }: BatchCheck, now: number): SettledRow[] =>
   earlier.filter(({ isDerived, at }) => isDerived && at < now - sameRunMs);
 
 export interface CheckDeps {
   readonly plan: (row: BatchRow) => Promise<PlannedRow>;
   /**
-   * Throws Failure for a destination that must not be paid, such as the account's own address.
-   * Called for unpaid rows.
+   * Checks the destination of an unpaid row. Throws Failure for a destination that must not be
+   * paid, such as the account's own address.
    */
   readonly vet: (row: PlannedRow) => Promise<void>;
   /**
@@ -118,7 +120,8 @@ export async function checkBatch(
       problems.push(planned);
       continue;
     }
-    // A failure to read the journal ends the check, because it is not a problem of the row.
+    // A failure to read the journal ends the check of the batch, because such a failure is not a
+    // problem of the row.
     const payments = await deps.alike(planned.ref);
     const payment = payments.find(({ ref }) => ref === planned.ref);
     const state = await orProblem(row.line, () => stateOf(planned, payment, payments, deps));
@@ -164,12 +167,12 @@ const paidAt = ({ attempts, openedAt }: Payment): number =>
   Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? openedAt));
 
 interface EarlierRows {
-  /** The earlier rows, by their reference in lower case and without blanks. */
+  /** The rows before this row, by their reference in lower case and without blanks. */
   readonly lineOfRef: Map<string, Pick<PlannedRow, 'line' | 'ref'>>;
   readonly lineOfInvoice: Map<string, number>;
 }
 
-/** Throws Failure `usage` for a row that repeats an earlier row. */
+/** Throws Failure `usage` for a row that repeats an earlier row of the file. */
 function checkNew(
   { line, ref, named, order }: PlannedRow,
   { lineOfRef, lineOfInvoice }: EarlierRows,
@@ -220,7 +223,10 @@ async function stateOf(
   return { settled };
 }
 
-/** Throws Failure `usage` if the reference belongs to a different payment. */
+/**
+ * Whether an earlier run has paid or submitted the payment. Throws Failure `usage` if the row's
+ * reference belongs to a different payment.
+ */
 function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
   if (paysSameInvoice(order, payment)) return true;
   const mayChange = isReferenceFree(payment) || decodeOrder(payment.request).isImported === true;
@@ -230,8 +236,8 @@ function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
 }
 
 /**
- * Whether a row pays the same invoice as a payment. After the invoice of a `bitcoin:` URI has
- * expired, svcpay plans the URI on-chain, although the invoice was paid.
+ * Whether a row pays the same invoice as a payment. svcpay plans a `bitcoin:` URI on-chain after
+ * its invoice has expired, even if that invoice was paid.
  */
 const paysSameInvoice = ({ idempotencyKey }: PlannedRow['order'], payment: Payment): boolean =>
   idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
@@ -288,7 +294,7 @@ function inEachCurrency(totals: readonly BatchTotal[]): Money[] {
   return [...sums].map(([ccy, value]) => ({ ccy, value }));
 }
 
-/** Describes the wallets that cannot cover the known amounts. */
+/** Describes each wallet whose balance does not cover the known amounts of the rows. */
 export function shortOf(
   totals: readonly BatchTotal[],
   available: (ccy: string) => Money | undefined,

@@ -1,5 +1,5 @@
-// Compares the rows of a batch with earlier runs and with each other. Pure: takes rows and history,
-// returns remarks.
+// Compares the rows of a batch with earlier runs and with each other. Pure: takes rows and earlier
+// runs, and returns remarks.
 import Big from 'big.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { accountKey, payeeKey, payeeName, type PaidRow, type PayeeRow } from './payee.js';
@@ -23,12 +23,12 @@ export type RemarkKind =
 
 export interface BatchRemark {
   readonly kind: RemarkKind;
-  /** The line of the payee, or null for a payee that the file lacks. */
+  /** The line of the payee in the file, or null for a payee that the file lacks. */
   readonly line: number | null;
   readonly payee: string;
   readonly before: string | null;
   readonly now: string | null;
-  /** A note in words, such as `ten times as much`. */
+  /** A description of the change, such as `ten times as much`. */
   readonly note: string | null;
 }
 
@@ -37,7 +37,7 @@ export const needsAcceptance = ({ kind }: BatchRemark): boolean =>
   kind === 'account-changed' || kind === 'institution-changed' || kind === 'row-twice';
 
 export interface Comparison {
-  /** The latest run with at least half of its payees among the rows. */
+  /** The latest run of which the file has at least half of the payees. */
   readonly last: PastRun | undefined;
   readonly remarks: readonly BatchRemark[];
 }
@@ -76,8 +76,8 @@ function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
 }
 
 /**
- * The payee key and the account key of a row. If only one of both keys matches an earlier row, the
- * payee or the account has changed.
+ * The payee key and the account key of a row. If only the payee key or only the account key matches
+ * an earlier row, the account or the payee has changed.
  */
 const keysOf = (row: PaidRow): string[] =>
   [payeeKey(row), accountKey(row)].flatMap((key) => key ?? []);
@@ -180,8 +180,8 @@ const place = (row: PaidRow): string =>
   [row.account ?? '', bank(row)].filter((part) => part !== '').join(' · ');
 
 /**
- * Compares the amount with the closest earlier amount to the payee, if possible to the same
- * account.
+ * Compares the row's amount with the closest amount that an earlier run paid to the payee, if
+ * possible to the same account.
  */
 function amountChange(row: PayeeRow, earlier: readonly PaidRow[], factor: Big): BatchRemark[] {
   const same = earlier.filter((each) => accountKey(each) === accountKey(row));
@@ -202,7 +202,7 @@ function amountChange(row: PayeeRow, earlier: readonly PaidRow[], factor: Big): 
 
 const amountOf = ({ ccy, amount }: PaidRow): string => formatAmount(money(ccy, amount));
 
-/** The ratio of two amounts, at least 1. */
+/** The larger amount divided by the smaller amount. */
 function ratio({ amount: one }: PaidRow, { amount: other }: PaidRow): Big {
   const [a, b] = [new Big(one), new Big(other)];
   if (a.eq(0) || b.eq(0)) return new Big(a.eq(b) ? 1 : Number.MAX_SAFE_INTEGER);
@@ -218,7 +218,10 @@ function timesText(times: Big, isMore: boolean): string {
   return isMore ? `${text} times as much` : `${text} times less`;
 }
 
-/** Reports rows that differ only in their references, and accounts under two names. */
+/**
+ * Reports rows of the file that differ only in their references, and accounts that occur under two
+ * names.
+ */
 function within(rows: readonly PayeeRow[]): BatchRemark[] {
   const firstOf = new Map<string, PayeeRow>();
   const namedFirst = new Map<string, PayeeRow>();

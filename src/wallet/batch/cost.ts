@@ -1,5 +1,5 @@
-// Calculates the cost of a batch before approval, including fees. The limit on a long batch is the
-// sum of its amounts and highest fees.
+// Calculates the cost of a batch before approval, including fees. For a batch with too many rows to
+// quote, a person approves the amounts plus the highest fee per row.
 import Big from 'big.js';
 import pLimit from 'p-limit';
 import type { Rates } from '../../api/types.js';
@@ -9,7 +9,7 @@ import { knownAmounts } from '../limits/limits.js';
 import { findRate } from '../quote/rates.js';
 import type { PlannedRow } from './plan.js';
 
-/** The most rows of a batch that are quoted before the batch is paid. */
+/** The largest number of rows for which svcpay quotes each row before it pays the batch. */
 export const mostQuoted = 100;
 
 /** The amount that the row itself states. */
@@ -27,7 +27,7 @@ export interface BatchTotal {
 /** The debit of one wallet. */
 export interface Cost {
   readonly ccy: string;
-  /** The total of the wallet. Includes fees, unless `isEstimate`. */
+  /** The total debit of the wallet, which includes fees unless `isEstimate` is set. */
   readonly total: Big;
   /** The fees of the wallet, or null in an estimate. */
   readonly fees: Big | null;
@@ -42,15 +42,15 @@ export interface RowCost {
 }
 
 export interface Quoted {
-  /** The costs by wallet. Empty if no row can be quoted. */
+  /** The costs by wallet, or an empty list if the service quotes no row. */
   readonly costs: readonly Cost[];
-  /** The costs by line. */
+  /** The quoted costs of the rows, by line number. */
   readonly rows: ReadonlyMap<number, RowCost>;
-  /** The rows that could not be quoted, with the reasons. */
+  /** The rows that the service did not quote, with the reasons. */
   readonly refused: readonly { readonly row: PlannedRow; readonly failure: Failure }[];
 }
 
-/** Kinds of failure that are temporary or that concern the whole batch. */
+/** Kinds of failure that end the quoting, because they are temporary or concern the whole batch. */
 const ending: ReadonlySet<FailureKind> = new Set([
   'temporary',
   'authentication',
@@ -59,8 +59,8 @@ const ending: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /**
- * Quotes all rows. Throws errors that concern all rows, such as a network failure. `refused`
- * contains the refusals of single rows.
+ * Quotes all rows. The result's `refused` contains the refusals of single rows. Throws errors that
+ * concern all rows, such as a network failure.
  */
 export async function quoteCost(
   rows: readonly PlannedRow[],
@@ -99,7 +99,8 @@ function costsOf(rows: readonly RowCost[]): Cost[] {
 }
 
 /**
- * Estimates the debit of each wallet at these rates, without fees. Omits a wallet without a rate.
+ * Estimates the debit of each wallet at these rates, without fees. The estimate omits a wallet if
+ * the service lacks a rate for one of the wallet's amounts.
  */
 export function estimateCost(totals: readonly BatchTotal[], rates: Rates): Cost[] {
   const wallets = [...new Set(totals.map(({ from }) => from))];
@@ -163,7 +164,7 @@ export class Ceiling {
     this.#left = new Map(costs.map(({ ccy, total }) => [ccy, total]));
   }
 
-  /** Adds a row's total. Returns false if the sum would exceed the approved total. */
+  /** Adds a row's total to the sum, or returns false if the sum would exceed the approved total. */
   take({ ccy, value }: Money): boolean {
     const left = this.#left.get(ccy);
     if (left === undefined || value.gt(left)) return false;
@@ -171,7 +172,7 @@ export class Ceiling {
     return true;
   }
 
-  /** Subtracts the total of a row that was not paid. */
+  /** Subtracts the total of an unpaid row from the sum. */
   release({ ccy, value }: Money): void {
     this.#left.set(ccy, value.plus(this.#left.get(ccy) ?? 0));
   }

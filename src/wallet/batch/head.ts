@@ -3,16 +3,16 @@
 import { clip } from '../../formats/text.js';
 
 export interface Columns {
-  /** The names that the header may contain, in any order and letter case. */
+  /** The column names that the header may contain, in any order and letter case. */
   readonly names: ReadonlySet<string>;
-  /** The columns of a result file with the outcome of a row. */
+  /** The columns of a result file that describe the outcome of a row. */
   readonly ofResult: ReadonlySet<string>;
-  /** Whether to ignore unknown columns. */
+  /** Whether svcpay ignores columns with unknown names. */
   readonly ignoreOthers: boolean;
 }
 
 export interface Head {
-  /** The column names by position. Undefined for an ignored column. */
+  /** The column names by position, with undefined for an ignored column. */
   readonly names: readonly (string | undefined)[];
   /** Whether the file is a result file, whose cells were made safe for spreadsheets. */
   readonly isResult: boolean;
@@ -22,7 +22,7 @@ export interface Head {
   readonly size: number;
 }
 
-/** A valid header, or its first problem in words. */
+/** Reads the header, or returns its first problem in words. */
 export function readHead(record: readonly string[], columns: Columns): Head | string {
   const head = record.map((name) => name.trim().toLowerCase());
   const size = head.findLastIndex((name) => name !== '') + 1;
@@ -67,7 +67,7 @@ function headerError(
     : `The column "to" is missing. There are: ${allNames}.`;
 }
 
-/** The names that other programs give to these columns. */
+/** The names that other programs give to columns of a batch file, with svcpay's own names. */
 const otherNames: Readonly<Record<string, string>> = {
   reference: 'ref',
   id: 'ref',
@@ -83,8 +83,8 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * The column that a misspelled name, or a name from another program, means. svcpay never ignores a
- * column with a misspelled name.
+ * Returns the column that a misspelled name, or a name from another program, means. svcpay never
+ * ignores a column with a misspelled name.
  */
 function meant(name: string, { names }: Columns): string | undefined {
   const plain = name.replaceAll(/[\s-]+/g, '_');

@@ -15,7 +15,7 @@ const paidSchema = v.object({
   /** The payee's name in the file or the address book. */
   name: v.nullable(v.string()),
   /**
-   * The account of the payee. Null for a destination that can be paid only once, such as an
+   * The account of the payee, or null for a destination that can be paid only once, such as an
    * invoice.
    */
   account: v.nullable(v.string()),
@@ -28,7 +28,7 @@ const paidSchema = v.object({
 /** A row as the journal stores it. */
 export type PaidRow = v.InferOutput<typeof paidSchema>;
 
-/** A row of the file, for the comparison. */
+/** A row of the file, as svcpay compares it with earlier runs. */
 export interface PayeeRow extends PaidRow {
   readonly ref: string;
   /** The wallet that pays. */
@@ -59,13 +59,13 @@ export function payeeRow(row: PlannedRow, settled: boolean): PayeeRow {
   };
 }
 
-/** A digest of the payment and its note. */
+/** A digest of the row's payment and note. */
 const contentOf = ({ order }: PlannedRow): string =>
   createHash('sha256')
     .update(JSON.stringify([fingerprint(order), order.body.note ?? '']))
     .digest('base64url');
 
-/** The mark of the payment in the journal. */
+/** The batch run and the row that the journal stores with a payment. */
 export const markOf = (run: string, row: PlannedRow): BatchMark => {
   const {
     ref: _ref,
@@ -79,7 +79,10 @@ export const markOf = (run: string, row: PlannedRow): BatchMark => {
 
 const writtenSchema = v.pipe(v.string(), v.parseJson(), paidSchema);
 
-/** Reads a row from the journal. Undefined for a row of a different version. */
+/**
+ * Reads a row from the journal, or returns undefined for a row in the format of a different
+ * version.
+ */
 export function readPaidRow(text: string): PaidRow | undefined {
   const read = v.safeParse(writtenSchema, text);
   return read.success ? read.output : undefined;

@@ -22,17 +22,19 @@ export interface PlannedRow {
   readonly to: string;
   readonly amount: string;
   /**
-   * Whether the payment settles within hours or days, so svcpay does not wait for the settlement.
+   * Whether a payment of this method settles only after hours or days, so that svcpay does not wait
+   * for the settlement.
    */
   readonly slow: boolean;
 }
 
 /**
  * The reference of a row whose reference cell is empty. svcpay derives the reference from
- * destination, amount and the name of the batch. The file, its path and the order of its rows do
- * not matter, so a file that was moved, sorted, fixed or piped in again pays no row twice. The
- * note, the paying wallet and the spelling of the amount do not change the reference either. An
- * invoice, which can be paid only once, has its usual reference.
+ * destination, amount and the name of the batch. The path of the file and the order of its rows do
+ * not change the reference, so svcpay pays no row twice from a file that was moved, sorted, fixed
+ * or piped in again. The note, the paying wallet and the spelling of the amount do not change the
+ * derived reference. A row with an invoice, which can be paid only once, has the reference that
+ * svcpay derives from every invoice.
  */
 export function derivedRef(order: Order, name: string): string {
   if (order.idempotencyKey !== null) return invoiceReference(order.idempotencyKey);

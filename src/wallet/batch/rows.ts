@@ -1,5 +1,5 @@
-// Reads a batch file as rows with their line numbers. The file is a stream, with one row in memory
-// at a time.
+// Reads a batch file as rows with their line numbers. svcpay reads the file as a stream, with one
+// row in memory at a time.
 import { once } from 'node:events';
 import { parse } from 'csv-parse';
 import { Failure } from '../../formats/failure.js';
@@ -13,7 +13,7 @@ export interface BatchRow {
   readonly cells: Readonly<Record<string, string>>;
 }
 
-/** A problem of a line. A problem at line 0 concerns the whole batch. */
+/** A problem in a line of the batch file. A problem at line 0 concerns the whole batch. */
 export interface Problem {
   readonly line: number;
   readonly column?: string | undefined;
@@ -21,7 +21,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The refusal of one cell. */
+/** The refusal of one cell, with the name of its column. */
 export class CellFailure extends Failure {
   readonly column: string;
 
@@ -42,7 +42,8 @@ interface Read {
 }
 
 /**
- * Reads CSV with a header. An unreadable row becomes a problem, and reading continues if possible.
+ * Reads CSV with a header. For an unreadable row, yields a problem, and then reads the next row if
+ * possible.
  */
 export async function* readRows(
   source: AsyncIterable<Buffer>,
@@ -89,7 +90,10 @@ async function* records({ bytes, separator, firstLine }: Separated): AsyncGenera
   }
 }
 
-/** Feeds the parser. Respects the parser's back-pressure and its early end. */
+/**
+ * Passes the file to the parser. Waits while the parser's buffer is full, and stops if the parser
+ * ends early.
+ */
 async function feed(
   source: AsyncIterable<Buffer>,
   parser: ReturnType<typeof parse>,
@@ -127,7 +131,7 @@ function readRow(
     return { line, kind: 'usage', message: `${names[broken] ?? ''} is not UTF-8 text.` };
   const cells = names.flatMap((name, index): [string, string][] => {
     const cell = isResult ? fromPlainCell(record[index] ?? '') : (record[index] ?? '');
-    // Does not trim a reference, because references are compared exactly.
+    // Trims every cell except a reference, because svcpay compares references exactly.
     return name === undefined || cell.trim() === ''
       ? []
       : [[name, name === 'ref' ? cell : cell.trim()]];
@@ -136,8 +140,8 @@ function readRow(
 }
 
 /**
- * Converts the cells of a result file to those of a batch file. In a result file, `to` may be the
- * account of a payout.
+ * Converts the cells of a result file to the cells of a batch file. The cell `to` of a result file
+ * may contain the account of a payout.
  */
 function asInput({ to, ...cells }: BatchRow['cells']): BatchRow['cells'] {
   const isPayout = cells['acct_num'] !== undefined || cells['recipient'] !== undefined;
@@ -153,8 +157,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * The problem for an error of csv-parse. After an error of csv-parse, the rest of the file cannot
- * be read.
+ * The problem to report for an error of csv-parse. After such an error, svcpay cannot read the rest
+ * of the file.
  */
 function unreadable(error: unknown): Problem {
   if (!(error instanceof Error) || !('code' in error) || !('lines' in error)) throw error;
@@ -166,7 +170,7 @@ function unreadable(error: unknown): Problem {
   };
 }
 
-/** Turns a refusal into a problem. Rethrows other errors. */
+/** Converts the refusal of a row to a problem in its line. Rethrows other errors. */
 export function problemOf(line: number, error: unknown): Problem {
   if (!(error instanceof Failure) || (error.kind !== 'usage' && error.kind !== 'limit'))
     throw error;
@@ -174,7 +178,8 @@ export function problemOf(line: number, error: unknown): Problem {
     line,
     column: error instanceof CellFailure ? error.column : undefined,
     kind: error.kind,
-    // If the message begins with an address, the address keeps its letter case.
+    // Capitalizes the message, except an address at its beginning, because letter case matters in
+    // an address.
     message: error.message.replace(
       /^Not sent: ([a-z](?=[a-z]* ))?/,
       (_, first?: string) => first?.toUpperCase() ?? '',
@@ -182,7 +187,7 @@ export function problemOf(line: number, error: unknown): Problem {
   };
 }
 
-/** Adds the name of the column to a refusal. */
+/** Reads a cell, and adds the name of the column to a refusal. */
 export function inColumn<T>(column: string, read: () => T): T {
   try {
     return read();
@@ -192,7 +197,7 @@ export function inColumn<T>(column: string, read: () => T): T {
 }
 
 interface Separated {
-  /** The file without its `sep=` line. */
+  /** The content of the file without its `sep=` line. */
   readonly bytes: AsyncIterable<Buffer>;
   readonly separator: string;
   /** The number of the line with which `bytes` begins. */
@@ -229,7 +234,10 @@ async function openSeparated(source: AsyncIterable<Buffer>, longest: number): Pr
   return { bytes: bytes(), separator, firstLine: named === null ? 1 : 2 };
 }
 
-/** Whether two lines are complete, because the first line may name the separator. */
+/**
+ * Whether the first two lines are complete. The first line may name the separator, so that the
+ * second line is the header.
+ */
 function hasHead(start: Buffer): boolean {
   const whole = start.toString('latin1').split('\n').slice(0, -1);
   return whole.filter((line) => line.trim() !== '').length >= 2;

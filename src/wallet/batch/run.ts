@@ -13,8 +13,9 @@ import { markOf } from './payee.js';
 import type { PlannedRow } from './plan.js';
 
 /**
- * The outcome of a row. `paid`: settled. `sent`: accepted by the service, but not awaited.
- * `unknown`: submitted without a known outcome. `failed`: not paid.
+ * The outcome of a row. A `paid` row has settled. The service accepted a `sent` row, but svcpay did
+ * not wait for its settlement. An `unknown` row was submitted, and its outcome is unknown. A
+ * `failed` row was not paid.
  */
 export type RowResult = 'paid' | 'sent' | 'unknown' | 'failed';
 
@@ -26,40 +27,42 @@ export interface RowOutcome {
   readonly txnId: string | null;
   readonly txnState: string | null;
   /**
-   * When the row settled, in epoch ms. Null if the row has not settled, or if the service does not
-   * report the time.
+   * The time in epoch ms at which the row settled, or null if the row has not settled or the
+   * service does not report the time.
    */
   readonly settledAt: number | null;
-  /** The debit, including fees. Undefined if the debit is unknown. */
+  /** The debit including fees, or undefined if the debit is unknown. */
   readonly total: Money | undefined;
   readonly failure: Failure | undefined;
-  /** Whether the row would have exceeded the approved total. */
+  /**
+   * Whether svcpay did not pay the row because the batch would have exceeded the approved total.
+   */
   readonly exceeded?: boolean;
 }
 
 export interface BatchOptions {
   readonly concurrency: number;
-  /** Whether a failure keeps further rows from starting. */
+  /** Whether svcpay starts no further rows after a failure. */
   readonly stopOnError: boolean;
   /**
-   * Whether to wait for the settlement of rows. If undefined, svcpay waits only for methods that
+   * Whether to wait for the settlement of each row, or undefined to wait only for methods that
    * settle in seconds.
    */
   readonly wait: boolean | undefined;
   /** The longest wait for the settlement of a row, in ms. */
   readonly waitTimeout: number;
   readonly retry: boolean;
-  /** The terms of a row, depending on its paying wallet. */
+  /** Returns the limits on the cost of a row, by the currency of the paying wallet. */
   readonly terms: (ccy: string) => PaymentTerms;
-  /** The batch run of the payments. */
+  /** The name of the batch run to which the payments belong. */
   readonly run: string;
-  /** The approved total. Undefined if the approval covers every cost within the terms. */
+  /** The approved total, or undefined if the approval covers every cost within the terms. */
   readonly ceiling?: Ceiling | undefined;
 }
 
 export interface BatchDeps {
   readonly payment: Omit<PaymentDeps, 'approve' | 'on'>;
-  /** A signal that keeps further rows from starting. Rows in flight continue. */
+  /** The signal after which no further rows start, while rows in flight continue. */
   readonly stop: AbortSignal;
   readonly on: (outcome: RowOutcome) => void;
   /** Called just before a row is submitted. */
@@ -68,14 +71,15 @@ export interface BatchDeps {
 }
 
 /**
- * The number of rows per concurrent request. Rows also wait between their requests, so more rows
- * than requests run at a time. `concurrency` limits the requests that create and confirm payments.
+ * The number of rows that svcpay pays at the same time for each concurrent request. A row often
+ * waits between its requests, so more rows than requests run at a time. `concurrency` limits the
+ * requests that create and confirm payments.
  */
 const rowsPerRequest = 2;
 
 /**
- * Pays the rows. Once all rows in flight have ended, resolves with whether the end of the file was
- * reached, or rejects with an error that does not concern a single row, such as an unreadable file.
+ * Pays the rows. Once all started rows have ended, resolves with whether svcpay reached the end of
+ * the file. Rejects with an error that concerns more than a single row, such as an unreadable file.
  */
 export async function runBatch(
   rows: AsyncIterable<PlannedRow>,
@@ -151,7 +155,7 @@ async function payRow(
     const earlier = await paidBefore(row, deps);
     if (earlier !== undefined) return earlier;
     const txn = await pay(request, waitFor(row, options), payment);
-    // Another process may have paid and recorded the row since the check.
+    // Another process may have paid and recorded the row since svcpay checked the batch.
     total ??= await approvedTotal(row, deps).catch(() => undefined);
     return outcomeOf(row, txn, isSubmitted, total);
   } catch (error) {
@@ -169,7 +173,7 @@ async function payRow(
   }
 }
 
-/** The outcome of a row that a different run paid or is paying. */
+/** The outcome of a row, by the state of its transaction. */
 function outcomeOf(
   row: PlannedRow,
   { txnId, txnState, sourceReq, destReq }: Transaction,
@@ -190,7 +194,7 @@ function outcomeOf(
   };
 }
 
-/** Approves rows until the approved total is used up. */
+/** Approves quotes of rows until the approved total is used up. */
 function askingCeiling(ceiling: Ceiling | undefined) {
   let taken: Money | undefined;
   let refusal: Failure | undefined;
@@ -283,7 +287,7 @@ async function paidBefore(
   };
 }
 
-/** The approved total of an attempt that a different run submitted and this run follows. */
+/** The approved debit of a row that a different run submitted and whose outcome this run awaits. */
 async function approvedTotal(
   row: PlannedRow,
   { payment: { journal, scope } }: BatchDeps,

@@ -1,12 +1,15 @@
-// The seal of a batch: a digest that covers the whole payment. One person can check a file and
-// another person can then pay it. Pure.
+// Calculates the seal of a batch: a digest that covers the rows, totals and terms. With the seal,
+// one person can check a file and another person can pay exactly that file. Pure.
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
 import type { PayeeRow } from './payee.js';
 
-/** The sealed content, with which svcpay names the rows that differ. */
+/**
+ * The content that the seal covers, which svcpay stores so that it can name the rows that differ
+ * later.
+ */
 export const sealedSchema = v.object({
   /** The paying account, and the highest fee and loss per row, as text. */
   terms: v.optional(v.record(v.string(), v.string()), {}),
@@ -32,8 +35,7 @@ function totalsOf(rows: readonly PayeeRow[]): Record<string, string> {
 }
 
 /**
- * Calculates the digest, which does not depend on the order of the rows or on the format of the
- * file.
+ * Calculates the seal, which does not depend on the order of the rows or on the format of the file.
  */
 export function sealOf({ rows, terms, totals }: Sealed): string {
   const canonical = [
@@ -49,8 +51,8 @@ export function sealOf({ rows, terms, totals }: Sealed): string {
 const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 
 /**
- * The differences from the sealed rows, with their lines. Empty if the differences cannot be
- * determined.
+ * Describes the differences from the sealed rows, with their lines. Returns an empty list if the
+ * sealed content is unavailable.
  */
 export function unsealed(now: Sealed, sealed: Sealed | undefined): string[] {
   if (sealed === undefined) return [];

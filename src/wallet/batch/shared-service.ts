@@ -7,8 +7,10 @@ import type { PaymentService } from '../payment/contract.js';
 const freshMs = 2_000;
 
 /**
- * Shares a recent balance. A balance that is a few seconds old suffices, because svcpay uses the
- * balance only to avoid requests that must fail. Only the first caller waits for the response.
+ * Returns a service whose payments share a recent balance. A balance that is a few seconds old
+ * suffices, because svcpay uses the balance only to avoid requests that must fail. Only the first
+ * caller of `wallets` waits for the response. Every later caller gets the previous balance while
+ * svcpay reads a new balance.
  * @param concurrency the most create requests and confirmations in flight
  */
 export function sharedService(
@@ -23,7 +25,7 @@ export function sharedService(
     readAt = now();
     const reading = service.wallets();
     const before = latest;
-    // A failed read leaves the previous result in place.
+    // After a failed read, the previous balance stays in use.
     reading.then(
       () => (latest = reading),
       () => (latest = before),

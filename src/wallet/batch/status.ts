@@ -7,8 +7,9 @@ import { status, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/orders.js';
 
 /**
- * The states of a row. `returned`: the row was paid, and the service later reports a failure.
- * `underpaid`: less arrived than ordered. `ended`: the service does not report whether money moved.
+ * The states of a row. For a `returned` row, the service reports a failure after the payment. For
+ * an `underpaid` row, less arrived than ordered. For an `ended` row, the service does not report
+ * whether money moved.
  */
 export const rowStates = [
   'returned',
@@ -25,7 +26,8 @@ export type RowState = (typeof rowStates)[number];
 
 /**
  * Determines the state of a row.
- * @param txn the transaction in the service's list; undefined if the list was not read
+ * @param txn the row's transaction in the service's list, or undefined if svcpay did not read the
+ * list
  */
 export function rowState(
   payment: Payment | undefined,
@@ -40,8 +42,8 @@ export function rowState(
   if (paymentStatus === 'open' || paymentStatus === 'abandoned') return 'not-started';
   if (paymentStatus === 'error' || txn?.txnState === 'error') return 'ended';
   if (paymentStatus === 'failed') return 'failed';
-  // The service may report a later state than the journal has. After submission, an expired
-  // transaction proves nothing.
+  // The service may report a later state than the journal has. An expired transaction does not
+  // prove that a submitted payment moved no money.
   if (txn?.txnState === 'completed') return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
   return paymentStatus === 'in-flight' && txn !== undefined && isFinal(txn.txnState)
     ? endedState(txn.txnState)
@@ -51,7 +53,10 @@ export function rowState(
 const endedState = (txnState: string): RowState =>
   txnState === 'failed' || txnState === 'rejected' ? 'failed' : 'unknown';
 
-/** Whether less settled than ordered, although the fees were not deducted from the amount. */
+/**
+ * Whether less money arrived than the order requested, although the order does not deduct the fees
+ * from that amount.
+ */
 function isUnderpaid(
   { request }: Payment,
   txn: Pick<ListedTransaction, 'destReq'> | undefined,

@@ -9,7 +9,7 @@ export interface BatchTally {
   readonly results: Readonly<Record<RowResult, number>>;
   /** The number of rows that an earlier run paid. */
   readonly before: number;
-  /** The debits of this run by currency, including fees. */
+  /** The total debit of this run by currency, including fees. */
   readonly spent: ReadonlyMap<string, Big>;
   /** The kinds of the rows' failures. */
   readonly kinds: ReadonlySet<FailureKind>;
@@ -49,11 +49,12 @@ export const hasMoved = ({ results, before }: BatchTally): boolean =>
 const again = { hint: 'Run the same command again. It continues the batch and pays no row twice.' };
 
 /**
- * The failure of an incomplete batch. The failure is `pending` if an outcome is unknown. After an
- * interruption, the failure is `pending` if this run submitted a payment, otherwise `interrupted`.
- * In other cases, the failure has the kind of all failed rows, or `payment-failed` if the kinds
- * differ. After a submission, `partly` replaces a kind that promises that no money moved.
- * @param complete whether the end of the file was reached
+ * The failure of an incomplete batch. The failure is `pending` if the outcome of a row is unknown.
+ * After an interruption, the failure is `pending` if this run submitted a payment, otherwise
+ * `interrupted`. If rows failed, the failure has the kind of the failed rows, or `payment-failed`
+ * if their kinds differ. If this run submitted a payment, `partly` replaces a kind that promises
+ * that no money moved.
+ * @param complete whether svcpay reached the end of the file
  */
 export function failureOf(
   tally: BatchTally,
@@ -92,7 +93,10 @@ export function failureOf(
   );
 }
 
-/** Kinds of failure that promise that no money moved, with their replacements. */
+/**
+ * Kinds of failure that promise that no money moved, with the kinds that replace them after a
+ * submission.
+ */
 const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
   usage: 'payment-failed',
   interrupted: 'payment-failed',
@@ -101,7 +105,8 @@ const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
 };
 
 /**
- * Converts a failure of the batch itself, such as an unreadable file, after a row was submitted.
+ * Converts an error that ended the batch, such as an unreadable file, to a failure that takes
+ * submitted rows into account.
  */
 export function faultFailure(fault: unknown, tally: BatchTally, rows: number): Failure | undefined {
   if (fault === undefined) return undefined;

@@ -1,6 +1,6 @@
 // Checks whether a response from the service matches the order. Pure: takes an order and the
-// response, and throws a refusal if they differ. Compares currencies, methods, amounts, the
-// parties, and every name of the destination.
+// response, and throws a refusal if the order and the response differ. Compares currencies,
+// methods, amounts, the parties, and every field that identifies the destination.
 import Big from 'big.js';
 import { deductions } from '../../api/reading/transaction.js';
 import { misread, type RequestSide, type Transaction } from '../../api/types.js';
@@ -14,7 +14,7 @@ import type { Order } from './orders.js';
 
 /**
  * Compares the transaction in a response with the order, whatever its state. Throws Failure
- * `refused` if they differ.
+ * `refused` if the transaction differs from the order.
  * @param account the account to which the transaction must belong, if the response has one
  */
 export function checkEcho(order: Order, txn: Transaction, account?: string): void {
@@ -41,7 +41,10 @@ export function echoes(order: Order, txn: Transaction, account: string): boolean
   }
 }
 
-/** The fields that decide how much money goes where. svcpay ignores other unreadable fields. */
+/**
+ * The fields that decide how much money goes to whom. svcpay ignores an unreadable field that is
+ * not in this list.
+ */
 const deciding = [
   'accountId',
   'ccy',
@@ -77,7 +80,8 @@ const accountDifference = (
     : different('the account', accountId, account);
 
 /**
- * Whether a transaction belongs to the account. A list may include the transactions of subaccounts.
+ * Whether a transaction belongs to the account. The service's list of transactions may include the
+ * transactions of subaccounts.
  */
 export const isOfAccount = (
   { accountId }: Pick<Transaction, 'accountId'>,
@@ -114,8 +118,8 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   const answered: Fields = given.reqDetails ?? {};
   for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
     const got = answered[field];
-    // The name of the institution may be missing, because the code decides the recipient. A
-    // different home may have created the transaction without the institution's name.
+    // The response may omit the institution's name, because the institution's code decides the
+    // recipient. A different home may have created the transaction without the institution's name.
     if (field === 'institutionName' && got == null) continue;
     if (!sameText(got, wanted)) return different(field, got, wanted);
     const resolved = (otherNames[field] ?? []).find(
@@ -126,7 +130,7 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   return undefined;
 }
 
-/** The details that decide who gets the money. */
+/** The `reqDetails` fields that decide who gets the money. */
 const targets = [
   'paymentRequest',
   'address',
@@ -140,8 +144,8 @@ const targets = [
 ] as const;
 
 /**
- * Describes the difference if the response has a destination that the order does not request. After
- * the confirmation, a service may add the invoice of an LNURL.
+ * Describes the difference if the response has a destination that the order does not request. A
+ * service may add the invoice to an LNURL payment after the confirmation.
  */
 function extraTarget(
   { method, reqDetails = {} }: AskedSide,
@@ -175,8 +179,8 @@ const different = (field: string, got: unknown, wanted: unknown): string =>
   `${field} is ${got === undefined || got === null ? 'missing' : shown(got)}, not ${shown(wanted)}`;
 
 /**
- * Whether two texts are equal. Invoices, LNURLs, Lightning Addresses and Bech32 addresses ignore
- * letter case. Every other text must be identical.
+ * Whether two texts are equal. The letter case of invoices, LNURLs, Lightning Addresses and Bech32
+ * addresses does not matter. Texts of every other kind must be identical.
  */
 function sameText(got: unknown, wanted: unknown): boolean {
   if (typeof got !== 'string' || typeof wanted !== 'string') return got === wanted;
@@ -186,8 +190,8 @@ function sameText(got: unknown, wanted: unknown): boolean {
 }
 
 /**
- * Describes the difference if the response has a different LNURL. Every field that names the LNURL
- * must mean the requested destination.
+ * Describes the difference if the response has a different LNURL. Every LNURL field in the response
+ * must have the requested destination.
  */
 function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const wanted = asked.reqDetails?.['address'];
@@ -222,9 +226,9 @@ function kycDifference(asked: AskedSide, given: RequestSide): string | undefined
 }
 
 /**
- * Describes the difference if the response has a different amount than the recipient must get. Also
- * checks an amount that the service computed, because the order of an invoice payment requests no
- * amount (rule 2).
+ * Describes the difference if the recipient would get a different amount than the order requires.
+ * The comparison includes an amount that the service computed, because the order of an invoice
+ * payment requests no amount (rule 2).
  */
 function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
   const { receives } = order;
@@ -235,8 +239,8 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   }
   const sent = givenFromWire(sourceReq.amtRequested);
   if (sourceReq.ccy !== receives.ccy || sent === undefined) return undefined;
-  // Accepts an amount with or without fees, because the specification does not define whether the
-  // computed side of a response includes the fees.
+  // Accepts the computed amount with or without fees, because the specification does not define
+  // whether the amount that the service computed includes the fees.
   const fees = (givenFromWire(sourceReq.servicepayFees) ?? new Big(0)).plus(
     givenFromWire(sourceReq.networkFees) ?? 0,
   );

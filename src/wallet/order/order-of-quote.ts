@@ -8,8 +8,8 @@ import { notObeyed } from './echo.js';
 import type { Order } from './orders.js';
 
 /**
- * Derives the order of a quote. Responses have both amounts, but svcpay uses only the amount that
- * the quote's method requires.
+ * Derives the order of a quote. The service's response has the amounts of both sides, but svcpay
+ * uses only the amount that an order with this method states.
  */
 export function orderOf(txn: Transaction): Order {
   const { note, deductNetworkFeesFromDest } = txn;
@@ -41,8 +41,8 @@ export function orderOf(txn: Transaction): Order {
 }
 
 /**
- * Reads a side with currency and method. Throws Failure `refused` if the currency or the method is
- * missing, because an incomplete quote must not be confirmed.
+ * Reads one side of a quote, with its currency and method. Throws Failure `refused` if the currency
+ * or the method is missing, because an incomplete quote must not be confirmed.
  */
 function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Transaction) {
   if (typeof ccy === 'string' && typeof method === 'string') return { ...side, ccy, method };
@@ -50,8 +50,8 @@ function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Tr
 }
 
 /**
- * Whether an order states the amount of the source and of the destination, by destination method
- * (endpoint 6, rules 2 to 8).
+ * For each destination method, whether an order states the source amount and whether it states the
+ * destination amount (endpoint 6, rules 2 to 8).
  */
 const amountSides: Readonly<Record<string, readonly [source: boolean, dest: boolean]>> = {
   lightning: [false, false],

@@ -1,4 +1,4 @@
-// Builds orders: the body of the create request of each kind of payment, by the rules of endpoint
+// Builds orders: the body of the create request for each kind of payment, by the rules of endpoint
 // 6. Stores an order in the journal as JSON with exact decimals, so that svcpay restores the order
 // completely after a crash.
 import type { CreateSide, CreateTransaction } from '../../api/types.js';
@@ -14,20 +14,27 @@ import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
 
 /** A requested payment that the service has not quoted yet. */
 export interface Order {
-  /** The kind in words, such as `send lightning`. */
+  /** The kind of the payment in words, such as `send lightning`. */
   readonly kind: string;
   readonly body: CreateTransaction;
   /** The key of a single-use destination, such as a payment hash. */
   readonly idempotencyKey: string | null;
-  /** The destination, for the allow-list. */
+  /** The destination, which svcpay compares with the allow-list. */
   readonly destination: string;
-  /** A second destination of the same payment: the address of the URI that contains the invoice. */
+  /**
+   * The payment's second destination: the address of the `bitcoin:` URI that contains the invoice.
+   */
   readonly alsoPays?: string | undefined;
-  /** The earliest possible time of the payment in epoch ms: the creation of an invoice. */
+  /**
+   * The earliest possible time of the payment in epoch ms, which is the creation of its invoice.
+   */
   readonly notBefore?: number | undefined;
   /** The latest possible time of the payment in epoch ms. */
   readonly expiresAt?: number | undefined;
-  /** The exact amount that the recipient must get, if the order defines that amount. */
+  /**
+   * The exact amount that the recipient must get, or undefined if the order does not define that
+   * amount.
+   */
   readonly receives: Money | undefined;
   /**
    * Whether the order comes from an imported payment and may be incomplete. svcpay creates no
@@ -39,8 +46,8 @@ export interface Order {
 const servicepay = 'servicepay';
 
 /**
- * Creates a send of an invoice. Neither side has the amount, because the invoice contains the
- * amount (rule 2).
+ * Creates a send of an invoice. Neither side of the order has an amount, because the invoice
+ * contains the amount (rule 2).
  */
 export function lightningOrder(invoice: Invoice, from: string): Order {
   return {
@@ -61,18 +68,21 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
 }
 
 /**
- * Creates a send to an LNURL. The amount is on the source side, in the currency of the paying
- * wallet (rule 3).
+ * Creates a send to an LNURL. The source side has the amount, in the currency of the paying wallet
+ * (rule 3).
  * @param address a Lightning Address or an LNURL, which the service resolves
  */
 export const lnurlOrder = (address: string, amount: Money): Order =>
   spendOrder('lnurl', 'BTC', address, amount);
 
-/** Creates an on-chain send. The amount, in BTC, is on the destination side (rule 5). */
+/** Creates an on-chain send. The destination side of the order has the amount, in BTC (rule 5). */
 export const onchainOrder = (address: string, amount: Money, from: string): Order =>
   addressOrder('onchain', address, amount, from);
 
-/** Takes the fees out of the amount, so that the recipient gets less. */
+/**
+ * Changes an order so that the service takes the fees out of the amount and the recipient gets
+ * less.
+ */
 export function deducting({ body, ...order }: Order): Order {
   return { ...order, body: { ...body, deductNetworkFeesFromDest: true } };
 }
@@ -82,15 +92,15 @@ export const usdtOrder = (address: string, amount: Money, from: string): Order =
   addressOrder('usdt', address, amount, from);
 
 /**
- * Creates a USDT send (rule 6) whose amount is on the source side (rule 1): the wallet is debited
- * the amount.
+ * Creates a USDT send (rule 6) with the amount on the source side (rule 1), so that the service
+ * debits exactly the amount.
  */
 export const usdtSpendOrder = (address: string, amount: Money): Order =>
   spendOrder('usdt', 'USDT', address, amount);
 
 /**
- * Creates an order whose amount is debited from the wallet. Within one currency, the recipient gets
- * the same amount.
+ * Creates an order that fixes the debit of the wallet. If both sides have the same currency, the
+ * recipient gets the debited amount.
  */
 function spendOrder(rail: Rail, ccy: string, address: string, spent: Money): Order {
   return {
@@ -105,7 +115,7 @@ function spendOrder(rail: Rail, ccy: string, address: string, spent: Money): Ord
   };
 }
 
-/** Creates an order whose amount is the amount that arrives. */
+/** Creates an order that fixes the amount that arrives. */
 function addressOrder(rail: Rail, address: string, amount: Money, from: string): Order {
   return {
     kind: `send ${rail}`,
@@ -125,8 +135,8 @@ function addressOrder(rail: Rail, address: string, amount: Money, from: string):
 }
 
 /**
- * Creates a swap. Both methods are the internal wallet (rule 8), and the amount is on one side only
- * (rule 1).
+ * Creates a swap. The method of both sides is the internal wallet (rule 8), and only one side has
+ * the amount (rule 1).
  */
 export function swapOrder(from: string, to: string, amount: Money, side: 'source' | 'dest'): Order {
   return {
@@ -152,7 +162,7 @@ export function swapOrder(from: string, to: string, amount: Money, side: 'source
 }
 
 /**
- * Creates a receive. The amount is on the destination side, whose method is the internal wallet
+ * Creates a receive. The destination side has the amount, and its method is the internal wallet
  * (rule 4).
  */
 export function receiveBody(method: 'lightning' | 'on-chain', amount: Money): CreateTransaction {
@@ -230,7 +240,7 @@ export const recordOf = (
 });
 
 /**
- * Writes an order as text. Throws unless the text can be read back as an equal order, because a
+ * Writes an order as text. Throws if svcpay cannot read the text back as an equal order, because a
  * crash must not change a payment.
  */
 function encodeOrder(order: Order): string {
@@ -240,7 +250,10 @@ function encodeOrder(order: Order): string {
   return text;
 }
 
-/** Reads an order. Throws Failure `usage` if the text is not an order of this version. */
+/**
+ * Reads an order from its text. Throws Failure `usage` if the text is not an order in the format of
+ * this version.
+ */
 export function decodeOrder(text: string): Order {
   try {
     const { receives, ...order } = v.parse(orderSchema, withPresentNames(JSON.parse(text)));
@@ -257,7 +270,7 @@ export function decodeOrder(text: string): Order {
   }
 }
 
-/** Renames fields of journals of versions 1 to 3. */
+/** Renames fields of orders in journals of versions 1 to 3. */
 function withPresentNames(record: unknown): unknown {
   if (!isFields(record)) return record;
   const { onceKey, told, ...order } = record;
@@ -268,7 +281,7 @@ function withPresentNames(record: unknown): unknown {
   };
 }
 
-/** A text that is equal for equivalent orders, whatever their notes. */
+/** Returns a text that is equal for two orders of the same payment, even if their notes differ. */
 export const fingerprint = ({ body }: Order): string =>
   JSON.stringify(
     plain({
@@ -295,8 +308,9 @@ export function withoutListData({ reqDetails = {}, ...side }: CreateSide): Creat
 }
 
 /**
- * Whether the journal's payment matches the order. The fingerprint of an earlier version may cover
- * more fields, so svcpay also calculates a new fingerprint.
+ * Whether the journal's payment matches the order. The fingerprint in the journal may come from an
+ * earlier version of svcpay that covered more fields, so svcpay also compares newly calculated
+ * fingerprints.
  */
 export function isForOrder(
   payment: Pick<Payment, 'fingerprint' | 'request'>,
@@ -307,8 +321,8 @@ export function isForOrder(
 }
 
 /**
- * Writes a value with decimals as fixed text and keys in order, so that equal orders give equal
- * text.
+ * Converts a value to a form in which equal orders give equal text: decimals as fixed text, and
+ * keys in order.
  */
 function plain(value: unknown): unknown {
   if (value instanceof Big) return fixed(value);

@@ -1,5 +1,5 @@
 // Applies an event to a run: returns the change that the journal must write, and the new data of
-// the run. Pure. The payment core changes a payment only by these changes.
+// the run. Pure. The payment core changes a payment only by the changes that `apply` returns.
 import type { Transaction } from '../../api/types.js';
 import {
   changed,
@@ -31,17 +31,18 @@ export interface Applied {
   /** The run, with the payment before the change. */
   readonly run: Run;
   /**
-   * The change to write before the next step. Undefined if the event concerns only this process.
+   * The change that the journal must write before the next step, or undefined if the event concerns
+   * only this process.
    */
   readonly change?: PaymentChange | undefined;
   /**
-   * Whether the change submits the attempt, so that the write dates the attempt. If `checked`, the
-   * write also checks limits and competing payments.
+   * Whether the change submits the attempt, so that the journal records the time of submission. For
+   * `checked`, the write of the submission also checks limits and competing payments.
    */
   readonly submits?: 'checked' | 'already moved' | undefined;
 }
 
-/** The run with its payment as the journal has it now. */
+/** The run with the payment as the journal now stores the payment. */
 export const withPayment = (run: Run, payment: Payment): Run => ({
   ...run,
   payment,
@@ -64,8 +65,8 @@ const whileOpen = (to: AttemptState): Partial<Record<AttemptState, AttemptState>
 });
 
 /**
- * The next state of an attempt after a report from the service. A state without an entry stays
- * unchanged, because reads can be stale and states never go back.
+ * The next state of an attempt after a report from the service. An attempt whose state has no entry
+ * keeps its state, because reads can be stale and states never go back.
  */
 const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, AttemptState>>>> = {
   quoted: { requested: 'quoted' },
@@ -74,8 +75,8 @@ const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, Atte
   completed: { ...whileOpen('paid'), error: 'paid' },
   failed: { ...whileOpen('failed'), error: 'failed' },
   error: whileOpen('error'),
-  // Only `next` marks an unsubmitted attempt as lapsed. After submission, a lapsed transaction
-  // proves nothing.
+  // Only `next` marks an unsubmitted attempt as lapsed. A lapsed transaction does not prove that a
+  // submitted attempt moved no money.
   lapsed: { requested: 'quoted', submitting: 'unknown', 'in-flight': 'unknown' },
 };
 
@@ -118,7 +119,7 @@ export function apply(run: Run, event: RunEvent): Applied {
     case 'shown':
       return remember(run, 'quoted', () => ({ shown: true }));
     case 'approved':
-      // svcpay reads the quote again before it submits the quote, because the question took time.
+      // svcpay reads the quote again before the submission, because the approval took time.
       return remember(run, 'quoted', () => ({
         approvedQuote: event.quote,
         approval: event.by,
@@ -192,7 +193,10 @@ function remember<P extends Phase>(
 const isIn = <P extends Phase>(memory: RunMemory, phase: P | 'any'): memory is MemoryIn<P> =>
   phase === 'any' || memory.phase === phase;
 
-/** Opens a further attempt. Keeps only the approved quote and the reads of earlier attempts. */
+/**
+ * Opens a further attempt. Of the run's data, keeps only the approved quote and the reads of
+ * earlier attempts.
+ */
 function attemptOpened(run: Run, event: EventOf<'attempt-opened'>): Applied {
   const { approvedQuote, earlierRead } = run.memory;
   const memory = { ...emptyMemory('requested', true), approvedQuote, earlierRead };
@@ -313,7 +317,7 @@ function submitted(run: Run, { amounts, at }: EventOf<'submitted'>): Applied {
   };
 }
 
-/** Counts an attempt to send the confirmation, and records the result. */
+/** Counts how often svcpay sent the confirmation, and records the result. */
 const confirmed = (
   run: Run,
   event: EventOf<'confirmed' | 'confirm-refused' | 'confirm-unanswered' | 'confirm-not-sent'>,

@@ -27,7 +27,8 @@ export async function approve(run: Run, goal: RunGoal, deps: PaymentDeps): Promi
     return { is: 'approved', quote, by: 'covered' };
   const answer = await deps.approve(approval);
   if (answer === 'lapsed') return { is: 'prompt-expired' };
-  // A program may answer with something other than a boolean. Only `true` approves.
+  // Only `true` approves the quote, because a program's `approve` may return a value that is not a
+  // boolean.
   if (answer === true) return { is: 'approved', quote, by: 'asked' };
   return {
     is: 'declined',
@@ -85,8 +86,8 @@ const isWorseThan = (approvedQuote: Quote | undefined, quote: Quote): boolean =>
   isWorse(quote, { total: approvedQuote.total.value, receives: approvedQuote.receives?.value });
 
 /**
- * Returns the approved quote as last read. Throws Failure `refused` if the quote now differs from
- * the order, or is worse than when it was approved.
+ * Returns the approved quote, as last read from the service. Throws Failure `refused` if the quote
+ * now differs from the order, or is worse than when it was approved.
  */
 export function quoteToSubmit(run: Run): Quote {
   const { approvedQuote } = run.memory;
@@ -102,7 +103,7 @@ export function quoteToSubmit(run: Run): Quote {
 }
 
 /**
- * The spendable amount before the quote. Undefined if the reservation for this quote may have
+ * The spendable amount before the quote, or undefined if the reservation for this quote may have
  * reduced the balance.
  */
 function availableBefore(funds: Funds | undefined, total: Money): Money | undefined {

@@ -1,5 +1,5 @@
-// Cancels a quote. If the service has no such operation, the quote expires unconfirmed, and svcpay
-// abandons the payment in the journal.
+// Cancels a quote. If the service does not offer cancellation, the quote expires unconfirmed, and
+// svcpay abandons the payment in the journal.
 import { CancelNotOffered, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -33,7 +33,8 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
       ? await take(payment, deps)
       : undefined;
   try {
-    // If another process has started the next attempt, this run leaves the payment unchanged.
+    // If another process has started the payment's next attempt, the cancellation leaves the
+    // payment unchanged.
     const claim =
       taken !== undefined && latest(taken.payment).txnId === txnId
         ? await abandon(taken, deps)
@@ -57,7 +58,8 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
 }
 
 /**
- * Throws if the payment was submitted, because an expired or cancelled state then proves nothing.
+ * Throws if the payment was submitted, because an expired or cancelled state then does not prove
+ * that no money moved.
  */
 function lapsed(txn: Transaction, payment: Payment | undefined): Transaction {
   const failure = unresolvedTransaction(payment, txn);
@@ -66,8 +68,8 @@ function lapsed(txn: Transaction, payment: Payment | undefined): Transaction {
 }
 
 /**
- * Cancels the quote. If the service refuses, reads the transaction, which may have lapsed.
- * `isCancelled`: the service accepted the cancellation.
+ * Cancels the quote. If the service refuses the cancellation, reads the transaction, which may have
+ * lapsed. `isCancelled` is true if the service accepted the cancellation.
  */
 async function cancelOrRead(
   txn: Transaction,

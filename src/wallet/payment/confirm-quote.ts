@@ -18,8 +18,8 @@ import { alreadyPaid, differentPayment } from './outcomes.js';
 import { payThisQuote } from './payment.js';
 
 /**
- * Confirms only this quote, and follows the payment to its end. Throws Failure like `pay`, and
- * `payment-failed` for an expired quote.
+ * Confirms only this quote, and follows the payment to its end. Throws the failures of `pay`, and
+ * Failure `payment-failed` for an expired quote.
  */
 export async function confirmQuote(
   txn: Transaction,
@@ -62,7 +62,8 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
 
 /**
  * Returns the order in the journal that has the quote's reference, because the service reports only
- * a part of an order. Undefined if the quote differs from the order. Throws like `asAttempt`.
+ * a part of an order. Returns undefined if the quote differs from the journal's order. Throws the
+ * failures of `asAttempt`.
  */
 async function storedOrder(
   ref: string,

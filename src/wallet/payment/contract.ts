@@ -22,14 +22,19 @@ import type { EarlierPayment } from './same-again.js';
 export interface PaymentService {
   createTransaction(body: CreateTransaction): Promise<Transaction>;
   confirmTransaction(txnId: string): Promise<Transaction>;
-  /** Called only for a quote that expired before it was confirmed. */
+  /**
+   * Cancels a transaction. The payment core cancels only a quote that expired before its
+   * confirmation.
+   */
   cancelTransaction(txnId: string): Promise<Transaction>;
   transaction(txnId: string): Promise<Transaction>;
-  /** Reads the list. Called only after a refused create request. */
+  /**
+   * Reads a page of the list. The payment core reads the list only after a refused create request.
+   */
   transactions(filter: TransactionFilter): Promise<TransactionPage>;
   eachTransaction(filter: TransactionFilter): AsyncIterable<ListedTransaction>;
   wallets(): Promise<Wallet[]>;
-  /** Reads the rates. Called only if money is converted. */
+  /** Reads the rates. The payment core reads the rates only if the payment converts money. */
   rates(): Promise<Rates>;
   serviceNow(): number;
   /** The service's clock, or undefined before the first response with a date. */
@@ -42,18 +47,21 @@ export interface Approval {
   readonly quote: Quote;
   readonly txn: Transaction;
   /**
-   * The spendable amount of the source wallet before this quote. Undefined if the amount is
+   * The spendable amount of the source wallet before this quote, or undefined if the amount is
    * uncertain.
    */
   readonly available: Money | undefined;
   /**
-   * The least amount in the source wallet after this payment. Undefined if the service does not
+   * The least amount in the source wallet after this payment, or undefined if the service does not
    * report balances.
    */
   readonly left: Money | undefined;
-  /** Whether this quote replaces an approved quote that expired, and is worse. */
+  /**
+   * Whether this quote replaces an expired quote that was approved, and is worse than the expired
+   * quote.
+   */
   readonly worse: boolean;
-  /** Costs, in words, that only a person can approve, not `--yes`. */
+  /** The unusual costs, in words, which only a person can approve, not `--yes`. */
   readonly unusual: readonly string[];
 }
 
@@ -67,7 +75,7 @@ export type PaymentEvent =
   | { readonly type: 'quoted'; readonly approval: Approval }
   /**
    * svcpay is about to send the confirmation or may have sent it, or the service started the
-   * payment without a confirmation. From `submitting` on, only the service can report the outcome.
+   * payment without a confirmation. After this event, only the service can report the outcome.
    */
   | { readonly type: 'submitting'; readonly payment: Payment }
   /**
@@ -77,8 +85,8 @@ export type PaymentEvent =
   | { readonly type: 'refused'; readonly error: Failure }
   | { readonly type: 'state'; readonly txn: Transaction }
   /**
-   * A read during the wait. The event occurs even if the state is unchanged, because the
-   * confirmations of a blockchain increase within one state.
+   * svcpay read the transaction during the wait. The event `read` occurs even if the state is
+   * unchanged, because the confirmations of a blockchain increase within one state.
    */
   | { readonly type: 'read'; readonly txn: Transaction }
   /**
@@ -86,7 +94,7 @@ export type PaymentEvent =
    * far.
    */
   | { readonly type: 'searching'; readonly count: number }
-  /** The rate of this conversion could not be read. `why` is a sentence. */
+  /** svcpay could not read the rate of this conversion. `why` gives the reason as a sentence. */
   | { readonly type: 'rate-unchecked'; readonly why: string }
   /**
    * The service started the payment without a confirmation, although the payment exceeds a limit or
@@ -102,33 +110,33 @@ export interface PaymentDeps {
   readonly scope: string;
   /** The account whose spending the limits count. */
   readonly account: string;
-  /** The name of this process in the journal. Each run appends an id to the name. */
+  /** The name of this process in the journal, to which each run appends an id. */
   readonly owner: string;
   /**
-   * Makes a further check in the database transaction of the submission, while the account is
-   * locked. Throws Failure to refuse the payment.
+   * The caller's own check, in the database transaction of the submission, while the account is
+   * locked. The check throws Failure to refuse the payment.
    */
   readonly refuse?:
     | ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>)
     | undefined;
   /**
-   * Checks the order at the service, during the create request and before the approval. Throws
-   * Failure to refuse the payment.
+   * The caller's check of the order at the service, during the create request and before the
+   * approval. The check throws Failure to refuse the payment.
    */
   readonly checkOrder?: (() => Promise<void>) | undefined;
   readonly limits: Limits;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Runs the action at this interval until the returned function is called. */
+  /** Runs the action every `ms` until the caller calls the returned function. */
   readonly every: (ms: number, action: () => void) => () => void;
   readonly newId: () => string;
   /** Returns the states of a transaction from sources other than a read, such as webhook events. */
   readonly reported?: (txnId: string) => Promise<readonly string[]>;
-  /** A signal that is aborted when the person interrupts. */
+  /** The signal that is aborted when a person interrupts the run. */
   readonly signal: AbortSignal;
   /**
-   * Called if an equal payment was made a moment ago, or is under way. Decides whether this run
-   * follows the earlier payment or makes a new payment. Throws Failure to refuse both.
+   * Decides whether this run follows an equal payment, made a moment ago or still under way, or
+   * makes a new payment. `again` throws Failure to refuse this run.
    */
   readonly again: (earlier: EarlierPayment) => Promise<'follow' | 'another'>;
   /** Asks a person to approve a quote, unless `--yes` is given. */
@@ -138,13 +146,16 @@ export interface PaymentDeps {
 
 export interface PaymentOptions {
   /**
-   * The longest wait for a final state, in ms. `false` stops the wait once the service has accepted
-   * the payment.
+   * The longest wait for a final state, in ms. With `false`, svcpay stops waiting once the service
+   * has accepted the payment.
    */
   readonly wait: number | 'forever' | false;
-  /** Whether a person requests another attempt after an attempt that failed or is unknown. */
+  /**
+   * Whether a person requests another attempt after an attempt that failed or whose outcome is
+   * unknown.
+   */
   readonly retry: boolean;
-  /** The goal of the run. `quoted` shows the cost and stops. */
+  /** The goal of the run, which for `quoted` shows the cost of the payment and then stops. */
   readonly until?: 'quoted' | undefined;
 }
 
@@ -158,6 +169,6 @@ export interface PaymentRequest {
   readonly terms: PaymentTerms;
   /** The approval of the run, which is `standing` for `--yes`. */
   readonly consent: Consent;
-  /** The batch run of the payment. */
+  /** The batch run to which the payment belongs. */
   readonly batch?: BatchMark | undefined;
 }

@@ -18,7 +18,7 @@ import { readQuote, type Quote } from '../quote/quote.js';
 
 /**
  * Checks the allow-list, the limits and the invoice's expiry against the order, before the create
- * request. svcpay checks the quote later. Throws Failure.
+ * request. svcpay checks the cost after the service has returned a quote. Throws Failure.
  */
 async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<void> {
   checkDestination(deps.limits, order);
@@ -29,16 +29,16 @@ async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<v
 
 /**
  * Sends the create request once. During the request, reads the rates of a conversion and checks the
- * order. If svcpay will ask for an approval, it reads the wallet before the request. With `--yes`,
- * svcpay reads the wallet during the request, so the reservation for this quote may have reduced
- * the balance.
+ * order. If svcpay will ask for an approval, it reads the wallet before the create request. With
+ * `--yes`, svcpay reads the wallet during the create request, so the reservation for this quote may
+ * have reduced the balance.
  */
 export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<RunEventBody> {
   const { service } = deps;
   const { ref } = run.payment;
   const extRefId = attemptRef(ref, run.attempt.number);
   await checkFirst(run, deps);
-  // Starts the check before the request. The approval waits for the result of the check.
+  // Starts the order's check before the create request. The approval waits for the check's result.
   deps.checkOrder?.().catch(() => undefined);
   const reading = readFunds(run.order.body.sourceReq.ccy, service);
   const before = isAsked ? await reading : undefined;
@@ -57,8 +57,8 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
 }
 
 /**
- * The result of a create request. `mayExist`: the service may have created the transaction, but its
- * response was lost.
+ * The result of a create request. `mayExist` is true if the service may have created the
+ * transaction although its response was lost.
  */
 type CreateResult =
   | { readonly txn: Transaction }
@@ -87,7 +87,7 @@ function asFailure(error: unknown): Failure {
 
 /**
  * Reads the funds of the wallet. An account that has no wallet in the currency has no funds.
- * Undefined if the balance is unknown, so that only the service can refuse.
+ * Returns undefined if the balance is unknown, so that only the service can refuse the payment.
  */
 export async function readFunds(
   ccy: string,
@@ -109,8 +109,8 @@ export const hasStarted = ({ txnState }: Transaction): boolean =>
   !isQuoted(txnState) && !movedNothing(txnState);
 
 /**
- * Reports the limits that the payment exceeds. If the payment differs from the order, the order's
- * own amounts count.
+ * Reports the limits that a payment exceeds which the service started without a confirmation. If
+ * the transaction differs from the order, the amounts in the order count.
  */
 export async function started(
   run: Run,
@@ -134,7 +134,7 @@ export async function started(
   return { isOrdered: true, amounts: amountsOf(quote) };
 }
 
-/** Whether a transaction that was read matches the order. */
+/** Whether a transaction from the service matches the order. */
 export const isOrdered = (
   { order, payment }: Run,
   txn: Transaction,
@@ -143,8 +143,8 @@ export const isOrdered = (
 ): boolean => orderedQuote(order, txn, attemptRef(payment.ref, number), account) !== undefined;
 
 /**
- * The cost of a transaction. Undefined if the transaction differs from the order, or has impossible
- * amounts, such as a negative fee.
+ * The cost of a transaction, or undefined if the transaction differs from the order or has
+ * impossible amounts, such as a negative fee.
  */
 function orderedQuote(
   order: Order,
@@ -191,7 +191,7 @@ async function excessOf(
   }
 }
 
-/** The spending of the last day. Empty if there is no daily limit. */
+/** The spending of the last day, or an empty list if there is no daily limit. */
 async function spentLastDay(
   { account }: Payment,
   { limits, journal, service }: PaymentDeps,

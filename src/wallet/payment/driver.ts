@@ -39,8 +39,8 @@ import { alreadyPaid, journalLost, notOrdered } from './outcomes.js';
 import { refusesConfirmation } from './refusals.js';
 
 /**
- * The end of a run: its transaction, or the payment if another process took it over. `declined`:
- * the failure, if a person had just declined.
+ * The end of a run: its transaction, or the payment if another process took the payment over.
+ * `declined` is the failure to report if a person declined the quote before the takeover.
  */
 export type DriveResult =
   | { readonly txn: Transaction }
@@ -52,8 +52,8 @@ interface Drive {
   readonly clock: RunClock;
   claim: Claim;
   /**
-   * The error of a write that failed after money may have moved. The payment continues, because the
-   * service stores the payment's state.
+   * The error of a journal write that failed after money may have moved. The payment continues
+   * despite the error, because the service stores the payment's state.
    */
   journalError: Failure | undefined;
 }
@@ -136,8 +136,8 @@ async function written(
 }
 
 /**
- * Whether the attempt moved money or may have moved money. If so, the payment continues, even if
- * the journal cannot be written.
+ * Whether the attempt may have moved money, so that the payment continues even if the journal
+ * cannot be written.
  */
 function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
   const attempt = change?.attempt;
@@ -178,8 +178,8 @@ function announce(before: Run, after: Run, event: RunEventBody, { on }: PaymentD
 }
 
 /**
- * Ends the run. If `abandoned` cannot be written, the payment stays open and unsubmitted, so a
- * later resume asks about the payment or skips it.
+ * Ends the run. If the journal cannot record that the payment is abandoned, the payment stays open
+ * and unsubmitted, so a later resume asks about the payment or skips it.
  */
 async function end(
   run: Run,
@@ -229,7 +229,8 @@ async function performed(
     case 'submit':
       return { is: 'submitted', amounts: amountsOf(quoteToSubmit(run)) };
     case 'confirm':
-      // An earlier run submitted the attempt, or the journal's response to the submission was lost.
+      // Reports `submitting` if an earlier run submitted the attempt, or if the journal's response
+      // to the submission was lost.
       if (run.memory.submittedHere !== true && readsOf(run.memory) !== undefined)
         deps.on({ type: 'submitting', payment: run.payment });
       return confirm(txnId, deps);
@@ -269,8 +270,8 @@ async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<RunE
 }
 
 /**
- * Returns a state that a webhook event reported after the submission, and that a stale read of an
- * expired quote must not undo.
+ * Returns the state of a submitted payment from a webhook event, if there is one. A stale read of
+ * an expired quote must not undo that state.
  */
 async function reportedLater(
   txnId: string,
@@ -291,8 +292,8 @@ async function cancel(txnId: string, { service }: PaymentDeps): Promise<RunEvent
 }
 
 /**
- * Sends one confirmation. After any response other than the transaction or the service's own
- * refusal, the effect is unknown.
+ * Sends one confirmation. The effect of the confirmation is unknown after any response other than
+ * the transaction or the service's own refusal.
  */
 async function confirm(txnId: string, { service }: PaymentDeps): Promise<RunEventBody> {
   const unanswered = (message: string, cause?: unknown): RunEventBody => ({

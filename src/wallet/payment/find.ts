@@ -13,10 +13,13 @@ import { hasStarted, started } from './create.js';
 
 const hourMs = 3_600_000;
 const pageSize = 100;
-/** A time that is in the future for every clock, because this machine's clock may be slow. */
+/** The end of the searched period, in the far future, because this machine's clock may be slow. */
 export const endTime = '2100-01-01T00:00:00.000Z';
 
-/** Selects the transactions created since a time, in epoch ms by the service's clock. */
+/**
+ * Returns the list filter for transactions created since a time, in epoch ms by the service's
+ * clock.
+ */
 export const spanFilter = (since: number): TransactionFilter => ({
   time: 'other',
   startTime: new Date(Math.max(since, 0)).toISOString(),
@@ -51,15 +54,18 @@ export async function listedUnder(
     newest ??= row.createdAt ?? undefined;
     if (count % pageSize !== 0) continue;
     onRead(count);
-    // If the newest row comes first, all further rows are older than the matching row, or than
-    // `since`.
+    // If the list starts with the newest row, all further rows are older than the matching row, or
+    // older than `since`.
     const isNewestFirst = newest !== undefined && (row.createdAt ?? newest) < newest;
     if (isNewestFirst && (matches.length > 0 || (row.createdAt ?? since) < since)) break;
   }
   return matches;
 }
 
-/** Reads the first page, and also the last page unless the first page has the newest row first. */
+/**
+ * Reads the list's page with the newest rows: the first page, and also the last page unless the
+ * list starts with the newest row.
+ */
 async function newestPage(
   filter: TransactionFilter,
   service: Pick<PaymentService, 'transactions'>,
@@ -105,7 +111,8 @@ export async function find(
   if (goal.reference === 'invoice' && best.txn.txnState === 'completed')
     throw paidElsewhere(best.txn, ref);
   deps.on({ type: 'found', txn: best.txn });
-  // After an unanswered create request, a started transaction may be this run's own.
+  // After an unanswered create request, this run may have created a transaction that has already
+  // started.
   const { memory } = run;
   const isOwn =
     memory.phase === 'requesting' && memory.createRequest.mayExist && hasStarted(best.txn);
@@ -117,8 +124,8 @@ export async function find(
 }
 
 /**
- * The time from which the search starts, in epoch ms. A payment under an invoice's own reference
- * cannot be older than the invoice.
+ * The time from which the search starts, in epoch ms. A payment whose reference svcpay derived from
+ * an invoice cannot be older than the invoice.
  */
 function since({ order, payment }: Run, { reference }: RunGoal, { service }: PaymentDeps): number {
   const isByItself =
@@ -136,8 +143,8 @@ const asEmptyList = (error: unknown): [] => {
 };
 
 /**
- * Reads a listed transaction, which may have paid. A read that does not find the transaction is
- * stale, so svcpay repeats the read for 8 s.
+ * Reads a listed transaction, which may have paid. If the service does not find the listed
+ * transaction, the read is stale, so svcpay repeats the read for 8 s.
  */
 async function readListed(
   { payment }: Run,

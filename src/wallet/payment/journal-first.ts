@@ -1,5 +1,5 @@
-// Reports the payment of a run that ends early, if an earlier run submitted the payment. Without a
-// response from the service, only the journal shows that money may have moved.
+// If a run ends before it has read its payment, reports that an earlier run submitted the payment.
+// Without a response from the service, svcpay finds only in the journal that money may have moved.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { mayHavePaid, type Payment } from '../../store/journal/payment.js';
@@ -14,7 +14,8 @@ export type FindPayments = (
 ) => Promise<readonly Payment[]>;
 
 /**
- * Finds the payment with this reference or transaction id. Undefined if the run names no payment.
+ * Returns a search for the payment with this reference or transaction id, or undefined if the run
+ * names no payment.
  */
 export const named = (name: string | undefined): FindPayments | undefined =>
   name === undefined ? undefined : (journal) => journal.named(name);
@@ -39,8 +40,8 @@ export const concernedBy =
   };
 
 /**
- * Kinds of failure that claim that no money moved although the run has not read the payment, such
- * as a failed sign-in.
+ * Kinds of failure, such as a failed sign-in, that report that no money moved although the run has
+ * not read the payment.
  */
 const endsEarly: ReadonlySet<FailureKind> = new Set([
   'unexpected',
@@ -52,8 +53,8 @@ const endsEarly: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /**
- * Throws Failure `pending` instead of a failure that claims that no money moved, if an attempt may
- * have moved money.
+ * If an attempt may have moved money, throws Failure `pending` instead of a failure that reports
+ * that no money moved.
  */
 export async function journalFirst<T>(
   concerned: FindPayments | undefined,

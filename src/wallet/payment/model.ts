@@ -11,8 +11,8 @@ import type { Quote } from '../quote/quote.js';
 /** The goal of a run. */
 export interface RunGoal {
   /**
-   * When the run stops. `quoted` shows the cost and stops. `submitted` stops once the service has
-   * accepted the payment.
+   * When the run stops: for `quoted` after showing the cost, for `submitted` once the service has
+   * accepted the payment, and for `settled` once the payment has ended.
    */
   readonly until: 'quoted' | 'submitted' | 'settled';
   /** The longest wait for the settlement, in ms. */
@@ -21,7 +21,7 @@ export interface RunGoal {
   readonly expect?: string | undefined;
   /**
    * The number of the last failed or unknown attempt that a person allows svcpay to repeat
-   * (`--retry`). 0 if svcpay may not repeat any attempt.
+   * (`--retry`). The number is 0 if svcpay may not repeat any attempt.
    */
   readonly retryUpTo: number;
   /** The number of the latest attempt at the start of the run. */
@@ -36,18 +36,21 @@ export interface RunGoal {
    * all.
    */
   readonly leaveOpen: 'never' | 'if-passing' | 'always';
-  /** This run's limits on the cost. Undefined to apply the limits in the journal. */
+  /** This run's limits on the cost, or undefined to apply the limits in the journal. */
   readonly terms?: PaymentTerms | undefined;
-  /** The approval of this run. The journal does not store the approval, only the submission. */
+  /** The approval of this run. The journal stores no approval, only the submission. */
   readonly consent: Consent;
 }
 
-/** The approval of a run. `standing` for `--yes`: every quote within the terms is approved. */
+/**
+ * The approval with which a run starts, which is `standing` for `--yes`. A standing approval covers
+ * every quote within the terms.
+ */
 export type Consent = 'none' | 'standing';
 
 /**
- * The time in two clocks: ms since the start of the run, which only grow, and the service's clock
- * in epoch ms.
+ * The time by two clocks: the monotonic ms since the start of the run, and the service's clock in
+ * epoch ms.
  */
 export interface Now {
   readonly ms: number;
@@ -55,8 +58,8 @@ export interface Now {
 }
 
 /**
- * The result of one read of a transaction. `unreadable`: an invalid response or a refusal.
- * `unanswered`: a missing response.
+ * The result of one read of a transaction. The result is `unreadable` for an invalid response or a
+ * refusal, and `unanswered` for a missing response.
  */
 export type ReadResult = ReportedResult | 'not-found' | 'unreadable' | 'unanswered';
 
@@ -87,11 +90,11 @@ export interface Funds {
 
 /** The data of a run that every phase keeps. */
 interface Kept {
-  /** The quote that was approved in this run, of the latest attempt or of an earlier attempt. */
+  /** The quote that was approved in this run, for the latest attempt or for an earlier attempt. */
   readonly approvedQuote?: Quote | undefined;
   /** The numbers of the earlier unresolved attempts that this run has read. */
   readonly earlierRead: readonly number[];
-  /** The transaction of an earlier attempt, if a read showed it as paid. */
+  /** The transaction of an earlier attempt that a read showed as paid. */
   readonly earlierPaid?: Transaction | undefined;
   /** Whether this run sent a confirmation of the latest attempt. */
   readonly submittedHere?: boolean | undefined;
@@ -101,7 +104,7 @@ interface Kept {
 
 /** The data of a run in every phase after `requesting`. */
 interface Read extends Kept {
-  /** The transaction of the latest attempt in the service's last response. */
+  /** The transaction of the latest attempt, as the service last returned the transaction. */
   readonly txn?: Transaction | undefined;
   readonly reads?: Reads | undefined;
 }
@@ -110,8 +113,8 @@ interface Read extends Kept {
 export interface Requesting extends Kept {
   readonly phase: 'requesting';
   /**
-   * The create requests of the latest attempt. `mayExist`: an unanswered request, or a request of
-   * an earlier run, may have created the transaction.
+   * The create requests of the latest attempt. `mayExist` is true if an unanswered create request,
+   * or a create request of an earlier run, may have created the transaction.
    */
   readonly createRequest: {
     readonly tries: number;
@@ -147,8 +150,8 @@ export interface Quoted extends Read {
 export interface Submitting extends Read {
   readonly phase: 'submitting';
   /**
-   * The confirmations of the attempt. A refusal counts only if no other confirmation can have taken
-   * effect.
+   * The confirmations that this run sent for the attempt. A refused confirmation is final only if
+   * no other confirmation can have taken effect.
    */
   readonly confirmation: {
     readonly tries: number;
@@ -170,12 +173,15 @@ export interface Settling extends Read {
 /** The data of a run whose attempt is `paid`, `failed`, `error` or `lapsed`. */
 export interface Over extends Read {
   readonly phase: 'over';
-  /** The service's refusal of the confirmation, after which the attempt lapsed in this run. */
+  /**
+   * The service's refusal of the confirmation, if the attempt lapsed in this run because of the
+   * refusal.
+   */
   readonly refusal?: Failure | undefined;
 }
 
 /**
- * The data of a run by the phase of the latest attempt. A crash loses the data of a run. The
+ * The data of a run, by the phase of the latest attempt. A crash loses the run's data, but the
  * payment's attempts survive in the journal.
  */
 export type RunMemory = Requesting | Quoted | Submitting | Settling | Over;
@@ -197,18 +203,21 @@ export type Step =
   | { readonly do: 'cancel' }
   | { readonly do: 'submit' }
   | { readonly do: 'confirm' }
-  /** Makes the attempt a quote again, because no confirmation left this machine. */
+  /**
+   * Changes the attempt from `submitting` back to `quoted`, because no confirmation left this
+   * machine.
+   */
   | { readonly do: 'withdraw'; readonly failure: Failure }
   | { readonly do: 'wait'; readonly ms: number }
-  /** Marks the attempt as lapsed, without a request. */
+  /** Marks the attempt as lapsed in the journal, without a request to the service. */
   | { readonly do: 'lapse' }
   | { readonly do: 'open-attempt'; readonly number: number }
-  /** Ends the run. `abandons`: no money moved, and `tx resume` skips the payment. */
+  /** Ends the run. `abandons` is true if no money moved and `tx resume` must skip the payment. */
   | { readonly do: 'stop'; readonly outcome: Outcome; readonly abandons: boolean };
 
 export type Outcome = { readonly txn: Transaction } | { readonly failure: Failure };
 
-/** The result of a step, or an interruption. */
+/** The result of a step of the run, or an interruption. */
 export type RunEventBody =
   | {
       readonly is: 'created';
@@ -271,8 +280,8 @@ export interface Started {
 }
 
 /**
- * Interprets a `txnState` of the service: whether the money moved. An unrecognized state counts as
- * in flight.
+ * Interprets a `txnState` of the service: whether the money moved. A payment in an unrecognized
+ * `txnState` counts as in flight.
  */
 export function resultOf(txnState: string): ReportedResult {
   if (isQuoted(txnState)) return 'quoted';
@@ -322,7 +331,8 @@ export function inPhaseOf(state: AttemptState, memory: RunMemory, ms: number): R
       return { ...kept, phase, createRequest: { tries: 0, atMs: 0, mayExist: false } };
     case 'quoted':
       return { ...read, phase, funds };
-    // Unless this run submitted the attempt, a dead process may have sent a confirmation.
+    // If an earlier run submitted the attempt, the process of that run may have sent a confirmation
+    // before it died.
     case 'submitting':
       return { ...read, phase, confirmation: { tries: 0, atMs: ms, isUnanswered: true } };
     case 'settling':

@@ -1,5 +1,5 @@
-// Decides the next step of a payment, from its attempts and the data of this run. Pure. All
-// decisions about a payment are made here. Each attempt state has one rule with its name.
+// Decides the next step of a payment, from its attempts and the data of this run. Pure. No other
+// file decides about a payment. Each attempt state has its own rule, which is a function.
 // docs/payments.md lists the rules with their reasons.
 import type { Failure } from '../../formats/failure.js';
 import { policies, staleForMs, stalePause } from '../../formats/policies.js';
@@ -44,7 +44,7 @@ export function next(run: Run, goal: RunGoal, now: Now): Step {
     : stopWatching(situation, outcomes.sent);
 }
 
-/** The steps that send no request. An interrupted run still takes these steps. */
+/** The steps that send no request, which an interrupted run still takes. */
 const concludes: ReadonlySet<Step['do']> = new Set(['stop', 'lapse', 'withdraw']);
 
 function decide(situation: Situation): Step {
@@ -58,7 +58,8 @@ function decide(situation: Situation): Step {
   const unresolved = earlier.filter((each) => each.state === 'unknown' || isUnderWay(each));
   const unread = unresolved.find(({ number }) => !memory.earlierRead.includes(number));
   if (unread !== undefined && isBeforeEnd) return { do: 'read', attempt: unread };
-  // An abandoned further attempt stays abandoned unless a new `--retry` reopens it.
+  // If a person abandoned the payment after an unresolved attempt, only a new `--retry` reopens the
+  // payment.
   const [first] = unresolved;
   if (first !== undefined && payment.abandoned && isBeforeEnd)
     return fail(situation, outcomes.unresolved(payment.ref, first));
@@ -92,7 +93,8 @@ function over(situation: Situation<Over>): Step {
 
 /**
  * Whether this run's terms replace the stored terms, which also reopens an abandoned payment. The
- * stored terms stay if money may have moved. A run that only shows a quote changes no terms.
+ * stored terms stay if money may have moved. A run that only shows a quote does not change the
+ * stored terms.
  */
 export function isReopened(
   { payment, attempt }: Run,
@@ -104,15 +106,16 @@ export function isReopened(
 }
 
 /**
- * Sends the create request before any search. svcpay searches the list only if the service refuses
- * the reference as used.
+ * Sends the create request before any search. svcpay searches the service's list only if the
+ * service may have refused the reference as used.
  */
 function requested(situation: Situation<Requesting>): Step {
   const { memory, now, payment, goal } = situation;
   const { tries, refusal, error, mayExist, atMs } = memory.createRequest;
   const use = refusal && referenceUse(refusal, mayExist, goal.reference === 'generated');
   if (memory.stopped !== undefined) {
-    // The payment may have paid, because the reference was used and its transaction cannot be read.
+    // The money may have moved, because the service reports the reference as used and svcpay cannot
+    // read its transaction.
     const isUnknown = use?.isCertain === true && readFailures.has(memory.stopped.kind);
     const why = `svcpay cannot read its transaction: ${memory.stopped.message}`;
     return fail(
@@ -161,12 +164,15 @@ function quoted(situation: Situation<Quoted>): Step {
     const end = { txnId: goal.expect, txnState: txn?.txnState ?? '' };
     return fail(situation, reads.error ?? outcomes.ended(payment.ref, end, false));
   }
-  // Unless svcpay cancelled the quote, the read may be stale, and a different program may have
-  // submitted the quote.
+  // Unless svcpay cancelled the quote, the read of the lapsed quote may be stale, because a
+  // different program may have submitted the quote.
   return cancel === 'done' || hasHeld(reads) ? { do: 'lapse' } : readAgain(situation, reads);
 }
 
-/** Handles a quote that the service still reports as quoted. */
+/**
+ * Shows and submits a quote that the service still reports as `quoted`, or cancels an expired
+ * quote.
+ */
 function offer(situation: Situation<Quoted>): Step {
   const { memory, goal, now, attempt } = situation;
   const { approval, cancel, reads, txn } = memory;
@@ -187,14 +193,15 @@ function offer(situation: Situation<Quoted>): Step {
 }
 
 /**
- * Handles a `submitting` attempt: confirms it, and reads the state after an unanswered
+ * Handles a `submitting` attempt: confirms the quote, and reads the transaction after an unanswered
  * confirmation. svcpay repeats a confirmation only for the same transaction.
  */
 function submitting(situation: Situation<Submitting>): Step {
   const { memory, attempt, now, goal, payment } = situation;
   const { confirmation, reads, stopped, isInterrupted } = memory;
   const { tries, isUnanswered, refusal, error, atMs } = confirmation;
-  // The journal still has the attempt as submitted, because the write of the withdrawal failed.
+  // Reports the submission as unread, because svcpay could not record in the journal that the
+  // attempt is `quoted` again.
   if (stopped !== undefined) return fail(situation, outcomes.unreadable(payment, stopped));
   if (goal.until === 'quoted') return look(situation);
   const isSent = isUnanswered || refusal !== undefined;
@@ -221,7 +228,7 @@ function submitting(situation: Situation<Submitting>): Step {
     : { do: 'withdraw', failure: error };
 }
 
-/** Reads a submitted payment without a change, because the run should only show a quote. */
+/** Reads a submitted payment without changing it, because the run should only show a quote. */
 function look(situation: Situation<Submitting>): Step {
   const { memory, attempt, payment } = situation;
   const { reads, txn } = memory;
@@ -233,9 +240,9 @@ function look(situation: Situation<Submitting>): Step {
 
 /**
  * Decides whether a refused confirmation is final, whatever the text of the refusal. The refusal is
- * final if no other confirmation can have taken effect and every read over 8 s reports `quoted`. An
- * earlier copy of the confirmation may have taken effect and caused the refusal. Until the refusal
- * is final, the attempt stays `submitting`.
+ * final if no other confirmation can have taken effect and every read over 8 s reports `quoted`.
+ * The service may refuse a confirmation because an earlier copy of the confirmation took effect.
+ * Until the refusal is final, the attempt stays `submitting`.
  */
 function judgeRefusal(situation: Situation<Submitting>): Step {
   const { memory, attempt, now } = situation;
@@ -274,7 +281,7 @@ function inFlight(situation: Situation<Settling>): Step {
 
 /**
  * Stops a run that waits only for the service to accept the payment. A state outside the
- * specification does not prove acceptance.
+ * specification does not prove that the service has accepted the payment.
  */
 function accepted(situation: Situation<Settling>): Step {
   const { memory, attempt, payment } = situation;
@@ -287,9 +294,10 @@ function accepted(situation: Situation<Settling>): Step {
 }
 
 /**
- * Whether a failed read ends the wait. If no read has succeeded, any failure ends the wait. After a
- * successful read, a missing response never ends the wait, and `not-found` ends the wait only after
- * 8 s. The third unreadable response in a row or a refused sign-in also ends the wait.
+ * Whether a failed read ends the wait for the settlement. If no read has succeeded, any failed read
+ * ends the wait. After a successful read, a missing response never ends the wait, and `not-found`
+ * ends the wait only after 8 s. The third unreadable response in a row or a refused sign-in also
+ * ends the wait.
  */
 function endsWait({ memory, now }: Situation<Settling>, { result, count, error }: Reads): boolean {
   if (memory.txn === undefined) return true;
@@ -346,8 +354,8 @@ function reportPaid(situation: Situation, paid: Attempt): Step {
 
 /**
  * Handles a `failed` or `error` attempt. The journal's state alone does not permit a new attempt,
- * so svcpay reads the transaction again. A run that confirmed the attempt only reports how it
- * ended. Only a later run makes a further attempt.
+ * so svcpay reads the transaction again. A run that confirmed the attempt only reports how the
+ * attempt ended. A further attempt requires a later run.
  */
 function failed(situation: Situation<Over>): Step {
   const { memory, attempt, payment, goal } = situation;
@@ -395,8 +403,8 @@ function openAttempt(situation: Situation): Step {
 }
 
 /**
- * Whether a new attempt is allowed. Either no attempt can have moved money, or a person accepted
- * the risk of attempts up to `retryUpTo`.
+ * Whether a new attempt is allowed: either no attempt can have moved money, or a person accepted
+ * the risk of repeating the attempts up to `retryUpTo`.
  */
 function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: RunGoal): boolean {
   return attempts.every(
@@ -408,8 +416,8 @@ function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: RunGoal): boolean 
 }
 
 /**
- * Whether every read over 8 s had this result. A read is stale by at most 8 s, so a result that
- * held for 8 s is current.
+ * Whether every read over 8 s had the same result. A read is stale by at most 8 s, so a result that
+ * has held for 8 s is current.
  */
 const hasHeld = ({ sinceMs, atMs }: Reads): boolean => atMs - sinceMs >= staleForMs;
 
@@ -422,8 +430,8 @@ const waitUntil = (atMs: number, now: Now, then: Step): Step =>
 const stop = (outcome: Outcome, abandons: boolean): Step => ({ do: 'stop', outcome, abandons });
 
 /**
- * Kinds of failure that leave the payment open for the next `tx resume`: they are temporary, or
- * wait for a person.
+ * Kinds of failure that leave the payment open for the next `tx resume`, because the failures are
+ * temporary or wait for a person.
  */
 const passing: ReadonlySet<Failure['kind']> = new Set([
   'temporary',

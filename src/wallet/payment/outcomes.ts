@@ -1,5 +1,5 @@
-// Words the outcomes of a run: first what happened to the money, then why, then the next step.
-// Pure.
+// Describes the outcomes of a run in messages: first what happened to the money, then why, then the
+// next step. Pure.
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, formatNumber, type Money } from '../../formats/amount.js';
@@ -18,7 +18,7 @@ export const interrupted = (): Failure => new Failure('interrupted', 'Interrupte
 /**
  * The refusal of a reference that belongs to a different payment. A reference belongs to a payment
  * while the payment is open, and forever after its first submission. svcpay refuses a different
- * order before any request.
+ * order under that reference before any request.
  */
 export function differentPayment(ref: string, txnId: string | null): Failure {
   const which = txnId === null ? 'not created yet' : `transaction ${txnId}`;
@@ -94,7 +94,10 @@ export const usedButUnread = (ref: string, why: string, cause: unknown): Failure
 
 type Reported = Pick<Attempt, 'txnId' | 'txnState'> & Partial<Pick<Attempt, 'resolution'>>;
 
-/** The failure for `expired` or `usercanceled` after submission, which proves nothing. */
+/**
+ * The failure for a submitted payment in state `expired` or `usercanceled`, which does not prove
+ * that no money moved.
+ */
 export const unresolved = (
   ref: string,
   { txnId, txnState, resolution = null }: Reported,
@@ -112,7 +115,7 @@ export const unresolved = (
 
 /**
  * The failure for a lapsed transaction that this home submitted, because its outcome is unknown.
- * Undefined if this home did not submit the transaction.
+ * Returns undefined if this home did not submit the transaction.
  */
 export function unresolvedTransaction(
   payment: Payment | undefined,
@@ -150,8 +153,8 @@ export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
   );
 
 /**
- * The failure for a transaction that ended unpaid. The specification does not define whether
- * `error` moved money.
+ * The failure for a transaction that ended unpaid. The specification does not define whether a
+ * transaction in state `error` moved money.
  */
 export function ended(
   ref: string,
@@ -201,8 +204,8 @@ export function confirmationUnknown(
 }
 
 /**
- * The reason why a confirmation is unanswered. The cause is a Failure if the service refused the
- * token, and the new sign-in or the repeated confirmation then failed.
+ * The reason why a confirmation is unanswered. The error's `cause` is a Failure if the service
+ * refused the token, and the new sign-in or the repeated confirmation then failed.
  */
 const unansweredBecause = ({ cause }: NoAnswer): string =>
   cause instanceof Failure
@@ -229,7 +232,7 @@ export const unread = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Fail
     cause,
   );
 
-/** The failure if the user left while the confirmation was under way. */
+/** The failure if the user interrupted svcpay while the confirmation was in flight. */
 export const leftUnanswered = ({ txnId }: Pick<Attempt, 'txnId'>): Failure =>
   pending(
     'You left before the service answered: paid or not is not known yet.',
@@ -299,8 +302,9 @@ export const everyQuoteExpired = (): Failure =>
   });
 
 /**
- * The refusal of a further attempt for a payment that was imported after a restore. A further
- * attempt could differ from the original order.
+ * The refusal of a further attempt for a payment that was imported after a restore. The further
+ * attempt could differ from the original order, because the service reports only a part of an
+ * order.
  */
 export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure =>
   new Failure(
@@ -328,13 +332,14 @@ export const isAbandoned = (payment: Payment): Failure =>
   );
 
 /**
- * Whether a refusal is about the balance. A code with a different meaning at live services excludes
- * the balance. Otherwise the text of the refusal decides.
+ * Whether the service refused a payment because the balance is too low. The answer is no for an
+ * error code that live services use for a different reason. For any other code, the text of the
+ * refusal decides.
  */
 const isInsufficient = ({ code, reason }: ServiceError): boolean =>
   !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);
 
-/** The failure for a refusal by the service. The exit code is 7 if the balance is too low. */
+/** The failure for a refusal by the service, with exit code 7 if the balance is too low. */
 export function refused(
   what: 'quote' | 'confirmation',
   error: Failure,
@@ -361,8 +366,8 @@ export function refused(
 }
 
 /**
- * Reports an unknown outcome if an earlier attempt may have paid, because "nothing moved" is then
- * true only for the latest attempt.
+ * Reports an unknown outcome if an earlier attempt may have paid, because the failure's "nothing
+ * moved" is then true only for the latest attempt.
  */
 export function truthful(payment: Payment, failure: Failure): Failure {
   const earlier = payment.attempts.slice(0, -1).find(mayHaveMoved);
@@ -378,7 +383,10 @@ export function truthful(payment: Payment, failure: Failure): Failure {
   });
 }
 
-/** The failure if the journal fails after a submission, which proves nothing about the payment. */
+/**
+ * The failure if the journal fails after a submission, because the payment may have moved money all
+ * the same.
+ */
 export function journalLost(payment: Payment, cause: unknown): unknown {
   const submitted = payment.attempts.findLast(mayHaveMoved);
   if (!(cause instanceof Failure) || submitted === undefined) return cause;

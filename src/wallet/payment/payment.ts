@@ -1,7 +1,7 @@
 // Contains the entry points of the payment core. Each entry point opens a payment in the journal,
 // claims the payment and drives it. If another process works on the payment, the run follows that
-// process until the payment can be claimed. A resume after a crash takes the same path, from the
-// stored attempts.
+// process until the payment can be claimed. A resume after a crash uses the same code as a new
+// payment, and starts from the stored attempts.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { leaseMs, type Claim } from '../../store/journal/journal.js';
@@ -31,7 +31,8 @@ import { poll, type PollNext, type PollTurn } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 
 /**
- * The caller's reference, or the invoice's reference. Undefined if svcpay generates a reference.
+ * The caller's reference, otherwise the reference of the invoice, or undefined if svcpay generates
+ * a reference.
  */
 export const referenceOf = ({
   ref,
@@ -43,8 +44,8 @@ export const referenceOf = ({
 
 /**
  * Pays at most once, and resolves with the transaction in its last known state. Throws Failure
- * `payment-failed` if the payment ended without paying, and `pending` if its outcome is not known
- * yet.
+ * `payment-failed` if the payment ended without paying, and `pending` if the payment's outcome is
+ * not known yet.
  */
 export async function pay(
   request: PaymentRequest,
@@ -78,8 +79,9 @@ export async function pay(
 const mostCompared = 200;
 
 /**
- * Finds the earlier payment that this run follows instead of making a new payment. References and
- * invoices have their own rules, so svcpay compares only payments that have neither.
+ * Finds the earlier payment that this run follows instead of making a new payment. svcpay compares
+ * only orders that have neither a reference nor an invoice, because these already prevent a second
+ * payment.
  */
 async function earlierPayment(
   { order, ref }: PaymentRequest,
@@ -104,8 +106,8 @@ function referenceKind({ ref, order }: PaymentRequest): RunGoal['reference'] {
 }
 
 /**
- * Requests a quote and shows its full cost. Leaves an earlier open payment open, and abandons a new
- * payment.
+ * Requests a quote and shows its full cost. Afterwards, an earlier open payment stays open, and a
+ * new payment is abandoned.
  */
 export const quote = (
   request: PaymentRequest,
@@ -121,7 +123,8 @@ async function checkSame(
   deps: PaymentDeps,
 ): Promise<void> {
   const { idempotencyKey } = order;
-  // svcpay plans a `bitcoin:` URI differently after its invoice has expired.
+  // The same `bitcoin:` URI can give a different order later, because svcpay plans the URI on-chain
+  // after its invoice has expired.
   const isOtherWay =
     idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
   const isSame =
@@ -129,15 +132,13 @@ async function checkSame(
     (found === 'ref' && (isOtherWay || (await isImportedAlike(payment, order, deps))));
   const isOver = payment.attempts.some(({ state }) => state === 'paid' || state === 'error');
   if (found === 'ref' && !isSame) throw differentPayment(payment.ref, latest(payment).txnId);
-  // A repeated invoice that is given without a reference is a second run of its payment, until the
-  // payment is over.
+  // If a caller pays an invoice again without a reference, the call resumes the invoice's payment
+  // until that payment has ended.
   if (found === 'once' && (ref !== undefined || !isSame)) throw alreadyPaid(payment);
   if (ref === undefined && isOver) throw alreadyPaid(payment);
 }
 
-/**
- * Whether the payment is imported, and the service's report of its transaction matches the order.
- */
+/** Whether the payment is imported and its transaction at the service matches the order. */
 async function isImportedAlike(
   payment: Payment,
   order: Order,
@@ -152,16 +153,22 @@ async function isImportedAlike(
 }
 
 export interface ResumeOptions extends TakeOverOptions {
-  /** Whether a person requests another attempt after an attempt that failed or is unknown. */
+  /**
+   * Whether a person requests another attempt after an attempt that failed or whose outcome is
+   * unknown.
+   */
   readonly retry?: boolean;
-  /** `standing` approves this payment. By default, svcpay asks for an approval. */
+  /**
+   * The approval of the payment. With `standing`, the payment is approved; by default, svcpay asks
+   * for an approval.
+   */
   readonly consent?: RunGoal['consent'];
 }
 
 /**
- * Resumes a payment of the journal, or reports how it ended. Throws Failure like `pay`, and `usage`
- * for a payment that was abandoned before anything moved, unless the caller requests another
- * attempt.
+ * Resumes a payment of the journal, or reports how it ended. Throws the failures of `pay`, and
+ * Failure `usage` for a payment that was abandoned before any money moved, unless the caller
+ * requests another attempt.
  */
 export async function resume(
   payment: Payment,
@@ -191,7 +198,7 @@ async function run(
   options: PaymentOptions & TakeOverOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  // Two runs in one process need different owner names.
+  // Each run in a process needs its own owner name in the journal.
   const own = { ...deps, owner: `${deps.owner} ${deps.newId()}` };
   let payment = opened;
   for (;;) {
@@ -215,7 +222,7 @@ async function run(
 
 /**
  * Reports that the person declined, even if another process took over the payment during the
- * question. Throws Failure `pending` if the other process submitted the payment.
+ * question. Throws Failure `pending` if the process that took over submitted the payment.
  */
 async function leaveDeclined(
   payment: Payment,
@@ -228,8 +235,8 @@ async function leaveDeclined(
 
 /**
  * Returns the goal of a run.
- * @param followed whether another process worked on the payment until now, so that its result is
- * reported, not repeated
+ * @param followed whether another process worked on the payment until now, so that this run reports
+ * the result of that process instead of making another attempt
  */
 function goalOf(
   payment: Payment,
@@ -247,9 +254,9 @@ function goalOf(
   };
 }
 
-/** Extends the lease regularly, because a response may take longer than a lease. */
+/** Extends the lease of the payment regularly, because a response may take longer than a lease. */
 const keepLease = (claim: Claim, { every, journal }: PaymentDeps): (() => void) =>
-  // A failed extension is ignored, because the next write detects a lost lease.
+  // svcpay ignores a failed extension of the lease, because the next write detects a lost lease.
   every(leaseMs / 3, () => void journal.extendLease(claim).catch(() => undefined));
 
 const followAtMostMs = 120_000;
@@ -265,7 +272,7 @@ export interface TakeOverOptions extends Pick<PaymentOptions, 'wait'> {
   readonly leaveHeld?: boolean;
 }
 
-/** The error for `leaveHeld` while another process works on the payment. */
+/** The error of `takeOver` with `leaveHeld` while another process works on the payment. */
 export class HeldElsewhere extends Error {
   override readonly name = 'HeldElsewhere';
 }
@@ -273,7 +280,7 @@ export class HeldElsewhere extends Error {
 type TakenOver = TakenClaim | { readonly txn: Transaction };
 
 /**
- * Claims the payment, after waiting for another process that works on the payment. With
+ * Claims the payment, after waiting until no other process works on the payment. With
  * `wait: false`, resolves with the transaction of a payment under way instead of waiting.
  */
 export async function takeOver(
@@ -296,8 +303,8 @@ export async function takeOver(
       const txn = await readTransaction(deps.service, txnId).catch((error: unknown) =>
         leaveTo(payment, 'temporary', 'the service does not answer.', error),
       );
-      // Reports a final state only after the other process has written the state. Reads a stale
-      // `quoted` again.
+      // Reports a final state only after the process that works on the payment has written that
+      // state. Repeats the read if it returns `quoted`, because that read is stale.
       if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { done: { txn } };
     }
     return {};
@@ -311,7 +318,7 @@ export async function takeOver(
 
 /**
  * @param isFollowing whether another process worked on the payment a moment ago, and may have
- * submitted it since
+ * submitted the payment since
  */
 async function orUnknown<T>(
   payment: Payment,
@@ -339,7 +346,8 @@ async function sameOrder(claim: Claim, opened: Payment, deps: PaymentDeps): Prom
 }
 
 /**
- * @param otherwise the kind of failure if nothing had been submitted when the journal was last read
+ * @param otherwise the kind of failure if the payment was not submitted when svcpay last read the
+ * journal
  */
 function leaveTo(
   payment: Payment,

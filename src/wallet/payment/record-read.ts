@@ -1,5 +1,5 @@
-// Records in the journal the state of a payment's transaction that was read outside the payment
-// core.
+// Records the state of a payment's transaction in the journal, if code outside the payment core
+// read the transaction.
 import type { Transaction } from '../../api/types.js';
 import { LostClaim, type Journal } from '../../store/journal/journal.js';
 import { differsFromOrder, latest, type Payment } from '../../store/journal/payment.js';
@@ -8,9 +8,9 @@ import { apply } from './apply.js';
 import { emptyMemory, resultOf } from './model.js';
 
 /**
- * Records that a transaction is under way or has ended. A quoted, expired or cancelled state
- * changes nothing, because only a run of the payment decides about these states. If a process works
- * on the payment, that process records the read.
+ * Records that a transaction is under way or has ended. A quoted, expired or cancelled transaction
+ * changes nothing in the journal, because only a run of the payment decides about these states. If
+ * another process works on the payment, that process records the state itself.
  */
 export async function recordRead(
   payment: Payment,

@@ -1,16 +1,17 @@
-// Interprets a refusal: a used reference, or a refused confirmation. Pure.
+// Determines whether the service refused a request because of a used reference, and whether it
+// refused a confirmation. Pure.
 import { ServiceError } from '../../api/errors.js';
 import type { Failure } from '../../formats/failure.js';
 
 /**
- * The code of a confirmation that came too late to change anything (specification). svcpay then
- * only reads the transaction.
+ * The error code of a confirmation that came too late to change the transaction (specification).
+ * After this error code, svcpay only reads the transaction.
  */
 const alreadyFinal = '2005';
 
 /**
- * Words of a refusal that another confirmation causes, possibly from a different program. The other
- * confirmation may take effect.
+ * Words of a refusal because of another confirmation, possibly from a different program. The
+ * payment may succeed by that other confirmation.
  */
 const underWayWords =
   /\b(?:already|pending|in progress|process(?:ing|ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;
@@ -23,15 +24,15 @@ export const refusesConfirmation = (error: unknown): error is ServiceError =>
   !underWayWords.test(error.reason);
 
 /**
- * Whether a refusal is about a used reference, by the words of services, because the specification
- * does not define the wording.
+ * Whether the text of a refusal reports a used reference. The patterns match the texts of known
+ * services, because the specification does not define the wording.
  */
 const isAboutUsedReference = ({ reason, status }: ServiceError): boolean =>
   status === 409 ||
   (/\b(ext\w*ref\w*|ref(erence)?s?\b.*|duplicate\w*)/i.test(reason) &&
     /(use|exist|duplicate|unique|already|taken|twice)/i.test(reason));
 
-/** Whether a refusal names no reason. */
+/** Whether a refusal gives no reason. */
 const isUnspecific = ({ reason }: ServiceError): boolean =>
   /^(?:bad request|conflict|invalid request|no explanation)$/i.test(reason);
 
@@ -42,8 +43,8 @@ export interface ReferenceUse {
 }
 
 /**
- * How far the list must be searched after a refused create request. Undefined if the refusal cannot
- * concern the reference.
+ * Returns how much of the list svcpay must search after a refused create request, or undefined if
+ * the refusal cannot concern the reference.
  */
 export function referenceUse(
   refusal: Failure,

@@ -1,5 +1,5 @@
-// Records whether the money of an attempt moved, after a person has asked the service. The record
-// changes neither the payments that are allowed nor the amounts that count against limits.
+// Records whether the money of an attempt moved, after a person has asked the service. The recorded
+// answer neither permits a new payment nor changes the amounts that count against limits.
 import { Failure } from '../../formats/failure.js';
 import { LostClaim, type Journal } from '../../store/journal/journal.js';
 import {
@@ -11,9 +11,8 @@ import {
 } from '../../store/journal/payment.js';
 
 /**
- * Finds the attempt that the name means: the attempt with that transaction, otherwise the only
- * attempt whose outcome is unreported. Throws Failure `usage` if no attempt or several attempts
- * match.
+ * Finds the attempt with the transaction id `name`, otherwise the only attempt whose outcome no
+ * person has reported. Throws Failure `usage` if no attempt or several attempts match the name.
  */
 export function attemptToResolve(payment: Payment, name: string): Attempt {
   const candidates = payment.attempts.filter(needsAnswer);

@@ -1,4 +1,5 @@
-// Finishes or reports every unfinished payment. Payments that require a wait come last.
+// Finishes or reports every unfinished payment. Payments that require a wait come after the other
+// payments.
 import pLimit from 'p-limit';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
@@ -7,7 +8,7 @@ import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { HeldElsewhere, resume, type TakeOverOptions } from './payment.js';
 import { isFinal } from '../../formats/states.js';
 
-/** The result for an unfinished payment: its transaction, or the failure. */
+/** The result of resuming an unfinished payment: its transaction, or the failure. */
 export interface Resumed {
   readonly payment: Payment;
   readonly txn: Transaction | ListedTransaction | undefined;
@@ -15,22 +16,22 @@ export interface Resumed {
 }
 
 /**
- * Returns the dependencies of one payment, with its own screen. Throws Failure if the payment
- * cannot be resumed now.
+ * Returns the dependencies for resuming one payment, with a separate screen for that payment.
+ * Throws Failure if the payment cannot be resumed now.
  */
 type DepsFor = (payment: Payment) => Promise<PaymentDeps>;
 
-/** Returns the end of a payment, if svcpay can determine it without a request. */
+/** Returns the result of a payment, if svcpay can determine the result without a request. */
 type KnownResult = (payment: Payment) => Promise<Resumed | undefined>;
 
 /** The number of submitted payments that svcpay reads at the same time. */
 const mostAtOnce = 16;
 
 /**
- * Resumes payments. Asks about unsubmitted payments, one after the other. Reads submitted payments
- * at the same time, and then follows them together. Payments that another process works on come
- * last, because that process may finish them.
- * @param wait as for a payment: the longest wait for all payments together, in ms
+ * Resumes payments. Asks about unsubmitted payments, one after the other. Reads all submitted
+ * payments at the same time, and then waits for their settlement together. A payment that another
+ * process works on comes last, because that process may finish the payment.
+ * @param wait the longest wait for the settlement of all payments together, in ms
  */
 export async function resumeAll(
   payments: readonly Payment[],
@@ -91,7 +92,7 @@ async function outcome(
 }
 
 /**
- * Kinds of failure, the most urgent for a script first: money under way, a payment that ended
+ * Kinds of failure, the most urgent for a script first: a payment in flight, a payment that ended
  * unpaid, a payment that was not made.
  */
 const byUrgency: readonly FailureKind[] = [
@@ -108,7 +109,7 @@ const byUrgency: readonly FailureKind[] = [
   'interrupted',
 ];
 
-/** The failure that decides the exit code. Undefined if all payments succeeded. */
+/** The failure that decides the exit code, or undefined if all payments succeeded. */
 export function mostUrgent(resumed: readonly Resumed[]): Failure | undefined {
   const failures = resumed.flatMap(({ failure }) => failure ?? []);
   const [worst] = failures.toSorted(

@@ -1,5 +1,5 @@
 // Detects whether an equal payment was made a moment ago: the same amount to the same destination.
-// The command line, the tools for agents and the library use this check. Pure.
+// The command line, the tools for agents and the library use this check for equal payments. Pure.
 import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/lnurl.js';
@@ -15,18 +15,22 @@ export interface Target {
 /** An earlier payment of the same amount to the same destination. */
 export interface EarlierPayment {
   readonly payment: Payment;
-  /** The status of the earlier payment. `unfinished`: submitted, with an unknown outcome. */
+  /**
+   * The status of the earlier payment. An `unfinished` payment was submitted, and its outcome is
+   * unknown.
+   */
   readonly is: 'unfinished' | 'paid';
-  /** The time of the last change, in epoch ms. */
+  /** The time of the earlier payment's last change, in epoch ms. */
   readonly at: number;
 }
 
-/** The age in ms up to which svcpay asks about an earlier paid payment. */
+/** The age in ms up to which an earlier paid payment makes svcpay ask whether to pay again. */
 export const paidWithinMs = 600_000;
 
 /**
- * The target of an order. An invoice has its own rule against a second payment, so only the address
- * of its URI can be paid again. A swap has no destination, because its money stays in the account.
+ * The target of an order. The target never includes an invoice, which can be paid only once, but it
+ * includes the address of the invoice's `bitcoin:` URI. A swap has no destination in its target,
+ * because its money stays in the account.
  */
 export function targetOf({ body, destination, alsoPays, receives }: Order): Target {
   const { sourceReq, destReq } = body;

@@ -1,4 +1,4 @@
-// Refuses destinations that must not be paid, before a quote is requested.
+// Refuses destinations that must not be paid, before svcpay requests a quote.
 import Big from 'big.js';
 import { ServiceError } from '../../api/errors.js';
 import { formatSats, type Money } from '../../formats/amount.js';
@@ -31,7 +31,7 @@ function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): vo
 /** The minimum on-chain send, in BTC (specification, section Limits). */
 const smallestOnchain = new Big('0.00001');
 
-/** Throws Failure `usage` for an invoice that is of a different network or has no amount. */
+/** Throws Failure `usage` for an invoice that is for a different network or has no amount. */
 export function checkInvoice(invoice: Invoice, wanted: Network): void {
   checkNetwork('invoice', invoice.network, wanted);
   if (invoice.amountMsat !== null) return;
@@ -44,7 +44,9 @@ export function checkInvoice(invoice: Invoice, wanted: Network): void {
   );
 }
 
-/** Throws Failure `usage` for an address of a different network or of an unsupported type. */
+/**
+ * Throws Failure `usage` for an address that is for a different network or has an unsupported type.
+ */
 export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: Network): void {
   checkNetwork('address', network, wanted);
   if (type !== 'witness') return;
@@ -68,7 +70,7 @@ export function checkOnchainAmount({ value }: Money): void {
   );
 }
 
-/** Throws Failure `usage` for the token's own contract, where the money would be lost. */
+/** Throws Failure `usage` for the address of the USDT contract, where the money would be lost. */
 export function checkTronAddress(address: string): void {
   if (address !== tronUsdtContract) return;
   throw new Failure(
@@ -80,7 +82,7 @@ export function checkTronAddress(address: string): void {
   );
 }
 
-/** Reads the account's own permanent addresses. */
+/** The methods that read the account's own permanent addresses. */
 export interface OwnAddresses {
   bitcoinAddress(): Promise<{ readonly staticOnchainAddress: string }>;
   usdtAddress(chain: 'TRON'): Promise<{ readonly staticOnchainAddress: string }>;
@@ -91,8 +93,8 @@ export const mayBeOwn = ({ body }: Pick<Order, 'body'>): boolean =>
   body.destReq.method === 'on-chain' || body.destReq.method === 'tron';
 
 /**
- * Refuses orders that pay to the account's own permanent addresses. Calls `say` if the service's
- * addresses cannot be read.
+ * Refuses orders that pay to the account's own permanent addresses. Calls `say` if svcpay cannot
+ * read the account's addresses.
  */
 export function ownAddressGuard(
   open: () => Promise<{ readonly client: OwnAddresses }>,
@@ -115,7 +117,8 @@ export function ownAddressGuard(
 
 /**
  * Throws Failure `usage` for the account's own deposit address, because the money would return
- * minus the fees. Refuses nothing if the service has no deposit address, or does not return it.
+ * minus the fees. Does not throw if the account has no deposit address, or if svcpay cannot read
+ * it.
  */
 export async function refuseOwnAddress(
   address: string,

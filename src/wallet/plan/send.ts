@@ -47,14 +47,14 @@ export type UriRail = (typeof uriRails)[number];
 
 /** The payment that a person requests, as the text of arguments and flags. */
 export interface SendWords {
-  /** The named rail. Undefined if svcpay should detect the rail. */
+  /** The rail that the person names, or undefined if svcpay should detect the rail. */
   readonly rail?: Rail | undefined;
   readonly to?: string | undefined;
-  /** The amount that arrives, or for a Lightning Address or an LNURL, the debit. */
+  /** The amount that arrives. For a Lightning Address or an LNURL, the amount is the debit. */
   readonly amount?: string | undefined;
   /** The debit, if the person fixes the debit instead of the amount that arrives. */
   readonly spend?: string | undefined;
-  /** The wallet that pays, if it is not the default. */
+  /** The wallet that pays, or undefined for the default wallet of the rail. */
   readonly from?: string | undefined;
   readonly via?: UriRail | undefined;
   readonly deductFees?: boolean | undefined;
@@ -66,22 +66,25 @@ export type Payable = Exclude<Destination, { kind: 'bip21' | 'evm-address' }>;
 export interface SendPlan {
   readonly order: Order;
   readonly pays: Payable;
-  /** The label and message of the URI. */
+  /** The label and message of the `bitcoin:` URI. */
   readonly uriTexts: readonly string[];
-  /** The amount before its conversion. */
+  /** The requested amount before its conversion to bitcoin. */
   readonly worth?: RequestedAmount['worth'];
-  /** Whether the payment settles within hours or days, so svcpay waits only on request. */
+  /**
+   * Whether the payment settles only after hours or days, so that svcpay waits for the settlement
+   * only on request.
+   */
   readonly slow: boolean;
 }
 
-/** The answer that a plan still requires. */
+/** The answer that svcpay still needs from the person to plan the payment. */
 export type Missing = 'destination' | 'way' | 'amount';
 
 export type Planned =
   | { readonly missing?: undefined; readonly plan: SendPlan }
   | {
       readonly missing: Missing;
-      /** The currency of the amount. Undefined if any wallet may pay. */
+      /** The currency of the missing amount, or undefined if any wallet may pay. */
       readonly ccy?: string | undefined;
     }
   /** The wallet whose balance svcpay must read, because the amount is `all`. */
@@ -108,8 +111,8 @@ export function planSend(words: SendWords, environment: PlanEnvironment): Planne
 }
 
 /**
- * Plans a payment without prompts. Throws Failure `usage` if an answer is missing. If a `bitcoin:`
- * URI offers two rails, svcpay uses Lightning.
+ * Plans a payment without prompts. Throws Failure `usage` if the plan needs an answer from the
+ * person. If a `bitcoin:` URI offers two rails, svcpay uses Lightning.
  */
 export function planSendNow(words: SendWords, environment: PlanEnvironment): SendPlan {
   const planned = planSend(words, environment);
@@ -186,8 +189,8 @@ function planInvoice(
 }
 
 /**
- * Plans a payment to an LNURL. The amount is the debit (rule 3), so its currency decides the
- * wallet.
+ * Plans a payment to an LNURL. The requested amount is the debit (rule 3), so its currency decides
+ * which wallet pays.
  */
 function planLnurl(
   pays: Payable & { kind: 'lnurl' | 'lightning-address' },
@@ -204,7 +207,7 @@ function planLnurl(
   return planned({ order: lessFees(lnurlOrder(pays.text, amount), deductFees), pays, worth });
 }
 
-/** Plans an on-chain payment. The amount is the amount that arrives (rule 5). */
+/** Plans an on-chain payment by the amount that arrives (rule 5). */
 function planOnchain(
   pays: Payable & { kind: 'bitcoin-address' },
   words: SendWords,
@@ -257,8 +260,8 @@ const readIn = (text: string, ccy: string, { rates }: PlanEnvironment): Requeste
     : { amount: parseAmount(text, ccy) };
 
 /**
- * Plans a USDT payment by the USDT amount that arrives. With `spend`, plans by the debit of any
- * wallet.
+ * Plans a USDT payment by the USDT amount that arrives. If the person fixes the debit with `spend`,
+ * any wallet can pay.
  */
 function planUsdt(
   pays: Payable & { kind: 'tron-address' },
@@ -280,8 +283,8 @@ function planUsdt(
 }
 
 /**
- * Reads a USDT amount. For an amount in a different currency, the failure suggests fixing the
- * debit.
+ * Reads a USDT amount. For an amount in a currency other than USDT, the hint of the failure
+ * suggests fixing the debit.
  */
 function usdtAmount(text: string): Money {
   try {
@@ -295,7 +298,7 @@ function usdtAmount(text: string): Money {
   }
 }
 
-/** Plans a `bitcoin:` URI. Offers only the rails that the flags allow. */
+/** Plans a payment of a `bitcoin:` URI, on a rail that the flags allow. */
 function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
   const { bitcoin, invoice } = uri;
   const { rail, via } = words;
@@ -332,8 +335,8 @@ function planUriOnchain(
 }
 
 /**
- * Finds the only possible rail of a `bitcoin:` URI. Undefined if both rails are possible. The
- * service pays only invoices that have an amount.
+ * Finds the only possible rail of a `bitcoin:` URI, or returns undefined if both rails are
+ * possible. The service pays only invoices that have an amount.
  */
 function onlyWay(
   bitcoin: BitcoinAddress | null,
@@ -351,7 +354,8 @@ function onlyWay(
 }
 
 /**
- * Adds the address of the URI to the order of its invoice, so that both count as the same payment.
+ * Adds the address of the `bitcoin:` URI to the order of the URI's invoice, so that payments of the
+ * address and of the invoice count as the same payment.
  */
 function withAddress(bitcoin: BitcoinAddress | null, planned: Planned): Planned {
   if (planned.missing !== undefined || bitcoin === null) return planned;
@@ -360,7 +364,8 @@ function withAddress(bitcoin: BitcoinAddress | null, planned: Planned): Planned 
 }
 
 /**
- * Gives an on-chain order the idempotency key of the URI's invoice, so that svcpay pays only one.
+ * Gives an on-chain order the idempotency key of the URI's invoice, so that svcpay pays either the
+ * address or the invoice, but not both.
  */
 function withInvoiceKey(invoice: Invoice | null, planned: Planned): Planned {
   if (planned.missing !== undefined || invoice === null) return planned;
@@ -415,7 +420,8 @@ export const isConverted = ({ amount, from }: Pick<SendWords, 'amount' | 'from'>
   from === 'BTC' && amount !== undefined && isForeign(amount);
 
 /**
- * The amount of an earlier payment in bitcoin. Undefined if the payment was not made in bitcoin.
+ * The amount of an earlier payment in bitcoin, or undefined if the payment was in a different
+ * currency.
  */
 export function submittedAmount({ request }: Payment): string | undefined {
   const { sourceReq, destReq } = decodeOrder(request).body;

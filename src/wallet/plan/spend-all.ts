@@ -19,13 +19,13 @@ export function wholeOf({ ccy, value }: Money): Money {
   });
 }
 
-/** Throws Failure `usage` for an amount above the balance on the screen. */
+/** Throws Failure `usage` for an amount above the balance that svcpay shows on the screen. */
 export function checkHeld({ ccy, value }: Money, held: Money | undefined): void {
   if (held === undefined || held.ccy !== ccy || held.value.gte(value)) return;
   throw new Failure('usage', `You have ${formatAmount(held)}. Write less, or all.`);
 }
 
-/** Checks the debit of an order, if the order states it, against the balance on the screen. */
+/** Refuses an order whose stated debit exceeds the balance that svcpay shows on the screen. */
 export function checkWithin({ body }: Order, balances: readonly Money[]): void {
   const { sourceReq, destReq } = body;
   const [side] = [sourceReq, destReq].filter(

@@ -34,7 +34,7 @@ export const notAnAddress = (source: string, cause?: unknown): Failure =>
     cause,
   });
 
-/** Separates the password from an address. The address may be invalid. */
+/** Separates the password from an address, even if the address is invalid. */
 export function withoutPassword(text: string): { url: string; password: string | undefined } {
   const [, start = '', password, rest = ''] =
     /^([a-z]+:\/\/[^:@/?#]*):([^/?#]*)(@.*)$/i.exec(text) ?? [];

@@ -17,8 +17,8 @@ export const rowsSchema = v.array(v.record(v.string(), v.union([value, bytes])))
 export type StoredRow = v.InferOutput<typeof rowsSchema>[number];
 
 /**
- * Copies missing payments with their attempts. Updates a payment if the source has a later version
- * of the payment.
+ * Copies payments that the database lacks, with their attempts. Updates a payment if the source has
+ * a later version of the payment.
  * @param clocks the present time of each account's limit clock at the source, from which svcpay
  * converts attempts to the clock of this database
  */
@@ -55,8 +55,8 @@ export async function copyPayments(
 }
 
 /**
- * Counts the copied submissions, so that the database has a lower count if it is restored from a
- * backup made before the move. See `Identity.recorded`.
+ * Counts the copied submissions, so that a backup made before the move has a lower count (see
+ * `Identity.recorded`).
  */
 const countSubmissions = (payments: number): string =>
   `INSERT INTO recorded (account, submissions)
@@ -65,7 +65,7 @@ const countSubmissions = (payments: number): string =>
    ON CONFLICT (account) DO UPDATE
      SET submissions = recorded.submissions + excluded.submissions`;
 
-/** The payments in the database, locked until the end of the transaction. */
+/** The rows of the given payments in the database, locked until the end of the transaction. */
 async function lockedRows(sql: Sql, payments: readonly StoredRow[]): Promise<PaymentRow[]> {
   const ids = payments.map(({ id }) => String(id));
   await sql.all(
@@ -92,7 +92,7 @@ function timedByDatabase(
   return typeof time === 'number' ? { ...row, limit_time: at - ago } : row;
 }
 
-/** Adds the amounts of payments to the sums, or subtracts them. */
+/** Adds the amounts of payments to the stored sums, or subtracts the amounts if the sign is -1. */
 async function addAll(sql: Sql, rows: readonly PaymentRow[], sign: 1 | -1): Promise<void> {
   const groups = rows.flatMap(({ payment, lastChange }) =>
     payment.attempts.flatMap((attempt) =>
@@ -130,7 +130,8 @@ const knownSchema = v.array(
 
 /**
  * Excludes payments that the database already has from another home, with the same reference and
- * transaction. Throws Failure `usage` if the transactions differ.
+ * transaction. Throws Failure `usage` if payments with the same reference have different
+ * transactions.
  */
 async function withoutOthers(
   sql: Sql,

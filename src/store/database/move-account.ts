@@ -1,7 +1,7 @@
 // Moves the payments of an account from one database into another. During the move, the account
 // pays from neither database: svcpay first marks the target, then the source. After it has moved
-// all payments, svcpay removes the mark of the target, but not the mark of the source. The move can
-// be interrupted and repeated safely.
+// all payments, svcpay removes the mark of the target, but not the mark of the source. The move of
+// an account can be interrupted and repeated safely.
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import * as v from 'valibot';
@@ -33,8 +33,8 @@ interface Move extends MovedAccount {
 
 /**
  * Resolves with the number of moved payments, which is 0 if an earlier run moved all of them.
- * Throws Failure `temporary` while a process works on a payment of the account, and `usage` if the
- * account is in another database.
+ * Throws Failure `temporary` while a process works on a payment of the account, and `usage` if an
+ * earlier move of the account leads to or from another database.
  */
 export const moveAccount = (move: Move): Promise<number> =>
   alone(move, async () => {
@@ -51,8 +51,9 @@ export const moveAccount = (move: Move): Promise<number> =>
 const lockSchema = v.tuple([v.object({ is_free: v.boolean() })]);
 
 /**
- * Runs the action while no other process moves the account. Moves in both directions take the lock
- * in the same database. The lock ends with the connection.
+ * Runs the action while no other process moves the account. A move and a move in the opposite
+ * direction take the account's lock in the same database. The account's lock ends with the
+ * connection.
  */
 function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promise<T> {
   const { database } = from.id < to.id ? from : to;
@@ -134,7 +135,8 @@ const refuse = `CREATE OR REPLACE FUNCTION refuse_moved() RETURNS trigger LANGUA
   END $$`;
 
 /**
- * Sets or removes the mark of the account, with triggers that refuse its payments from any program.
+ * Sets or removes the mark of the account, with triggers that refuse payments of the account from
+ * any program.
  * @param isChecked throws Failure `temporary` while a process works on a payment of the account
  */
 async function setMark(
@@ -156,8 +158,8 @@ async function markIn(
   mark: Mark | undefined,
   isChecked: boolean,
 ): Promise<void> {
-  // Prevents other processes from opening, claiming or writing a payment until the transaction
-  // ends.
+  // Prevents other processes from opening, claiming or writing a payment of the account until the
+  // transaction ends.
   await sql.run('LOCK TABLE payments IN SHARE ROW EXCLUSIVE MODE');
   if (isChecked) await checkNotHeld(sql, move);
   await sql.run('DELETE FROM moves WHERE account = ?', move.account);
@@ -178,7 +180,9 @@ async function markIn(
 const notOwner = ({ kind, message, cause }: Failure): Failure =>
   new Failure(kind, message, { hint: 'Connect as the role that owns the tables.', cause });
 
-/** Quotes a value for `CREATE TRIGGER`, because PostgreSQL takes no parameters there. */
+/**
+ * Quotes a value for `CREATE TRIGGER`, because PostgreSQL accepts no parameters in this statement.
+ */
 const literal = (text: string): string => pg.escapeLiteral(text);
 
 const heldSchema = v.array(v.object({ owner: v.string() }));
@@ -227,7 +231,7 @@ async function readPayments(sql: Sql, scope: string) {
   return { payments, attempts, now: await sql.now() };
 }
 
-/** Writes to the target, which accepts rows of the account only from this transaction. */
+/** Writes to the target database, which accepts rows of the account only from this transaction. */
 const arrive = (
   { database }: IdentifiedDatabase,
   account: string,
@@ -244,15 +248,15 @@ const arrive = (
 interface OtherTable {
   readonly table: string;
   readonly of: 'account' | 'scope';
-  /** The columns of the primary key other than `of`. */
+  /** The columns of the table's primary key other than the column `of`. */
   readonly key: readonly string[];
   readonly conflict: string;
 }
 
 /**
- * The tables that are moved after the payments. The limits of the source replace the limits of the
- * target. In the other tables, rows of the target stay, because both databases have equally correct
- * rows.
+ * The tables that svcpay moves after the payments. The account's limits in the source replace its
+ * limits in the target. In the tables without limits, existing rows of the target stay, because
+ * both databases have equally correct rows.
  */
 const otherTables: readonly OtherTable[] = [
   {

@@ -1,5 +1,5 @@
-// Moves a local journal and inbox into a database, including unfinished payments. The move can be
-// interrupted and repeated safely.
+// Moves a local journal and inbox into a database, including unfinished payments. The move of a
+// home's data can be interrupted and repeated safely.
 import type Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
@@ -26,7 +26,8 @@ export interface HomeFiles {
 }
 
 /**
- * Copies missing rows. Updates a payment if the file has a later version of the payment.
+ * Copies rows that the database lacks. Updates a payment if the home's file has a later version of
+ * the payment.
  * @param isAlive whether a process still works on a payment, because the move must then wait
  * @param now the machine's clock, epoch ms
  */
@@ -128,7 +129,10 @@ function limitClocksIn(db: Database.Database, now: () => number): Map<string, nu
   return new Map(rows.map(({ account, ...clock }) => [account, advanced(clock, now(), null).time]));
 }
 
-/** Tables from which svcpay copies only missing rows, because existing rows are equally correct. */
+/**
+ * Tables from which svcpay copies only missing rows, because rows that the database already has are
+ * equally correct.
+ */
 const neverChanged = ['settlement_rates', 'book_entries', 'book_ties', 'book_closes'] as const;
 
 async function moveTable(
@@ -144,8 +148,8 @@ async function moveTable(
 }
 
 /**
- * Copies events, which get new numbers in the database. svcpay recognizes an already copied event
- * by its batch.
+ * Copies events, which get new ids in the database. svcpay recognizes an event that is already
+ * copied by its `batch`.
  */
 async function moveEvents(database: Postgres, db: Database.Database): Promise<number> {
   const rows = db.prepare('SELECT * FROM events ORDER BY id');

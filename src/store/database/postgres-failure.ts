@@ -40,8 +40,8 @@ export const isLost = (error: unknown): boolean =>
 export const isNowhere = (error: unknown): boolean => codeOf(error) === 'ENOTFOUND';
 
 /**
- * Whether the server rolled the transaction back because of another transaction, so a retry is
- * safe.
+ * Whether the server rolled the transaction back because of another transaction, so a retry of the
+ * transaction is safe.
  */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
 
@@ -69,7 +69,7 @@ const rules: readonly (readonly [
   [/^(55P03|57014|40)/, 'temporary', 'was busy for too long'],
 ];
 
-/** The GRANT statements that a refused statement needs. */
+/** The GRANT statements that would permit a refused statement. */
 function grants(role: string, reason: string): string {
   const name = `"${role.replaceAll('"', '""')}"`;
   const [, database] = /for database (\S+)/.exec(reason) ?? [];
@@ -84,8 +84,8 @@ function grants(role: string, reason: string): string {
 }
 
 /**
- * The details in the error of the trigger: the account, and the database to which or from which its
- * payments are moved.
+ * The details in the error of the trigger that refuses payments of an account: the account, and the
+ * database to which or from which its payments are moved.
  */
 const movedSchema = v.object({
   message: v.string(),

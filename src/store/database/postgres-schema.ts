@@ -12,7 +12,10 @@ export interface TableGroup {
   readonly name: 'journal' | 'inbox';
   /** The main table of the group, with one row for each payment or event. */
   readonly table: string;
-  /** The SQL that upgrades each version to the next. The first SQL text creates version 1. */
+  /**
+   * The SQL texts that upgrade the tables of the group by one version each. The first SQL text
+   * creates version 1 of the tables.
+   */
   readonly steps: readonly string[];
 }
 
@@ -42,10 +45,10 @@ const commonTables = `
   );`;
 
 /**
- * The SQL expression that identifies a row by its database, table and transaction. The value
- * differs for a copy of the row, because a different transaction wrote a restored or replicated
- * row, and a copied database has a different oid. A failover, a vacuum and pg_upgrade do not change
- * the value.
+ * The SQL expression that identifies a row by its database, table and transaction. A copy of the
+ * row has a different value, because a different transaction wrote a restored or replicated row,
+ * and a copied database has a different oid. A failover, a vacuum and pg_upgrade do not change the
+ * value of the expression.
  */
 const placeOf = (transaction: string): string =>
   `concat_ws(' ', (SELECT oid FROM pg_database WHERE datname = current_database()), tableoid,
@@ -86,9 +89,9 @@ export interface Identity {
 }
 
 export interface PartState {
-  /** The identity, or undefined if the tables are missing. */
+  /** The identity of the database, or undefined if the tables are missing. */
   readonly identity: Identity | undefined;
-  /** The version of the tables, or 0 if the tables are missing. */
+  /** The version of the group's tables, or 0 if the tables are missing. */
   readonly version: number;
 }
 
@@ -107,7 +110,8 @@ async function stateOf(sql: Sql, { source }: Postgres, part: TableGroup): Promis
   if (tables.length === 0) return { identity: undefined, version: 0 };
   if (!['parts', 'identity', 'recorded', 'moves'].every((name) => tables.includes(name)))
     throw foreign(source);
-  // The statement names the schema, so that an error names the schema that the role may not use.
+  // The statement names the schema, so that the error for a role without permission names the
+  // schema too.
   const text = `SELECT id, generation, (restored = 1 OR ${isCopy})::int AS restored,
       (SELECT coalesce(sum(submissions), 0)::bigint FROM ${schemaName}.recorded) AS recorded,
       (SELECT version FROM ${schemaName}.parts WHERE part = ?) AS version
@@ -136,7 +140,10 @@ export async function checkTables(database: Postgres, part: TableGroup): Promise
 export const markRestored = (database: Postgres): Promise<unknown> =>
   database.transaction((sql) => sql.last(['UPDATE identity SET restored = 1']));
 
-/** Allows payments again, after svcpay compared the journal with the service and completed it. */
+/**
+ * Allows payments again, after svcpay compared the journal with the service and added the missing
+ * payments.
+ */
 export const startGeneration = (database: Postgres): Promise<unknown> =>
   database.transaction((sql) =>
     sql.last([`UPDATE identity SET generation = generation + 1, restored = 0, ${staysHere}`]),
@@ -146,16 +153,16 @@ export const startGeneration = (database: Postgres): Promise<unknown> =>
 const unlimited = { isUnlimited: true } as const;
 
 export interface UpgradeOptions {
-  /** Whether the operator expects an empty database. */
+  /** Whether the operator expects the database to be empty. */
   readonly isNew?: boolean;
-  /** Called before each upgrade step, with the version of the existing tables. */
+  /** Called before each step of an upgrade, with the version of the existing tables. */
   readonly onStep?: (version: number) => void;
 }
 
 /**
- * Upgrades the tables version by version, each in a transaction, or creates all tables. Other
- * processes wait until the upgrade ends. Throws Failure `usage` for an empty database, unless the
- * caller expects an empty database.
+ * Upgrades the tables, with one transaction for each version, or creates all tables. Other
+ * processes wait until the upgrade of the tables ends. Throws Failure `usage` for an empty
+ * database, unless the caller expects an empty database.
  */
 export async function upgradeTables(
   database: Postgres,
@@ -205,14 +212,14 @@ async function createCommonTables(sql: Sql): Promise<void> {
 }
 
 /**
- * The largest number of rows that svcpay counts exactly, which takes a few ms. For a larger table,
- * svcpay uses the estimate of the database.
+ * The largest number of rows that svcpay counts exactly, because counting these rows takes only a
+ * few ms. For a larger table, svcpay uses the row count that the database estimates.
  */
 const countedMost = 10_000;
 
 /**
- * Counts rows. For a large table, returns the estimate of the last vacuum or analyze, rounded to
- * two digits.
+ * Counts the rows of a table. For a table with more than `countedMost` rows, returns the row count
+ * that the last vacuum or analyze estimated, rounded to two digits.
  */
 export const countRows = (database: Postgres, { table }: TableGroup): Promise<number> =>
   database.read(async (sql) => {

@@ -36,7 +36,10 @@ export interface Transaction {
   isOver(): boolean;
 }
 
-/** @param clock monotonic milliseconds */
+/**
+ * Returns a transaction on a connection.
+ * @param clock returns monotonic milliseconds
+ */
 export function transactionOn(
   client: pg.PoolClient,
   options: TransactionOptions,
@@ -99,8 +102,8 @@ export function transactionOn(
 }
 
 /**
- * The settings of a transaction. Each transaction sends its settings, because a pooler may give it
- * another session.
+ * The settings of a transaction. svcpay sends the settings with each transaction, because a pooler
+ * may give each transaction a different session.
  */
 const settings = (statementTimeout: number, idleTimeout: number): string =>
   `set_config('search_path', '${schemaName}', true),
@@ -111,8 +114,8 @@ const limited = settings(statementMs, answerMs);
 const unlimited = settings(0, 0);
 
 /**
- * The first statements of a transaction. These statements set the timeouts, take the locks in
- * order, and then read the clock.
+ * The first statements of a transaction, which set the timeouts, take the locks in order, and then
+ * read the clock.
  */
 function opening({ locks = [], isUnlimited = false }: TransactionOptions): Statement[] {
   const calls = [isUnlimited ? unlimited : limited, ...locks.map(() => takeLock), clockTime];
@@ -141,8 +144,8 @@ const sendTogether = (
 ): Promise<Result[]> =>
   new Promise((resolve, reject) => {
     const answered = (error: Error | undefined, results: unknown): void => {
-      // The library returns one result for a single statement, and a list of results for several
-      // statements.
+      // The client library returns one result for a single statement, and a list of results for
+      // several statements.
       if (error) reject(error);
       else resolve(v.parse(resultsSchema, [results].flat()));
     };
@@ -151,8 +154,8 @@ const sendTogether = (
 
 /**
  * A batch of statements with parameters, sent in one message and answered in one message. The
- * client library only sends single statements itself, but reads any number of results. After a
- * failed statement, PostgreSQL skips the rest.
+ * client library itself sends only single statements, but it reads any number of results. If a
+ * statement of the batch fails, PostgreSQL skips the remaining statements.
  */
 class StatementBatch extends pg.Query {
   /** The timeout in ms, a field that the client library reads. */
@@ -199,8 +202,8 @@ function wireValue(value: SqlValue): string | Buffer | null {
 const nowSchema = v.tuple([v.object({ now: v.number() })]);
 
 /**
- * The clock of the database. svcpay reads the clock with the first statement, and then adds the
- * elapsed time of a monotonic clock, to save round trips.
+ * The clock of the database. svcpay reads the clock of the database with the first statement, and
+ * then adds the elapsed time of a monotonic clock, to save round trips.
  */
 function clockFrom(rows: unknown, clock: () => number): () => number {
   const [{ now }] = v.parse(nowSchema, rows);

@@ -1,6 +1,6 @@
-// Connects to a PostgreSQL database for journal and inbox. Poolers work, because transactions use
-// no session state, such as session locks and prepared statements. After a lost connection, svcpay
-// looks up the outcome of a commit instead of assuming it.
+// Connects to a PostgreSQL database for journal and inbox. Connection poolers work, because
+// svcpay's transactions use no session state, such as session locks and prepared statements. After
+// a lost connection, svcpay looks up the outcome of a commit instead of assuming an outcome.
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -14,15 +14,15 @@ import type { Sql, SqlDatabase, TransactionOptions } from './sql.js';
 
 export interface PostgresOptions {
   /**
-   * The address, including its password if there is one. PG* variables and the password file supply
-   * what the address omits.
+   * The address, including its password if it has one. PG* variables and the password file supply
+   * the parts that the address omits.
    */
   readonly url: string;
-  /** The setting that contains the address, for messages. */
+  /** The setting that contains the address of the database, for use in messages. */
   readonly source: string;
   /** Monotonic milliseconds. */
   readonly clock: () => number;
-  /** Waits between attempts while the database is unavailable. */
+  /** Waits between two attempts of a transaction while the database is unavailable. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
@@ -31,12 +31,12 @@ const mostConnections = 6;
 const int8 = 20;
 
 export interface Postgres extends SqlDatabase {
-  /** The setting that contains the address, for messages. */
+  /** The setting that contains the address of the database, for use in messages. */
   readonly source: string;
   /** The address without its password. */
   readonly where: string;
   /**
-   * The number of lost connections. After a lost connection, a new connection may lead to a
+   * The number of lost connections. After a lost connection, the next connection may lead to a
    * restored database.
    */
   losses(): number;
@@ -87,8 +87,8 @@ export function postgresDatabase({
       try {
         return { done: await once(action, options, number > 1) };
       } catch (error) {
-        // Only the first transaction waits for a connection. Until a connection succeeds, later
-        // transactions try only once.
+        // If the database stays unavailable, only the first transaction waits for a connection.
+        // Until a connection succeeds, later transactions try only once to connect.
         if (!isConflict(error) && (!isAway(error) || gaveUp)) throw error;
         failed = error;
         return {};

@@ -64,7 +64,7 @@ export const anotherDatabase = (source: string, id: string, known: string): Fail
     },
   );
 
-/** @param expected the id that the variable or the program gives */
+/** @param expected the id of the database that the environment variable or the program gives */
 export const unexpectedDatabase = (source: string, id: string, expected: string): Failure =>
   new Failure(
     'usage',

@@ -4,8 +4,8 @@ import * as v from 'valibot';
 import { fieldOf } from '../../formats/text.js';
 
 /**
- * A value that the database computes: the time at which a statement runs, plus an offset. With this
- * value, svcpay need not read the database's clock first.
+ * A value that the database computes: the time at which a statement runs, plus an offset. This
+ * value saves svcpay a read of the database's clock.
  */
 export class TimeFromNow {
   constructor(readonly plusMs = 0) {}
@@ -20,29 +20,31 @@ export interface Sql {
   /** Whether this run of the action repeats an earlier run that may have been committed. */
   readonly isAgain: boolean;
   all(...statement: Statement): Promise<readonly unknown[]>;
-  /** Runs a statement. Resolves with the number of changed rows. */
+  /** Runs a statement, and resolves with the number of changed rows. */
   run(...statement: Statement): Promise<number>;
   /** Runs any number of statements without values. */
   script(text: string): Promise<void>;
   /**
    * Runs the last statements of a transaction, which are sent together with its COMMIT. The action
-   * may run no statement after these. Resolves with the rows of each statement once the transaction
-   * is committed.
+   * must not run a statement after `last`. Resolves with the rows of each statement once the
+   * transaction is committed.
    */
   last(...statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]>;
-  /** The time in epoch ms by the database's clock, read once the locks are held. */
+  /**
+   * The time in epoch ms by the database's clock, read after the transaction has taken its locks.
+   */
   now(): Promise<number>;
   /**
-   * Takes another lock, then runs the statement. Every transaction takes this lock after the locks
-   * in its options.
+   * Takes the lock `name`, then runs the statement. Every transaction takes the locks in its
+   * options first, and this lock last.
    */
   whileLocked(name: string, ...statement: Statement): Promise<readonly unknown[]>;
 }
 
 export interface TransactionOptions {
   /**
-   * Whether the commit and all earlier commits survive a power loss. Without this option, a commit
-   * survives only the end of the process.
+   * Whether the commit and all earlier commits survive a power loss. Without the option `lasts`, a
+   * commit survives only the end of the process.
    */
   readonly lasts?: boolean;
   /** The names to lock until the end of the transaction. */
@@ -70,7 +72,7 @@ export interface SqlDatabase {
   close(): Promise<void>;
 }
 
-/** Types a row by its column names. */
+/** The schema of a row, which converts column names to field names. */
 export const namedFields = v.pipe(
   v.record(v.string(), v.unknown()),
   v.transform((row): Record<string, unknown> =>
@@ -78,7 +80,7 @@ export const namedFields = v.pipe(
   ),
 );
 
-/** Reads a row that has at least these columns. */
+/** Returns the schema of a row that has at least these columns. */
 export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
   v.pipe(namedFields, v.object(fields));
 
@@ -86,7 +88,7 @@ export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
 export const placeholders = (count: number, each = '?'): string =>
   Array(count).fill(each).join(', ');
 
-/** A boolean, stored as a number. */
+/** The schema of a boolean that the database stores as a number. */
 export const flag = v.pipe(
   v.number(),
   v.transform((number) => number === 1),

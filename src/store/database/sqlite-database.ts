@@ -22,20 +22,20 @@ import {
 } from './sql.js';
 
 /**
- * The last transaction on each file. Transactions of this process wait for each other here, because
- * SQLite blocks the whole process while it waits for a lock.
+ * The last transaction on each file. The next transaction of this process waits for the last
+ * transaction here, because SQLite blocks the whole process while it waits for a lock.
  */
 const turns = new Map<string, Promise<unknown>>();
 
-/** The timeout of optional transactions after a failed wait for a lock. */
+/** The lock timeout of optional transactions in ms, after a wait for a lock has failed once. */
 const shortTimeoutMs = 250;
 
 /** @param now the machine's clock, epoch ms */
 export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
   const db = openSqlite(file, now);
   /**
-   * The prepared statements. svcpay prepares each statement once, because programs run it many
-   * times.
+   * The prepared statements by their text. svcpay prepares each statement once, because programs
+   * run the same statement many times.
    */
   const kept = new Map<string, Database.Statement>();
   const statement = (text: string): Database.Statement => {
@@ -58,7 +58,7 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
   };
   const name = resolve(file.path);
   let timeoutMs = lockTimeoutMs;
-  /** Whether another program held the lock for longer than the timeout. */
+  /** Whether another program held the lock for longer than the lock timeout. */
   let isLocked = false;
   const waitAtMost = (ms: number): void => {
     if (ms !== timeoutMs) db.pragma(`busy_timeout = ${ms}`);
@@ -123,15 +123,16 @@ export async function atomically<T>(db: Database.Database, action: () => Promise
 }
 
 /**
- * Merges the write-ahead log into the file, unless another process uses it. SQLite itself merges
- * only after the last statement is garbage-collected.
+ * Merges the write-ahead log into the file, unless another process uses the file. SQLite itself
+ * merges only after the last statement is garbage-collected.
  */
 function closeSqlite(db: Database.Database): void {
   try {
     db.pragma('busy_timeout = 0');
     db.pragma('wal_checkpoint(TRUNCATE)');
   } catch {
-    // A failed merge is harmless, because the data is safe in the log next to the file.
+    // A failed merge of the write-ahead log is harmless, because the data is safe in the log next
+    // to the file.
   }
   db.close();
 }

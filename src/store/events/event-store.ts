@@ -9,7 +9,7 @@ export interface ReceivedEvent {
   readonly body: Uint8Array;
   /** The signature from the header, unchanged. */
   readonly signature: string;
-  /** The payload, or null if the body does not match the specification. */
+  /** The transaction id in the payload, or null if the body does not match the specification. */
   readonly txnId: string | null;
   readonly txnState: string | null;
   readonly updatedAt: number | null;
@@ -17,16 +17,16 @@ export interface ReceivedEvent {
 
 /** The relation of an event to the other events of its transaction. */
 export interface EventPlace {
-  /** The id of the first event with the same state and time. */
+  /** The id of the first event of the transaction with the same state and time, or null. */
   readonly duplicateOf: number | null;
-  /** Whether an earlier event reported a later state. */
+  /** Whether an earlier event of the transaction reported a later state. */
   readonly outOfOrder: boolean;
   /** States that the transaction must have passed although no event reported them. */
   readonly missing: readonly string[];
 }
 
 export interface StoredEvent extends ReceivedEvent, EventPlace {
-  /** A stored event. A later event has a higher id. */
+  /** The id of a stored event, which is higher for later events. */
   readonly id: number;
 }
 
@@ -51,8 +51,8 @@ export interface WaitingEvent {
 export interface EventStore {
   /**
    * Stores events in one transaction, and adds all except duplicates to each consumer's backlog.
-   * Resolves once the events are on disk in the given order. Concurrent calls resolve in the order
-   * of the calls.
+   * Resolves once the events are on disk in the given order. Concurrent calls of `append` resolve
+   * in the order of the calls.
    */
   append(
     events: readonly ReceivedEvent[],
@@ -61,11 +61,11 @@ export interface EventStore {
   ): Promise<StoredEvent[]>;
   read(id: number): Promise<StoredEvent | undefined>;
   ofTransaction(txnId: string): Promise<readonly StoredEvent[]>;
-  /** Yields the events received at this time (epoch ms) or later, oldest first. */
+  /** Yields the events received at or after `receivedAt` (epoch ms), oldest first. */
   since(receivedAt: number): AsyncIterable<StoredEvent>;
   /**
-   * Finds transactions whose latest event has a state that is not among the given states, newest
-   * first. Ignores events received before this time (epoch ms). Searches the last 50,000 events.
+   * Finds transactions whose latest event reports a state other than `finalStates`, newest first.
+   * Ignores events received before `receivedAt` (epoch ms), and all but the last 50,000 events.
    */
   unfinished(
     receivedAt: number,
@@ -79,9 +79,9 @@ export interface EventStore {
   /** Rejects if the inbox cannot store events now. */
   check(): Promise<void>;
   /**
-   * Deletes events that were received before this time, except undelivered events. Examines only
-   * the next few thousand events after this id. Resolves with the id to continue from, or with
-   * undefined if the remaining events are newer.
+   * Deletes events that were received before `receivedBefore`, except undelivered events. Each call
+   * examines only the next few thousand events after the id `after`. Resolves with the id from
+   * which the next call continues, or with undefined if the remaining events are newer.
    */
   prune(receivedBefore: number, after: number): Promise<number | undefined>;
   close(): Promise<void>;
@@ -93,22 +93,22 @@ export interface EventStore {
  */
 export interface Leases {
   /**
-   * Leases more waiting events to this worker. Until the lease ends, no other worker gets events of
-   * the same transactions.
+   * Leases more waiting events to a worker. Until the lease ends, no other worker gets events of
+   * the leased transactions.
    */
   take(consumer: string, worker: string, limit: number): Promise<readonly WaitingEvent[]>;
   /**
-   * Extends the leases. Resolves with false if this worker no longer has its leases, because a
-   * lease expired or a response was lost.
+   * Extends the leases of a worker. Resolves with false if the worker no longer has its leases,
+   * because a lease expired or a response was lost.
    */
   extend(consumer: string, worker: string): Promise<boolean>;
   /**
    * Removes delivered events from the backlog, and ends the leases of finished transactions. After
    * a power loss, the backlog may contain the last removed events again. Resolves with true if new
-   * events of these transactions have arrived.
+   * events of the delivered events' transactions have arrived.
    */
   settle(consumer: string, worker: string, eventIds: readonly number[]): Promise<boolean>;
-  /** Ends all leases that this worker has for the consumer. */
+  /** Ends all leases that the worker has for the consumer. */
   release(consumer: string, worker: string): Promise<void>;
 }
 
@@ -120,11 +120,11 @@ export interface EarlierTransaction {
   readonly txnState: string;
 }
 
-/** The consumers of the inbox. All times are by the clock of the inbox. */
+/** The consumers of the inbox. All times of consumers are by the clock of the inbox. */
 export interface Consumers {
   /**
-   * Records that a receiver serves these consumers now. Also records the current time for each
-   * consumer that has a backlog but no record.
+   * Records that a receiver serves these consumers now. For each consumer that has a backlog but no
+   * recorded time, `serve` also records the current time.
    */
   serve(names: readonly string[]): Promise<void>;
   /** All consumers by name, including those whose backlog is empty. */
@@ -136,7 +136,7 @@ export interface Consumers {
   remove(name: string): Promise<number>;
   /**
    * Moves the backlog of a consumer to a new name. Rejects with Failure `temporary` while a worker
-   * delivers to the consumer, and with `usage` if the new name exists.
+   * delivers to the consumer, and with `usage` if a consumer with the new name exists.
    */
   rename(name: string, to: string): Promise<void>;
 }
@@ -146,13 +146,13 @@ export interface Consumer {
   /** The number of waiting events. */
   readonly count: number;
   /**
-   * When the oldest event began to wait, in epoch ms. `oldestSeconds` is the age of this event.
-   * Null if no event waits.
+   * The time at which the oldest waiting event began to wait, in epoch ms, or null if no event
+   * waits. `oldestSeconds` is the age of the oldest waiting event.
    */
   readonly oldest: number | null;
   readonly oldestSeconds: number | null;
   /**
-   * The time since a receiver last served the consumer. Null if no receiver has ever served the
+   * The time since a receiver last served the consumer, or null if no receiver has ever served the
    * consumer.
    */
   readonly servedSeconds: number | null;

@@ -23,13 +23,14 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
         txnId ?? '',
         new TimeFromNow(),
       );
-      // The statement locks the row, so that no worker deletes the row before the commit.
+      // The INSERT locks the row of the lease, so that no worker deletes this row before the
+      // commit.
       const open = `INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?)
         ON CONFLICT (consumer, txn_id) DO UPDATE
           SET first_event = least(leases.first_event, excluded.first_event)`;
       await sql.run(open, consumer, txnId ?? '', id);
     },
-    // A separate sync is unnecessary, because a commit survives a power loss.
+    // PostgreSQL needs no separate sync, because a commit survives a power loss.
     sync: () => Promise.resolve(),
     close: () => database.close(),
   });
@@ -148,7 +149,7 @@ async function settleEvents(
     consumer,
     ...names,
   );
-  // Any worker may take the events that arrived during the lease.
+  // Any worker may take the events that arrived during this worker's lease.
   const more = await sql.all(
     `UPDATE leases SET worker = NULL, lease_until = 0
      WHERE ${these} AND worker = ? AND NOT EXISTS (${left} AND event_id <= leases.taken_to)

@@ -1,6 +1,6 @@
 // The tables of the inbox, for SQLite and for PostgreSQL, and the conversion of their rows to
-// events. A test compares the tables of SQLite and PostgreSQL. Each SQL text upgrades the tables to
-// the next version. A released SQL text never changes.
+// events. A test compares the tables of SQLite and PostgreSQL. Each SQL text in this file upgrades
+// the tables of the inbox to the next version, and never changes after its release.
 import * as v from 'valibot';
 import { flag, rowOf } from '../database/sql.js';
 
@@ -8,8 +8,8 @@ import { flag, rowOf } from '../database/sql.js';
 export const applicationId = 0x73766365;
 
 /**
- * The tables in a SQLite file. One worker leases all waiting events of a consumer, because all
- * workers run on one machine.
+ * The tables in a SQLite file. In a SQLite file, one worker leases all waiting events of a
+ * consumer, because all workers run on one machine.
  */
 export const sqliteSteps: readonly string[] = [
   `CREATE TABLE events (
@@ -51,10 +51,10 @@ export const sqliteSteps: readonly string[] = [
 ];
 
 /**
- * The tables in PostgreSQL. Each consumer has one lease per transaction with waiting events, which
- * covers the events up to the last one that the worker took. Rows of backlog and leases are
- * short-lived, so vacuum follows the number of dead rows, and an update of a lease stays within its
- * page.
+ * The tables in PostgreSQL. In PostgreSQL, each consumer has one lease per transaction with waiting
+ * events. A lease covers the events of its transaction up to the last event that the worker took.
+ * Because rows of the backlog and of leases are short-lived, vacuum starts after a fixed number of
+ * dead rows. Half of each page of leases stays free, so that an updated lease stays in its page.
  */
 export const postgresSteps: readonly string[] = [
   `CREATE TABLE events (
@@ -101,7 +101,8 @@ export const postgresSteps: readonly string[] = [
 ];
 
 /**
- * Reads bytes from libsql, which returns buffers or plain memory, depending on how rows are read.
+ * The schema of bytes from libsql, which returns buffers or plain memory, depending on how rows are
+ * read.
  */
 const bytes = v.pipe(
   v.union([v.instance(Uint8Array), v.instance(ArrayBuffer)]),

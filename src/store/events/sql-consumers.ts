@@ -37,7 +37,10 @@ export function sqlConsumers(database: SqlDatabase, leaseTable: LeaseTable): Con
     const text = `SELECT 1 FROM ${leaseTable} WHERE consumer = ? AND lease_until > ? LIMIT 1`;
     if ((await sql.all(text, name, await sql.now())).length > 0) throw beingServed(name);
   };
-  /** Drops some rows of a backlog. Resolves with true once the backlog is empty. */
+  /**
+   * Drops some rows of a consumer's backlog. Resolves with the number of dropped rows, and with
+   * true once the backlog is empty.
+   */
   const dropSome = async (sql: Sql, name: string): Promise<readonly [number, boolean]> => {
     await refuseIfServed(sql, name);
     const some = `DELETE FROM backlog WHERE consumer = ? AND event_id IN

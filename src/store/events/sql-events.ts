@@ -23,8 +23,8 @@ const earlierSchema = v.array(
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
 /**
- * The number of earlier events to which a new event is compared. No transaction in the
- * specification has that many states.
+ * The number of earlier events to which svcpay compares a new event. This number is larger than the
+ * number of states of any transaction in the specification.
  */
 const earlierLimit = 32;
 const rowsAtOnce = 200;
@@ -39,8 +39,8 @@ const searchedMost = 50_000;
  */
 const prunedAtOnce = 5_000;
 /**
- * The number of rows in one INSERT. Inserting single rows takes a third longer, and larger
- * statements save no time.
+ * The number of rows in one INSERT. Inserting each row in its own statement takes a third longer,
+ * and an INSERT of more rows saves no time.
  */
 const addedAtOnce = 32;
 
@@ -51,7 +51,7 @@ export interface EventParts {
   readonly leases: Leases;
   /** Adds an event to the backlog of a consumer. */
   readonly queue: (sql: Sql, consumer: string, event: StoredEvent) => Promise<void>;
-  /** Makes earlier commits survive a power loss, for a database whose commits do not. */
+  /** Makes earlier commits survive a power loss, if a commit of the database alone does not. */
   readonly sync: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -67,8 +67,8 @@ export function openSqlEvents(parts: EventParts): EventStore {
   return {
     async append(events, consumers, placing) {
       const batch = randomUUID();
-      // Appends run one after the other, so that svcpay compares each event with all earlier
-      // events.
+      // Appends of the same transaction's events run one after the other, so that svcpay compares
+      // each event with all earlier events of its transaction.
       const locks = [...new Set(events.map(({ txnId }) => `events ${txnId ?? ''}`))];
       const stored = await database.transaction(
         async (sql) => {
@@ -77,7 +77,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
           const added: StoredEvent[] = [];
           for (const part of unrelated(events))
             added.push(...(await add(sql, part, placing, batch)));
-          // Sorts the names, so that two processes lock leases in the same order.
+          // Sorts the names of the consumers, so that two processes lock leases in the same order.
           const fresh = added.filter(({ duplicateOf }) => duplicateOf === null);
           for (const one of fresh.toSorted(byTransaction))
             for (const consumer of consumers) await queue(sql, consumer, one);
@@ -124,7 +124,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
       ),
     consumers,
     leases,
-    // A write without effect, which fails if other writes would fail.
+    // This write has no effect, and fails if other writes would fail.
     check: () =>
       database.transaction(
         async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0')),
@@ -135,8 +135,8 @@ export function openSqlEvents(parts: EventParts): EventStore {
 }
 
 /**
- * Deletes some delivered events. Resolves with the last examined id, or with undefined if the
- * remaining events are newer.
+ * Deletes some old events that are delivered to all consumers. Resolves with the last examined id,
+ * or with undefined if the remaining events are newer than `receivedBefore`.
  */
 async function prune(
   database: SqlDatabase,
@@ -151,7 +151,7 @@ async function prune(
     await database.read((sql) => sql.all(span, after)),
   );
   if (last === null || oldest === null || oldest >= receivedBefore) return undefined;
-  // The newest event stays, so that ids are never reused.
+  // The newest event is never deleted, so that ids are never reused.
   const text = `DELETE FROM events WHERE id > ? AND id <= ? AND received_at < ?
     AND id < (SELECT max(id) FROM events)
     AND NOT EXISTS (SELECT 1 FROM backlog WHERE event_id = events.id)`;
@@ -167,7 +167,10 @@ function byTransaction(
   return (a ?? '') < (b ?? '') ? -1 : 1;
 }
 
-/** The events of this call, if an earlier run was committed and its response was lost. */
+/**
+ * The events of this `append`, if an earlier run of its transaction was committed and the response
+ * was lost.
+ */
 async function earlierTry(
   sql: Sql,
   batch: string,
@@ -183,8 +186,8 @@ async function earlierTry(
 }
 
 /**
- * Splits events into parts that contain each transaction only once, because svcpay compares each
- * event with the stored events of its transaction.
+ * Splits events into parts that contain each transaction only once, because svcpay compares an
+ * event only with stored events of its transaction.
  */
 function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly ReceivedEvent[]> {
   let part: ReceivedEvent[] = [];
@@ -231,8 +234,8 @@ async function add(
       batch,
     ]),
   );
-  // Sorts the ids, because PostgreSQL assigns ids in the order of the rows, but may return the rows
-  // in any order.
+  // Sorts the ids of the inserted events, because PostgreSQL assigns ids in the order of the rows,
+  // but may return the rows in any order.
   const ids = v
     .parse(idsSchema, rows)
     .map(({ id }) => id)
@@ -242,7 +245,7 @@ async function add(
   );
 }
 
-/** Groups earlier events by transaction. */
+/** Reads the earlier events of the given events' transactions, grouped by transaction. */
 async function earlierOf(
   sql: Sql,
   events: readonly ReceivedEvent[],

@@ -11,8 +11,8 @@ import { applicationId, sqliteSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
 /**
- * The number of pages between two checkpoints. Checkpoints are rare, because the index of
- * transactions changes many pages.
+ * The number of pages in the write-ahead log between two checkpoints. svcpay makes few checkpoints,
+ * because the index of transactions changes many pages.
  */
 const checkpointPages = 8_000;
 
@@ -46,7 +46,7 @@ export function openEventStore(
     },
     sync: async () => {
       await log.sync();
-      // Refuses a replaced or deleted file, because data in an unlinked file is lost when the
+      // Refuses a replaced or deleted inbox file, because data in an unlinked file is lost when the
       // process ends.
       if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) throw movedOrDeleted(path);
     },
@@ -148,8 +148,8 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
 
 /**
  * The write-ahead log of a database. A sync outside the main thread makes a commit durable while
- * the process receives more deliveries. Opening and closing the log is safe, because SQLite holds
- * no lock on it.
+ * the process receives more deliveries. Opening and closing the write-ahead log is safe, because
+ * SQLite holds no lock on this file.
  */
 function openLog(path: string) {
   let file: number | undefined;
@@ -158,7 +158,7 @@ function openLog(path: string) {
     sync(): Promise<unknown> {
       file ??= openSync(`${path}-wal`, 'r');
       const both = Promise.all([before, sync(file)]);
-      // The caller of a failed sync receives its error.
+      // Ignores the error of an earlier sync, because the caller of that sync receives the error.
       before = both.catch(() => undefined);
       return both;
     },

@@ -4,8 +4,9 @@ import { open, realpath, rename, rm, type FileHandle } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 
 /**
- * Opens a file, or creates the file with this first line. Removes an incomplete last line. Throws
- * Failure `usage` if the file begins with a different line or cannot be written.
+ * Opens a file, or creates the file with `head` as its first line. Removes an incomplete last line
+ * of an existing file. Throws Failure `usage` if the file begins with a different line or cannot be
+ * written.
  */
 export async function openAppendFile(path: string, head: string) {
   const file = await open(path, 'a+', 0o600).catch((cause: unknown) => {
@@ -30,7 +31,8 @@ export async function openAppendFile(path: string, head: string) {
     /** Reads the content of the open file, even if another process has replaced the file. */
     read: (): AsyncIterable<Buffer> => file.createReadStream({ start: 0, autoClose: false }),
     /**
-     * Replaces the file and its first line atomically. The caller must not append lines afterwards.
+     * Replaces the file and its first line atomically. The caller must not append lines after
+     * `replace`.
      */
     async replace(lines: AsyncIterable<string>, first = head): Promise<void> {
       await last;
@@ -48,7 +50,10 @@ export async function openAppendFile(path: string, head: string) {
         await rm(unfinished, { force: true });
       }
     },
-    /** Resolves when the line is on disk. Concurrent lines share a write. */
+    /**
+     * Appends a line, and resolves when the line is on disk. Lines that are appended at the same
+     * time share one write.
+     */
     append(line: string): Promise<void> {
       waiting += `${line}\n`;
       if (next === undefined)
@@ -78,7 +83,7 @@ const lost = (path: string, cause: unknown): Failure =>
 
 const chunk = 65_536;
 
-/** Writes the head into an empty file, and removes an incomplete last line. */
+/** Writes `head` into an empty file, and removes an incomplete last line. */
 async function prepare(file: FileHandle, path: string, head: string): Promise<void> {
   const { size } = await file.stat();
   const start = Buffer.alloc(Buffer.byteLength(head) + 1);

@@ -1,6 +1,7 @@
-// A JSON document on disk. Only its owner can read the document, and one process at a time changes
-// the document. The library conf writes the document atomically, and each read validates the
-// content. A write keeps unknown fields of newer versions.
+// A JSON document on disk. Only the owner of the document can read the document, and only one
+// process at a time changes the document. The library conf writes the document atomically, and each
+// read validates the content. Changing a document keeps fields of newer versions, which this
+// version does not recognize.
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -11,7 +12,7 @@ import { isThere, openFolder } from './home.js';
 export interface Document<T> {
   readonly path: string;
   read(): T;
-  /** Reads, changes and writes the document under a lock. Resolves with the new content. */
+  /** Reads, changes and writes the document under a lock, and resolves with its new content. */
   update(change: (before: T) => T): Promise<T>;
 }
 
@@ -21,8 +22,8 @@ export interface DocumentOptions {
   /** Throws Failure for unknown fields that svcpay must not ignore. */
   readonly check?: (raw: Fields) => void;
   /**
-   * Called for an unreadable file, which then counts as empty. Set only for data that svcpay can
-   * fetch again.
+   * Called for an unreadable file, which then counts as empty. Only documents whose data svcpay can
+   * fetch again set `onUnreadable`.
    */
   readonly onUnreadable?: (words: string) => void;
 }
@@ -77,8 +78,8 @@ export function openDocument<S extends DocumentSchema>(
             deserialize: () => raw,
           });
           file.store = withUnknownKept(raw, before, after);
-          // Sets the permissions explicitly, because the umask may have removed the owner's
-          // permissions too.
+          // Sets the permissions explicitly, because the umask may have removed even the owner's
+          // permissions.
           chmodSync(path, 0o600);
           return after;
         });
@@ -101,7 +102,8 @@ function guard<T>(path: string, action: () => T): T {
     return action();
   } catch (error) {
     if (error instanceof Failure) throw error;
-    // Removes the text after the comma, because this text quotes the file and may contain a secret.
+    // Removes the text after the comma in the error message, because this text quotes the file and
+    // may contain a secret.
     if (error instanceof SyntaxError)
       throw damaged(path, error.message.replace(/, (?:\.{3})?".*/s, ''));
     throw new Failure('usage', `The file ${path} cannot be used: ${messageOf(error)}.`, {
@@ -125,7 +127,8 @@ function damaged(path: string, reason: string | undefined): Failure {
 
 /**
  * Applies the change from `before` (parsed from `raw`) to `after`. Keeps the keys of `raw` that are
- * missing in `before`, because they are unknown. Removes the keys that are missing in `after`.
+ * missing in `before`, because this version does not recognize these keys. Removes the keys that
+ * are missing in `after`.
  */
 function withUnknownKept(raw: Fields, before: Fields, after: Fields): Fields {
   const unknown = Object.entries(raw).filter(([name]) => !Object.hasOwn(before, name));

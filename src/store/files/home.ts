@@ -9,15 +9,15 @@ export interface Home {
   readonly config: string;
   readonly data: string;
   /**
-   * Whether SVCPAY_HOME is set. svcpay then uses nothing outside this folder, such as a system
-   * keyring.
+   * Whether SVCPAY_HOME is set. If SVCPAY_HOME is set, svcpay uses nothing outside its folder, not
+   * even a system keyring.
    */
   readonly isolated: boolean;
 }
 
 /**
- * Finds svcpay's folders. Throws Failure `usage` unless the path is absolute, so that files never
- * land in the current folder.
+ * Finds svcpay's folders. Throws Failure `usage` if a standard folder of the platform is not an
+ * absolute path, so that files never land in the current folder.
  */
 export function findHome(env: NodeJS.ProcessEnv): Home {
   const own = env['SVCPAY_HOME'];
@@ -62,8 +62,8 @@ function makeFolder(folder: string): void {
     if (codeOf(error) === 'EEXIST' && statSync(folder).isDirectory()) return;
     throw error;
   }
-  // Sets the permissions explicitly, because the umask may have removed the owner's permissions
-  // too.
+  // Sets the permissions explicitly, because the umask may have removed even the owner's
+  // permissions.
   chmodSync(folder, 0o700);
 }
 

@@ -4,7 +4,9 @@ import { createPrivate } from './home.js';
 
 const lockTimeoutMs = 10_000;
 
-/** Runs the action under the lock of this file. Throws if the wait exceeds the timeout. */
+/**
+ * Runs the action under the lock of this file. Throws if the wait for the lock exceeds the timeout.
+ */
 export function locked<T>(path: string, action: () => T): T {
   createPrivate(path);
   const db = new Database(path, { timeout: lockTimeoutMs });
@@ -14,8 +16,8 @@ export function locked<T>(path: string, action: () => T): T {
     try {
       return action();
     } finally {
-      // This use of the database object also prevents the garbage collector from releasing the lock
-      // early.
+      // Because ROLLBACK uses the database object after the action, the garbage collector cannot
+      // release the lock early.
       db.exec('ROLLBACK');
     }
   } finally {

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { openDocument } from './document.js';
 import type { Home } from './home.js';
 
-/** The stored ids, with the newest last. */
+/** The schema of the stored transaction ids, with the newest last. */
 const ids = v.object({
   seen: v.optional(
     v.array(v.object({ scope: v.string(), txnId: v.string(), about: v.optional(v.string()) })),
@@ -24,13 +24,13 @@ const onUnreadable = (): void => undefined;
 
 const openIds = (home: Home) => openDocument(home.data, 'seen-ids', ids, { onUnreadable });
 
-/** The stored ids. Empty if the file cannot be read. */
+/** The stored transaction ids, or an empty list if the file cannot be read. */
 export function seenIds(home: Home, scope: string): readonly string[] {
   const { seen } = openIds(home).read();
   return seen.filter((each) => each.scope === scope).map(({ txnId }) => txnId);
 }
 
-/** Stores ids. If an id cannot be stored, the user must later type the full id. */
+/** Stores transaction ids. If svcpay cannot store an id, the user must later type the full id. */
 export async function keepSeenIds(
   home: Home,
   scope: string,
@@ -88,8 +88,8 @@ const databases = v.object({
 });
 
 /**
- * The number of submissions that a database had recorded when this home last used the database. A
- * lower number means that the database was restored.
+ * The number of submissions that a database had recorded when this home last used the database. If
+ * the database has a lower number now, the database was restored.
  */
 export function seenDatabase(home: Home, id: string) {
   const document = openDocument(home.data, 'seen-databases', databases, { onUnreadable });
@@ -128,7 +128,10 @@ export async function keepSeenInstitutions(
   });
 }
 
-/** Ignores errors, so that svcpay works in a read-only home. */
+/**
+ * Stores data for completion and lookups. Ignores errors of the write, so that svcpay works in a
+ * read-only home.
+ */
 async function keep(write: () => Promise<unknown>): Promise<void> {
   await write().catch(() => undefined);
 }

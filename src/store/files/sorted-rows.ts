@@ -1,22 +1,22 @@
-// Sorts rows on disk with SQLite, so that memory use stays constant. The file is unlinked at once,
-// so that it disappears with the process.
+// Sorts rows on disk with SQLite, so that memory use stays constant. SQLite unlinks the temporary
+// file at once, so that the file disappears with the process.
 import Database from 'libsql';
 import * as v from 'valibot';
 
 export interface SortedRow {
-  /** The group of the row. `each` yields the rows of one group. */
+  /** The group to which the row belongs. The method `each` yields the rows of one group. */
   readonly group: string;
-  /** The position within a group. Rows with equal positions are sorted by id. */
+  /** The position of the row within its group. Rows with equal positions are sorted by id. */
   readonly at: number;
-  /** The id of the row. Several groups may each have a row with this id. */
+  /** The id of the row. Rows of different groups may have the same id. */
   readonly id: string;
   readonly data: string;
 }
 
 export interface SortedRows {
-  /** Replaces all rows with one of these ids, in any group. */
+  /** Removes all rows with one of these ids from every group, and adds the given rows. */
   replace(ids: readonly string[], rows: readonly SortedRow[]): void;
-  /** Adds a row, or replaces the row with the same group and id. */
+  /** Adds a row, or replaces the row with the same group, position and id. */
   add(row: SortedRow): void;
   has(id: string): boolean;
   /** The `data` of a row, or undefined if the group has no row with this id. */

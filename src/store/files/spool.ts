@@ -1,5 +1,5 @@
 // A private copy of input that svcpay reads twice, so that the input cannot change between the
-// reads. `close` deletes the copy.
+// reads. The method `close` deletes the private copy.
 import { randomUUID } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ export async function openSpool(source: AsyncIterable<Buffer>) {
   const file = await open(path, 'wx+', 0o600).catch((cause: unknown) => {
     throw noSpace(folder, cause);
   });
-  // Unlinks the file at once if the system allows this, so that a crash leaves no file behind.
+  // Unlinks the copy at once if the system allows this, so that a crash leaves no file behind.
   let named = await unlink(path).then(
     () => false,
     () => true,

@@ -1,5 +1,5 @@
-// Opens SQLite files, but only intact files of svcpay, and upgrades them in numbered steps. Leaves
-// all other files unchanged.
+// Opens intact SQLite files of svcpay, and upgrades them in numbered steps. Leaves damaged files
+// and files of other programs unchanged.
 import {
   accessSync,
   chmodSync,
@@ -23,10 +23,13 @@ export interface SqliteFile {
   readonly name: string;
   /** The mark that distinguishes the file from other SQLite files. */
   readonly applicationId: number;
-  /** The SQL that upgrades each version to the next. The first SQL text creates version 1. */
+  /**
+   * The SQL texts that upgrade the tables of the file by one version each. The first SQL text
+   * creates version 1 of the tables.
+   */
   readonly steps: readonly string[];
   readonly advice: Pick<Failure, 'hint' | 'next'>;
-  /** The size at which the write-ahead log is merged into the file. */
+  /** The number of pages in the write-ahead log at which SQLite merges the log into the file. */
   readonly checkpointPages?: number;
   /** Whether the settings record that the file exists and has content. */
   readonly isKnown?: boolean;
@@ -34,14 +37,17 @@ export interface SqliteFile {
 
 const inMemory = ':memory:';
 
-/** The longest wait for another program, in ms. The wait blocks this process. */
+/**
+ * The longest wait for another program's lock on the file, in ms. This wait blocks the whole
+ * process.
+ */
 export const lockTimeoutMs = 10_000;
 
 /**
  * Opens a file. Throws Failure and changes nothing if the file is damaged, lost, from a newer
  * version, or cannot be written.
- * @param now a clock (epoch ms). With a clock, svcpay checks all pages once a day. Without a clock,
- * svcpay checks all pages every time
+ * @param now a clock in epoch ms, with which svcpay checks all pages of the file once a day instead
+ * of at every opening
  */
 export function openSqlite(file: SqliteFile, now?: () => number): Database.Database {
   const { path, checkpointPages } = file;
@@ -94,13 +100,13 @@ const headerSchema = v.object({ user_version: v.number(), application_id: v.numb
 /**
  * Checks the version before svcpay opens the file for use, because opening can change the file.
  * Reads the header with SQLite, because opening and closing the file in another way would end all
- * locks of this process on the file. Another process could then delete the write-ahead log that
- * this process uses.
+ * locks of this process on the file. Without its locks, this process could lose its write-ahead
+ * log, because another process could delete the log.
  */
 function checkHeader(file: SqliteFile): void {
   const { path } = file;
   const found = statSync(path);
-  // Checks the type of the file first, because opening a pipe may never end.
+  // Checks first that the path is a regular file, because opening a pipe may never end.
   if (!found.isFile()) throw new Damage('is damaged (it is not a file)');
   if (found.size === 0) return checkEmpty(file);
   accessSync(path, constants.R_OK);
@@ -139,7 +145,8 @@ function checkedVersion(db: Database.Database, file: SqliteFile): number {
     headerSchema,
     db.prepare(text).get(),
   );
-  // The application id and the version are zero while the tables are only in the write-ahead log.
+  // The application id and the version in the file are zero while the tables are only in the
+  // write-ahead log.
   const isEmpty = version === 0 && mark === 0 && !hasTables(db);
   if (isEmpty) return 0;
   if (mark !== file.applicationId || version === 0) throw foreign();
@@ -154,8 +161,8 @@ function checkEmpty(file: SqliteFile): void {
   const { path, isKnown } = file;
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isKnown !== true && !hasLog) return;
-  // Another process may have written the content since the first check, because SQLite writes the
-  // file before the log.
+  // Another process may have written the file since `checkHeader` found it empty, because SQLite
+  // writes the file before the log.
   if (statSync(path).size > 0) checkHeader(file);
   else throw new Damage('is damaged (it was emptied)');
 }
@@ -170,8 +177,8 @@ const checkedBytes = 64 * 1024 * 1024;
 const countSchema = v.object({ count: v.number() });
 
 /**
- * Returns the version of a file, or 0 if the file is missing. For a current file, the result
- * includes the row count of a table and whether a write succeeds.
+ * Returns the version of a file, or 0 if the file is missing. For a file of the current version,
+ * the result includes the row count of a table and whether a write succeeds.
  */
 export function inspectFile(
   file: SqliteFile,
@@ -261,8 +268,8 @@ function takeStep(db: Database.Database, file: SqliteFile): void {
   const { steps, path, applicationId } = file;
   const version = checkedVersion(db, file);
   if (version === steps.length) return;
-  // This process holds the write lock, so the file does not change between the copy and the
-  // upgrade. A new file needs no copy.
+  // This process holds the write lock of the file, so the file does not change between the copy and
+  // the upgrade. A new file needs no copy.
   if (version > 0) keepCopy(path, version);
   const taken = version === 0 ? steps : steps.slice(version, version + 1);
   for (const step of taken) db.exec(step);
@@ -294,7 +301,7 @@ function closeQuietly(db: Database.Database | undefined): void {
   try {
     db?.close();
   } catch {
-    // Ignores this error, because the caller reports the original error.
+    // Ignores the error of closing the database, because the caller reports the original error.
   }
 }
 

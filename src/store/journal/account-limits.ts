@@ -1,5 +1,5 @@
-// The limits of accounts in a database, which apply to every home that uses the database, including
-// new homes.
+// Stores the limits of accounts in the database. These limits apply to every home that uses the
+// database, including new homes.
 import * as v from 'valibot';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import { readLimits, type Limits } from '../profile/profiles.js';
@@ -15,7 +15,7 @@ const rowsSchema = v.array(
   }),
 );
 
-/** The limits, or undefined if the account has no limits in this database. */
+/** The limits of an account, or undefined if the account has no limits in this database. */
 export const limitsOfAccount = (
   database: SqlDatabase,
   account: string,
@@ -29,7 +29,10 @@ async function read(sql: Sql, account: string): Promise<Limits | undefined> {
   return row && readLimits(row.limits);
 }
 
-/** Changes the limits. Concurrent changes run one after the other. */
+/**
+ * Changes the limits of an account. Concurrent changes of an account's limits run one after the
+ * other.
+ */
 export const changeLimitsOfAccount = (
   database: SqlDatabase,
   account: string,

@@ -4,12 +4,12 @@ import * as v from 'valibot';
 import { rowOf, type SqlDatabase } from '../database/sql.js';
 
 /**
- * An opening or an adjustment: money that no transaction explains. An entry never changes. A
- * counter-entry undoes an entry.
+ * A book entry, which is an opening or an adjustment: money that no transaction explains. A book
+ * entry never changes. To undo an entry, svcpay adds a counter-entry.
  */
 export interface BookEntry {
   /**
-   * The id of the entry. An opening has one fixed id for each wallet, so a wallet has at most one
+   * The id of the entry. The opening of each wallet has a fixed id, so a wallet has at most one
    * opening.
    */
   readonly id: string;
@@ -20,14 +20,14 @@ export interface BookEntry {
   /** The date of the entry: a calendar day, `2026-11-14`, or an instant in UTC. */
   readonly dated: string;
   readonly note: string | null;
-  /** The time of the record in epoch ms, by the service's clock. */
+  /** The time at which svcpay recorded the entry, in epoch ms by the service's clock. */
   readonly recordedAt: number;
 }
 
-/** The record that the transactions of a wallet added up to its balance (the wallet tied). */
+/** A record that a wallet tied: its transactions added up to its balance. */
 export interface Tie {
   readonly ccy: string;
-  /** The time of the record in epoch ms, by the service's clock. */
+  /** The time at which the wallet tied, in epoch ms by the service's clock. */
   readonly tiedAt: number;
   readonly balance: string;
 }
@@ -35,28 +35,30 @@ export interface Tie {
 export interface Close {
   /** A month such as `2026-10`. */
   readonly month: string;
-  /** The number of the correction, or 0 for the month itself. */
+  /** The number of the correction of the month, or 0 for the original close of the month. */
   readonly correction: number;
   readonly zone: string;
   readonly file: string;
   readonly sha256: string;
-  /** The time of the record in epoch ms, by the service's clock. */
+  /** The time at which the month was closed, in epoch ms by the service's clock. */
   readonly closedAt: number;
 }
 
 export interface BookRecords {
-  /** All entries in the order in which they were recorded. */
+  /** All book entries in the order in which they were recorded. */
   entries(scope: string): Promise<readonly BookEntry[]>;
-  /** Adds an entry. Returns false if an entry with the same id exists. */
+  /** Adds a book entry, or returns false if an entry with the same id exists. */
   add(scope: string, entry: BookEntry): Promise<boolean>;
-  /** The last time at which each wallet tied. */
+  /** For each wallet, the last record that its transactions added up to its balance. */
   ties(scope: string): Promise<readonly Tie[]>;
   keepTies(scope: string, ties: readonly Tie[]): Promise<void>;
-  /** All closed months, by month and correction. */
+  /** All closed months, sorted by month and correction number. */
   closes(scope: string): Promise<readonly Close[]>;
-  /** Adds a closed month, or replaces the record with this month and correction. */
+  /**
+   * Adds a closed month, or replaces the stored close with the same month and correction number.
+   */
   addClose(scope: string, close: Close): Promise<void>;
-  /** Deletes all records of an account, after its sandbox was reset. */
+  /** Deletes all records about the books of an account, after its sandbox was reset. */
   forget(scope: string): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// Writes payments and their attempts. A transaction that writes an attempt also changes the sums
-// that the account spent.
+// Writes payments and their attempts. A transaction that writes an attempt also updates the stored
+// sums of the account's spending.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import {
@@ -30,11 +30,11 @@ export interface Write {
   readonly change: PaymentChange;
   /** The token that identifies the change if the response to its commit is lost. */
   readonly token: string;
-  /** The limit time in epoch ms, if the change submits the attempt. */
+  /** The time of the limit clock in epoch ms, if the change submits the attempt. */
   readonly limitTime?: number | undefined;
   /**
-   * Whether to count the submission. A PostgreSQL database counts submissions, so that programs
-   * notice if it was restored from a backup.
+   * Whether to count the submission in the database. A PostgreSQL database counts submissions, so
+   * that svcpay notices if the database was restored from a backup.
    */
   readonly isCounted?: boolean | undefined;
 }
@@ -77,7 +77,7 @@ const insertAttempt = ({ id, account }: Payment, attempt: Attempt): Statement =>
   ...attemptValues(attempt),
 ];
 
-/** Replaces a payment whose reference is free, and ends the transaction. */
+/** Replaces a payment whose reference a different order may take, and ends the transaction. */
 export async function replacePayment(
   sql: Sql,
   before: Payment,
@@ -100,7 +100,7 @@ export async function replacePayment(
   return payment;
 }
 
-/** The columns that store the order. */
+/** The columns of a payment that store its order. */
 function orderColumns(draft: Omit<PaymentDraft, 'id' | 'scope' | 'account' | 'ref'>): Columns {
   const arrival = arrivalOf(draft);
   return {
@@ -116,7 +116,7 @@ function orderColumns(draft: Omit<PaymentDraft, 'id' | 'scope' | 'account' | 're
   };
 }
 
-/** The assignments of an UPDATE, with their values. */
+/** The assignments of an UPDATE statement, with their values. */
 const assignments = (columns: Columns): readonly [text: string, values: SqlValue[]] => [
   Object.keys(columns)
     .map((name) => `${name} = ?`)
@@ -125,9 +125,9 @@ const assignments = (columns: Columns): readonly [text: string, values: SqlValue
 ];
 
 /**
- * Writes a change, and ends the transaction. Resolves with undefined if the claim is stale, or if
- * the payment has a change that the claim does not include. Since other processes cannot write
- * under this claim, the payment need not be read again.
+ * Writes a change of a payment, and ends the transaction. Resolves with undefined if the claim is
+ * stale, or if the payment has a change that the claim does not include. The write under a valid
+ * claim needs no new read of the payment, because other processes cannot write under this claim.
  */
 export async function writeChange(
   sql: Sql,
@@ -153,7 +153,10 @@ export async function writeChange(
     : { payment: { ...after, updatedAt }, fence, lastChange: write.token };
 }
 
-/** Writes a change to a row that this transaction has read. Rejects with LostClaim. */
+/**
+ * Writes a change to a payment row that this transaction has read. Rejects with LostClaim if the
+ * claim is stale.
+ */
 export async function writeToRow(
   sql: Sql,
   row: PaymentRow | undefined,
@@ -168,8 +171,8 @@ export async function writeToRow(
 }
 
 /**
- * Writes a payment that the service reports, with its attempt, and ends the transaction. If a
- * process works on the payment, that process loses its claim.
+ * Writes a payment that the service reports, with its attempt, and ends the transaction. A process
+ * that works on the written payment loses its claim.
  */
 export async function writeImported(
   sql: Sql,
@@ -192,8 +195,8 @@ export async function writeImported(
 const writtenSchema = v.array(rowOf({ updatedAt: v.number() }));
 
 /**
- * Writes the rows. Resolves with the time of the write, or with undefined if the condition does not
- * hold.
+ * Writes the rows of a payment. Resolves with the time of the write, or with undefined if the row
+ * of the payment does not meet the condition.
  */
 async function writeRows(
   sql: Sql,
@@ -217,7 +220,7 @@ async function writeRows(
   return v.parse(writtenSchema, updated)[0]?.updatedAt;
 }
 
-/** Counts a submission of the account, if the change was written. */
+/** Counts a submission of the account, if the change with this token was written. */
 const countSubmission = (id: string, token: string): Statement => [
   `INSERT INTO recorded (account, submissions)
    SELECT account, 1 FROM payments WHERE id = ? AND last_change = ?
@@ -227,8 +230,8 @@ const countSubmission = (id: string, token: string): Statement => [
 ];
 
 /**
- * Writes the attempt of a change. Subtracts the attempt's earlier spending from the sum of its
- * earlier period, and adds the new spending to the sum of its new period.
+ * Writes the attempt of a change. The attempt's earlier spending is subtracted from the sum of its
+ * earlier period, and the new spending is added to the sum of its new period.
  */
 function attemptStatements(
   before: Payment | undefined,

@@ -2,20 +2,23 @@
 import { status, type Payment } from './payment.js';
 
 /**
- * The status of a counted payment. `unattended`: the payment was submitted, and its process died or
- * ended before the service acknowledged the payment, so the outcome is unknown.
+ * The status of a counted payment. `unattended` means that the payment was submitted and that its
+ * process died or ended before the service acknowledged the payment, so the outcome is unknown.
  */
 export const unfinishedStatuses = ['open', 'in-flight', 'unattended', 'unknown', 'error'] as const;
 
 export interface UnfinishedPayments {
   readonly status: (typeof unfinishedStatuses)[number];
   /**
-   * The age of a payment since its submission (`open`: since its opening): up to a minute, 10
-   * minutes or an hour, or longer.
+   * The time since the payment was submitted, or since it was opened if its status is `open`. The
+   * ages are: up to a minute, up to 10 minutes, up to an hour, and longer.
    */
   readonly age: '1m' | '10m' | '1h' | 'older';
   readonly count: number;
-  /** When the oldest payment was submitted or opened, by the journal's clock, in epoch ms. */
+  /**
+   * The time at which the oldest counted payment was submitted, or opened if its status is `open`,
+   * in epoch ms by the journal's clock.
+   */
   readonly oldest: number;
   readonly oldestSeconds: number;
 }
@@ -29,7 +32,8 @@ export interface DrivenPayment {
 }
 
 /**
- * Counts payments by status and age, with the oldest first within a status.
+ * Counts payments by status and age. Within a status, the counts with the oldest payments come
+ * first.
  * @param now the journal's clock
  */
 export function unfinishedOf(
@@ -65,8 +69,8 @@ function statusOf({ payment, owner, isHeld }: DrivenPayment) {
 }
 
 /**
- * The first submission of an attempt that has not ended. In a reopened payment, this submission is
- * later than the opening.
+ * The time of the first submission of an attempt that has not ended. In a reopened payment, this
+ * time is later than the opening of the payment.
  */
 function sinceOf({ attempts, openedAt }: Payment, is: UnfinishedPayments['status']): number {
   const isThese = (state: string): boolean =>

@@ -1,20 +1,20 @@
-// Journals that other programs open and close. Only svcpay reads and writes the contents of a
-// journal.
+// Journals that an integrator's program opens and closes. Only svcpay reads and writes the contents
+// of these journals.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
 import { isAlive, ownerOf } from './owner.js';
 
-/** The name of this process in journals. All threads of the process share the name. */
+/** The name of this process in journals, which all threads of the process share. */
 export const ownName = (): string => ownerOf(process.pid, String(performance.timeOrigin));
 const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
 
-/** Opens a journal in memory, for tests. The journal disappears with the process. */
+/** Opens a journal in memory, for tests. A journal in memory disappears with its process. */
 export const openMemoryJournal = (): Promise<Journal> => openSqliteJournal(':memory:');
 
 /**
- * Opens a journal in a SQLite file. The processes of one machine may share the journal, including
- * the command line.
+ * Opens a journal in a SQLite file. The processes of one machine, including the command line, may
+ * share a journal in a file.
  */
 export async function openSqliteJournal(path: string): Promise<Journal> {
   const { openJournal } = await import('./sqlite-journal.js');
@@ -24,16 +24,17 @@ export async function openSqliteJournal(path: string): Promise<Journal> {
 /** Options of {@link openPostgresJournal}. */
 export interface PostgresJournalOptions {
   /**
-   * The id of the database, which `svcpay db status` shows. A database with a different id may lack
-   * payments.
+   * The id of the database, which `svcpay db status` shows. svcpay refuses a database with a
+   * different id, because this database may lack payments.
    */
   readonly id: string;
 }
 
 /**
- * Opens a journal in PostgreSQL, `postgres://…`. Machines may share the journal, including the
- * command line. `svcpay db upgrade --new` creates the journal's tables. Rejects with Failure
- * `usage` if the database has a different id.
+ * Opens a journal in PostgreSQL from an address such as `postgres://…`. Several machines may share
+ * a journal in PostgreSQL, which the command line can use too. The command `svcpay db upgrade
+ * --new` creates the tables of the journal. Rejects with Failure `usage` if the database has a
+ * different id than the options.
  */
 export async function openPostgresJournal(
   url: string,
@@ -57,7 +58,10 @@ export async function openPostgresJournal(
   }
 }
 
-/** The options, checked at run time because a JavaScript program may omit the id. */
+/**
+ * The schema of the options, which svcpay checks at run time because a JavaScript program may omit
+ * the id.
+ */
 const optionsSchema = v.object({ id: v.string() });
 
 const notExpected = (id: string): Failure =>
@@ -74,15 +78,15 @@ const notExpected = (id: string): Failure =>
 /** An open journal of payments, whose contents only svcpay reads and writes. */
 export interface Journal {
   /**
-   * Closes the journal, and interrupts payments that are under way. A call that waits for a
-   * submitted payment rejects with Failure `pending`.
+   * Closes the journal, and interrupts payments that are under way. When the journal closes, a call
+   * that waits for a submitted payment rejects with Failure `pending`.
    */
   close(): Promise<void>;
 }
 
 interface Opened {
   readonly journal: PaymentJournal;
-  /** Aborted when the journal is closed. */
+  /** The signal that is aborted when the journal is closed. */
   readonly closed: AbortSignal;
 }
 
@@ -100,7 +104,10 @@ function asJournal(journal: PaymentJournal): Journal {
   return handle;
 }
 
-/** Throws Failure `usage` for a value that is not a journal opened here. */
+/**
+ * Returns the open journal behind a handle. Throws Failure `usage` for a value that is not a
+ * journal opened by a function of this file.
+ */
 export function journalOf(handle: Journal): Opened {
   const opened = all.get(handle);
   if (opened === undefined)

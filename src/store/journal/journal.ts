@@ -1,17 +1,19 @@
-// The payment journal and its guarantees. svcpay writes every attempt to the journal before it
-// sends a request of the attempt.
+// The payment journal and its guarantees. svcpay writes every attempt to the journal before sending
+// any request of the attempt.
 import type { UnfinishedPayments } from './figures.js';
 import type { Attempt, Payment, PaymentChange, PaymentDraft } from './payment.js';
 
 /**
- * The proof that this process works on a payment. A later claim by another process makes this claim
- * stale.
+ * The proof that this process works on a payment. A claim becomes stale when another process claims
+ * the same payment later.
  */
 export interface Claim {
   readonly payment: Payment;
-  /** The number of the claim, which is higher than that of every earlier claim on the payment. */
+  /**
+   * The number of the claim, which is higher than the number of every earlier claim on the payment.
+   */
   readonly fence: number;
-  /** The token of the payment's last change. Null before the first change. */
+  /** The token of the payment's last change, or null before the first change of the payment. */
   readonly lastChange: string | null;
 }
 
@@ -20,22 +22,26 @@ export interface Spend {
   readonly total: string;
 }
 
-/** An attempt as the service reports it, to add to a restored journal that lacks the attempt. */
+/** An attempt that the service reports and that a restored journal lacks. */
 export interface ImportedAttempt extends Pick<
   Attempt,
   'number' | 'txnState' | 'approvedTotal' | 'approvedReceives' | 'spendCcy'
 > {
   readonly txnId: string;
   readonly state: 'in-flight' | 'paid' | 'failed' | 'error' | 'unknown';
-  /** The time since the submission, in ms. */
+  /** The time since the submission of the attempt, in ms. */
   readonly ago: number;
 }
 
-/** Selects some of the latest payments, because reading all of them may take long. */
+/**
+ * A filter for a list of the latest payments, because reading all of these payments may take long.
+ */
 export interface OnlyLatest {
-  /** The longest time since the last change of a payment, in ms. */
+  /** The longest time since the last change of a selected payment, in ms. */
   readonly changedWithinMs: number;
-  /** A text that the order must contain, without `%` and `_`. */
+  /**
+   * A text that the order of a selected payment must contain. The text must not contain `%` or `_`.
+   */
   readonly mentioning: string;
 }
 
@@ -46,11 +52,17 @@ export interface BatchRun {
 }
 
 export interface SpentBefore {
-  /** The spending as in `Journal.spent`. Locks the account until the change is written. */
+  /**
+   * Resolves with the same spending as `Journal.spent`, and locks the account until the change is
+   * written.
+   */
   readonly spent: () => Promise<readonly Spend[]>;
-  /** The latest payments as in `Journal.latest`. Locks the account like `spent`. */
+  /**
+   * Resolves with the same payments as `Journal.latest`, and locks the account until the change is
+   * written.
+   */
   readonly latest: (atMost: number) => Promise<readonly Payment[]>;
-  /** Another payment with the same idempotency key that may have paid. */
+  /** A competing payment that has the same idempotency key and may have paid. */
   readonly rival: Payment | undefined;
 }
 
@@ -62,16 +74,17 @@ export interface SpentBefore {
 export type ServiceTime = number | undefined;
 
 /**
- * The payment journal. Every method reads the time from the journal's own clock, within its
- * transaction.
+ * The payment journal. Every method of the journal reads the time from the journal's own clock,
+ * within the transaction of the method.
  */
 export interface Journal {
   /**
-   * Opens a payment, or finds an earlier payment: the payment with its reference (`ref`), or a
-   * different payment with its idempotency key that may have paid (`once`). `once` has precedence
-   * if the payment with the reference has moved no money. A draft of a different order replaces a
-   * payment whose reference is free (see `isReferenceFree`), with the result `new`. Atomic between
-   * processes.
+   * Opens a payment (`new`), or finds an earlier payment. An earlier payment is either the payment
+   * with the draft's reference (`ref`), or a different payment that has the draft's idempotency key
+   * and may have paid (`once`). If the payment with the reference has moved no money, the result
+   * `once` has precedence over the result `ref`. A draft of a different order replaces a payment
+   * whose reference is free (see `isReferenceFree`), with the result `new`. `begin` is atomic
+   * between processes.
    */
   begin(draft: PaymentDraft): Promise<{ payment: Payment; found: 'new' | 'ref' | 'once' }>;
   /**
@@ -80,17 +93,20 @@ export interface Journal {
    */
   claim(id: string, owner: string): Promise<Claim | undefined>;
   /**
-   * Extends the lease during a request. Rejects with LostClaim if another process took over the
-   * payment.
+   * Extends the lease of a claim during a request. Rejects with LostClaim if another process took
+   * over the payment.
    */
   extendLease(claim: Claim): Promise<void>;
-  /** Writes a change durably. Rejects with LostClaim if another process took over the payment. */
+  /**
+   * Writes a change of a claimed payment durably. Rejects with LostClaim if another process took
+   * over the payment.
+   */
   write(claim: Claim, change: PaymentChange): Promise<Claim>;
   /**
    * Writes the change that submits an attempt, with the current time. Before the write, `allow`
    * receives the spending of the account and any competing payment, and throws to refuse the
    * submission. `allow` and the write share one transaction, so that two concurrent payments cannot
-   * both pass. If the transaction runs again, `allow` runs again.
+   * both pass. If the database repeats this transaction, `allow` runs again.
    */
   submit(
     claim: Claim,
@@ -100,53 +116,51 @@ export interface Journal {
   ): Promise<Claim>;
   release(claim: Claim): Promise<void>;
   /**
-   * Adds an attempt that a restored journal lacks, under the draft's reference or to the payment
-   * with that reference. If a process works on that payment, that process loses its claim. Resolves
-   * with false if the journal already has the attempt as submitted.
+   * Adds an attempt that a restored journal lacks. The attempt becomes a part of the payment with
+   * the draft's reference, which is opened if it is missing. A process that works on this payment
+   * loses its claim. Resolves with false if the journal already has the attempt as submitted.
    */
   enter(draft: PaymentDraft, imported: ImportedAttempt, service: ServiceTime): Promise<boolean>;
   /**
-   * The amount in each currency that the account spent within the last day. Each attempt that may
-   * have moved money counts with its debit. If another party receives a different currency, the
-   * received amount counts too.
+   * The amount in each currency that the account spent within the last day. The debit of each
+   * attempt that may have moved money counts as spent. If another party receives a currency other
+   * than the debited currency, the received amount also counts as spent.
    */
   spent(account: string, service: ServiceTime): Promise<readonly Spend[]>;
   read(id: string): Promise<Payment | undefined>;
   /**
-   * Finds the payment with this payment id, transaction id of an attempt, or reference (including
-   * `R~2`).
+   * Finds a payment by its payment id, by the transaction id of an attempt, or by a reference
+   * (including `R~2`).
    */
   find(scope: string, name: string): Promise<Payment | undefined>;
   /**
-   * Finds payments of all accounts with this reference (including `R~2`) or transaction id of an
+   * Finds payments of all accounts by a reference (including `R~2`), or by the transaction id of an
    * attempt.
    */
   named(name: string): Promise<readonly Payment[]>;
-  /** Finds at most two payments with an attempt whose transaction id starts with the prefix. */
+  /** Finds at most two payments that have an attempt whose transaction id begins with `start`. */
   beginning(scope: string, start: string): Promise<readonly Payment[]>;
-  /** The payments of the account with the most recently submitted attempts, newest first. */
+  /** The account's payments whose attempts were submitted most recently, newest first. */
   latest(account: string, atMost: number, only?: OnlyLatest): Promise<readonly Payment[]>;
   /**
-   * Lists payments of a scope in the order of their ids, after this id. An empty id starts at the
-   * first payment.
+   * Lists payments of a scope in the order of their ids, beginning after the id `after`. If `after`
+   * is empty, the list begins with the first payment.
    */
   page(scope: string, after: string, atMost: number): Promise<readonly Payment[]>;
-  /**
-   * Finds payments whose reference differs from this reference at most in letter case and blanks.
-   */
+  /** Finds payments whose reference equals `ref` except for letter case and blanks. */
   alike(scope: string, ref: string): Promise<readonly Payment[]>;
   /** The latest runs of batches, newest first. */
   runs(scope: string, atMost: number): Promise<readonly BatchRun[]>;
-  /** The payments of a run, in the order in which they were opened. */
+  /** The payments of a batch run, in the order in which they were opened. */
   inRun(scope: string, run: string): Promise<readonly Payment[]>;
   /**
-   * The `BatchMark.row` of each payment of a run that paid or may have paid, in the order in which
-   * the payments were opened.
+   * The `BatchMark.row` of each payment that paid or may have paid in a batch run, in the order in
+   * which the payments were opened.
    */
   paidInRun(scope: string, run: string): Promise<readonly string[]>;
   /**
-   * The unfinished payments (see `isUnfinished`), oldest first. The query stays fast with a long
-   * history.
+   * The unfinished payments (see `isUnfinished`), oldest first. The query for unfinished payments
+   * stays fast with a long history.
    */
   open(scope: string): Promise<readonly Payment[]>;
   /**
@@ -161,7 +175,7 @@ export interface Journal {
 
 export const leaseMs = 30_000;
 
-/** The error of a claim on a payment that another process has taken over. */
+/** The error of a write under a claim, after another process has taken over the payment. */
 export class LostClaim extends Error {
   override readonly name = 'LostClaim';
 }

@@ -3,12 +3,15 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { codeOf } from '../../formats/unknown.js';
 
-/** @param nonce distinguishes processes with equal numbers, as in a restarted container. */
+/**
+ * The name of a process as the owner of claims.
+ * @param nonce distinguishes processes with equal numbers, for example in a restarted container
+ */
 export const ownerOf = (pid: number, nonce: string): string => `${place()} ${pid} ${nonce}`;
 
 /**
- * The scope within which process numbers are unique. Host names are not unique, and each container
- * numbers its processes from one.
+ * The scope within which process numbers are unique. A host name alone is not enough, because host
+ * names are not unique and each container numbers its processes from one.
  */
 const place = (): string =>
   [
@@ -28,7 +31,7 @@ function readOrEmpty(read: () => string): string {
   }
 }
 
-/** The host and number of the process in a claim, or nulls if there is no claim. */
+/** The host and the number of the process that holds a claim, or nulls if there is no claim. */
 export function processOf(owner: string | null): {
   readonly host: string | null;
   readonly pid: number | null;

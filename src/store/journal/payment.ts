@@ -3,8 +3,8 @@ import { Failure } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
 
 /**
- * The state of one attempt, which is one transaction at the service. See the table {@link
- * transitions}.
+ * The state of one attempt, which is one transaction at the service. The table {@link transitions}
+ * shows how the state of an attempt may change.
  */
 export type AttemptState =
   | 'requested'
@@ -28,11 +28,11 @@ export interface PaymentTerms {
   readonly maxRateLoss?: string | undefined;
 }
 
-/** The run and the row of a batch payment, so that the next run recognizes the payment. */
+/** The run and the row of a batch payment, by which the next run recognizes the payment. */
 export interface BatchMark {
   /**
-   * The start and the name of the run, `2026-10-22T09:12:03.123Z payroll.csv`. The start comes
-   * first, so that runs sort by time.
+   * The start time and the name of the batch run, such as `2026-10-22T09:12:03.123Z payroll.csv`.
+   * The start time comes first, so that batch runs sort by time.
    */
   readonly run: string;
   /** The payee and the amount of the payment, as JSON. */
@@ -42,12 +42,13 @@ export interface BatchMark {
 /** A request to pay, by a person or a script. */
 export interface PaymentDraft {
   readonly id: string;
-  /** The account that the service names, within which references are unique. */
+  /** The account as the service names it. References are unique within this account. */
   readonly scope: string;
-  /** The account whose spending the limits count. */
+  /** The account against whose limits the payment counts. */
   readonly account: string;
   /**
-   * The reference of the first attempt. Later attempts have `R~2`, `R~3`, see {@link attemptRef}.
+   * The reference of the first attempt, `R`. The second attempt has the reference `R~2`, see {@link
+   * attemptRef}.
    */
   readonly ref: string;
   /** The kind of the payment, such as `send lightning`. */
@@ -55,60 +56,71 @@ export interface PaymentDraft {
   /** The body of the create request without its extRefId, as JSON. */
   readonly request: string;
   /**
-   * A key that is equal for equal orders. A used reference may only run again with an equal order.
+   * A key that is equal for equal orders. A command with a used reference may run again only if its
+   * order is equal.
    */
   readonly fingerprint: string;
   /**
-   * The idempotency key: identifies what can be paid only once, such as a payment hash. The key is
-   * unique across all scopes.
+   * The idempotency key, which identifies what can be paid only once, such as a payment hash. An
+   * idempotency key is unique across all scopes.
    */
   readonly idempotencyKey: string | null;
   readonly terms: PaymentTerms;
-  /** The batch run. Undefined for a payment outside a batch. */
+  /** The batch run and the row, or undefined for a payment outside a batch. */
   readonly batch?: BatchMark | undefined;
 }
 
-/** A person's answer whether the money of an attempt moved, which the service does not report. */
+/**
+ * A person's answer to the question whether an attempt moved money, for an attempt whose outcome
+ * the service does not report.
+ */
 export interface Resolution {
   readonly moved: boolean;
-  /** The source of the answer, such as a ticket of the service. */
+  /** The source of the person's answer, such as a ticket of the service. */
   readonly note: string;
-  /** The time in epoch ms, by the clock of the machine that recorded the answer. */
+  /**
+   * The time of the person's answer in epoch ms, by the clock of the machine that recorded the
+   * answer.
+   */
   readonly at: number;
 }
 
 export interface Attempt {
   /**
-   * The attempt number: 1 for `R`, n for `R~n`. A later attempt has a higher number. An imported or
-   * upgraded payment may lack the first numbers.
+   * The attempt number, which is 1 for the reference `R` and n for `R~n`. Later attempts have
+   * higher numbers. An imported or upgraded payment may lack the attempts with the first numbers.
    */
   readonly number: number;
   readonly state: AttemptState;
-  /** The transaction id. Null while the service has not answered with a transaction. */
+  /** The transaction id, or null until the service has answered with a transaction. */
   readonly txnId: string | null;
   /**
-   * The last `txnState` that the service reported, for display. svcpay never decides by this value.
+   * The last `txnState` that the service reported, for display. svcpay makes no decisions by
+   * `txnState`.
    */
   readonly txnState: string | null;
-  /** The debit of the approved quote in `spendCcy`, including fees. Null before approval. */
+  /** The debit of the approved quote in `spendCcy`, including fees, or null before the approval. */
   readonly approvedTotal: string | null;
-  /** The amount that the approved quote delivers, if the quote states it. */
+  /**
+   * The amount that the recipient receives by the approved quote, or null if the quote does not
+   * state this amount.
+   */
   readonly approvedReceives: string | null;
   readonly spendCcy: string | null;
   /**
-   * When the attempt was submitted, in epoch ms. Null until the journal records a submission of the
+   * The time of the submission in epoch ms, or null until the journal records a submission of the
    * attempt.
    */
   readonly submittedAt: number | null;
   /**
-   * The answer of a person about an `error` or `unknown` attempt. A read that reports a different
-   * state deletes the answer.
+   * A person's answer about an `error` or `unknown` attempt. svcpay deletes the answer if a read
+   * reports a different state of the attempt.
    */
   readonly resolution: Resolution | null;
 }
 
 export interface Payment extends PaymentDraft {
-  /** The attempts by number. A payment has at least one attempt. */
+  /** The attempts of a payment, sorted by number. A payment has at least one attempt. */
   readonly attempts: readonly Attempt[];
   /**
    * Whether the payment was declined, refused or stopped before any money moved. `tx resume` skips
@@ -120,9 +132,10 @@ export interface Payment extends PaymentDraft {
 }
 
 /**
- * The status of a payment, derived from its attempts, see `status`. `unknown`: the payment was
- * submitted and the service then reported it expired or cancelled, which proves nothing. `error`:
- * the payment ended and the service does not report whether money moved.
+ * The status of a payment, which `status` derives from its attempts. `unknown` means that the
+ * service reported a submitted payment as expired or cancelled, which proves nothing about the
+ * money. `error` means that the payment ended and that the service does not report whether money
+ * moved.
  */
 export type PaymentStatus =
   | 'open'
@@ -134,15 +147,15 @@ export type PaymentStatus =
   | 'abandoned';
 
 /**
- * The reference of an invoice, which is the same on every machine. For example, the key
- * `bolt11:HASH` gives `bolt11-HASH`.
+ * The reference of an invoice payment, which is the same on every machine. For example, the
+ * idempotency key `bolt11:HASH` gives the reference `bolt11-HASH`.
  */
 export const invoiceReference = (idempotencyKey: string): string =>
   idempotencyKey.replace(':', '-');
 
 /**
- * The reference of an attempt at the service. Attempt 1 has the payment's own reference, and later
- * attempts add their number.
+ * The reference of an attempt at the service. The first attempt has the payment's own reference
+ * `R`, and each later attempt adds its number, such as `R~2`.
  */
 export const attemptRef = (ref: string, number: number): string =>
   number === 1 ? ref : `${ref}~${number}`;
@@ -155,8 +168,8 @@ export const alikeRef = (ref: string): string =>
   ref.normalize('NFKC').toLowerCase().replaceAll(/\s/gu, '');
 
 /**
- * The payment and the attempt that a reference at the service names. For example, `R~2` is the
- * second attempt of `R`.
+ * Returns the payment's reference and the attempt number of a reference at the service. For
+ * example, `R~2` is the second attempt of the payment `R`.
  */
 export function attemptNamed(extRefId: string): readonly [ref: string, number: number] {
   const [, ref, number] = /^(.+)~([2-9]|[1-9]\d{1,5})$/s.exec(extRefId) ?? [];
@@ -180,43 +193,47 @@ const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set([
 ]);
 
 /**
- * Whether money left or may have left, so that the attempt counts against limits and blocks its
- * invoice.
+ * Whether an attempt moved or may have moved money, so that the attempt counts against limits and
+ * blocks its invoice.
  */
 export const mayHaveMoved = ({ state }: Attempt): boolean => mayHaveMovedStates.has(state);
 
 /**
- * Whether the service started a transaction that differs from the order. The state of the attempt
- * changes only after a read that matches the order.
+ * Whether the service started a transaction that differs from the order. The `unknown` state of
+ * such an attempt changes only after a read that matches the order.
  */
 export const differsFromOrder = ({ state, txnState }: Attempt): boolean =>
   state === 'unknown' && txnState !== null && !hasLapsed(txnState);
 
-/** Whether only the service, or a person who asked the service, can report if money moved. */
+/**
+ * Whether only the service, or a person who asked the service, can report whether the attempt moved
+ * money.
+ */
 export const needsAnswer = ({ state }: Attempt): boolean =>
   state === 'error' || state === 'unknown';
 
 /**
- * Whether an attempt may have moved money, so that no other payment for the same invoice may start.
+ * Whether any attempt of a payment may have moved money, so that no other payment for the same
+ * invoice may start.
  */
 export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
   attempts.some(mayHaveMoved);
 
 /**
  * The status of a payment, derived only from its attempts and from `abandoned`. The first matching
- * row of the table decides. An attempt that a person resolved counts as paid or as failed. The
- * payment core ignores resolutions, so a resolution neither pays nor permits a payment.
+ * row of the table below gives the status. An attempt that a person resolved counts as paid or as
+ * failed. The payment core ignores resolutions, so a resolution neither pays nor permits a payment.
  *
- * | some attempt is         | the latest is       | abandoned | status    | exit code of the run |
- * |-------------------------|---------------------|-----------|-----------|----------------------|
- * | paid                    | any                 | any       | paid      | 0                    |
- * | submitting or in-flight | any                 | any       | in-flight | 8                    |
- * | unknown                 | any                 | any       | unknown   | 8                    |
- * | error                   | any                 | any       | error     | 6                    |
- * | -                       | failed              | any       | failed    | 6                    |
- * | -                       | lapsed              | any       | abandoned | 6, or of the refusal |
- * | -                       | requested or quoted | yes       | abandoned | of what stopped it   |
- * | -                       | requested or quoted | no        | open      | -                    |
+ * | some attempt is         | the latest is       | abandoned | status    | exit code of the run  |
+ * |-------------------------|---------------------|-----------|-----------|-----------------------|
+ * | paid                    | any                 | any       | paid      | 0                     |
+ * | submitting or in-flight | any                 | any       | in-flight | 8                     |
+ * | unknown                 | any                 | any       | unknown   | 8                     |
+ * | error                   | any                 | any       | error     | 6                     |
+ * | any                     | failed              | any       | failed    | 6                     |
+ * | any                     | lapsed              | any       | abandoned | 6, or code of refusal |
+ * | any                     | requested or quoted | yes       | abandoned | code of the error     |
+ * | any                     | requested or quoted | no        | open      | none                  |
  */
 export function status(payment: Pick<Payment, 'attempts' | 'abandoned' | 'ref'>): PaymentStatus {
   const resolved = payment.attempts.map(resolvedState);
@@ -235,8 +252,8 @@ const resolvedState = ({ state, resolution }: Attempt): AttemptState =>
   resolution === null ? state : resolution.moved ? 'paid' : 'failed';
 
 /**
- * Whether the payment is unfinished. `tx pending` lists unfinished payments, and `tx resume`
- * resumes them.
+ * Whether the payment is unfinished. The command `tx pending` lists unfinished payments, and `tx
+ * resume` resumes them.
  */
 export const isUnfinished = (payment: Payment): boolean =>
   ['open', 'in-flight', 'unknown', 'error'].includes(status(payment));
@@ -363,8 +380,8 @@ const invariants: readonly (readonly [text: string, holds: (attempt: Attempt) =>
 ];
 
 /**
- * Returns the payment. Throws Failure `unexpected` if the payment is inconsistent. Called at each
- * write and each read.
+ * Returns the payment unchanged, or throws Failure `unexpected` if the payment is inconsistent.
+ * svcpay checks a payment at each write and each read.
  */
 export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(payment: T): T {
   latest(payment);
@@ -382,8 +399,8 @@ export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(paymen
 }
 
 /**
- * A change of a payment's columns and of one attempt. The journal replaces the attempt completely,
- * or adds it as the latest attempt.
+ * A change of a payment's columns and of one attempt. The journal replaces the stored attempt with
+ * the same number completely, or adds the changed attempt as the latest attempt.
  */
 export type PaymentChange = Partial<Pick<Payment, 'terms' | 'abandoned'>> & {
   readonly attempt?: Attempt | undefined;
@@ -418,7 +435,7 @@ export function changed(before: Payment, { attempt, ...columns }: PaymentChange)
   });
 }
 
-/** An attempt before its create request is sent. */
+/** A new attempt, whose create request has not been sent. */
 export const requested = (number: number): Attempt => ({
   number,
   state: 'requested',
@@ -431,7 +448,7 @@ export const requested = (number: number): Attempt => ({
   resolution: null,
 });
 
-/** The payment as the journal first writes it. */
+/** The payment of a draft, as the journal first writes the payment. */
 export const opened = (draft: PaymentDraft, at: number): Payment => ({
   ...draft,
   attempts: [requested(1)],
@@ -454,8 +471,8 @@ export const isReferenceFree = (payment: Payment): boolean =>
 
 /**
  * Replaces a payment whose reference is free with a payment for the order of the draft. The attempt
- * numbers continue, because the service has the references of the earlier attempts. The result does
- * not include the earlier attempts.
+ * numbers continue after those of the replaced payment, because the service has the references of
+ * its attempts. The new payment does not include the attempts of the replaced payment.
  */
 export function replaced(before: Payment, draft: PaymentDraft, at: number): Payment {
   const { number, state } = latest(before);

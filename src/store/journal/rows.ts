@@ -1,5 +1,6 @@
-// Stores payments and their attempts as rows of two tables. Contains the lookups and lists of the
-// journal. One query reads both tables, with one row per attempt.
+// Stores payments and their attempts as rows of two tables. Contains the queries that find and list
+// payments in the journal. Each query of payments reads the tables of payments and attempts
+// together, with one row per attempt.
 import * as v from 'valibot';
 import { columnOf } from '../../formats/text.js';
 import {
@@ -136,7 +137,7 @@ const rowsSchema = v.array(
   ),
 );
 
-/** Throws Failure `unexpected` for an inconsistent payment. */
+/** Reads payments from rows. Throws Failure `unexpected` if a payment is inconsistent. */
 export function readRows(rows: readonly unknown[]): PaymentRow[] {
   const byId = new Map<string, v.InferOutput<typeof rowsSchema>>();
   for (const row of v.parse(rowsSchema, rows))
@@ -157,7 +158,10 @@ const requestSchema = v.object({
   body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
 });
 
-/** The currency that the recipient gets, and the amount if the order states the amount. */
+/**
+ * The currency that the recipient receives, and the received amount if the order states this
+ * amount.
+ */
 export function arrivalOf({ request }: Pick<PaymentDraft, 'request'>): {
   readonly ccy: string | null;
   readonly total: string | null;
@@ -172,8 +176,8 @@ export const rowOfPayment = async (sql: Sql, id: string): Promise<PaymentRow | u
 const idsSchema = v.array(v.object({ id: v.string() }));
 
 /**
- * Reads and locks a row. The first statement waits for other writers, so the second statement sees
- * their writes.
+ * Locks and reads the row of a payment. The locking statement waits for other writers, so the
+ * reading statement sees their writes.
  */
 export async function lockedRow(
   sql: Sql,
@@ -189,15 +193,15 @@ export async function lockedRow(
 export const refLock = ({ scope, ref }: PaymentDraft): string => `ref ${scope} ${ref}`;
 
 /**
- * The lock for an idempotency key. Payments with equal keys are opened and submitted one after the
- * other, even if their references differ.
+ * The lock for an idempotency key. svcpay opens and submits payments with equal idempotency keys
+ * one after the other, even if the references of the payments differ.
  */
 export const keyLock = ({ idempotencyKey }: PaymentDraft): string[] =>
   idempotencyKey === null ? [] : [`key ${idempotencyKey}`];
 
 export interface SqlJournalDeps {
   readonly database: SqlDatabase;
-  /** Whether a process works on the payment. */
+  /** Whether a process works on the payment of a row. */
   readonly isHeld: (row: PaymentRow, at: number) => boolean;
 }
 
@@ -314,7 +318,7 @@ const beginningIds = `SELECT payment_id FROM attempts WHERE txn_id >= ? AND txn_
   AND (SELECT scope FROM payments WHERE id = payment_id) = ? GROUP BY payment_id LIMIT 2`;
 const startingWith = (start: string): [from: string, to: string] => [start, `${start}\u{10FFFF}`];
 
-/** Selects the payments of an account with the most recently submitted attempts. */
+/** Selects the ids of the account's payments whose attempts were submitted most recently. */
 export const latestIds = `SELECT payment_id FROM attempts a
   WHERE account = ? AND limit_time IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attempts later
     WHERE later.payment_id = a.payment_id AND later.limit_time > a.limit_time)

@@ -1,6 +1,6 @@
 // The tables of the journal, for SQLite and for PostgreSQL. A test compares the tables of SQLite
-// and PostgreSQL. Each SQL text upgrades the tables to the next version. A released SQL text never
-// changes.
+// and PostgreSQL. Each SQL text in this file upgrades the tables of the journal to the next
+// version, and never changes after its release.
 
 import type { TableGroup } from '../database/postgres-schema.js';
 
@@ -120,8 +120,8 @@ export const sqliteSteps: readonly string[] = [
 ];
 
 /**
- * The tables in PostgreSQL. The limit clock is the clock of the database. Limits of accounts apply
- * to all homes that use the database.
+ * The tables in PostgreSQL. In PostgreSQL, the limit clock of a journal is the clock of the
+ * database. The limits of accounts in the database apply to all homes that use the database.
  */
 const postgresSteps: readonly string[] = [
   `CREATE TABLE payments (

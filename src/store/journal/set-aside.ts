@@ -7,9 +7,9 @@ import { readRows, selectPayments } from './rows.js';
 import { journalIn } from './sqlite-journal.js';
 
 /**
- * Renames the file and returns its new name. Returns undefined if the settings record a journal but
- * the file is missing. Throws Failure `usage` if there never was a journal, or if the journal is
- * intact.
+ * Renames a damaged journal file, and returns the new name of the file. Returns undefined if the
+ * settings record a journal but the journal file is missing. Throws Failure `usage` if the home
+ * never had a journal, or if the journal is intact.
  */
 export function setJournalAside(path: string, now: number, isKnown: boolean): string | undefined {
   if (!isThere(path)) {

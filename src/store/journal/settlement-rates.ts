@@ -4,24 +4,27 @@ import * as v from 'valibot';
 import { placeholders, rowOf, type SqlDatabase } from '../database/sql.js';
 
 export interface KeptRate {
-  /** When the rates were read, in epoch ms by the service's clock. */
+  /** The time at which the rates were read, in epoch ms by the service's clock. */
   readonly keptAt: number;
   /**
-   * When the transaction settled, in epoch ms by the service's clock. Null until svcpay reads the
+   * The time of the settlement in epoch ms by the service's clock, or null until svcpay reads the
    * settled transaction.
    */
   readonly settledAt: number | null;
   readonly fiat: string;
-  /** The price of each currency of the transaction in `fiat`, as decimals. */
+  /** The price in `fiat` of each currency of the transaction, as a decimal. */
   readonly rates: Readonly<Record<string, string>>;
 }
 
 export interface SettlementRates {
-  /** Stores current rates. The rates of the settlement later replace those of the submission. */
+  /**
+   * Stores the current rates of a transaction. The rates at the settlement later replace the rates
+   * at the submission.
+   */
   keep(scope: string, txnId: string, rate: KeptRate): Promise<void>;
   /**
-   * Stores the rates of a settlement that svcpay detected late. If rates of the submission are
-   * stored, keeps these rates and stores only the time of the settlement.
+   * Stores the rates at a settlement that svcpay detected late. If the rates at the submission are
+   * stored, `keepLate` keeps these rates and stores only the time of the settlement.
    */
   keepLate(scope: string, txnId: string, rate: KeptRate): Promise<void>;
   of(scope: string, txnIds: readonly string[]): Promise<ReadonlyMap<string, KeptRate>>;

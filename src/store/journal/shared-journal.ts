@@ -1,5 +1,6 @@
-// The journal in a database that others share and restore. The journal refuses new payments if the
-// database may lack earlier payments. svcpay still follows and records submitted payments.
+// The journal in a database that other homes share and that someone may restore from a backup.
+// svcpay refuses new payments if the restored database may lack earlier payments. Even then, svcpay
+// follows and records submitted payments.
 import type { Failure } from '../../formats/failure.js';
 import type { Postgres } from '../database/postgres.js';
 import { checkTables, markRestored, type Identity } from '../database/postgres-schema.js';
@@ -10,11 +11,11 @@ import { openSqlJournal } from './sql-journal.js';
 
 /**
  * The last known state of the database: its generation, and the smallest number of submissions that
- * it must contain.
+ * the database must contain.
  */
 export type SeenDatabase = Pick<Identity, 'generation' | 'recorded'>;
 
-/** Whether the database lacks payments that it had recorded earlier. */
+/** Whether the database lacks payments that the database had recorded earlier. */
 export const wentBack = (is: Identity, seen: SeenDatabase | undefined): boolean =>
   is.restored ||
   (seen !== undefined &&
@@ -28,9 +29,11 @@ export interface SharedJournalOptions {
   readonly identity: Identity;
   /** The state of the database that this home remembers from earlier commands. */
   readonly seen?: SeenDatabase | undefined;
-  /** Another reason to refuse payments. */
+  /** A reason other than a restored database to refuse payments. */
   readonly refusal?: Failure | undefined;
-  /** Called after each submission, and after a read of the figures. */
+  /**
+   * Called with the state of the database after each submission and after each read of the figures.
+   */
   readonly onSeen?: (seen: SeenDatabase) => void;
 }
 
@@ -48,8 +51,8 @@ export async function openSharedJournal({
 
   const compare = async (is: Identity, before: SeenDatabase | undefined): Promise<void> => {
     restored = wentBack(is, before);
-    // Marks the database for all homes, including homes that cannot notice a restore. If the role
-    // may not write, only this process refuses payments.
+    // Marks the restored database for all homes, including homes that cannot notice a restore. If
+    // the database role may not write the mark, only this process refuses payments.
     if (restored && !is.restored) await markRestored(database).catch(() => undefined);
     seenDatabase = { generation: is.generation, recorded: is.recorded };
   };
@@ -61,7 +64,7 @@ export async function openSharedJournal({
    */
   const look = async (): Promise<void> => {
     losses = database.losses();
-    // The state before the read, because a submission of this process may increase
+    // Remembers the state before the read, because a submission of this process may increase
     // `seenDatabase.recorded` during the read.
     const before = seenDatabase;
     const is = await checkTables(database, journalPart);
@@ -69,7 +72,7 @@ export async function openSharedJournal({
     await compare(is, before);
   };
 
-  /** Throws Failure `usage` if the database refuses payments. */
+  /** Throws Failure `usage` if svcpay must not pay from the database. */
   const check = async (): Promise<void> => {
     if (database.losses() !== losses) await look();
     if (restored) throw restoredDatabase(database.source, seenDatabase.generation);
@@ -89,8 +92,8 @@ export async function openSharedJournal({
       onSeen?.(seenDatabase);
       return claim;
     },
-    // Receivers and timers read the figures every minute, so they notice a restore for payers that
-    // store no state.
+    // Receivers and timers read the figures every minute, so they notice a restored database for
+    // payers that store no state.
     unfinished: async () => {
       await look();
       onSeen?.(seenDatabase);

@@ -1,7 +1,7 @@
 // Calculates the amount that an account spent within the last day, by the limit clock. The journal
-// stores a sum for each period. Every change of an attempt updates the sums, so the time of the
-// calculation does not depend on the length of the history. Amounts are added as integers, in
-// groups of nine digits, because SQLite cannot add decimals exactly.
+// stores the spent sum of each ten-minute period. Every change of an attempt updates the sums, so
+// the time of the calculation does not depend on the length of the history. The amounts are added
+// as integers, in groups of nine digits, because SQLite cannot add decimals exactly.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
@@ -28,8 +28,8 @@ export interface Group {
 }
 
 /**
- * Splits an amount into groups of nine digits. For example, 12.5 is 12 with exponent 0 and
- * 500000000 with exponent -1.
+ * Splits an amount into groups of nine digits. For example, the groups of 12.5 are 12 with exponent
+ * 0 and 500000000 with exponent -1.
  */
 export function groupsOf({ ccy, total }: Spend): Group[] {
   const amount = new Big(total);
@@ -45,8 +45,8 @@ export function groupsOf({ ccy, total }: Spend): Group[] {
 }
 
 /**
- * The debit of an attempt. If another party receives a different currency, the result includes the
- * received amount.
+ * The amounts that an attempt spends: its debit, and the received amount if another party receives
+ * a different currency.
  */
 function spendsOf(payment: Payment, attempt: Attempt): Spend[] {
   const { approvedTotal, approvedReceives, spendCcy, submittedAt } = attempt;
@@ -61,8 +61,8 @@ function spendsOf(payment: Payment, attempt: Attempt): Spend[] {
 }
 
 /**
- * The amounts that an attempt adds to the sums. Groups have a fixed order, so that two transactions
- * lock the same rows in the same order.
+ * The groups of digits that an attempt adds to the stored sums. The groups have a fixed order, so
+ * that two transactions lock the rows of the sums in the same order.
  */
 export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
   spendsOf(payment, attempt)
@@ -72,8 +72,10 @@ export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
 export const keyOf = ({ ccy, exponent }: Group): string => `${ccy} ${exponent}`;
 
 /**
- * Adds to the sum of the period in which the attempt was submitted, or subtracts if the sign is -1.
- * @param token the token of the change. If the change was not written, the sum stays unchanged
+ * Adds a group of digits to the sum of the period in which the attempt was submitted, or subtracts
+ * the group if the sign is -1.
+ * @param token the token of the change, because the sum stays unchanged if the change was not
+ * written
  */
 export const addSpending = (
   [paymentId, number]: readonly [paymentId: string, attempt: number],
@@ -96,12 +98,13 @@ export const addSpending = (
 ];
 
 /**
- * The statement that adds up the amounts that the account spent since this time of the limit clock.
+ * Returns the statement that adds up the amounts that the account spent since the time `since` of
+ * the limit clock.
  */
 export function spentSince(account: string, since: number): Statement {
   const first = Math.floor(since / periodMs);
   return [
-    // In the first period, only attempts that were submitted late enough count.
+    // In the first period, only attempts that were submitted at or after `since` count.
     `WITH late AS (
        SELECT a.spend_ccy, a.approved_total, p.kind, p.receives_ccy,
          COALESCE(p.receives_total, a.approved_receives) AS received
@@ -127,7 +130,7 @@ const groupsSchema = v.array(
   v.object({ ccy: v.string(), exponent: v.number(), units: v.pipe(v.string(), v.decimal()) }),
 );
 
-/** The sum of each currency, from the rows of {@link spentSince}. */
+/** The spent sum of each currency, from the rows of {@link spentSince}. */
 export function spendsIn(rows: readonly unknown[]): Spend[] {
   const sums = new Map<string, Big>();
   for (const { ccy, exponent, units } of v.parse(groupsSchema, rows)) {
@@ -139,32 +142,39 @@ export function spendsIn(rows: readonly unknown[]): Spend[] {
 
 /**
  * A reading of the limit clock, which measures the day of a daily limit. A journal in PostgreSQL
- * uses the clock of the database. A journal in a file has a limit clock for each account, whose
- * stored reading never goes back. This limit clock adds up the time between readings by the
- * machine's clock, and detects jumps of the machine's clock by the service's clock.
+ * uses the clock of the database as the limit clock. A journal in a file has a limit clock for each
+ * account, whose stored reading never goes back. The limit clock of a journal in a file adds up the
+ * time between readings by the machine's clock, and detects jumps of the machine's clock by the
+ * service's clock.
  */
 export interface LimitClock {
-  /** The limit time in epoch ms, correct unless a clock has jumped. */
+  /** The time of the limit clock in epoch ms, which is correct unless a clock has jumped. */
   readonly time: number;
-  /** The machine's clock at the reading. */
+  /** The time of the machine's clock at the reading of the limit clock. */
   readonly machine: number;
-  /** The service's clock at the reading. Null if the service's clock was unknown. */
+  /**
+   * The time of the service's clock at the reading of the limit clock, or null if the service's
+   * time was unknown.
+   */
   readonly service: number | null;
 }
 
 /**
- * The longest plausible time between two readings. svcpay ignores a clock that shows a longer or
- * negative time.
+ * The longest plausible time between two readings of the limit clock. svcpay ignores a clock by
+ * which the time between two readings is longer or negative.
  */
 const longestGapMs = 365 * 86_400_000;
-/** The tolerance between two clocks, which covers the time that responses take. */
+/**
+ * The largest accepted difference between the elapsed times by two clocks, in ms, which covers the
+ * time that responses take.
+ */
 const agreedMs = 60_000;
 
 /**
  * The present time of the limit clock. If the machine's clock and the service's clock disagree
  * about the time that passed, the shorter time counts, so that a jump of one clock does not start a
- * new day early. If neither clock is plausible, the limit clock does not advance, so the day ends
- * 24 hours after the jump.
+ * new day early. If neither the machine's clock nor the service's clock shows a plausible time, the
+ * limit clock does not advance, so the day of a limit ends 24 hours after the clocks jumped.
  */
 export function advanced(
   before: LimitClock | undefined,
@@ -179,8 +189,8 @@ export function advanced(
 }
 
 /**
- * The reading from which the limit clock continues. A reading without the service's clock does not
- * replace a reading with the service's clock, because svcpay detects jumps by the service's clock.
+ * The reading from which the limit clock continues. A reading without the service's time does not
+ * replace a reading with the service's time, because svcpay detects jumps by the service's clock.
  */
 export const kept = (before: LimitClock | undefined, clock: LimitClock): LimitClock =>
   before === undefined || before.service === null || clock.service !== null ? clock : before;
@@ -199,8 +209,8 @@ const clockSchema = v.array(
 );
 
 /**
- * Reads the limit clock of an account within a transaction. In a file, stores the reading that
- * {@link kept} selects.
+ * Reads the limit clock of an account within a transaction. A journal in a file also stores the
+ * reading that {@link kept} selects.
  */
 export async function limitTime(
   sql: Sql,

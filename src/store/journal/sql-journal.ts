@@ -1,7 +1,7 @@
-// The journal in a database, safe with many concurrent processes, on one machine or on many. The
-// journal opens a payment, lets one process claim the payment, and writes and submits under that
-// claim. Submitted attempts, and attempts that the service reports, count against the limits of the
-// account.
+// The journal in a database, safe with many concurrent processes, on one machine or on many. To
+// pay, a process opens a payment in the journal, claims the payment, and writes and submits
+// attempts under its claim. Submitted attempts, and attempts that the service reports, count
+// against the limits of the account.
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
 import { TimeFromNow, type Sql, type SqlDatabase, type Statement } from '../database/sql.js';
@@ -82,7 +82,7 @@ export function openSqlJournal(
  */
 const optional = { isOptional: true } as const;
 
-/** Returns the row in the result of the last statement. */
+/** Returns the payment row in the result of the last statement. */
 function writtenRow(results: readonly (readonly unknown[])[]): PaymentRow {
   const [row] = readRows(results.at(-1) ?? []);
   if (row === undefined)
@@ -116,7 +116,10 @@ async function beginIn(
   return payment === undefined ? { payment: same, found: 'ref' } : { payment, found: 'new' };
 }
 
-/** Gives the reference to the order of the draft, unless a process works on the earlier payment. */
+/**
+ * Gives the earlier payment's reference to the order of the draft, unless a process works on the
+ * earlier payment.
+ */
 async function takeReference(
   sql: Sql,
   { database, isHeld }: SqlJournalDeps,
@@ -131,14 +134,13 @@ async function takeReference(
 
 const take = 'UPDATE payments SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
 
-/** Claims a payment, or resolves with undefined if another process claims it. */
+/** Claims a payment, or resolves with undefined if another process holds a claim on the payment. */
 async function claimFree(
   database: SqlDatabase,
   id: string,
   owner: string,
 ): Promise<Claim | undefined> {
-  // If the first statement waits for another process, the second statement sees the writes of that
-  // process.
+  // If the UPDATE waits for another process, the following SELECT sees the writes of that process.
   const [, rows = []] = await database.transaction((sql) =>
     sql.last(
       [`${take} AND (owner IS NULL OR owner = ?)`, owner, new TimeFromNow(leaseMs), id, owner],
@@ -179,7 +181,8 @@ async function write(database: SqlDatabase, claim: Claim, change: PaymentChange)
   const written = await database.transaction((sql) => writeChange(sql, claim, wanted), options);
   if (written !== undefined) return written;
   // The write can fail for three reasons: another process took over the payment, the commit
-  // succeeded and its response was lost, or the payment changed since this claim.
+  // succeeded and its response was lost, or the payment has a change that this claim does not
+  // include.
   return database.transaction(
     async (sql) => writeToRow(sql, await rowOfPayment(sql, claim.payment.id), claim, wanted),
     options,
@@ -187,9 +190,10 @@ async function write(database: SqlDatabase, claim: Claim, change: PaymentChange)
 }
 
 /**
- * Whether a change must survive a power loss. Only a submission and a person's decision need this
- * durability, because svcpay can restore every other change from the service. The other changes
- * survive the end of the process, and reach the disk with the next durable change.
+ * Whether a change must survive a power loss. Only a submission and a person's decision must
+ * survive a power loss, because svcpay can restore every other change from the service. A change
+ * that need not survive a power loss still survives the end of the process, and reaches the disk
+ * with the next durable change.
  */
 const mustLast = ({ attempt, abandoned }: PaymentChange): boolean =>
   attempt?.state === 'submitting' || abandoned === true || (attempt?.resolution ?? null) !== null;
@@ -230,13 +234,13 @@ async function submit(
   return submitted;
 }
 
-/** Locks the payment, and other payments with its idempotency key. */
+/** Locks the payment and all other payments with its idempotency key. */
 const competing = async (sql: Sql, { id, idempotencyKey }: Payment): Promise<PaymentRow[]> =>
   readRows(await sql.all(selectPayments('p.id = ? OR p.idempotency_key = ?'), id, idempotencyKey));
 
 /**
- * The spending of an account before a submission. The account stays locked until the transaction
- * ends.
+ * The spending of an account before a submission. Reading this spending locks the account until the
+ * transaction ends.
  */
 function spentBefore(
   sql: Sql,

@@ -38,13 +38,13 @@ export const journalIn = (path: string, isKnown = false): SqliteFile => ({
   isKnown,
 });
 
-/** Reads every page. Throws Failure if the file is damaged or lost. */
+/** Reads every page of the journal file. Throws Failure if the file is damaged or lost. */
 export const checkJournal = (path: string, isKnown: boolean): void =>
   void openSqlite(journalIn(path, isKnown)).close();
 
 /**
- * Whether a file of any version contains a payment. Does not change the file. Throws Failure if the
- * file is damaged or missing.
+ * Whether a journal file of any version contains a payment. The check does not change the file.
+ * Throws Failure if the file is damaged or missing.
  * @param apartFrom a service whose payments do not count, because they move no real money
  */
 export function holdsPayments(path: string, apartFrom: string | undefined): boolean {

@@ -7,7 +7,7 @@ import { isFields } from '../../formats/unknown.js';
 import { openDocument, type Document } from '../files/document.js';
 import { clip, folded } from '../../formats/text.js';
 
-/** The network of accepted invoices and addresses. */
+/** The network whose invoices and addresses svcpay accepts. */
 export type Network = 'mainnet' | 'testnet' | 'any';
 export const networks = ['mainnet', 'testnet', 'any'] as const satisfies readonly Network[];
 
@@ -35,7 +35,8 @@ const recipientSchema = v.object({
 });
 
 /**
- * A numeric KYC code of payouts: the last used number, and a label for each number of the service.
+ * A numeric KYC code of payouts: the last used number, and a label for each number that the service
+ * defines.
  */
 const codeSchema = v.object({
   last: v.optional(v.number()),
@@ -56,7 +57,7 @@ const limitOf = ([ccy, amount]: [string, string]): string | undefined =>
       ? `the limit in ${ccy} is "${clip(amount)}": write plain digits, such as 0.001`
       : undefined;
 
-/** Amounts by currency. Refuses limits that could never apply. */
+/** The schema of limits as amounts by currency, which refuses limits that could never apply. */
 const amountsSchema = v.pipe(
   v.record(v.string(), v.string()),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -88,8 +89,8 @@ const profileSchema = v.object({
   codes: v.optional(codesSchema),
   limits: v.optional(limitsSchema),
   /**
-   * The address of the database without its password. Without an address, the data is in files of
-   * this home.
+   * The address of the database without its password, or undefined if the data is in files of this
+   * home.
    */
   databaseUrl: v.optional(v.string()),
   /** The fiat currency in which rates are stored when a transaction settles. */
@@ -97,8 +98,8 @@ const profileSchema = v.object({
   /** The address of the block explorer to which the screen links. */
   explorer: v.optional(v.string()),
   /**
-   * The id of the database from which this home has paid. A different database may lack those
-   * payments.
+   * The id of the database from which this home has paid. A database with a different id may lack
+   * payments of this home.
    */
   databaseId: v.optional(v.string()),
 });
@@ -111,7 +112,9 @@ const configSchema = v.object({
   contacts: v.optional(v.record(v.string(), v.string()), {}),
   /** Whether this home has made payments, so that an empty journal counts as damaged. */
   hasJournal: v.optional(v.boolean()),
-  /** The database into which the journal was moved. The journal file is then outdated. */
+  /**
+   * The database into which the journal was moved. After the move, the journal file is outdated.
+   */
   journalMovedTo: v.optional(v.string()),
 });
 
@@ -119,7 +122,8 @@ export type Party = v.InferOutput<typeof partySchema>;
 export type KycCodes = v.InferOutput<typeof codesSchema>;
 export type Recipient = v.InferOutput<typeof recipientSchema>;
 /**
- * Limits as amounts per currency, and allowed destinations. An empty list allows all destinations.
+ * Limits as amounts per currency, and allowed destinations. An empty list of allowed destinations
+ * allows all destinations.
  */
 export interface Limits {
   perPayment: Record<string, string>;
@@ -132,8 +136,8 @@ export type Config = v.InferOutput<typeof configSchema>;
 export const defaultProfile = 'default';
 
 /**
- * Checks the limits that a program passes. Throws Failure `usage` for a limit that could never
- * apply.
+ * Checks the limits that an integrator's program passes. Throws Failure `usage` for a limit that
+ * could never apply.
  */
 export function readLimits(limits: Partial<Limits>): Limits {
   const { success, output, issues } = v.safeParse(v.strictObject(limitsSchema.entries), limits);
@@ -155,7 +159,10 @@ const limitWord = /limit|max|budget|quota|daily|spend|(^|[^a-z])cap($|[^a-z])/i;
 const limitPeriod = /per[-_ ]?(payment|hour|day|week|month|year|tx|transaction)/i;
 const isLimitName = (name: string): boolean => limitWord.test(name) || limitPeriod.test(name);
 
-/** Refuses unknown fields that look like limits, because svcpay would not apply them. */
+/**
+ * Refuses unknown fields of the configuration that look like limits, because svcpay would not apply
+ * them.
+ */
 function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
   const profiles = Object.entries(isFields(raw['profiles']) ? raw['profiles'] : {});
   const places: [
@@ -167,7 +174,8 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
     ['', raw, configSchema.entries, isLimitName],
     ...profiles.flatMap(([name, profile]): typeof places => [
       [`profiles.${name}.`, profile, profileSchema.entries, isLimitName],
-      // Refuses every unknown field of this object, because all its fields are meant as limits.
+      // Refuses every unknown field of `limits`, because all fields of `limits` are meant as
+      // limits.
       [
         `profiles.${name}.limits.`,
         isFields(profile) ? profile['limits'] : undefined,
@@ -193,7 +201,7 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
   }
 }
 
-/** Changes one profile of the file. */
+/** Changes one profile in config.json. */
 export async function changeProfile(
   config: Document<Config>,
   name: string,
@@ -209,7 +217,7 @@ export async function changeProfile(
   return profiles[name] ?? {};
 }
 
-/** Throws Failure `not-found` for an unknown profile. */
+/** Finds a profile by its name. Throws Failure `not-found` for an unknown profile. */
 export function findProfile({ profiles }: Config, name: string): Profile {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (found !== undefined) return found;
@@ -226,7 +234,7 @@ function checkName(name: string): string {
   );
 }
 
-/** Changes the address book. */
+/** Changes the recipients in the address book. */
 export async function changeRecipients(
   config: Document<Config>,
   change: (before: Config['recipients']) => Config['recipients'],
@@ -248,7 +256,7 @@ export async function changeContact(
 
 /**
  * Finds the saved name that a person typed: the identical name, or the only name with the same
- * letters in another letter case. Throws Failure `usage` if several names match.
+ * letters in another letter case. Throws Failure `usage` if several saved names match.
  */
 export function savedName(
   book: Readonly<Record<string, unknown>>,

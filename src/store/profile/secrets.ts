@@ -1,4 +1,4 @@
-// Stores API secrets, in the system keyring or in a file that only its owner can read. Stores
+// Stores API secrets, in the system keyring or in a file that only its owner can read. Also stores
 // access tokens, so that scripts need not sign in for every call.
 import * as v from 'valibot';
 import { openDocument } from '../files/document.js';
@@ -31,7 +31,7 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
       await file.update(({ [name]: _gone, ...others }) => others);
   };
   return {
-    /** Describes the place of a secret in a message. */
+    /** Describes where a secret is stored, for use in a message. */
     where: (place: SecretPlace): string =>
       place === 'keyring' ? 'the system keyring' : `${file.path} (readable only by you)`,
     async save(name: string, secret: string): Promise<SecretPlace> {
@@ -60,7 +60,7 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
 
 /**
  * Stores a secret and reads it back, because some keyrings accept a secret without a desktop
- * session, but do not store it.
+ * session, but do not store the secret.
  */
 const keeps = (ring: Keyring, name: string, secret: string): boolean =>
   tryKeyring(() => {
@@ -69,8 +69,8 @@ const keeps = (ring: Keyring, name: string, secret: string): boolean =>
   }) === secret;
 
 /**
- * Returns the result of the action, or undefined if the keyring refuses, for example because it is
- * locked.
+ * Returns the result of the action, or undefined if the keyring refuses, for example because the
+ * keyring is locked.
  */
 function tryKeyring<T>(action: () => T): T | true | undefined {
   try {
@@ -94,7 +94,7 @@ export const systemKeyring: OpenKeyring = async () => {
   }
 };
 
-/** An empty token means that the token was deleted. */
+/** The schema of a stored access token, which is empty after the token was deleted. */
 const tokenSchema = v.object({
   accessToken: v.pipe(v.string(), v.regex(/^[!-~]*$/)),
   expiresAt: v.number(),
@@ -122,7 +122,7 @@ export interface KeptTokens {
 /** The name under which the secret and token of a key at a service are stored. */
 export const credentialName = (baseUrl: string, apiKey: string): string => `${baseUrl} ${apiKey}`;
 
-/** @param log reports an unreadable file, after which the client signs in again */
+/** @param log reports an unreadable token file, after which the client signs in again */
 export function openTokens(
   folder: string,
   name: string,

@@ -28,8 +28,8 @@ export const fromEnvironment = (env: NodeJS.ProcessEnv, name: string): string | 
 export const embeddedUrl = 'http://sandbox.localhost';
 
 /**
- * Reads the settings. Throws Failure `usage` for an unknown profile, because the limits of the
- * profile would be missing.
+ * Reads the settings of a command. Throws Failure `usage` for an unknown profile, because the
+ * limits of the profile would be missing.
  * @param mayBeNew whether the command may create the profile
  */
 export function resolveSettings(
@@ -59,8 +59,8 @@ export function resolveSettings(
     baseUrl,
     apiKey,
     /**
-     * The secret from the environment. If the variable is not set, svcpay reads the secret from the
-     * secret store.
+     * The API secret from the environment. If SVCPAY_API_SECRET is not set, svcpay reads the API
+     * secret from the secret store.
      */
     apiSecret: given('SVCPAY_API_SECRET'),
     accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
@@ -71,11 +71,13 @@ export function resolveSettings(
     signatureHeader: checkHeader(given('SVCPAY_SIGNATURE_HEADER') ?? profile.signatureHeader),
     network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
     /**
-     * The database of journal, limits and inbox, without its password. Undefined if this home uses
-     * files.
+     * The address of the database of journal, limits and inbox, without its password, or undefined
+     * if this home uses files.
      */
     databaseUrl: (database && withoutPassword(database).url) || undefined,
-    /** The id of the database from which payments are made. Undefined before the first payment. */
+    /**
+     * The id of the database from which payments are made, or undefined before the first payment.
+     */
     databaseId: given(databaseIdVariable) ?? profile.databaseId,
   };
 }
@@ -119,7 +121,7 @@ export function readNetwork(text: string | undefined): Network | undefined {
 }
 
 /**
- * The default network. A remote service uses mainnet. A service on this machine is for tests and
+ * The default network: mainnet for a remote service. A service on this machine is for tests and
  * accepts every network.
  */
 function defaultNetwork(baseUrl: string | undefined): Network {
@@ -127,9 +129,9 @@ function defaultNetwork(baseUrl: string | undefined): Network {
 }
 
 export interface FoundDatabase {
-  /** The address including its password. */
+  /** The address of the database, including its password. */
   readonly url: string;
-  /** The setting that contains the address, for messages. */
+  /** The setting that contains the address of the database, for use in messages. */
   readonly source: string;
 }
 
@@ -158,7 +160,10 @@ export async function findDatabase(
   return databaseAt(databaseUrl, 'the setting database-url', env, secrets);
 }
 
-/** Adds the stored password to the address. Throws Failure `usage` for an invalid address. */
+/**
+ * Adds the stored password to the address of the database. Throws Failure `usage` for an invalid
+ * address.
+ */
 export async function databaseAt(
   address: string,
   source: string,

@@ -1,4 +1,4 @@
-// Compares a closed month with its present state: the rows as text, their differences, and
+// Compares the rows of a closed month with the present rows of the month, and writes and applies
 // corrections.
 
 /** The cells of a line of a statement by column. */
@@ -7,8 +7,8 @@ export type Cells = Readonly<Record<string, string>>;
 export interface Change {
   readonly change: 'added' | 'removed' | 'changed';
   /**
-   * The key of a row, unique in a statement: the wallet, with the transaction, the recorded entry
-   * or the kind.
+   * The key of a row, which is unique in a statement: the wallet, with the transaction id, the id
+   * of the recorded entry, or the kind of the row.
    */
   readonly row: string;
   readonly before: Cells | null;
@@ -25,8 +25,8 @@ export const keyOf = ({ wallet, txnId, reference, kind }: Cells): string =>
   `${wallet} ${txnId || (kind === 'opening' || kind === 'closing' ? kind : reference)}`;
 
 /**
- * The compared cells of a row, as text. Omits the balance, except in an opening or closing row,
- * because the balance follows from the earlier rows.
+ * Returns the cells to compare of a row, as text. The text contains the balance only of an opening
+ * or closing row, because every other balance follows from the earlier rows.
  */
 const factsOf = (cells: Cells): string =>
   JSON.stringify({
@@ -34,7 +34,7 @@ const factsOf = (cells: Cells): string =>
     balance: cells['kind'] === 'opening' || cells['kind'] === 'closing' ? cells['balance'] : '',
   });
 
-/** The changes in the order of the present statement. Removed rows come last. */
+/** Returns the changes in the order of the present statement, followed by the removed rows. */
 export function changesBetween(before: readonly Cells[], after: readonly Cells[]): Change[] {
   const old = new Map(before.map((cells) => [keyOf(cells), cells]));
   const present = new Set(after.map(keyOf));
@@ -63,7 +63,10 @@ const reasons = {
   changed: 'reported otherwise when the month was closed',
 } as const;
 
-/** The lines of a correction. A changed row has two lines: the old values and the new values. */
+/**
+ * Returns the lines of a correction. A changed row has two lines: one with the old values and one
+ * with the new values.
+ */
 export function correctionLines(changes: readonly Change[], note: string | undefined): Cells[] {
   return changes.flatMap(({ change, before, after }) => {
     const recorded = after?.['kind'] === 'adjustment' || after?.['kind'] === 'opening entry';
@@ -77,7 +80,7 @@ export function correctionLines(changes: readonly Change[], note: string | undef
   });
 }
 
-/** The rows of a month after a correction. */
+/** Returns the rows of a month after the correction is applied. */
 export function corrected(rows: readonly Cells[], correction: readonly Cells[]): Cells[] {
   const left = new Map(rows.map((cells) => [keyOf(cells), cells]));
   for (const { change, reason: _, ...cells } of correction) {

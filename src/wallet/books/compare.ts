@@ -1,6 +1,6 @@
 // Compares the service's list with the journal, the webhook inbox and batch results: the outcome of
-// each payment, its amounts, currencies and reference. The comparison reads each source once, with
-// constant memory.
+// each payment, its amounts, currencies and reference. The comparison reads each of these sources
+// once, with constant memory.
 import type { Big } from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
@@ -20,7 +20,7 @@ import {
   type ServiceRow,
 } from './compared.js';
 
-/** An event of the inbox. `at` is in epoch ms, by the service's clock. */
+/** An event of the webhook inbox, with its time `at` in epoch ms by the service's clock. */
 export interface KnownEvent {
   readonly txnId: string;
   readonly txnState: string;
@@ -31,7 +31,7 @@ type Found = AsyncGenerator<FoundDifference, void, void>;
 
 export interface Sources {
   readonly journal: AsyncIterable<LocalPayment>;
-  /** The events of the inbox, oldest first. Undefined if the home has no inbox. */
+  /** The events of the webhook inbox, oldest first, or undefined if the home has no inbox. */
   readonly inbox: AsyncIterable<KnownEvent> | undefined;
   readonly files: readonly { readonly name: string; readonly rows: AsyncIterable<LocalPayment> }[];
 }
@@ -40,8 +40,8 @@ export interface CompareDeps {
   readonly rows: SortedRows;
   readonly read: (txnId: string) => Promise<Transaction>;
   /**
-   * The start of the comparison in epoch ms. Compares an earlier transaction only if a source names
-   * it.
+   * The start of the compared period in epoch ms. svcpay compares a transaction from before `since`
+   * only if a source names the transaction.
    */
   readonly since: number;
 }
@@ -61,7 +61,10 @@ export function putListed(page: readonly ListedTransaction[], rows: SortedRows):
   rows.replace([], kept);
 }
 
-/** Yields the differences. Requires that `putListed` has stored every page of the list. */
+/**
+ * Yields the differences between the sources and the service. The caller must first store every
+ * page of the service's list with `putListed`.
+ */
 export async function* differences({ journal, inbox, files }: Sources, deps: CompareDeps): Found {
   const { rows, since } = deps;
   for await (const local of journal) {
@@ -93,8 +96,8 @@ export async function* differences({ journal, inbox, files }: Sources, deps: Com
 }
 
 /**
- * Compares a payment of a source with the service. If the list does not show the payment, svcpay
- * reads the payment by its id.
+ * Compares a payment in a source with the service. If the service's list does not show the payment,
+ * svcpay reads the transaction by its id.
  */
 async function* checked(
   local: LocalPayment,
@@ -156,7 +159,8 @@ function* differing(
     ccy: null,
     there: null,
   };
-  // An imported payment without a reference has the transaction id as its reference.
+  // svcpay imports a transaction without a reference under its transaction id, which therefore is
+  // not a reference at the service.
   const isNamed = local.reference !== null && local.reference !== there.txnId;
   if (isNamed && local.reference !== there.reference)
     yield {
@@ -212,8 +216,8 @@ function* amounts(
 }
 
 /**
- * Finds the contradictions within a transaction of the service, and a transaction that the journal
- * lacks.
+ * Finds the contradictions within a transaction from the service, and reports a transaction that
+ * the journal lacks.
  */
 function* ownDifferences(
   row: ServiceRow,
@@ -250,8 +254,9 @@ function* ownDifferences(
 }
 
 /**
- * Finds the differences of a batch result file. Only the last row of a payment counts. A row that
- * repeats a payment with the same state, or under a different reference, is a difference.
+ * Finds the differences between a batch result file, the journal and the service. If the file has
+ * several rows for a payment, only the last row counts. A row that repeats a payment in the same
+ * state or under a different reference is a difference.
  */
 async function* fileDifferences(
   { name, rows: fileRows }: Sources['files'][number],
@@ -299,7 +304,10 @@ async function* fileDifferences(
     }
 }
 
-/** Records an event. A `completed` event counts even if a different event follows. */
+/**
+ * Stores the event as the latest event of its transaction. A `completed` event stays even if a
+ * different event follows.
+ */
 function noteEvent({ txnId, txnState }: KnownEvent, rows: SortedRows): void {
   const event = { txnId, txnState };
   put(rows, 'event', txnId, event);
@@ -334,7 +342,10 @@ const readState = (text: string): string => v.parse(eventText, JSON.parse(text))
 const outcomeOfEvent = (completed: boolean): LocalPayment['outcome'] =>
   completed ? 'paid' : 'in flight';
 
-/** The fields that an event leaves unknown, because an event contains no amounts. */
+/**
+ * The fields of a payment that svcpay cannot read from an event, because an event contains no
+ * amounts.
+ */
 const unknownPayment = {
   reference: null,
   ccy: null,

@@ -1,5 +1,5 @@
-// The data of a reconciliation: a payment as recorded in a source of this home, a transaction as
-// the service shows it, and the differences.
+// The data of a reconciliation: a payment as a source of this home records it, a transaction as the
+// service reports it, and their differences.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
@@ -27,12 +27,15 @@ const differenceKinds = [
 
 export interface FoundDifference {
   readonly difference: (typeof differenceKinds)[number];
-  /** The source: `journal`, `inbox`, `service`, `request`, `wallet`, or the name of a file. */
+  /**
+   * The source of the payment: `journal`, `inbox`, `service`, `request`, `wallet`, or the name of a
+   * file.
+   */
   readonly source: string;
   readonly txnId: string | null;
   readonly reference: string | null;
   readonly ccy: string | null;
-  /** The two amounts that differ: in the source, and at the service. */
+  /** The amount in the source, which differs from the amount `there` at the service. */
   readonly here: Big | null;
   readonly there: Big | null;
   readonly detail: string;
@@ -44,29 +47,29 @@ const decimal = v.pipe(
 );
 
 /**
- * The outcome in a source. `unknown`: submitted and then reported as expired or cancelled, which
- * proves nothing.
+ * The outcome of a payment in a source. The outcome is `unknown` if the service reports a submitted
+ * payment as expired or cancelled, because the money may have moved all the same.
  */
 const outcome = v.picklist(['nothing moved', 'in flight', 'paid', 'error', 'unknown']);
 
 const localPaymentText = v.object({
-  /** The transaction id. Null if only the reference is known. */
+  /** The transaction id, or null if only the reference is known. */
   txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),
   outcome,
-  /** The state, as the source names it. */
+  /** The state of the payment, as the source names it. */
   state: v.string(),
   ccy: v.nullable(v.string()),
   /** The debit, including fees. */
   total: v.nullable(decimal),
   receivesCcy: v.nullable(v.string()),
-  /** The approved amount that arrives. */
+  /** The amount that arrives, according to the approved quote. */
   receives: v.nullable(decimal),
   /** The run of the batch that paid the payment. */
   run: v.nullable(v.string()),
 });
 
-/** A payment as one of the home's own records has it: journal, inbox or batch result. */
+/** A payment as the journal, the webhook inbox or a batch result of this home records it. */
 export type LocalPayment = Readonly<v.InferOutput<typeof localPaymentText>>;
 
 export const readLocalPayment = (text: string): LocalPayment =>
@@ -91,7 +94,7 @@ export type ServiceRow = Readonly<v.InferOutput<typeof serviceRow>>;
 
 export const readServiceRow = (text: string): ServiceRow => v.parse(serviceRow, JSON.parse(text));
 
-/** The transaction as text, for sorting on disk. */
+/** Writes the transaction as text, for sorting on disk. */
 export function serviceText(txn: ListedTransaction): string {
   const { txnId, extRefId, txnState, createdAt, sourceReq } = txn;
   const moved = movedAmounts(txn);
@@ -126,8 +129,9 @@ function requestedOtherwise({ destReq }: ListedTransaction, moved: MovedAmounts)
 }
 
 /**
- * Describes a contradiction between the settled amounts of both sides within one currency. The
- * amount of the source must equal the amount that arrives, with or without the fees.
+ * Describes a contradiction between the settled amounts of the two sides, if both sides have the
+ * same currency. The settled source amount must equal the amount that arrives, with or without the
+ * fees.
  */
 function contradictionIn(
   { sourceReq, destReq }: ListedTransaction,

@@ -6,8 +6,8 @@ import type { BookEntry } from '../../store/journal/book-records.js';
 import type { Movement } from './movement.js';
 
 /**
- * The movement of an entry. An adjustment counts from the beginning of its day, in the zone of the
- * statement.
+ * Converts an entry to a movement. An adjustment is dated to the beginning of its day, in the time
+ * zone of the statement.
  */
 export function movementOf(entry: Omit<BookEntry, 'recordedAt'>, zone: string): Movement {
   const { id, kind, ccy, dated, note } = entry;
@@ -30,7 +30,7 @@ export function movementOf(entry: Omit<BookEntry, 'recordedAt'>, zone: string): 
 const zero = new Big(0);
 
 /**
- * The opening of a wallet, as the journal records it.
+ * Returns the opening of a wallet in the form that the journal records.
  * @param at epoch ms
  */
 export const openingEntry = (

@@ -1,5 +1,6 @@
-// Reads all transactions of an account once, and sorts their movements on disk. If the sums differ
-// from the wallets, re-reads recent transactions while the list may lag.
+// Reads all transactions of an account once, and sorts their movements on disk. If the sum of the
+// movements differs from the balance of a wallet, re-reads recent transactions while the service's
+// list may lag behind the wallets.
 import type Big from 'big.js';
 import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/types.js';
 import { interrupted } from '../../api/request/retry.js';
@@ -31,11 +32,14 @@ export interface GatherDeps {
   readonly signal: AbortSignal;
   /** The openings and adjustments of the account. */
   readonly recorded: readonly Movement[];
-  /** The time when each wallet last tied, in epoch ms, by currency. */
+  /**
+   * By currency, the time in epoch ms at which the movements of the wallet last added up to the
+   * service's balance.
+   */
   readonly ties: ReadonlyMap<string, number>;
   /**
-   * Reads the transactions of this home that the list may lack. Called only if a wallet does not
-   * tie.
+   * Reads the transactions of this home that the service's list may lack. svcpay calls `submitted`
+   * only if the movements of a wallet do not add up to the service's balance.
    */
   readonly submitted: () => Promise<readonly Candidate[]>;
   readonly ledger?: LedgerText | undefined;
@@ -44,15 +48,14 @@ export interface GatherDeps {
    * it settled.
    */
   readonly edges: readonly number[];
-  /** The time at which a transaction settled, if this home knows it. */
+  /** Returns the time at which a transaction settled, if this home knows that time. */
   readonly settled: (txnId: string) => Promise<number | undefined>;
-  /** Called with each page before the page is formatted. */
+  /** Called with each page of the list before svcpay formats the page. */
   readonly onPage: (page: readonly ListedTransaction[]) => void | Promise<void>;
 }
 
 /**
- * Formats movements for a ledger program. Returns an empty text for a transaction that moved no
- * money.
+ * Formats movements for a ledger program. The text is empty for a transaction that moved no money.
  */
 export interface LedgerText {
   readonly transaction: (txn: ListedTransaction) => string;
@@ -67,9 +70,9 @@ export interface Opening {
 }
 
 export interface Books {
-  /** The time of the read, in epoch ms by the service's clock. */
+  /** The time at which svcpay read the list, in epoch ms by the service's clock. */
   readonly at: number;
-  /** Every currency with a wallet or a movement, sorted. */
+  /** The sorted codes of all currencies that have a wallet or a movement. */
   readonly currencies: readonly string[];
   /**
    * The movements of a currency, oldest first. Each call of `movements` starts from the first
@@ -79,22 +82,25 @@ export interface Books {
   candidates(ccy: string): readonly Candidate[];
   /** The entries of a period as text from `LedgerText`, oldest first. */
   entries(period: Span): Iterable<string>;
-  /** Whether the list contains the transaction. */
+  /** Whether the service's list contains the transaction. */
   has(txnId: string): boolean;
-  /** The unrecorded openings of wallets that never tied, which `movements` includes. */
+  /**
+   * The unrecorded openings, which `movements` includes, of wallets whose movements never added up
+   * to the service's balance.
+   */
   readonly openings: readonly Opening[];
   readonly tied: readonly { readonly ccy: string; readonly balance: Big }[];
   /**
-   * The wallets whose sum differs from the service's total. Wallets without a total are in
-   * `unreported`.
+   * The wallets whose movements do not add up to the service's balance. If the service reports no
+   * balance for a wallet, the wallet is in `unreported`.
    */
   readonly differences: readonly Difference[];
   readonly unreported: readonly string[];
 }
 
 /**
- * A further round also reads transactions created up to this many ms before the previous round,
- * because such transactions may have changed during that round.
+ * A further read of the list also covers transactions created up to this many ms before the
+ * previous read, because such transactions may have changed during the previous read.
  */
 const overlapMs = 3_600_000;
 
@@ -136,7 +142,8 @@ export async function gather(deps: GatherDeps): Promise<Books> {
 }
 
 /**
- * Reads the list. Then re-reads the latest transactions while the list may lag behind the wallets.
+ * Reads the service's list, and re-reads its latest transactions while the list may lag behind the
+ * wallets.
  */
 async function readUntilTied({
   service,
@@ -162,7 +169,7 @@ async function readUntilTied({
     for await (const page of pages) {
       await onPage(page);
       const sorted = sortedRows(page, service.serviceNow(), ledger);
-      // The first round replaces no earlier rows.
+      // The first read of the list finds no earlier rows to replace.
       rows.replace(since === 0 ? [] : page.map(({ txnId }) => txnId), sorted.rows);
       oldestOpen = Math.min(oldestOpen, sorted.oldestOpen);
     }
@@ -190,8 +197,9 @@ function addRecorded(movement: Movement, rows: SortedRows, ledger?: LedgerText):
 }
 
 /**
- * Whether a difference is the opening of a wallet: money from before the first statement. A
- * difference that a transaction explains exactly is not an opening.
+ * Whether a difference between movements and balance is the opening of a wallet: money from before
+ * the first statement. If a transaction explains the difference exactly, the difference is not an
+ * opening.
  */
 const isOpening = (
   { ccy, difference, lastTied }: Difference,
@@ -204,8 +212,8 @@ const isOpening = (
   !explanations({ difference }, candidates).some(({ isExact }) => isExact);
 
 /**
- * The opening of a wallet, dated just before its first movement, or now if the wallet has no
- * movement.
+ * Returns the opening of a wallet, dated just before the wallet's first movement, or dated `now` if
+ * the wallet has no movement.
  */
 function openingOf({ ccy, difference }: Difference, rows: SortedRows, now: number): Opening {
   const [first] = movementsIn(ccy, rows);
@@ -224,7 +232,8 @@ const movementGroups = (rows: SortedRows): string[] =>
   rows.groups().filter((group) => group !== seenGroup && !group.endsWith(candidateMark));
 
 /**
- * Sorts the rows of a page. `oldestOpen` is the creation time of the oldest unfinished transaction.
+ * Returns the rows of a page for sorting, with `oldestOpen`, the creation time of the oldest
+ * unfinished transaction.
  */
 function sortedRows(
   page: readonly ListedTransaction[],
@@ -266,8 +275,8 @@ const isSame = (a: Totals, b: Totals): boolean =>
   );
 
 /**
- * Whether every wallet last changed at least 10 s before `now`, so that the list must include the
- * change.
+ * Whether every wallet last changed at least 10 s before `now`, so that the service's list must
+ * include the change.
  */
 const isSettled = (wallets: readonly Wallet[], now: number): boolean =>
   wallets.every(({ updatedAt }) => !(Date.parse(updatedAt ?? '') > now - longestLagMs));

@@ -1,5 +1,5 @@
 // Determines the effects of a transaction on each wallet, and the possible effects of a transaction
-// that is not booked.
+// that is not in the statement.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
@@ -29,10 +29,10 @@ const movementText = v.object({
 });
 
 /**
- * One line of a wallet's statement. `at` is the time of settlement in epoch ms, or of creation if
- * the settlement time is unknown. `other` is the method on the other side, or the other wallet.
- * `out` excludes fees. An opening entry or an adjustment has no transaction: its `reference` is the
- * id of the entry.
+ * One line of a wallet's statement. `at` is the settlement time in epoch ms, or the creation time
+ * if the settlement time is unknown. `other` is the method of the transaction's other side, or the
+ * other wallet of a swap. The amount `out` excludes fees. The `reference` of an opening entry or an
+ * adjustment, which has no transaction, is the id of the entry.
  */
 export type Movement = Readonly<v.InferOutput<typeof movementText>>;
 
@@ -47,7 +47,10 @@ const candidateText = v.object({
   ccy: v.string(),
   at: v.number(),
   txnId: v.string(),
-  /** The reason why the transaction could explain a difference. */
+  /**
+   * The reason why the transaction could explain a difference between the movements and the balance
+   * of a wallet.
+   */
   reason: v.picklist([
     'reserved',
     'in flight',
@@ -59,12 +62,16 @@ const candidateText = v.object({
   ]),
   txnState: v.string(),
   /**
-   * The effect on the wallet if the service counted the transaction. Null if the effect is unknown.
+   * The change of the wallet if the service has counted the transaction, or null if that change is
+   * unknown.
    */
   effect: v.nullable(exact),
 });
 
-/** A transaction that is not booked, or that settled with a different amount than requested. */
+/**
+ * A transaction that may explain a difference: it is not in the statement, or it settled with a
+ * different amount than requested.
+ */
 export type Candidate = Readonly<v.InferOutput<typeof candidateText>>;
 
 export const readMovement = (text: string): Movement => v.parse(movementText, JSON.parse(text));
@@ -76,8 +83,8 @@ export interface BookedMovements {
 }
 
 /**
- * The longest validity of a quote, in ms. The service may reserve money for a quote until the quote
- * expires.
+ * The longest validity of a quote, in ms. Until a quote expires, the service may reserve money for
+ * the quote.
  */
 const quoteMs = 3_600_000;
 
@@ -133,7 +140,7 @@ export function booked(txn: ListedTransaction, now: number): BookedMovements {
 
 const nothing: BookedMovements = { movements: [], candidates: [] };
 
-/** The change of the wallet, negative for a debit. */
+/** Returns the change of the wallet's balance by a movement, which is negative for a debit. */
 export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big =>
   movement.in.minus(movement.out).minus(movement.fee);
 
@@ -145,13 +152,16 @@ function effectIn(
   return effect === undefined ? null : changeOf(effect);
 }
 
-/** The currencies of the affected wallets of the account. */
+/** Returns the currencies of the account's wallets that a transaction affects. */
 const walletsOf = ({ sourceReq, destReq }: ListedTransaction): string[] =>
   [sourceReq, destReq].flatMap(({ method, ccy }) =>
     method === 'servicepay' && ccy != null ? ccy.toUpperCase() : [],
   );
 
-/** The effects by the settled amounts, or by the requested amounts before the settlement. */
+/**
+ * Returns the effects of a transaction by its settled amounts, or by its requested amounts if it
+ * has not settled.
+ */
 function effectsOf(
   txn: ListedTransaction,
 ): Omit<TransactionMovement, 'at' | 'created'>[] | undefined {
@@ -197,8 +207,8 @@ const otherSide = ({ method, ccy }: ListedTransaction['sourceReq']): string =>
   method === 'servicepay' ? `${ccy ?? ''} wallet` : (method ?? 'unknown');
 
 /**
- * The sides in the account's wallets that settled with a different amount than requested, with the
- * difference.
+ * Returns each side in a wallet of the account that settled with a different amount than requested,
+ * with the difference.
  */
 function otherThanRequested({
   sourceReq,

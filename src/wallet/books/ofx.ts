@@ -61,8 +61,8 @@ const amount = (value: Big, ccy: string): string => value.toFixed(decimalsOf(ccy
 const longestAccount = 22;
 
 /**
- * Names the account of a wallet by currency and account id. Replaces a long id by a hash, so that
- * each wallet has its own name.
+ * Names the account of a wallet by currency and account id. A hash replaces a long account id, so
+ * that each wallet has its own account name.
  */
 function accountName(accountId: string, ccy: string): string {
   const name = `${ccy}-${accountId}`;
@@ -75,6 +75,6 @@ function accountName(accountId: string, ccy: string): string {
 const time = (at: number): string =>
   `${new Date(at).toISOString().replaceAll(/[-:TZ]/g, '')}[0:GMT]`;
 
-/** Shortens a text to the field's length. */
+/** Shortens a text to the length that the OFX field allows. */
 const text = (value: string, longest: number): string =>
   escapeMarkup([...value].slice(0, longest).join(''));

@@ -6,7 +6,10 @@ import { changeOf, type Candidate, type Movement } from './movement.js';
 
 export interface StatementRow extends Omit<Movement, 'kind' | 'at' | 'other'> {
   readonly kind: Movement['kind'] | 'opening' | 'closing' | 'difference';
-  /** The time of the row in epoch ms. Null for an opening before the whole history. */
+  /**
+   * The time of the row in epoch ms, or null for the opening row of a statement that covers the
+   * whole history.
+   */
   readonly at: number | null;
   readonly other: string | null;
   /** The wallet's balance after this row. */
@@ -16,10 +19,11 @@ export interface StatementRow extends Omit<Movement, 'kind' | 'at' | 'other'> {
 const zero = new Big(0);
 
 /**
- * The opening balance, the movements of the period with running balances, and the closing balance.
- * @param movements movements of one wallet, oldest first, including those before and after the
- * period
- * @param now epoch ms, the end of an unfinished period
+ * Yields the opening balance, the movements of the period with running balances, and the closing
+ * balance.
+ * @param movements all movements of one wallet, oldest first, including movements before and after
+ * the period
+ * @param now the end of an unfinished period, in epoch ms
  */
 export function* statementRows(
   ccy: string,
@@ -57,7 +61,10 @@ export function* statementRows(
   yield mark('closing', Math.min(period.end - 1, now));
 }
 
-/** The balance after all movements, or after the movements before `end` (epoch ms). */
+/**
+ * Returns the balance after all movements, or after the movements before the time `end` in epoch
+ * ms.
+ */
 export function balanceAfter(movements: Iterable<Movement>, end = Infinity): Big {
   let balance = zero;
   for (const movement of movements) {
@@ -67,28 +74,34 @@ export function balanceAfter(movements: Iterable<Movement>, end = Infinity): Big
   return balance;
 }
 
-/** A wallet whose transactions do not add up to the service's balance. */
+/** A wallet whose movements do not add up to the service's balance. */
 export interface Difference {
   readonly ccy: string;
   readonly added: Big;
   readonly reported: Big;
-  /** The service's balance minus the sum of the movements. */
+  /** The service's balance of the wallet minus the sum of its movements. */
   readonly difference: Big;
-  /** The time at which the wallet last tied, in epoch ms. Undefined if the wallet never tied. */
+  /**
+   * The time in epoch ms at which the movements last added up to the service's balance, or
+   * undefined if they never did.
+   */
   readonly lastTied: number | undefined;
 }
 
 export interface Explanation extends Candidate {
   /**
-   * Whether the effect equals the difference, alone or together with other effects that have the
-   * same reason.
+   * Whether the transaction's effect equals the difference, alone or together with the effects of
+   * all transactions that have the same reason.
    */
   readonly isExact: boolean;
 }
 
 const mostExplanations = 20;
 
-/** The possible explanations: exact explanations first, then the newest. */
+/**
+ * Returns the transactions that may explain the difference: exact explanations first, then the
+ * newest transactions.
+ */
 export function explanations(
   { difference }: Pick<Difference, 'difference'>,
   candidates: readonly Candidate[],
@@ -106,7 +119,10 @@ export function explanations(
     .slice(0, mostExplanations);
 }
 
-/** The sum of effects. Undefined if one effect is unknown. */
+/**
+ * Returns the sum of the transactions' effects, or undefined if the effect of a transaction is
+ * unknown.
+ */
 function sumOf(candidates: readonly Candidate[]): Big | undefined {
   let sum = zero;
   for (const { effect } of candidates) {

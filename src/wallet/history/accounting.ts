@@ -16,13 +16,15 @@ export interface AccountingRow {
 export interface LocalData {
   /** The recipient of the transaction. */
   readonly payee: string | undefined;
-  /** The rates at the settlement of the transaction. */
+  /** The fiat rates that this home kept for the time of the settlement. */
   readonly kept: Pick<KeptRate, 'fiat' | 'rates'> | undefined;
 }
 
 export interface AccountingFormat {
   readonly head: readonly string[];
-  /** The row of a transaction. Undefined for a transaction that does not fit the format. */
+  /**
+   * Returns the row of a transaction, or undefined for a transaction that does not fit the format.
+   */
   readonly row: (
     txn: ListedTransaction,
     day: (at: number) => string,
@@ -36,7 +38,7 @@ export interface AccountingFormat {
 const movementsOf = (txn: ListedTransaction): readonly TransactionMovement[] =>
   booked(txn, 0).movements;
 
-/** The format of Koinly. Times are in UTC, because Koinly reads times as UTC. */
+/** The format of Koinly, with times in UTC, because Koinly reads times as UTC. */
 const koinly: AccountingFormat = {
   head: [
     'Date',
@@ -83,7 +85,7 @@ const koinly: AccountingFormat = {
   },
 };
 
-/** The fiat value of the amount that left or arrived. */
+/** Returns the fiat value of the amount that left or reached the wallet, and the fiat currency. */
 function netWorth(moved: TransactionMovement, kept: LocalData['kept']): string[] {
   const rate = kept?.rates[moved.ccy];
   if (kept === undefined || rate === undefined) return ['', ''];

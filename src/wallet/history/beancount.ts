@@ -1,4 +1,5 @@
-// Writes entries in beancount's format. Opens accounts before their use, and quotes texts.
+// Writes entries in beancount's format. Declares each account with `open` before its use, and
+// quotes texts.
 import { decimalsOf, type Money } from '../../formats/amount.js';
 import { nextDay } from '../../formats/calendar.js';
 import {
@@ -12,8 +13,8 @@ import {
 } from './ledger-entry.js';
 
 /**
- * The opening date of accounts, which is before every transaction. beancount refuses an account
- * before its opening.
+ * The opening date of all accounts, which is before every transaction, because beancount refuses an
+ * entry before the opening of its account.
  */
 const opened = '1970-01-01';
 
@@ -28,8 +29,9 @@ export const beancountWriter = (zone = 'UTC'): LedgerWriter => ({
 });
 
 /**
- * Asserts a balance. beancount checks a balance at the start of the day. Without "~ 0", beancount
- * tolerates a difference in the last digit.
+ * Asserts a balance at the end of a day. The assertion has the date of the next day, because
+ * beancount checks a balance at the start of the day. Without "~ 0", beancount tolerates a
+ * difference in the last digit.
  */
 const closing = (day: string, { ccy, value }: Money): string =>
   `\n${nextDay(day)} balance ${walletAccount(ccy)}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`;

@@ -1,26 +1,28 @@
-// Derives facts from the earlier payments of a home: the recipients that the home can pay again,
-// and the usual time of a method.
+// Lists the recipients that this home has paid and can pay again, and estimates the usual duration
+// of payments by a method.
 import type { Money } from '../../formats/amount.js';
 import { status, type Payment } from '../../store/journal/payment.js';
 import { knownAmounts } from '../limits/limits.js';
 import { decodeOrder, type Order } from '../order/orders.js';
 
-/** A party that was paid, or that is in the address book. */
+/** A recipient that this home has paid, or that is in the address book. */
 export interface KnownDestination<T> {
   /** A key that is equal for payments to the same destination. */
   readonly key: string;
-  /** The recipient's name in the address book, or on the account. */
+  /** The recipient's name in the address book, otherwise the name on the recipient's account. */
   readonly name: string;
   readonly destination: string;
   readonly value: T;
-  /** The time of the last payment in epoch ms. Undefined before the first payment. */
+  /**
+   * The time of the last payment in epoch ms, or undefined if the home never paid the recipient.
+   */
   readonly lastAt?: number;
   readonly lastAmount?: Money | undefined;
 }
 
 /**
- * The order of a payment that can be repeated. Undefined for a payment of an invoice, and for an
- * imported payment.
+ * Returns the order of a payment, or undefined if the payment cannot be repeated because it paid an
+ * invoice or was imported.
  */
 export function repeatable(payment: Payment): Order | undefined {
   const order = decodeOrder(payment.request);
@@ -53,9 +55,9 @@ export function knownDestinations<T>(
 const leastKnown = 3;
 
 /**
- * Estimates how long payments by a method usually take, in ms. Undefined if there are too few
- * payments. A command may read a settlement long after it happened, so the first quartile of the
- * recorded times is the best estimate.
+ * Estimates how long payments by a method usually take, in ms, or returns undefined if the journal
+ * has too few payments. A command may read a settlement long after it happened, so the first
+ * quartile of the recorded times is the best estimate.
  */
 export function usualMs(payments: readonly Payment[], method: string): number | undefined {
   const took = payments

@@ -30,20 +30,20 @@ interface Writer {
   readonly write: (page: readonly ListedTransaction[], local: LocalDataOf) => string;
 }
 
-/** Returns this home's data about a transaction of the page. */
+/** Returns this home's data about a transaction of the current page. */
 type LocalDataOf = (txnId: string) => LocalData;
 
 export interface ExportOptions {
   readonly format: ExportFormat;
-  /** Writes each object as a line of JSON. */
+  /** Writes each object as one line of JSON. */
   readonly jsonLines: (values: readonly object[]) => string;
   /** Sanitizes external text to one line. */
   readonly clean: (text: string) => string;
   /** Whether to write a cell unchanged even if a spreadsheet would run it as a formula. */
   readonly rawCells: boolean;
-  /** The time zone of the calendar days. */
+  /** The time zone that decides the calendar day of a transaction. */
   readonly zone: string;
-  /** The fiat currency of the account, if the format needs it. */
+  /** The fiat currency of the account, for a format that needs one. */
   readonly ccy: string;
   /** Called for every transaction that does not fit the format. */
   readonly leftOut: (txn: ListedTransaction) => void;
@@ -65,8 +65,8 @@ export async function* exportLines(
       gathered = '';
     }
   } catch (error) {
-    // If a read fails, yields the rows read so far, unless the accounting program would refuse the
-    // file.
+    // If a read fails, yields the rows read so far, unless the export ends because the accounting
+    // program would refuse the file.
     if (!(error instanceof Failure && error.kind === 'usage')) yield gathered;
     throw error;
   }
@@ -74,8 +74,8 @@ export async function* exportLines(
 }
 
 /**
- * The least number of characters in a piece. Large pieces are twice as fast as one piece per
- * transaction.
+ * The number of characters from which svcpay yields a piece of the export. Large pieces are twice
+ * as fast as one piece per transaction.
  */
 const pieceLength = 524_288;
 
@@ -124,7 +124,7 @@ function journal(
   return { head, write: rowByRow(row) };
 }
 
-/** Throws Failure `usage` if there are more rows than the program accepts. */
+/** Throws Failure `usage` if the export has more rows than the accounting program accepts. */
 function accounting(
   { head, row, atMost }: AccountingFormat,
   day: (at: number) => string,
@@ -174,8 +174,8 @@ const csvHead =
   'fiat,sourceFiatRate,destFiatRate\n';
 
 /**
- * Writes a CSV row. Both fees are in the source currency. Builds the row as one text, because an
- * export may have a million rows.
+ * Writes a CSV row, whose two fees are in the source currency. For speed, concatenates the cells
+ * directly, because an export may have a million rows.
  */
 function csvRow(
   utc: (at: number) => string,
@@ -203,13 +203,14 @@ function csvRow(
 const number = (value: WireNumber | null | undefined): string =>
   value == null ? '' : plainNumber(value);
 
-/** Matches text that needs neither quotes nor sanitizing. Most texts pass this fast test. */
+/** Matches text that needs neither quotes nor sanitizing: a fast test that most texts pass. */
 const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;
 
 const needsQuotes = /[",\r\n]/;
 
 /**
- * Quotes a cell by RFC 4180. Unlike the RFC, rows end with a line feed, as in the other formats.
+ * Quotes a cell by RFC 4180. Unlike in RFC 4180, each row of the export ends with a line feed only,
+ * as in the other formats.
  */
 const quoted = (cell: string): string =>
   needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

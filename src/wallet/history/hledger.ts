@@ -37,13 +37,21 @@ const style: EntryStyle = {
   price: (day, ccy, price) => `P ${day} ${ccy} ${price}`,
 };
 
-/** Asserts a balance, which hledger checks after the preceding postings of the day. */
+/**
+ * Asserts a balance at the end of a day. hledger checks the balance after the preceding postings of
+ * the day.
+ */
 const closing = (day: string, { ccy, value }: Money): string =>
   `\n${day} * Closing balance\n    ${walletAccount(ccy)}  0 ${ccy} = ${fixed(value)} ${ccy}\n`;
 
-/** Replaces the semicolons of a text, because a semicolon begins a comment. */
+/**
+ * Replaces the semicolons in a text, because hledger reads a semicolon as the beginning of a
+ * comment.
+ */
 const withoutComment = (text: string): string =>
   text.includes(';') ? text.replaceAll(';', ',') : text;
 
-/** Replaces the commas in the value of a tag, because a comma begins a new tag. */
+/**
+ * Replaces the commas in the value of a tag, because hledger reads a comma as the end of the tag.
+ */
 const tagValue = (text: string): string => (text.includes(',') ? text.replaceAll(',', ' ') : text);

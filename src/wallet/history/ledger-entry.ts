@@ -12,27 +12,27 @@ export interface Posting {
   /** The account in the format of hledger and beancount, such as `Assets:Svcpay:BTC`. */
   readonly account: string;
   readonly amount: ReportedAmount;
-  /** The total cost, if the amount was exchanged for a different currency. */
+  /** The total cost in the other currency, if the posted amount was exchanged. */
   readonly cost?: ReportedAmount | undefined;
 }
 
 export interface Entry {
-  /** The time in UTC, as in `2026-03-01T14:02:31.000Z`. */
+  /** The time of the entry in UTC, as in `2026-03-01T14:02:31.000Z`. */
   readonly time: string;
-  /** The calendar day, as in `2026-03-01`. */
+  /** The calendar day of the entry, as in `2026-03-01`. */
   readonly day: string;
   readonly title: string;
   readonly note: string | undefined;
-  /** The transaction. Undefined for an opening or an adjustment. */
+  /** The transaction id, or undefined for an opening or an adjustment. */
   readonly txnId: string | undefined;
   readonly reference: string | undefined;
   /**
-   * Units of the destination currency for one unit of the source. Undefined if both sides have the
-   * same currency.
+   * The number of units of the destination currency for one unit of the source currency, or
+   * undefined if both sides have the same currency.
    */
   readonly rate: string | undefined;
   readonly postings: readonly Posting[];
-  /** The price of a unit of each currency, at the settlement. */
+  /** The fiat price of one unit of each currency at the time of the settlement. */
   readonly prices: readonly Price[];
 }
 
@@ -42,7 +42,7 @@ export interface Price {
   readonly price: Money;
 }
 
-/** A text, with the accounts and currencies that occur in the text. */
+/** A written text, with the names of the accounts and currencies that occur in it. */
 export interface Written {
   readonly names: readonly string[];
   readonly text: string;
@@ -52,13 +52,13 @@ export interface Written {
 export interface LedgerWriter {
   readonly head: string;
   readonly write: (entry: Entry) => Written;
-  /** Asserts the balance at the end of the day. */
+  /** Asserts the balance of a wallet at the end of the day. */
   readonly closing: (day: string, balance: Money) => Written;
-  /** Declares the names that have not been declared yet. */
+  /** Declares those accounts and currencies that the text has not declared yet. */
   readonly declare: (names: Iterable<string>) => string;
 }
 
-/** Declares each name once. */
+/** Returns a function that declares each name only once. */
 export function declarations(line: (name: string) => string): LedgerWriter['declare'] {
   const declared = new Set<string>();
   return (names) => {
@@ -72,7 +72,7 @@ export function declarations(line: (name: string) => string): LedgerWriter['decl
   };
 }
 
-/** How a format writes the parts of an entry. */
+/** The functions with which a format writes the parts of an entry. */
 export interface EntryStyle {
   readonly indent: string;
   readonly head: (title: string, note: string | undefined) => string;
@@ -105,8 +105,8 @@ export const namesIn = ({ postings, prices }: Entry): string[] => [
 ];
 
 /**
- * Converts a transaction to an entry. Undefined if the transaction moved no money, or if the
- * service reports no amounts or an invalid currency. Each text of the entry is one line without
+ * Converts a transaction to an entry. Returns undefined if the transaction moved no money, or if
+ * the service reports no amounts or an invalid currency. Each text of the entry is one line without
  * control characters.
  */
 export function ledgerEntryOf(
@@ -121,7 +121,7 @@ export function ledgerEntryOf(
   if (txnState !== 'completed' || at == null) return undefined;
   const figures = movedAmounts(txn);
   if (figures === undefined) return undefined;
-  // Most texts pass this fast test.
+  // Most texts are plain, so the fast test `isPlain` avoids sanitizing them.
   const line = (text: string): string => (isPlain.test(text) ? text : clean(plainLine(text)));
   const rate = exchangeRate(txn);
   return {
@@ -144,7 +144,7 @@ function pricesOf({ fiat, rates }: Pick<KeptRate, 'fiat' | 'rates'>): Price[] {
 }
 
 /**
- * The debit of a completed payment, including fees. Undefined if the service does not report the
+ * The debit of a completed payment including fees, or undefined if the service does not report the
  * debit.
  */
 export const spentBy = (txn: ListedTransaction): Money | undefined =>
@@ -170,7 +170,10 @@ const isZero = ({ value }: Money): boolean => value.eq(zero);
 
 const zero = new Big(0);
 
-/** The ledger account of a side: the own wallet, or the external source or destination. */
+/**
+ * Returns the ledger account of a transaction's side: the account's own wallet, or the external
+ * source or destination.
+ */
 function accountOf({ method, ccy }: RequestSide, outside: 'Income' | 'Expenses'): string {
   if (method === 'servicepay') return walletAccount(ccy ?? '');
   return `${outside}:Svcpay:${named(method ?? 'unknown')}`;
@@ -178,7 +181,10 @@ function accountOf({ method, ccy }: RequestSide, outside: 'Income' | 'Expenses')
 
 export const walletAccount = (ccy: string): string => `Assets:Svcpay:${named(ccy)}`;
 
-/** A part of an account's name: letters, digits and dashes, starting with a capital or digit. */
+/**
+ * Converts a text to a part of an account name: letters, digits and dashes, starting with a capital
+ * or digit.
+ */
 function named(name: string): string {
   const plain = isPartOfName.test(name)
     ? name
@@ -213,8 +219,9 @@ const costText = ({ amount, cost }: Posting): string =>
 const dayMs = 86_400_000;
 
 /**
- * Writes epoch ms as `2026-03-01T14:02:31.000Z`, like `toISOString`, in an eighth of the time.
- * Caches the day, because the instants of a history are close together.
+ * Returns a function that writes epoch ms as `2026-03-01T14:02:31.000Z`, like `toISOString`, in an
+ * eighth of the time. The function caches the text of the day, because the times in a history are
+ * close together.
  */
 export function utcWriter(): (at: number) => string {
   const padded = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));

@@ -1,5 +1,5 @@
-// Completes listed transactions that lack amounts, fees, currencies, methods or a time. Reads each
-// such transaction by its id.
+// Completes listed transactions that lack amounts, fees, currencies, methods or a time. svcpay
+// reads each incomplete transaction by its id.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { withEarlierFields } from '../transaction/read.js';
@@ -7,9 +7,9 @@ import { withEarlierFields } from '../transaction/read.js';
 const width = 8;
 
 /**
- * Yields the history in order, with amounts and fees for completed transactions. The specification
- * does not define which fields a listed transaction may omit. `read` fetches a transaction that
- * lacks an amount or another field that the caller needs.
+ * Yields the history in order, with amounts and fees for completed transactions. If a listed
+ * transaction lacks an amount or another field that the caller needs, fetches it with `read`,
+ * because the specification does not define which fields a listed transaction may omit.
  */
 export async function* withFigures(
   pages: AsyncIterable<readonly ListedTransaction[]>,
@@ -36,8 +36,8 @@ async function completed(
 }
 
 /**
- * Reads a listed transaction. If the read fails, keeps the listed form, so that the export
- * continues.
+ * Reads a listed transaction by its id. If the read fails, returns the listed transaction
+ * unchanged, so that the export continues.
  */
 async function wholeOf(
   txn: ListedTransaction,

@@ -1,9 +1,12 @@
-// Calculates the exact amounts of a transaction: debit, amount that arrived and fees.
+// Calculates the exact amounts of a transaction: the debit, the amount that arrived, and the fees.
 import type { Big } from 'big.js';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, fromWire, plainNumber, type Money, type WireNumber } from '../../formats/amount.js';
 
-/** An amount with the digits that the service sent, if the service reports the amount. */
+/**
+ * An amount as a number and as text, with exactly the digits that the service sent if the service
+ * reports the amount.
+ */
 export interface ReportedAmount extends Money {
   readonly text: string;
 }
@@ -14,15 +17,15 @@ export interface MovedAmounts {
   /** The part of `left` that was exchanged for `arrived`. */
   readonly exchanged: ReportedAmount;
   readonly arrived: ReportedAmount;
-  /** The fee in the currency of the source. Zero if the service reports no fee. */
+  /** The service's fee in the source currency, which is zero if the service reports no fee. */
   readonly serviceFee: ReportedAmount;
   readonly networkFee: ReportedAmount;
 }
 
 /**
- * Calculates the amounts. Undefined if the service reports no amounts, or an invalid currency. Fees
- * are in the source currency. Fees are added to the amount, unless they were deducted from the
- * amount that arrived.
+ * Calculates the amounts of a transaction. Returns undefined if the service reports no amounts, or
+ * an invalid currency. All fees are in the source currency. The debit is the amount plus the fees,
+ * unless the fees were deducted from the amount that arrived.
  */
 export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAmounts | undefined {
   const [sent, gets] = [reportedAmount(sourceReq, destReq), reportedAmount(destReq, sourceReq)];
@@ -64,7 +67,9 @@ const figureOf = ({ ccy, reported }: Reported): ReportedAmount => ({
   text: plainNumber(reported),
 });
 
-/** Whether fees were deducted from the amount that arrived, so less settled than requested. */
+/**
+ * Whether less settled than requested, because the fees were deducted from the amount that arrived.
+ */
 const arrivesLess = ({ amtRequested, amtSettled }: RequestSide): boolean =>
   amtRequested != null &&
   amtSettled != null &&
@@ -72,8 +77,8 @@ const arrivesLess = ({ amtRequested, amtSettled }: RequestSide): boolean =>
   fromWire(amtSettled).lt(fromWire(amtRequested));
 
 /**
- * The amount of a side. Within one currency, the service may report the amount only on the other
- * side.
+ * Returns the amount of a transaction's side. If both sides have the same currency, the service may
+ * report the amount only on the other side.
  */
 function reportedAmount(side: RequestSide, other: RequestSide): Reported | undefined {
   const own = side.amtSettled ?? side.amtRequested;

@@ -1,9 +1,9 @@
-// Omits list rows from before a given time, because services may ignore the requested time.
+// Omits list rows from before a given time, because a service may ignore the time in the request.
 import type { ListedTransaction } from '../../api/types.js';
 
 /**
- * Omits rows created before `since`. If the newest row comes first, stops at the first page with
- * only older rows, instead of reading a long history.
+ * Omits rows created before `since`. If the list starts with the newest row, stops at the first
+ * page that has only rows from before `since`, instead of reading a long history.
  */
 export async function* createdSince(
   pages: AsyncIterable<readonly ListedTransaction[]>,

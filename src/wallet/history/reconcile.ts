@@ -34,16 +34,19 @@ export interface ReconcileDeps {
   readonly account: string;
   readonly now: () => number;
   readonly newId: () => string;
-  /** Called after each page with the number of its transactions. */
+  /** Called after each page of the list with the number of transactions on the page. */
   readonly onRead: (count: number) => void;
 }
 
 export interface Reconciled {
-  /** The number of listed transactions. */
+  /** The number of transactions that the service listed. */
   readonly read: number;
-  /** The number of payments that the journal lacked, or did not record as submitted. */
+  /** The number of imported payments, which the journal lacked or did not record as submitted. */
   readonly entered: number;
-  /** The ids of imported transactions without a reported cost, which the limits do not count. */
+  /**
+   * The ids of imported transactions that the limits cannot count, because the service does not
+   * report their cost.
+   */
   readonly uncounted: readonly string[];
   /** The ids of transactions that may be submitted payments, but lack data for an import. */
   readonly unclear: readonly string[];
@@ -56,7 +59,8 @@ export interface Reconciled {
 const overlapMs = 3_600_000;
 
 /**
- * Imports payments. The import can be interrupted and repeated, even while other processes pay.
+ * Imports payments from the service into the journal. A caller can interrupt and repeat the import,
+ * even while other processes pay.
  * @param since the time of the backup, epoch ms by the service's clock
  */
 export async function reconcile(since: number, deps: ReconcileDeps): Promise<Reconciled> {
@@ -82,9 +86,9 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
 }
 
 /**
- * Whether a listed transaction may be a payment of svcpay, which always has a reference. A quote
- * may be one too, because a list may lag behind submissions. svcpay reads an abbreviated row by its
- * id.
+ * Whether a listed transaction may be a payment by svcpay, which always has a reference. A quote
+ * may be such a payment, because the list may lag behind a submission. A row without methods may be
+ * such a payment, because the list may abbreviate rows.
  */
 function mayBeOurs(row: ListedTransaction, account: string): boolean {
   const { txnId, txnState, extRefId, sourceReq, destReq } = row;
@@ -98,7 +102,7 @@ function mayBeOurs(row: ListedTransaction, account: string): boolean {
   );
 }
 
-/** The direction of a transaction. Undefined if a method is missing or unrecognized. */
+/** Returns the direction of a transaction, or undefined if a method is missing or unrecognized. */
 function directionNamed(txn: ListedTransaction): 'payment' | 'receive' | undefined {
   try {
     return directionOf(txn);
@@ -139,8 +143,8 @@ async function account(
 }
 
 /**
- * Reads a transaction by its id. Undefined if the service lists the transaction but does not find
- * it.
+ * Reads a listed transaction by its id, or returns undefined if the service lists the transaction
+ * but does not find it.
  */
 async function listedTransaction(
   service: ReadService,
@@ -154,7 +158,10 @@ async function listedTransaction(
   }
 }
 
-/** Whether the payment has this transaction, or is unsubmitted and has the same order. */
+/**
+ * Whether a payment in the journal has this transaction, or is an unsubmitted payment with the same
+ * order.
+ */
 function isPaymentOf(there: Payment, txn: Transaction, account: string): boolean {
   if (there.attempts.some(({ txnId }) => txnId === txn.txnId)) return true;
   return !mayHavePaid(there) && echoes(decodeOrder(there.request), txn, account);
@@ -174,8 +181,9 @@ const draftOf = (
 });
 
 /**
- * The order of an imported transaction. An invoice contains the whole order. Undefined if the
- * transaction lacks a currency or a method.
+ * Returns the order of an imported transaction, or undefined if the transaction lacks a currency or
+ * a method. The order of an invoice payment is complete, because the invoice contains the whole
+ * order.
  */
 function importedOrder(txn: Transaction): Order | undefined {
   try {
@@ -198,7 +206,7 @@ function importedAttempt(
 ): ImportedAttempt {
   const { txnId, txnState } = txn;
   const moved = movedAmounts(txn);
-  // Ignores negative amounts, because they would raise the remaining limit.
+  // Ignores negative amounts, because a negative amount would raise the remaining daily limit.
   const figures =
     moved === undefined || moved.left.value.lt(0) || moved.arrived.value.lt(0) ? undefined : moved;
   return {
@@ -214,8 +222,8 @@ function importedAttempt(
 }
 
 /**
- * The latest possible time of the confirmation: the expiry of the quote, at most an hour after its
- * creation.
+ * Returns the latest possible time of the confirmation: the expiry of the quote, but at most an
+ * hour after the quote's creation.
  */
 function submittedAt({ createdAt, sourceReq: { expiresAt } }: Transaction, now: number): number {
   if (createdAt == null) return now;

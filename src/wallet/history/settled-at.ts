@@ -3,8 +3,8 @@ import type { ListedTransaction } from '../../api/types.js';
 import { methodProperties } from '../../formats/rails.js';
 
 /**
- * The settlement time in epoch ms, from the last update of a completed transaction. Undefined if
- * the transaction does not report an update, as in most lists.
+ * Returns the time of the last update of a completed transaction, in epoch ms, or undefined if the
+ * transaction has no update time. In most lists, transactions have no update time.
  */
 export function settledAt({ txnState, sourceReq, destReq }: ListedTransaction): number | undefined {
   if (txnState !== 'completed') return undefined;
@@ -13,8 +13,9 @@ export function settledAt({ txnState, sourceReq, destReq }: ListedTransaction): 
 }
 
 /**
- * Whether the settlement time is missing, and an edge of a period (epoch ms) lies between the
- * creation and the latest possible settlement.
+ * Whether svcpay needs the missing settlement time of a transaction, because a period starts or
+ * ends between the transaction's creation and its latest possible settlement. The `edges` are in
+ * epoch ms.
  */
 export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[]): boolean => {
   const { txnState, createdAt } = txn;
@@ -26,8 +27,9 @@ export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[])
 const hourMs = 3_600_000;
 
 /**
- * The longest time from creation to settlement, in ms. A quote is valid for an hour, and an invoice
- * for a day. On-chain and bank transfers take days, at most three business days between holidays.
+ * Returns the longest time from creation to settlement, in ms. The limits assume that a quote is
+ * valid for an hour, and an invoice for a day. On-chain payments and bank transfers may take up to
+ * three business days, which can be eight days around holidays.
  */
 function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   const isQuick = [sourceReq, destReq].every(
@@ -37,9 +39,7 @@ function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   return sourceReq.method === 'servicepay' ? 2 * hourMs : 25 * hourMs;
 }
 
-/**
- * Adds the settlement times that this home has, if the period of a transaction depends on its time.
- */
+/** Adds the settlement time from this home to a transaction whose period depends on that time. */
 export async function* withKnownTimes(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   edges: readonly number[],

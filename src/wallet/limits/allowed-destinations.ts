@@ -1,4 +1,4 @@
-// The allow-list of destinations: input, stored names and matching.
+// Reads, names and matches the destinations of the allow-list.
 import { detectDestination, type Destination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 
@@ -8,8 +8,8 @@ const uriScheme = /^(lightning|bitcoin|lnurlp|https?):/i;
 
 /**
  * Reads a destination: an invoice (which stands for its node), a node key, an address, an LNURL, a
- * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names to store. A `bitcoin:`
- * URI can have two names. Throws Failure `usage` for any other text.
+ * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names to store, of which a
+ * `bitcoin:` URI can have two. Throws Failure `usage` for a text that is not a destination.
  */
 export function readAllowed(text: string): string[] {
   const name = text.trim();
@@ -39,8 +39,8 @@ export const isAllowed = (destination: string, names: readonly string[]): boolea
   names.some((name) => isSame(destination, name) || isSame(allowedName(destination), name));
 
 /**
- * The stored name of a destination. The name of a payout omits the method from
- * `method:institution:account`.
+ * Returns the name under which the allow-list stores a destination. For a payout, the name is
+ * `method:institution:account` without the method.
  */
 export function allowedName(destination: string): string {
   const [, institution, account, ...more] = destination.split(':');
@@ -49,7 +49,9 @@ export function allowedName(destination: string): string {
     : `${institution}:${account}`;
 }
 
-/** Whether two names are equal. Letter case matters only in base58. */
+/**
+ * Whether two names of destinations are equal. The letter case matters only in a base58 address.
+ */
 const isSame = (one: string, other: string): boolean =>
   one === other || (!isBase58(one) && one.toLowerCase() === other.toLowerCase());
 

@@ -1,5 +1,5 @@
 // Applies the local spending limits: per payment, per day, and by destination. svcpay combines the
-// limits of several sources, and each source can only narrow the others.
+// limits of several sources, and each source can only make the result stricter.
 import { Big } from 'big.js';
 import {
   fixed,
@@ -22,8 +22,8 @@ export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] }
 const isInternalSwap = ({ body }: Order): boolean => body.destReq.method === 'servicepay';
 
 /**
- * Throws Failure `limit` for a destination that is not on the allow-list. An empty list allows all
- * destinations.
+ * Throws Failure `limit` for a destination that is not on the allow-list. An empty allow-list
+ * allows all destinations.
  */
 export function checkDestination({ destinations }: Limits, order: Order): void {
   if (
@@ -42,8 +42,9 @@ export function checkDestination({ destinations }: Limits, order: Order): void {
 }
 
 /**
- * The spending of an order before its quote: the amount without fees, in the currency of the debit.
- * If the recipient gets a different currency, the amount that arrives counts as well.
+ * Returns the spending of an order before its quote: the amount without fees, in the currency of
+ * the debit. If the recipient gets a different currency, the amount that arrives counts in that
+ * currency as well.
  */
 export function knownAmounts(order: Order): Money[] {
   const { sourceReq } = order.body;
@@ -53,8 +54,8 @@ export function knownAmounts(order: Order): Money[] {
 }
 
 /**
- * The spending of a quote, including fees. If the recipient gets a different currency, the amount
- * that arrives counts as well.
+ * Returns the spending of a quote, including fees. If the recipient gets a different currency, the
+ * amount that arrives counts in that currency as well.
  */
 export const quotedAmounts = (
   order: Order,
@@ -72,7 +73,7 @@ const inEachCurrency = (amounts: readonly Money[]): Money[] =>
 /**
  * Throws Failure `limit` if this payment exceeds a limit, alone or together with the last day's
  * payments.
- * @param spent the last day's spending, called only if there is a daily limit
+ * @param spent returns the last day's spending; svcpay calls `spent` only if there is a daily limit
  */
 export function checkSpend(
   limits: Limits,
@@ -109,7 +110,10 @@ const over = (amount: Money, rule: string): Failure =>
     next: { do: 'see-limits' },
   });
 
-/** The lower of two limits per currency, and the destinations that both allow. */
+/**
+ * Returns the lower of two limits for each currency, and the destinations that both allow-lists
+ * contain.
+ */
 export function narrower(a: Limits, b: Limits): Limits {
   return {
     perPayment: lower(a.perPayment, b.perPayment),
@@ -128,7 +132,10 @@ function lower(
   return { ...a, ...Object.fromEntries(kept) };
 }
 
-/** A name that matches no destination, because an empty list would allow all destinations. */
+/**
+ * An entry that matches no destination, for two allow-lists without a common destination, because
+ * an empty allow-list would allow all destinations.
+ */
 const nowhere = 'no destination';
 
 function common(a: readonly string[], b: readonly string[]): string[] {
@@ -144,7 +151,7 @@ const variables = {
 
 /**
  * Reads limits from the environment. Throws Failure `usage` for an invalid list of amounts instead
- * of ignoring it.
+ * of ignoring the list.
  */
 export function limitsFrom(env: Readonly<Record<string, string | undefined>>): Limits {
   return {

@@ -8,8 +8,8 @@ import type { Canvas } from './terminal.js';
 import { widthOf, wrap } from './layout.js';
 
 /**
- * The state of the money for each kind of failure. For kinds that are missing here, the state is
- * uncertain.
+ * The state of the money for each kind of failure, without the kinds of failure after which the
+ * state of the money is uncertain.
  */
 const outcomes: Partial<Record<FailureKind, string>> = {
   usage: 'Not sent',
@@ -27,8 +27,8 @@ export interface FailureViewOptions {
   /** Whether the command moves money, so that a failure mentions the state of the money. */
   readonly money: boolean;
   /**
-   * The window to which svcpay wraps the text. In a pipe there is no window, so each paragraph
-   * stays on one line.
+   * The window to which svcpay wraps the text of the failure. In a pipe, which has no window, each
+   * paragraph stays on one line.
    */
   readonly canvas?: Canvas | undefined;
 }
@@ -36,7 +36,7 @@ export interface FailureViewOptions {
 export function failureLines(failure: Failure, { money, canvas }: FailureViewOptions): string[] {
   const paragraph = sanitize(money ? withOutcome(failure) : failure.message);
   const lines = canvas === undefined ? [paragraph] : marked(paragraph, failure.kind, canvas);
-  // svcpay does not wrap the request id, so that people can copy it.
+  // svcpay does not wrap the request id, so that people can copy the id.
   if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
   const advice = adviceOf(failure);
   return advice === undefined ? lines : [...lines, ...adviceLines(sanitize(advice), canvas)];

@@ -23,8 +23,8 @@ const enter = '\u001B[?1049h\u001B[?25l';
 const exit = '\u001B[?25h\u001B[?1049l';
 
 /**
- * Wraps lines in a synchronized update, so that a terminal with this feature never shows a
- * half-drawn screen.
+ * Encloses lines in a synchronized update, so that a terminal that supports synchronized updates
+ * never shows a half-drawn screen.
  */
 const frame = (lines: readonly string[]): string => {
   const text = lines.map((line) => `${line}\u001B[K`).join('\r\n');

@@ -18,9 +18,10 @@ export const padLeft = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 
 /**
- * Shortens a line of svcpay's own text, including colours, with an ellipsis. The cut follows a word
- * and is outside parentheses, unless the line is too narrow for the first word. The cut of a path
- * or an address follows its last separator. An id keeps its beginning and its end.
+ * Shortens a line of svcpay's own text, including colours, with an ellipsis. A shortened line ends
+ * after a word and outside parentheses, unless the line is too narrow for the first word. A
+ * shortened path or address ends after its last separator. A shortened id keeps its beginning and
+ * its end.
  */
 export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
@@ -86,8 +87,9 @@ function* piecesOf(text: string): Generator<string> {
 /** Defines how a narrow window treats a column. */
 export interface GivesWay {
   /**
-   * The priority of the column. A narrow window first omits the columns with the highest number.
-   * Columns with 0, the default, always stay, such as amounts, fees, units and the recipient.
+   * The priority of the column, by default 0. A narrow window first omits the columns with the
+   * highest priority number. Columns with priority 0 always stay, such as amounts, fees, units and
+   * the recipient.
    */
   readonly priority?: number;
   /** Whether a narrow window moves the column below its row instead of omitting the column. */
@@ -138,8 +140,8 @@ export interface LayoutPart extends GivesWay {
 }
 
 /**
- * Puts the texts that fit on one line, and other texts with `below` on their own lines. If the
- * texts that always stay do not fit on one line, each text has its own line.
+ * Puts the texts that fit next to each other on one line, and each other text with `below` on its
+ * own line below. If the texts that always stay do not fit on one line, each text has its own line.
  */
 export function sideBySide(parts: readonly LayoutPart[], available: number, gap: string): string[] {
   const shown = parts.filter(({ text }) => text !== '');

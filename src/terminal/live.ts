@@ -1,5 +1,5 @@
 // Draws the live line, one line on stderr that svcpay redraws in place during a wait. The final
-// text stays on the screen.
+// text of the live line stays on the screen.
 import type { Ora } from 'ora';
 import { asciiGlyphs } from './glyphs.js';
 import { spinnerFrames } from './ask/theme.js';
@@ -20,7 +20,7 @@ export interface LiveOptions {
 export interface Live {
   /**
    * Shows the lines of `render`, and updates the lines every second. `render` receives the
-   * milliseconds since the start.
+   * milliseconds since the start of the live line.
    */
   start(render: (elapsedMs: number) => string): void;
   /**
@@ -38,7 +38,7 @@ export interface Live {
   update(): void;
   /** Shows the progress in the task bar if the terminal supports task bar progress. */
   progress(done: number, total: number): void;
-  /** Ends the live line with a tick and this text. */
+  /** Ends the live line with a tick and the given text. */
   succeed(text: string): void;
   /** Removes the live line, unless the line has already ended. */
   stop(): void;
@@ -221,15 +221,15 @@ const eraseLine = '\u001B[K';
 
 /**
  * Returns a stream for ora whose redraw stays correct in a window that has become narrower. The
- * terminal truncates long lines, and the cursor waits at the start of the line. If the terminal
- * wraps the old line, the cursor is on the first part of the line, so that erasing from the cursor
- * removes the whole line.
+ * stream makes the terminal truncate long lines, and leaves the cursor at the start of the line. If
+ * a narrower window wraps the drawn line, the cursor is on the first part of the line, so that
+ * erasing from the cursor removes the whole line.
  */
 function steadied(stream: OutputStream): OutputStream {
   const itself: OutputStream = Object.create(stream);
   return Object.assign(itself, {
     write: (text: string) => stream.write(`${wrapOff}${text}${wrapOn}\r`),
-    // tmux keeps erased lines in its history if they start at the first cell of the window. Without
+    // tmux keeps erased lines in its history if the first cell of the window is erased too. Without
     // the leading blank, tmux would add every frame of the spinner to its history.
     clearLine: () => stream.write(` ${eraseBelow}\r${eraseLine}`),
   });

@@ -56,7 +56,8 @@ export interface Output {
   /** Accepts the given names in `--fields`, in addition to the names of the result itself. */
   knows(names: readonly string[]): void;
   /**
-   * Prints rows when they arrive. Resolves after the last row, or when the reader closes stdout.
+   * Prints each row when the row arrives. Resolves after the last row, or when the reader closes
+   * stdout.
    */
   list<T extends object>(rows: Rows<T>, view: ListView<T>): Promise<void>;
   /**
@@ -67,13 +68,13 @@ export interface Output {
   /** Prints the single result of a command. */
   record<T extends object>(record: T, view: RecordView<T>): Promise<void>;
   /**
-   * Reports to programs what a command without a result has done, as one document with json and
-   * jsonl. Prints nothing in formats other than json and jsonl.
+   * Reports to programs what a command without a result has done, as one JSON document in the
+   * formats json and jsonl. Prints nothing in formats other than json and jsonl.
    */
   did(result: object): void;
   /**
-   * Reports a state change at once as a line of jsonl, with the columns of the result if it has
-   * columns. Prints nothing in formats other than jsonl.
+   * Reports a state change at once as a line of jsonl, with the columns of the result if the result
+   * has columns. Prints nothing in formats other than jsonl.
    */
   change<T extends object>(object: T, columns?: readonly Column<T>[]): void;
   /** Prints svcpay's own plain text on stdout in any format, without sanitizing the text. */
@@ -86,7 +87,7 @@ export interface Output {
   /** Prints lines on stdout if a person reads stdout. */
   screen(draw: Draw): void;
   /**
-   * Prints the lines of a question, such as a quote or a warning card, on stderr. Prints only on a
+   * Prints the lines of a question, such as a quote or a warning card, on stderr, but only on a
    * terminal or with `-o table`, and never with -q. Returns whether svcpay printed the lines.
    */
   card(draw: (canvas: Canvas) => readonly string[]): boolean;
@@ -202,7 +203,10 @@ function openResults({
   const { terminal, format, fields } = row;
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
-  /** Adds the names accepted before the action, so that svcpay does not refuse them later. */
+  /**
+   * Adds the field names that svcpay accepted before the command acted, so that svcpay does not
+   * refuse these names after the action.
+   */
   const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
     view: V,
   ): V => ({
@@ -262,7 +266,8 @@ function openResults({
         return void terminal.stdout.write(`${document(result, view.columns, row)}\n`);
       const writer = await rowWriter(row, view);
       const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
-      // The result of a payment may equal its last state change. svcpay prints equal lines once.
+      // The line of a payment's result may equal the line of the last state change, and svcpay
+      // prints two equal lines once.
       if (text !== lastChange) terminal.stdout.write(text);
     },
     change(object, columns = []) {
@@ -273,10 +278,7 @@ function openResults({
   };
 }
 
-/**
- * Wraps a remark to the window. A command stays whole, on a separate line if it does not fit on the
- * current line.
- */
+/** Wraps a remark to the window. A command within a long remark stays whole on its own line. */
 function remark(line: string, { columns }: Canvas): string[] {
   if (widthOf(line) <= columns) return [line];
   const indent = ' '.repeat(line.length - line.trimStart().length);

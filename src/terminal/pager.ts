@@ -38,7 +38,7 @@ export function openPager(command: string, stdout: OutputStream, env: Env): Page
       env: { LESS: 'FRX', LV: '-c', ...env },
       stdio: ['pipe', 'inherit', 'inherit'],
     });
-    // Ignores this error, because each write reports it too.
+    // Ignores an error of the pager's input, because each write reports the error too.
     started.stdin?.on('error', () => undefined);
     ended = new Promise((resolve) => started.on('close', resolve).on('error', resolve));
     return started;

@@ -21,8 +21,8 @@ export function createSink(stream: OutputStream): Sink {
     scheduled = undefined;
     const text = waiting;
     waiting = '';
-    // The callback runs after a failed write too. If the reader closed the stream, the wait ends,
-    // and the terminal handles the error.
+    // The callback of `write` runs after a failed write too. If the reader has closed the stream,
+    // the wait for the write ends, and the terminal handles the error.
     if (text !== '') written = new Promise((resolve) => stream.write(text, () => resolve()));
     return written;
   };

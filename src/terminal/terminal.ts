@@ -22,8 +22,8 @@ export interface Input {
    */
   typed?(): string;
   /**
-   * Sets whether the terminal echoes typed keys. The next read receives the keys even without the
-   * echo.
+   * Sets whether the terminal echoes typed keys. The next read receives the typed keys even while
+   * the echo is off.
    */
   echo?(isOn: boolean): void;
   /**
@@ -55,8 +55,8 @@ export type OutputStream = Writable & {
 };
 
 /**
- * The properties of the output that a view uses. A view is a pure function of this canvas and its
- * data.
+ * The properties of the output that a view uses. A view is a pure function of the canvas and the
+ * view's data.
  */
 export interface Canvas {
   /** The colours of the stream. A style without colours writes no escape sequences. */
@@ -65,8 +65,8 @@ export interface Canvas {
   readonly columns: number;
   readonly rows: number;
   /**
-   * The smallest coloured blocks with which the terminal can draw a QR code, or false if it cannot
-   * draw coloured blocks.
+   * The smallest coloured blocks with which the terminal can draw a QR code, or false if the
+   * terminal cannot draw coloured blocks.
    */
   readonly blocks: false | 'half' | 'sextants';
   /**
@@ -76,7 +76,7 @@ export interface Canvas {
   readonly explorer?: string | undefined;
 }
 
-/** The terminal, whose own canvas is that of stdout. */
+/** The terminal. As a canvas, the terminal describes stdout. */
 export interface Terminal extends Canvas {
   readonly stdin: Input;
   readonly stdout: OutputStream;
@@ -86,8 +86,8 @@ export interface Terminal extends Canvas {
   /** The canvas of stderr, for questions, their cards, and errors. */
   readonly stderrCanvas: Canvas;
   /**
-   * Whether the terminal shows unicode. For other terminals, `glyphs.ts` replaces svcpay's symbols
-   * with ASCII.
+   * Whether the terminal shows unicode. For a terminal without unicode, `glyphs.ts` replaces
+   * svcpay's symbols with ASCII.
    */
   readonly unicode: boolean;
   readonly canPrompt: boolean;
@@ -101,14 +101,14 @@ export interface Terminal extends Canvas {
   /** Whether svcpay can redraw a line on stderr in place. */
   readonly canAnimate: boolean;
   /**
-   * Whether the terminal shows progress in the task bar (OSC 9;4). On other terminals, the escape
-   * sequence could show a notification.
+   * Whether the terminal shows progress in the task bar (OSC 9;4). On a terminal without task bar
+   * progress, the escape sequence OSC 9;4 could show a notification.
    */
   readonly hasTaskbar: boolean;
   /** Reads the size of the window, because the resize signal may arrive after the next key. */
   measure(): void;
   /**
-   * Returns whether stdout accepts no more output, because the reader closed it (`| head`) or a
+   * Returns whether stdout accepts no more output, because the reader closed stdout (`| head`) or a
    * write failed.
    */
   readonly stdoutClosed: () => boolean;

@@ -1,5 +1,5 @@
-// Formats instants for people, such as "4 minutes ago" for a recent instant, otherwise date and
-// time. The caller passes the current time.
+// Formats instants for people, such as "4 minutes ago" for a recent instant, or date and time for
+// an older instant. The caller passes the current time.
 import { describeDuration } from '../formats/duration.js';
 
 const day = 86_400_000;
@@ -37,12 +37,17 @@ export function dateTime(at: number): string {
 /** Formats a time such as `14:02:31`, for a timeline with a date above. */
 export const clockTime = (at: number): string => dateTime(at).slice(11);
 
-/** Formats a time of today such as `11:30`, or the date of another day. */
+/**
+ * Formats a time of today as a clock time such as `11:30`, and a time of any other day as a date.
+ */
 export function dayTime(at: number, now: number): string {
   const [day, time] = dateTime(at).split(' ');
   return (day === dateTime(now).slice(0, 10) ? time?.slice(0, 5) : day) ?? '';
 }
 
-/** Formats a time less than a day away such as `11:30`, and any other time with its date. */
+/**
+ * Formats a time less than a day away as a clock time such as `11:30`, and any other time with its
+ * date.
+ */
 export const nearTime = (at: number, now: number): string =>
   Math.abs(at - now) < day ? clockTime(at).slice(0, 5) : dateTime(at).slice(0, 16);

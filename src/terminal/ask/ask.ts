@@ -27,7 +27,7 @@ interface Steps {
   parsed<T>(question: ParsedQuestion<T>): Promise<T | Back>;
   select<T>(question: SelectQuestion<T>): Promise<T | Back>;
   search<T>(question: ChoiceQuestion<T>): Promise<T | Back>;
-  /** Asks for a secret text. The terminal shows a mask instead of the text. */
+  /** Asks for a secret text, which the terminal shows as a mask. */
   secret(question: TextQuestion): Promise<string | Back>;
 }
 
@@ -36,7 +36,7 @@ interface Steps {
  * ended, and `interrupted` for Ctrl-C.
  */
 export interface Ask {
-  /** Throws Failure `declined` that names all these flags if svcpay cannot ask a question. */
+  /** Throws Failure `declined` with the names of all `flags` if svcpay cannot ask a question. */
   demand(flags: readonly string[], hint?: string): void;
   /**
    * Asks for yes or no. Enter and Esc answer no. With `--yes`, svcpay answers yes without a
@@ -49,12 +49,13 @@ export interface Ask {
    */
   agree(message: string, otherwise: string): Promise<void>;
   /**
-   * Asks like `confirm`, with a time limit. The answer is `lapsed` if the time limit passes first.
+   * Asks like `confirm`, with a time limit. The answer is `lapsed` if the time limit passes before
+   * the person answers.
    */
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
   /**
-   * Asks for a secret text. The terminal shows a mask instead of the text. The question does not
-   * accept the answer `back`.
+   * Asks for a secret text, which the terminal shows as a mask. The question does not accept the
+   * answer `back`.
    */
   secret(question: TextQuestion): Promise<string>;
   readonly steps: Steps;
@@ -64,7 +65,7 @@ interface AskOptions {
   readonly yes: boolean;
   /** The signal that Ctrl-C aborts outside of prompts. */
   readonly signal?: AbortSignal;
-  /** A wrapper that runs each question. */
+  /** Runs each question, so that the live line can hide during the question. */
   readonly around?: <T>(question: () => Promise<T>) => Promise<T>;
   /** Called at the first key of each prompt, but not for questions that are plain lines. */
   readonly onKey?: () => void;
@@ -126,7 +127,7 @@ export function createAsk(
   };
 }
 
-/** Loads the code that asks questions at the first question. */
+/** Loads the code that asks questions, at the first question of a command. */
 async function openPrompter(
   terminal: Terminal,
   signal: AbortSignal | undefined,

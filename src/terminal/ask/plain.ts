@@ -41,7 +41,7 @@ interface Lines {
   ask(prompt: string): Promise<string>;
   /** Shows a prompt, and resolves with the answer, which the terminal does not show. */
   askUnseen(prompt: string): Promise<string>;
-  /** Shows the lines above a question, unless their first line is already on the screen. */
+  /** Shows the lines above a question, unless the first of these lines is already on the screen. */
   showOver(over: LinesAbove | undefined): void;
 }
 
@@ -100,7 +100,7 @@ async function untilValid(
   }
 }
 
-/** Asks for a choice by its number or by words of its name. */
+/** Asks for a choice, to which the person replies with the number or with words of the name. */
 async function select<T>(
   { message, choices: listed, always = [], typed, over, backName }: SelectQuestion<T>,
   { ask, say, showOver }: Lines,
@@ -133,7 +133,7 @@ async function select<T>(
 const named = <T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] =>
   choices.filter(({ name }) => words !== '' && name.toLowerCase().includes(words.toLowerCase()));
 
-/** Reads the typed text as a choice. Returns the reason if the text does not match a choice. */
+/** Reads the typed text as a choice, or returns the reason why the text does not match a choice. */
 function readTyped<T>(typed: ((text: string) => Choice<T>) | undefined, text: string) {
   try {
     return typed === undefined || text === '' ? 'No choice matches this text.' : typed(text);

@@ -17,7 +17,7 @@ export interface PromptContext {
 /** The behaviour of a question. */
 export interface PromptBehaviour {
   readonly canGoBack: boolean;
-  /** Returns whether the present answer was refused, so that a paste replaces the answer. */
+  /** Returns whether svcpay refused the present answer, so that a paste replaces the answer. */
   readonly isRefused?: () => boolean;
   /** Whether svcpay erases the question after the answer, because the answer is shown elsewhere. */
   readonly isWiped?: boolean;
@@ -25,7 +25,7 @@ export interface PromptBehaviour {
   readonly isFresh?: boolean;
   /**
    * The lines above the question, which svcpay redraws together with the question after a change of
-   * the window size. The cursor is on the last line of the question.
+   * the window size. Before a redraw, the cursor is on the last line of the question.
    */
   readonly above?: () => readonly string[];
   /**
@@ -35,7 +35,9 @@ export interface PromptBehaviour {
   readonly onSuspend?: () => void;
 }
 
-/** The reason with which svcpay aborts a prompt to redraw it after a change of the window size. */
+/**
+ * The reason with which svcpay aborts a prompt that it redraws after a change of the window size.
+ */
 const resized = Symbol('resized');
 
 /**
@@ -75,12 +77,12 @@ async function runOnce<T>(
     if (key.ctrl === true && key.name === 'c') context.clearPromptOnDone = false;
     if (key.ctrl === true && key.name === 'z') onSuspend?.();
     if (key.name !== 'escape' || !canGoBack) return;
-    // Erases a question that ends without an answer.
+    // Erases a question that Esc ends without an answer.
     context.clearPromptOnDone = true;
     aborter.abort(back);
   };
-  // Readline pauses its input after Ctrl-D, and after a return from Ctrl-Z while the question is
-  // still open. The pause would not end by itself.
+  // Readline pauses its input after Ctrl-D, and after a return from Ctrl-Z to an open question.
+  // Readline does not resume the input itself.
   const onPause = (): void => {
     if (lastKey.ctrl !== true) return;
     if (lastKey.name === 'd') aborter.abort();
@@ -167,8 +169,8 @@ const leastPasted = 8;
 
 /**
  * Returns a function that processes keyboard input in pieces, and converts line breaks within a
- * paste to blanks. A piece of input is a paste if the terminal marks it, or if text follows a line
- * break. A final line break counts as the Enter key.
+ * paste to blanks. A piece of input is a paste if the terminal marks the piece, or if text follows
+ * a line break. A line break at the end of a piece counts as the Enter key.
  */
 export function pasteReader(): (piece: string) => string {
   let isOpen = false;

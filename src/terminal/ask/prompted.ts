@@ -152,7 +152,7 @@ function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
   };
 }
 
-/** Reads the typed text as a choice. Returns the reason if the text does not match a choice. */
+/** Reads the typed text as a choice, or returns the reason why the text does not match a choice. */
 function readTyped<T>({ typed }: ChoiceQuestion<T>, text: string): readonly Choice<T>[] | string {
   try {
     return typed === undefined ? [] : [typed(text.trim())];

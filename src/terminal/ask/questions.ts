@@ -5,8 +5,8 @@ import type { Deadline } from './timed-confirm.js';
 import type { Back } from './wizard.js';
 
 /**
- * Draws the lines above a question. If possible, svcpay erases the lines together with the
- * question.
+ * Draws the lines above a question. A terminal that supports escape sequences erases these lines
+ * together with the question.
  */
 export type LinesAbove = (canvas: Canvas) => readonly string[];
 
@@ -37,7 +37,7 @@ export interface ParsedQuestion<T> extends TextQuestion {
 export interface Choice<T> {
   readonly value: T;
   readonly name: string;
-  /** A line shown while the cursor is on this choice. */
+  /** A line shown while the cursor is on the choice. */
   readonly description?: string | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface JudgedText extends TextQuestion {
 
 /**
  * Asks the questions. Every question except a confirmation accepts the answer `back`. A question
- * for a secret accepts `back` only if the question allows that answer.
+ * for a secret accepts `back` only with `canGoBack`.
  */
 export interface Prompter {
   confirm(message: string, note: string | undefined): Promise<boolean>;

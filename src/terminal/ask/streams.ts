@@ -29,13 +29,14 @@ export function openKeyboard(stdin: InputStream, change: (piece: string) => stri
     isTTY: true,
     setRawMode: (isRaw: boolean) => stdin.setRawMode?.(isRaw),
   });
-  // Readline applies the escape timeout only at the first use of a stream.
+  // Opens and closes Readline first, because Readline applies the escape timeout only at the first
+  // use of a stream.
   createInterface({ input, terminal: true, escapeCodeTimeout: escapeMs }).close();
   const decoder = new StringDecoder('utf8');
   let waiting = '';
   let next: NodeJS.Immediate | undefined;
-  // A search filters its list after it has received the text. Enter must arrive after the filter
-  // has run, to choose from the filtered list.
+  // Delivers Enter in a later event-loop turn than the text before Enter, because a search must
+  // filter its list before Enter chooses from the list.
   const deliver = (): void => {
     const [piece = ''] = /^[^\r]+|^\r/.exec(waiting) ?? [];
     waiting = waiting.slice(piece.length);
@@ -64,9 +65,9 @@ const erased = '\u001B[2K\u001B[G';
 export interface Screen {
   readonly output: Writable;
   /**
-   * Erases the prompt and the lines above the prompt, as the terminal currently wraps them. The
-   * cursor is on the last line of the prompt. After the erasure, the screen ignores writes of the
-   * prompt.
+   * Erases the prompt and the lines above the prompt, as the terminal currently wraps the lines.
+   * Before the erasure, the cursor is on the last line of the prompt. After the erasure, the screen
+   * ignores writes of the prompt.
    */
   readonly erase: (above: readonly string[]) => void;
   /** Keeps the present content on the screen, and ignores later writes of the prompt. */
@@ -95,7 +96,8 @@ export function openScreen(stream: OutputStream): Screen {
       const rowsOf = (line: string): number =>
         Math.max(Math.ceil(widthOf(line) / (stream.columns ?? Infinity)), 1);
       const rows = [...above, ...shown.split('\n')].reduce((sum, line) => sum + rowsOf(line), -1);
-      // tmux keeps erased lines in its history if they start at the first cell of the window.
+      // Starts with a blank, because tmux keeps erased lines in its history if the first cell of
+      // the window is erased too.
       stream.write(`${rows > 0 ? `\u001B[${rows}A` : ''}\r \u001B[J\r\u001B[K`);
     },
   };

@@ -7,7 +7,7 @@ import { widthOf, wrap } from '../layout.js';
 const dots = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const dashes = ['-', '\\', '|', '/'];
 
-/** Returns the frames of all spinners. */
+/** Returns the frames that every spinner uses. */
 export const spinnerFrames = (unicode: boolean): string[] => (unicode ? [...dots] : [...dashes]);
 
 interface PromptLook {

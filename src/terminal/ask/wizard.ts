@@ -16,8 +16,8 @@ export type Step<Answers> = (
 ) => Promise<Answers | Back> | undefined;
 
 /**
- * Asks the steps in order. Each step back withdraws the last answer and repeats its question. A
- * step back from the first question ends the wizard with `back`.
+ * Asks the steps in order. Each step back withdraws the last answer and repeats the question for
+ * that answer. A step back from the first question ends the wizard with `back`.
  * @param before the answers of an earlier run, which the questions suggest
  */
 export async function walk<Answers>(
@@ -49,7 +49,8 @@ export async function walk<Answers>(
 }
 
 /**
- * Creates a step for one of the answers. The step asks only if the answer is missing and required.
+ * Creates a step for one of the answers. The created step asks only if the answer is missing and
+ * required.
  */
 export const stepFor =
   <Answers extends object>() =>
@@ -66,7 +67,10 @@ export const stepFor =
         }))
       : undefined;
 
-/** Adds the result of an answer to the answers, or returns `back` unchanged. */
+/**
+ * Waits for an answer, and returns the answers that `take` builds with it, or returns `back`
+ * unchanged.
+ */
 export async function taking<T, Answers>(
   answer: Promise<T | Back>,
   take: (given: T) => Answers,

@@ -27,7 +27,7 @@ const barWidth = 20;
 
 /**
  * Draws the progress of a batch, such as `━━━━━━━━──────────── 16 of 40  1 failed  about 12 s
- * left`. svcpay omits parts that do not fit into the window.
+ * left`. svcpay omits parts of the progress that do not fit into the window.
  */
 export function progressLine(progress: BatchProgress, { style, blocks, columns }: Canvas): string {
   const { done, rows, failed, stopping } = progress;
@@ -35,7 +35,8 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
   const bar =
     style.green((blocks ? '━' : '#').repeat(filled)) +
     style.dim((blocks ? '─' : '-').repeat(barWidth - filled));
-  // While a batch stops, the reason why svcpay still waits is the most important part.
+  // While a batch stops, the reason why svcpay still waits is the most important part of the
+  // progress.
   const parts = [
     { text: bar, priority: stopping ? 3 : 1 },
     { text: `${done} of ${rows}`, priority: stopping ? 1 : 0 },
@@ -47,7 +48,7 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
   return sideBySide(parts, columns - besideLive, '  ').join('\n');
 }
 
-/** The width of the live line besides the progress. */
+/** The width of the live line without the progress. */
 const besideLive = 5;
 
 function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string {

@@ -44,8 +44,8 @@ export interface BatchSummary {
   /** The planned totals at the start of the run, without fees. */
   readonly totals: readonly BatchSum[];
   /**
-   * The quoted or estimated debit of each wallet, or null if svcpay neither asked a question nor
-   * made a dry run.
+   * The quoted or estimated debit of each wallet, or null for a run that asks no question and is
+   * not a dry run.
    */
   readonly cost: readonly BatchCost[] | null;
   /** The earlier run with which svcpay compares this run. */
@@ -72,7 +72,7 @@ export interface BatchRemark {
 /** The total debited from a wallet. */
 export interface BatchCost {
   readonly ccy: string;
-  /** The debited total, which includes fees if it is quoted and not estimated. */
+  /** The total debit: a quoted total with fees, or an estimated total without fees. */
   readonly total: Big;
   readonly fees: Big | null;
   readonly isEstimate: boolean;
@@ -109,7 +109,10 @@ const changeOf = ({ before, now, note }: BatchRemark): string =>
     .filter((part) => part !== '')
     .join(', ');
 
-/** Describes a remark, such as `Bob Tran: account changed, 0123456789 -> 9876543210`. */
+/**
+ * Describes a difference from an earlier run, such as `Bob Tran: account changed, 0123456789 ->
+ * 9876543210`.
+ */
 export const remarkText = (remark: BatchRemark): string =>
   [
     remark.line === null ? '' : `Line ${remark.line}: `,
@@ -128,7 +131,7 @@ const remarkDetail = (remark: BatchRemark): CardDetail => ({
 
 const mostRemarks = 50;
 
-/** Draws the remarks as one block of lines above the question. */
+/** Draws the differences from earlier runs as one block of lines above the question. */
 function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] {
   if (remarks.length === 0) return [];
   const shown = remarks.slice(0, mostRemarks);

@@ -1,5 +1,5 @@
 // Draws the building blocks of cards: labelled lines, and lines of money with aligned numbers. Each
-// block sanitizes its values.
+// building block sanitizes its values.
 import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
 import { fit, sideBySide, type LayoutPart, padLeft, padRight, widthOf, wrap } from '../layout.js';
@@ -15,8 +15,8 @@ export interface CardDetail {
   /** A secondary text after the value, shown dim. */
   readonly note?: string | undefined;
   /**
-   * Whether the value is an address, invoice or id to copy. svcpay does not wrap the value if it
-   * fits on a line.
+   * Whether the value is an address, invoice or id that people copy. svcpay does not wrap an
+   * address, invoice or id, so that people can copy the whole value.
    */
   readonly whole?: boolean;
 }
@@ -86,7 +86,8 @@ export function detailLines(given: readonly CardDetail[], canvas: Pane, labelWid
 }
 
 /**
- * The minimum width of a value next to its label. A value with less space moves below the label.
+ * The minimum width of a value next to its label. A value that has less space moves below the
+ * label.
  */
 const leastValueWidth = 16;
 
@@ -96,8 +97,8 @@ const partsOf = ({ value, note = '', whole }: CardDetail, canvas: Pane): LayoutP
 ];
 
 /**
- * Draws a label with its value below. svcpay leaves the wrapping of a text to copy to the terminal,
- * so that people can copy the text.
+ * Draws a label with its value below. svcpay does not wrap an address, invoice or id, so that
+ * people can copy the whole value.
  */
 function stackedDetail({ label, value, note = '', whole }: CardDetail, canvas: Pane): string[] {
   const { columns, style } = canvas;
@@ -116,8 +117,8 @@ function stackedDetail({ label, value, note = '', whole }: CardDetail, canvas: P
 const bitcoinAddress = /^(?:(?:bc|tb|bcrt)1[02-9a-z]{8,87}|[123mn][1-9A-HJ-NP-Za-km-z]{25,34})$/i;
 
 /**
- * Returns a Bitcoin address as a link to the block explorer if an explorer is set. Returns any
- * other text unchanged.
+ * Returns a Bitcoin address as a link to the block explorer if an explorer is set, and any other
+ * text unchanged.
  */
 export const linked = (text: string, { explorer }: Pick<Canvas, 'explorer'>): string =>
   explorer === undefined || !bitcoinAddress.test(text)
@@ -132,7 +133,7 @@ const harmless = ({ label, value, note, whole }: CardDetail): CardDetail => ({
 });
 
 /**
- * Draws lines of money. Numbers are right-aligned if all have the same currency, otherwise
+ * Draws lines of money. Numbers are right-aligned if all lines have the same currency, otherwise
  * left-aligned. A narrow window first omits the satoshis, then moves the notes to separate lines.
  */
 export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWidth = 0): string[] {

@@ -131,7 +131,9 @@ function invoiceDetails(invoice: Invoice, now: number): CardDetail[] {
   ];
 }
 
-/** Returns a labelled time, with the relative time if that is clearer than the date. */
+/**
+ * Returns a labelled time, with the relative time if the relative time is clearer than the date.
+ */
 function timeDetail(label: string, at: number, now: number): CardDetail {
   const value = dateTime(at);
   const relative = relativeTime(at, now);

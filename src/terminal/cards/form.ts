@@ -13,7 +13,7 @@ export interface Form {
 
 interface FormLine {
   readonly text: string;
-  /** Whether the step is over. */
+  /** Whether the person has answered the questions of the step. */
   readonly isDone: boolean;
 }
 

@@ -24,11 +24,11 @@ export interface Home extends Whereabouts {
   readonly unfinished: readonly string[];
   /** The latest movements, newest first. */
   readonly recent: readonly ListedTransaction[];
-  /** The service's time of the data, in epoch ms. */
+  /** The time of the data by the service's clock, in epoch ms. */
   readonly asOf: number;
 }
 
-/** The data that only the screen shows, not `--json`. */
+/** The data that the screen shows but `--json` omits. */
 export interface HomeMore {
   /** The open payments of the journal that the service does not list as in flight. */
   readonly open: readonly PendingPayment[];
@@ -87,7 +87,7 @@ export function homeLines(home: Home, more: HomeMore, canvas: Canvas): string[] 
   ];
 }
 
-/** The maximum width of the screen's head, which keeps the age of the data near the account. */
+/** The maximum width of the screen's head, so that the age of the data stays near the account. */
 const widestHead = 80;
 
 /** Returns the spendable balances, without empty wallets and without wallets of unknown balance. */
@@ -116,7 +116,7 @@ interface Row {
 
 /**
  * Draws the balances, their values, and the latest movements. A narrow window first omits the
- * movements, then the values.
+ * movements, then the values of the balances.
  */
 function holdingsLines(
   home: Home,
@@ -159,7 +159,10 @@ function holdingsLines(
 /** The gap between the columns on the home screen and in `watch`. */
 export const blockGap = 3;
 
-/** The priority of the movement columns, which a narrow window omits before the values. */
+/**
+ * The priority of the movement columns, which a narrow window omits before the values of the
+ * balances.
+ */
 const besideBalances = 2;
 
 /** Returns the columns of a wallet on the home screen and in `watch`. */

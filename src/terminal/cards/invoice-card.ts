@@ -17,7 +17,7 @@ export interface InvoiceCard {
   readonly details: readonly CardDetail[];
   /** The path of the file that contains the QR code. */
   readonly qrFile?: string | undefined;
-  /** Whether Enter shows the code on the full screen. */
+  /** Whether Enter shows the QR code on the full screen. */
   readonly opens?: boolean;
 }
 
@@ -31,10 +31,10 @@ const rowsOf = (lines: readonly string[], columns: number): number =>
   lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
 
 /**
- * Draws the title, the QR code, the text to copy, and further lines. In a low window, the further
- * lines are above the QR code, so that the code and the text to copy stay visible. A hint replaces
- * a QR code that does not fit or that the terminal cannot draw. The text to copy is one line from
- * the first column, which the terminal wraps, so that people can copy the whole text.
+ * Draws the title, the QR code, the text to copy, and the details. In a low window, the details are
+ * above the QR code, so that the QR code and the text to copy stay visible. A hint replaces a QR
+ * code that does not fit or that the terminal cannot draw. svcpay writes the text to copy from the
+ * first column and does not wrap the text, so that people can copy the whole text.
  */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;

@@ -91,8 +91,8 @@ const expensiveFrom = 5;
 type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays'>;
 
 /**
- * Returns the sum of both fees, and their share of the amount. The share is undefined if the debit
- * consists only of fees.
+ * Returns the sum of the service fee and the network fee, and the sum's share of the amount. The
+ * share is undefined if the debit consists only of fees.
  */
 function feesOf({ serviceFee, networkFee, pays }: Fees): {
   readonly fees: Big;
@@ -108,7 +108,7 @@ function isExpensive(quote: Fees): boolean {
   return fees.gt(0) && (percent === undefined || percent.gt(expensiveFrom));
 }
 
-/** Draws the warning about expensive fees, which is above all amounts. */
+/** Draws the warning about expensive fees, which the card shows above all amounts. */
 function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
   if (!isExpensive(quote)) return [];
   const { fees, percent } = feesOf(quote);

@@ -44,7 +44,7 @@ export interface ReceiptPageOptions extends ReceiptOptions {
 export interface ReceiptWorth {
   readonly amount: Money;
   readonly fiat: string;
-  /** The price of one unit as a decimal. */
+  /** The price of one unit of the currency, as a decimal. */
   readonly rate: string;
   /** The time when svcpay read the rate, in epoch ms. */
   readonly keptAt: number;
@@ -61,7 +61,10 @@ export function receiptPage(transaction: Transaction, options: ReceiptPageOption
   return page(heading, [`<h1>${escaped(heading)}</h1>`, ...parts, footer]);
 }
 
-/** Builds a remittance advice: the receipts of all payments to a payee, below their totals. */
+/**
+ * Builds a remittance advice: the totals of all payments to a payee, then the receipts of the
+ * payments.
+ */
 export function remittancePage(
   payee: string,
   amounts: readonly Money[],
@@ -141,7 +144,7 @@ const identity = v.object({ legalFullName: v.string(), countryCode: v.optional(v
 
 /**
  * Returns the legal names and countries of both parties, if known. If the legal name of the
- * account's owner is unknown, the display name of the account replaces it.
+ * account's owner is unknown, the receipt shows the display name of the account instead.
  */
 function partyRows({ sourceReq, destReq, accountDisplayName }: Transaction): Row[] {
   const party = (label: string, { kyc, method, reqDetails }: Transaction['sourceReq']): Row[] => {

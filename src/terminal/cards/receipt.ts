@@ -68,7 +68,7 @@ interface InvoiceDetails {
 /** The width of the label column in every part of a receipt. */
 const labelWidth = 11;
 
-/** Returns the content of a receipt for the screen or for a page. */
+/** Returns the content of a receipt for the screen or for an HTML page. */
 export const receiptParts = (transaction: Transaction, options: ReceiptOptions) => ({
   title: transactionKind(transaction),
   state: stateWithReason(transaction),
@@ -102,8 +102,8 @@ export function receipt(
 }
 
 /**
- * Returns the view of a receipt as the result of a command. In a pipe, the view is the row of the
- * history.
+ * Returns the view of a receipt as the result of a command. In a pipe, the view shows the
+ * transaction as a row of the history.
  */
 export function receiptView(
   transaction: Transaction,
@@ -114,8 +114,8 @@ export function receiptView(
 }
 
 /**
- * Draws a line for each step, with the time of the step if known. Future steps are dim. A narrow
- * window omits the date.
+ * Draws a line for each step of a payment, with the time of the step if known. Future steps are
+ * dim. A narrow window omits the date of the first step.
  */
 function timeline(
   transaction: Transaction,
@@ -166,8 +166,8 @@ const timesOf = (transaction: Transaction, { times = new Map() }: ReceiptOptions
 ];
 
 /**
- * Returns the times of the first and the last step, because the service reports only the creation
- * and the last change.
+ * Returns the times of a transaction's first and last step, because the service reports only the
+ * creation and the last change.
  */
 function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): StateTime[] {
   const created = createdAt ?? sourceReq.createAt;
@@ -213,8 +213,8 @@ function amounts(transaction: Transaction, total: Money | undefined): MoneyLine[
 }
 
 /**
- * Whether a receipt shows a total. A payment that moved no money or whose outcome is unknown has no
- * total.
+ * Whether a receipt shows a total. The receipt of a payment that moved no money, or whose outcome
+ * is unknown, shows no total.
  */
 const isPaying = ({ txnState }: Transaction): boolean =>
   !movedNothing(txnState) && txnState !== 'error';

@@ -1,5 +1,5 @@
 // Draws the progress of a transaction in steps, such as ✓ quoted ── ✓ confirmed ── ● sent ── ○
-// settled. A final line with the outcome follows.
+// settled, and a final line with the outcome.
 import type { ListedTransaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
@@ -105,8 +105,8 @@ const shortMs = 3_000;
 
 /**
  * Describes the wait for an outgoing payment, such as `4 min · on-chain usually takes 30 min ·
- * Ctrl-C is safe: the payment goes on`. Returns an empty text for a transaction that is not on its
- * way.
+ * Ctrl-C is safe: the payment continues`. Returns an empty text for a short wait, and for a
+ * transaction that is not an outgoing payment in flight.
  * @param usually the usual duration, in words
  */
 export function waitingText(
@@ -126,7 +126,8 @@ export const ageOf = ({ createdAt }: Pick<ListedTransaction, 'createdAt'>, now: 
   typeof createdAt === 'number' ? Math.max(now - createdAt, 0) : 0;
 
 /**
- * Adds a text after the steps or, if the text does not fit on the line, shortened below the steps.
+ * Adds a text next to the steps or, in a narrow window, below the steps. Shortens a text that does
+ * not fit on its own line.
  */
 export function besideSteps(
   steps: string,

@@ -10,8 +10,8 @@ export function encodePng(
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // The picture has one bit per pixel in greyscale. Compression, filter and interlacing have the
-  // simplest value, 0.
+  // The PNG has one bit per pixel in greyscale. The compression, filter and interlacing methods
+  // have the simplest value, 0.
   header.writeUInt8(1, 8);
   const pixels = Buffer.concat(
     Array.from({ length: size }, (_, row) => scanline(size, (column) => isDark(row, column))),

@@ -12,13 +12,16 @@ const screenBorder = 2;
 const fileBorder = 4;
 const pixelsPerModule = 8;
 
-// These colours belong to the terminal's fixed palette, so that a theme cannot invert or tint the
-// code.
+// Both colours of the QR code belong to the terminal's fixed palette, so that a theme cannot invert
+// or tint the code.
 const darkGround = '\u001B[38;5;231;48;5;16m';
 const lightGround = '\u001B[38;5;16;48;5;231m';
 const reset = '\u001B[0m';
 
-/** The number of columns and rows of modules in a cell, and the sign for each bit mask. */
+/**
+ * How many columns and rows of modules a cell of the terminal shows, and the sign that draws a bit
+ * mask of modules.
+ */
 interface Blocks {
   readonly across: number;
   readonly down: number;
@@ -27,14 +30,14 @@ interface Blocks {
 
 const shapes = {
   half: { across: 1, down: 2, sign: (mask) => (mask === 0 ? ' ' : '▀') },
-  // Sextants draw smaller codes. The modules of sextants are a third higher than wide, which
-  // scanners accept. Some fonts do not contain sextants.
+  // Sextants draw a smaller QR code than half blocks, but some fonts contain no sextants. In
+  // sextants, each module is a third higher than wide, which scanners accept.
   sextants: { across: 2, down: 3, sign: sextant },
 } as const satisfies Readonly<Record<string, Blocks>>;
 
 /**
- * Returns the sextant sign for a bit mask. Unicode has no sextants for the signs that already
- * existed, namely the blank, the left half and the right half.
+ * Returns the sextant sign for a bit mask. Unicode has no sextants for the blank, the left half and
+ * the right half, because these signs already existed.
  */
 function sextant(mask: number): string {
   if (mask === 0) return ' ';
@@ -43,8 +46,8 @@ function sextant(mask: number): string {
 }
 
 /**
- * Draws the code as coloured lines of blocks. Returns undefined if the code does not fit into the
- * space, or if the text is too long for a QR code.
+ * Draws a QR code as coloured lines of blocks. Returns undefined if the code needs more columns or
+ * rows than allowed, or if the text is too long for a QR code.
  */
 export function qrLines(
   text: string,
@@ -64,9 +67,10 @@ export function qrLines(
 }
 
 /**
- * Draws rows of modules as one line. The background of a cell has the colour of its last module.
- * The foreground covers the modules of the other colour. Many terminals fill the space between
- * lines with the background, and light stripes through dark modules would disturb scanners.
+ * Draws rows of modules as one line. The background of a cell has the colour of the cell's last
+ * module, and the foreground draws the modules of the other colour. Many terminals fill the space
+ * between two lines with the background, and light stripes through dark modules would disturb
+ * scanners.
  */
 function lineOf(
   { isDark }: Bitmap,
@@ -89,10 +93,14 @@ function lineOf(
   return line + reset;
 }
 
-/** Encodes the code as SVG. Throws Failure `usage` if the text is too long for a QR code. */
+/**
+ * Encodes a text as a QR code in SVG. Throws Failure `usage` if the text is too long for a QR code.
+ */
 export const qrSvg = (text: string): string => `${svgOf(encodeForFile(text))}\n`;
 
-/** Encodes the code as PNG. Throws Failure `usage` if the text is too long for a QR code. */
+/**
+ * Encodes a text as a QR code in PNG. Throws Failure `usage` if the text is too long for a QR code.
+ */
 export function qrPng(text: string): Uint8Array {
   const { size, isDark } = encodeForFile(text);
   const module = (pixel: number): number => Math.floor(pixel / pixelsPerModule);

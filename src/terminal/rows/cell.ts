@@ -22,8 +22,8 @@ export function fieldAt(object: object, path: string): unknown {
 }
 
 /**
- * Returns the value for a name in this row: the field of that name or, without such a field, the
- * value of the computed column.
+ * Returns the value of a field of a row or, if the row has no field of the given name, the value of
+ * the computed column of that name.
  */
 export function valueOf<T extends object>(
   row: T,
@@ -35,8 +35,8 @@ export function valueOf<T extends object>(
 }
 
 /**
- * Builds an object with the names as keys, in the requested order. A missing field is null, so that
- * every row has every key.
+ * Builds an object with the requested names as keys, in the requested order. A missing field is
+ * null, so that every row has every key.
  */
 export function pickFields<T extends object>(
   row: T,
@@ -47,8 +47,8 @@ export function pickFields<T extends object>(
 }
 
 /**
- * The deepest level of paths, deeper than any object in the specification. A response may be nested
- * deeper than the call stack allows.
+ * The deepest level of paths, deeper than any object in the specification. Without a limit, a
+ * deeply nested response could exceed the call stack.
  */
 const deepest = 10;
 
@@ -62,7 +62,7 @@ export function pathsOf(object: object, parent = '', level = 1): string[] {
   });
 }
 
-/** Throws Failure `usage` for the first unknown name, and lists the known names. */
+/** Throws Failure `usage` for the first unknown name in `--fields`, and lists the known names. */
 export function checkNames(asked: readonly string[], names: readonly string[]): void {
   const wrong = asked.find((name) => !names.includes(name));
   if (wrong === undefined) return;

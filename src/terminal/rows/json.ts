@@ -13,9 +13,9 @@ export const toJson = (value: unknown, { indent = 0 }: { readonly indent?: numbe
   sanitizeJson(write(value, indent) ?? 'null');
 
 /**
- * Writes received JSON objects, which contain no `Big`, as lines. JSON.stringify takes a fifth of
- * the time of `toJson`, and differs only in numbers with an exponent. A single search finds the
- * exponents of all lines.
+ * Writes received JSON objects, which contain no `Big`, as lines. Uses JSON.stringify, which takes
+ * a fifth of the time of `toJson`, and then rewrites the numbers with an exponent. A single search
+ * finds the exponents in all lines.
  */
 export function parsedToLines(values: readonly object[]): string {
   try {
@@ -27,12 +27,12 @@ export function parsedToLines(values: readonly object[]): string {
   return values.map((value) => `${toJson(value)}\n`).join('');
 }
 
-/** Writes an object as one line without its line break. */
+/** Writes an object as one line of JSON without a line break. */
 export const parsedToJson = (value: object): string => parsedToLines([value]).slice(0, -1);
 
 /**
- * Writes numbers with an exponent in plain notation. Returns undefined if a match may be part of a
- * text instead of a number.
+ * Rewrites the numbers with an exponent in plain notation, or returns undefined if an apparent
+ * exponent may be part of a text.
  */
 function withoutExponents(json: string): string | undefined {
   const exponent = /e[-+]\d+(?=[,}\]])/g;

@@ -26,7 +26,7 @@ export interface RowOptions {
  */
 const rowsAtOnce = 500;
 
-/** Prints the lines of a table when rows arrive. Returns false if no row arrived. */
+/** Prints the lines of a table while rows arrive. Returns false if no row arrived. */
 export async function listTable<T extends object>(
   { terminal, fields }: RowOptions,
   rows: Rows<T>,
@@ -61,8 +61,8 @@ export async function listTable<T extends object>(
 }
 
 /**
- * Draws a dim line above or below a table. A long line wraps, so that commands in the line stay
- * complete.
+ * Draws a dim line above or below a table. svcpay wraps a long line instead of truncating the line,
+ * so that a command in the line stays complete.
  */
 export function besideTable(
   text: string | readonly [left: string, right: string],
@@ -78,12 +78,12 @@ export function besideTable(
 }
 
 /**
- * The maximum width of a line above or below a table, which keeps its right part near its left
- * part.
+ * The maximum width of a line above or below a table, so that the right part of the line stays near
+ * the left part.
  */
 const widestLine = 78;
 
-/** Writes rows for machines when the rows arrive. Returns false if no row arrived. */
+/** Writes each row for machines when the row arrives. Returns false if no row arrived. */
 export async function listRows<T extends object>(
   options: RowOptions,
   rows: Rows<T>,
@@ -126,7 +126,7 @@ export function namesOf<T extends object>(
   return [...new Set([...own, ...fields, ...(row === undefined ? [] : pathsOf(row))])];
 }
 
-/** Compares the requested names with the first row before svcpay prints that row. */
+/** Checks the names in `--fields` against the first row, before svcpay prints the first row. */
 async function* checked<T extends object>(
   rows: Rows<T>,
   view: Pick<RowView<T>, 'columns' | 'fields'>,
@@ -154,11 +154,11 @@ async function* inParts<T>(rows: Rows<T>): AsyncGenerator<T[]> {
 }
 
 interface RowWriter<T> {
-  /** The text before the first row. */
+  /** The text that precedes the first row. */
   readonly open: string;
   /** The text of a row. `isFirst` decides whether a separator precedes the row. */
   readonly row: (row: T, isFirst: boolean) => string;
-  /** The text after the last row. */
+  /** The text that follows the last row. */
   readonly close: string;
   /** The text of a list without rows. */
   readonly none: string;

@@ -22,8 +22,8 @@ const narrowGap = 2;
 const wideGap = 6;
 
 /**
- * Two widths of a text that svcpay may shorten: before the window omits other columns, and before
- * the window omits the text itself.
+ * The widths to which svcpay may shorten a text: `usualText` before the window omits other columns,
+ * and `leastText` before the window omits the column of the text.
  */
 const usualText = 20;
 const leastText = 10;
@@ -56,9 +56,9 @@ interface Drawn {
 }
 
 /**
- * Draws a table in parts, so that a long table requires little memory. The first part decides which
- * columns the table has. Later parts can only make the columns wider. In a window that is too
- * narrow for a table, each row becomes a card.
+ * Draws a table in parts, so that a long table requires little memory. The first part of a table
+ * decides which columns the table has. Later parts of the table can only make the columns wider. In
+ * a window that is too narrow for a table, each row becomes a card.
  */
 export function createTable<T>(
   columns: readonly Column<T>[],
@@ -117,9 +117,10 @@ const widestOf = (texts: readonly string[]): number =>
 const isAmount = (text: string): boolean => /^\D{0,2}\d[\d .]* [A-Za-z]+$/u.test(text);
 
 /**
- * Returns the widths of a column, which never shorten an amount. Amounts with units lose the
- * alignment of their decimal points before the window omits a column. Numbers without units keep
- * the alignment as long as possible.
+ * Returns the widths of a column, none of which shortens an amount. In a narrow window, a column of
+ * amounts with units loses the alignment of decimal points before the window omits a different
+ * column. A column of numbers without units loses the alignment only before the window omits that
+ * column itself.
  */
 function widthsOf<T>({ title, align, shrinks, ...way }: Column<T>, texts: string[]): ColumnWidths {
   const natural = Math.max(widestOf(texts), widthOf(title));

@@ -30,7 +30,7 @@ export interface Column<T> extends GivesWay {
   readonly shrinks?: boolean;
   /** The only readers of the column, either people (`screen`) or machines (`rows`). */
   readonly only?: 'screen' | 'rows';
-  /** Colours a cell on a screen. The cell must be complete without the colour. */
+  /** Colours a cell on a screen. The text of the cell must be complete without the colour. */
   readonly style?: (cell: string, style: ChalkInstance, row: T) => string;
 }
 
@@ -43,7 +43,7 @@ export interface RowView<T> {
   readonly fields?: readonly string[] | undefined;
   /** Returns the one value that `-q` prints. */
   readonly quiet: (row: T) => string;
-  /** Converts a whole row to JSON, faster than the general function. */
+  /** Converts a whole row to JSON, faster than the general `toJson`. */
   readonly json?: (row: T) => string;
 }
 

@@ -80,7 +80,7 @@ export function statusHeading(
   return heading(parts.join(' · '), canvas);
 }
 
-/** A remittance advice, which is one page for each payee. */
+/** A remittance advice, which is one page with all payments to a payee. */
 export interface Remittance {
   readonly payee: string;
   readonly payments: number;

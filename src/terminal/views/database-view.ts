@@ -1,5 +1,5 @@
 // Shows the journal and the inbox as a table: where they are stored, whether they are usable, and
-// what they contain. Shows the result of a move as a record.
+// what they contain. Shows the result of `db move` as a record.
 import type { ListView, RecordView } from '../rows/view.js';
 import { counted } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
@@ -14,11 +14,11 @@ export interface DatabaseRow {
   readonly needed: number;
   /** The random id of the database, which files do not have. */
   readonly id?: string | null;
-  /** The number of times that `reconcile --import` has completed this database. */
+  /** The number of times that `reconcile --import` has completed the restored database. */
   readonly generation?: number;
   /**
-   * Whether the database was restored from a backup and lacks payments. svcpay then refuses
-   * payments until a reconciliation has completed the database.
+   * Whether the database was restored from a backup and lacks payments. svcpay refuses payments
+   * until a reconciliation has completed a restored database.
    */
   readonly restored?: boolean;
   /** The number of payments or events. */

@@ -37,7 +37,7 @@ export interface EventRow extends Pick<
   /** The HTTP status of the answer to a replay, or null if the address sent no answer. */
   readonly status?: number | null;
   readonly error?: string;
-  /** The address that answered, and the time until the answer. */
+  /** The address that answered a forwarded event, and the time until the answer. */
   readonly answeredBy?: { readonly target: string; readonly ms: number };
 }
 
@@ -87,8 +87,9 @@ const gap = '  ';
 const stateWidth = 'usercanceled'.length;
 
 /**
- * Draws the lines of an event. Parts that do not fit are on lines below the state. svcpay cuts an
- * id only if the line describes the transaction in words.
+ * Draws the lines of an event. Parts of an event that do not fit on the first line are on lines
+ * below the state. svcpay shortens a transaction id only if the line describes the transaction in
+ * words.
  */
 function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
   const state = row.txnState ?? 'unreadable';

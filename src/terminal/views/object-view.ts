@@ -36,7 +36,7 @@ const labels: Readonly<Record<string, string>> = {
 /**
  * Returns the labelled lines of an object, for example with the label `Name` for
  * `accountDisplayName`. A field without a label shows its name as words. Omits empty fields, and
- * labels whose value is repeated.
+ * lines that repeat the label and the value of an earlier line.
  */
 function objectDetails(object: object): CardDetail[] {
   const details = fieldColumns<object>(Object.keys(object)).flatMap(

@@ -40,8 +40,8 @@ export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt
   /** The recipient in words. */
   readonly with: string;
   /**
-   * The currency of the requested amount, which is the received amount if the order defines it,
-   * otherwise the debited amount.
+   * The currency of the requested amount, which is the received amount if the order defines the
+   * received amount, otherwise the debited amount.
    */
   readonly ccy: string | null;
   readonly amount: Big | null;
@@ -50,8 +50,8 @@ export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt
    */
   readonly agreed: boolean;
   /**
-   * The time in epoch ms when the service reported this state, or when this home recorded the
-   * state.
+   * The time in epoch ms when the service reported the payment's state, or when this home recorded
+   * the state.
    */
   readonly asOf: number;
   /** The transaction that svcpay has just read, or undefined if the read failed. */
@@ -96,8 +96,8 @@ export const isUnchecked = (payment: PendingPayment): boolean =>
   payment.transaction === undefined && isSubmitted(payment);
 
 /**
- * Describes the progress in words. `last seen` means that the state may have changed since the last
- * read.
+ * Describes the progress of a payment in words. `last seen` means that the state may have changed
+ * since the last read.
  */
 function progressOf(payment: PendingPayment): string {
   const { step, agreed, transaction, txnState } = payment;
@@ -130,7 +130,10 @@ export interface OpenLine {
   readonly txnState: string;
   /** The start of the payment in epoch ms. */
   readonly since: number | null | undefined;
-  /** The number of confirmations, the remaining time, or the certainty of the progress. */
+  /**
+   * The number of confirmations, the remaining time, or a remark such as `not checked` or `nothing
+   * moved yet`.
+   */
   readonly detail: string;
 }
 

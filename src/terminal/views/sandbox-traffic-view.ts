@@ -169,7 +169,7 @@ const paymentKinds: ReadonlySet<string> = new Set([
   'returned',
 ]);
 
-/** Formats a duration, in ms if it is below one second. */
+/** Formats a duration, in ms for a duration below one second. */
 const delayText = (ms: number): string => (ms < 1000 ? `${ms} ms` : formatDuration(ms));
 
 function whereText({ kind, method, path, destination, state }: Fault): string {

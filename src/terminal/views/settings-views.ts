@@ -210,7 +210,7 @@ export const limitList = (footer: string): ListView<LimitRow> => ({
   footer,
 });
 
-/** The finding of a check. On a screen, the advice is below the problem. */
+/** The finding of a check. A screen shows the advice below the problem. */
 export interface Check {
   readonly check: string;
   readonly state: 'ok' | 'problem';

@@ -71,11 +71,11 @@ export const uncountedWord = (txn: Stated): string =>
   entryOf(common, txn.txnState) ??
   (sanitize(txn.txnState) || 'not recognized');
 
-/** Returns the word for the state of an outgoing payment, if svcpay knows only the state. */
+/** Returns the word for the state of an outgoing payment of which svcpay knows only the state. */
 export const sendWord = (txnState: string): string =>
   stateWord({ txnState, sourceReq: { method: 'servicepay' }, destReq: {} });
 
-/** Returns the confirmations, such as `2 of 6`, if the service reports their number. */
+/** Returns the number of confirmations, such as `2 of 6`, if the service reports the number. */
 export function confirmationsText({ txnState, sourceReq, destReq }: Stated): string | undefined {
   if (
     !['srccreated', 'destsent', 'srcsent', 'srcpendconfirmfill', 'destpendsent'].includes(txnState)

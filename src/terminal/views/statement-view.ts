@@ -165,7 +165,7 @@ interface Held {
 }
 
 /**
- * Describes the wallets that tie.
+ * Describes the wallets whose balances tie with the transactions.
  * @param isOver whether the period is over, so that the closing balance may differ from the current
  * balance
  */
@@ -209,7 +209,7 @@ const monthNames = [
 interface Differing {
   readonly ccy: string;
   readonly difference: Big;
-  /** The last time when the wallet tied, in epoch ms. */
+  /** The last time at which the transactions explained the wallet's balance, in epoch ms. */
   readonly lastTied: number | undefined;
 }
 
@@ -254,13 +254,13 @@ const openingColumns: readonly Column<Opening>[] = [
 const remarkGap = 4;
 
 /**
- * Draws the lines of openings, such as `BTC    opening, not explained by a transaction
+ * Draws a line for each opening balance, such as `BTC    opening, not explained by a transaction
  * 1.00000000`.
  */
 export const openingLines = (openings: readonly Opening[], canvas: Canvas): string[] =>
   createTable(openingColumns, { ...canvas, gap: remarkGap })(openings).rows.flat();
 
-/** An opening or an adjustment that a person has recorded. */
+/** An opening balance or an adjustment that a person has recorded. */
 export interface RecordedEntry {
   readonly wallet: string;
   readonly amount: Big;
@@ -298,8 +298,8 @@ interface Explaining {
 }
 
 /**
- * Describes an explanation, such as `ad79a67a-…: in flight (destsent), -0.1 BTC, explains the
- * difference`.
+ * Describes a transaction that may explain a difference, such as `ad79a67a-…: in flight (destsent),
+ * -0.1 BTC, explains the difference`.
  */
 export function explanationText({
   ccy,
@@ -332,7 +332,10 @@ const draftColumns: readonly Column<DraftBalance>[] = [
   },
 ];
 
-/** Draws the balances of a draft, such as `BTC    1.20000000 at the beginning, 1.19742700 now`. */
+/**
+ * Draws the balances of a month that is not over, such as `BTC    1.20000000 at the beginning,
+ * 1.19742700 now`.
+ */
 export const draftLines = (balances: readonly DraftBalance[], canvas: Canvas): string[] =>
   createTable(draftColumns, { ...canvas, gap: remarkGap })(balances).rows.flat();
 

@@ -42,14 +42,15 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
 
 /**
  * Returns the amount of a side: the settled amount or, before the settlement, the requested amount.
- * Returns undefined if the side has neither amount.
+ * Returns undefined if the side has neither a settled nor a requested amount.
  */
 export const sideAmount = (side: RequestSide): Money | undefined =>
   moneyFromWire(side.ccy, side.amtSettled ?? side.amtRequested);
 
 /**
  * Describes the amounts of a transaction, such as `0.00100000 BTC → 70.79 USDT` for two currencies.
- * For one currency, returns the received amount or, if it is unknown, the debited amount.
+ * For one currency, returns the received amount or, if the received amount is unknown, the debited
+ * amount.
  */
 export function movedText({ sourceReq, destReq }: Sides): string {
   const from = sideAmount(sourceReq);
@@ -87,7 +88,8 @@ export const shortAmount = (amount: Money): string =>
 export const minus = '\u2212';
 
 /**
- * Formats the amount in a list, such as `−2 507 sat`. The amount of a swap is the debited amount.
+ * Formats the amount of a transaction in a list, such as `−2 507 sat`. The amount of a swap is the
+ * debited amount.
  */
 export function lineAmount(txn: Sides): string {
   const from = sideAmount(txn.sourceReq);
@@ -121,8 +123,8 @@ export const shortened = (text: string): string =>
 const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;
 
 /**
- * Returns the other party of a transaction or, if it is unknown, the note. For a swap, returns the
- * received amount.
+ * Returns the other party of a transaction or, if the other party is unknown, the note. For a swap,
+ * returns the received amount.
  */
 export function partyOf(txn: ListedTransaction, recipientOf: RecipientOf): string {
   const { sourceReq, destReq } = txn;
@@ -162,7 +164,7 @@ const furtherNote = (txn: ListedTransaction, recipientOf: RecipientOf): string |
 /** Returns the recipient of a payment from this home, or undefined for other transactions. */
 export type RecipientOf = (txnId: string) => string | undefined;
 
-/** Returns the number of characters at which the beginnings of these ids are unique. */
+/** Returns the number of characters after which the beginnings of all given ids are unique. */
 export function idLength(ids: readonly string[]): number {
   for (let length = 8; length < 36; length += 4) {
     if (new Set(ids.map((id) => id.slice(0, length))).size === new Set(ids).size) return length;
@@ -308,8 +310,8 @@ const incoming: NonNullable<Column<ListedTransaction>['style']> = (
 ) => (txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell);
 
 /**
- * Formats the sum of both fees. Returns an empty text without fees, or if the service does not
- * report the fees.
+ * Formats the sum of the service fee and the network fee. Returns an empty text for a transaction
+ * without fees, and if the service does not report the fees.
  */
 function feeText({ sourceReq }: ListedTransaction): string {
   const [service, network] = [

@@ -1,5 +1,5 @@
-// Reads a command line once: finds the named command without loading its code, and reads the
-// options.
+// Reads a command line once: finds the named command without loading the command's code, and reads
+// the options.
 import { parseArgs } from 'node:util';
 import { isNamed, type Branch } from './define.js';
 import { globalOptions } from './globals.js';
@@ -14,11 +14,11 @@ export interface CommandLine {
   readonly nextWord: string | undefined;
   /** Returns the last value of a global option. */
   word(option: string): string | undefined;
-  /** Returns whether one of these options occurs before `--`. */
+  /** Returns whether one of the given options occurs before `--`. */
   has(...options: readonly string[]): boolean;
   /**
-   * Whether the command line requests help or the version, which svcpay then prints regardless of
-   * all other words.
+   * Whether the command line requests help or the version, which svcpay prints regardless of all
+   * other words.
    */
   readonly asksForHelp: boolean;
   readonly movesMoney: boolean;

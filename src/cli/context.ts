@@ -22,7 +22,7 @@ import { lazily, openStores, type Stores } from './stores.js';
 
 /**
  * Runs another command line in this process, with changed variables, streams or signal. Resolves
- * with the exit code of that command line.
+ * with the exit code of the other command line.
  */
 export type RunLine = (argv: readonly string[], changes?: Partial<Process>) => Promise<number>;
 
@@ -61,7 +61,7 @@ export interface Context extends Process, Line, Stores, Service {
 /**
  * Opens connections to the service while the command's code loads, which saves about one round
  * trip. Returns undefined if no service is configured or a setting is invalid. The command itself
- * reports an invalid setting later.
+ * reports the invalid setting.
  */
 export function connectEarly(
   flags: SettingFlags,
@@ -183,14 +183,15 @@ const sandboxElsewhere = (): Failure =>
   new Failure('usage', 'Use either --sandbox or --base-url, not both.');
 
 /**
- * Returns the input for answers. If the command reads stdin as data, svcpay reads answers from the
- * terminal itself.
+ * Returns the input from which svcpay reads answers: stdin, or the terminal itself if the command
+ * reads stdin as data.
  */
 const keyboardOf = ({ stdin, tty }: Process, { readsStdin }: Line): Input =>
   readsStdin && !stdin.isTTY && tty?.isTTY === true ? tty : stdin;
 
 async function closeAll(closers: (() => void | Promise<void>)[], out: Output): Promise<void> {
-  // A closing function may register another closing function.
+  // Takes one closing function at a time, because a closing function may register another closing
+  // function.
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
     await Promise.resolve()
       .then(close)

@@ -9,25 +9,29 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
   readonly options?: O;
   /** Example command lines, each with its purpose. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
-  /** Whether the command may create the named profile. Other commands refuse an unknown profile. */
+  /**
+   * Whether the command may create the profile that the command line names. A command without this
+   * property refuses an unknown profile.
+   */
   readonly createsProfile?: true;
   /**
-   * Whether every word from the first argument on belongs to the command, even a word that looks
-   * like an option.
+   * Whether the first argument and all words after it belong to the command, even words that look
+   * like options.
    */
   readonly ownsRest?: true;
   /**
-   * Formats that `-o` accepts in addition to the usual formats. `run` receives the chosen format as
-   * `format`.
+   * The formats that `-o` accepts in addition to the usual formats. `run` receives the chosen
+   * output format as `format`.
    */
   readonly formats?: readonly string[];
   /**
-   * The names that `--fields` accepts, for a command that must refuse a wrong name before it runs.
+   * The names that `--fields` accepts, for a command that must refuse a wrong name before the
+   * command runs.
    */
   readonly fields?: readonly string[];
   /**
-   * The usual names for `--fields`, for a command that only reads. The response may have further
-   * names, so svcpay refuses a wrong name only after the response.
+   * The usual names for `--fields`, for a command that only reads. svcpay refuses a wrong name only
+   * after the response, because the response may contain further names.
    */
   readonly prints?: readonly string[];
   readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
@@ -36,8 +40,8 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
 type Nothing = Readonly<Record<never, never>>;
 
 /**
- * A command without the types of its values. The command parses its own raw values, so no cast is
- * necessary.
+ * A command without the types of its values. `execute` parses the raw values itself, so a caller
+ * needs no cast.
  */
 export interface Command extends Omit<
   CommandDefinition,
@@ -82,8 +86,8 @@ export interface Branch {
    */
   readonly money?: true | 'depends';
   /**
-   * Whether the command refuses a subaccount in `--account`. The service runs the command's
-   * requests for the account of the API key.
+   * Whether the command refuses a subaccount in `--account`, because the service runs the command's
+   * requests only for the account of the API key.
    */
   readonly ownAccount?: boolean;
   /** The number of connections to open while the command's code loads. */

@@ -1,5 +1,5 @@
-// Ends a command without a further message: with the exit code of a nested command, or as declined
-// if the person left at the first question.
+// Ends a command without a further message: with the exit code of a nested command, or with the
+// exit code for `declined` if the person left at the first question.
 import { exitCodes } from '../formats/failure.js';
 import type { Context } from './context.js';
 

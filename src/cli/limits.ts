@@ -4,7 +4,10 @@ import { changeProfile, type Limits } from '../store/profile/profiles.js';
 import { limitsFrom, narrower, noLimits } from '../wallet/limits/limits.js';
 import type { Context } from './context.js';
 
-/** Combines the limits of all sources. For each limit, the strictest value applies. */
+/**
+ * Combines the spending limits of the account, the profile and the environment. For each limit, the
+ * strictest value applies.
+ */
 export async function limitsInForce(context: Context): Promise<Limits> {
   return narrower(await storedLimits(context), limitsFrom(context.env));
 }
@@ -21,7 +24,7 @@ export async function storedLimits(context: Context): Promise<Limits> {
 
 /**
  * Changes the stored limits. With a database, the first change moves the profile's limits into the
- * database, where they apply to every home.
+ * database, where the limits apply to every home.
  */
 export async function changeStoredLimits(
   context: Context,
@@ -46,7 +49,7 @@ async function accountLimits(context: Context) {
   const found = await context.database();
   if (found === undefined) return undefined;
   const { id, journal } = await context.account();
-  // Opening the journal checks that the database belongs to this home and has tables.
+  // Opens the journal to check that the database belongs to this home and has tables.
   await journal();
   const { changeLimitsOfAccount, limitsOfAccount } =
     await import('../store/journal/account-limits.js');

@@ -203,10 +203,7 @@ function openResults({
   const { terminal, format, fields } = row;
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
-  /**
-   * Adds the field names that svcpay accepted before the command acted, so that svcpay does not
-   * refuse these names after the action.
-   */
+  /** Adds the names that svcpay accepted before the action, so that it accepts the names again. */
   const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
     view: V,
   ): V => ({
@@ -266,8 +263,7 @@ function openResults({
         return void terminal.stdout.write(`${document(result, view.columns, row)}\n`);
       const writer = await rowWriter(row, view);
       const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
-      // The line of a payment's result may equal the line of the last state change, and svcpay
-      // prints two equal lines once.
+      // svcpay prints a payment's result only if it differs from the printed state change.
       if (text !== lastChange) terminal.stdout.write(text);
     },
     change(object, columns = []) {

@@ -30,7 +30,7 @@ const statementRows = v.array(
   v.object({ wallet: v.string(), kind: v.string(), in: amount, out: amount, fee: amount }),
 );
 
-/** The sum of the movements of one kind in one currency. */
+/** The sum of all movements of one kind in one currency. */
 export interface MovementSum {
   readonly ccy: string;
   readonly kind: string;

@@ -46,7 +46,7 @@ export function commandLine(
 }
 
 /**
- * Runs a command line in this process under the server's global options, and captures its output.
+ * Runs a command line in this process with the server's global options, and captures the output.
  */
 export async function run(
   argv: readonly string[],
@@ -96,8 +96,8 @@ export interface Result {
 }
 
 /**
- * Turns the result of a command line into a tool result. A payment under way does not count as a
- * failure.
+ * Turns the result of a command line into a tool result. A payment with an unknown outcome does not
+ * count as a failed call.
  */
 export function resultOf(
   row: ToolRow,
@@ -113,7 +113,7 @@ export function resultOf(
         : v.parse(v.looseObject({}), Array.isArray(json) ? json[0] : json);
     return { content, isError: false, warnings: stderr.trim() };
   }
-  // The last line of stderr is the failure itself, not a warning.
+  // Removes the last line of stderr, because the last line is the failure itself, not a warning.
   const warnings = stderr.trimEnd().split('\n').slice(0, -1).join('\n');
   const error = errorOf(failure);
   if (failure.kind !== 'pending') return { content: { error }, isError: true, warnings };

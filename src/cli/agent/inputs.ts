@@ -41,7 +41,7 @@ export const whole = (minimum: number, maximum: number, description?: string): I
 });
 export const yesNo = (description: string): Input => ({ type: 'boolean', description });
 
-/** Other names that agents use for an input. */
+/** Further names that agents use for an input, by the input's own name. */
 const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   ref: ['reference', 'extRefId'],
   id: ['txnId', 'ref', 'reference', 'extRefId', 'ids'],
@@ -58,8 +58,8 @@ export interface ToolInputs {
 }
 
 /**
- * Reads the inputs, and replaces each alias with the input's own name. Throws one Failure `usage`
- * that lists every error with the input, the given value and the allowed values.
+ * Reads the inputs of a tool call, and replaces each alias with the input's own name. Throws one
+ * Failure `usage` that lists all invalid inputs with the given and the allowed values.
  */
 export function readGiven(
   { name, takes, needs = [] }: ToolInputs,
@@ -88,8 +88,8 @@ export function readGiven(
 }
 
 /**
- * Converts a value to the form of its schema: a choice in any letter case to the listed choice, and
- * a single text to a list.
+ * Converts a value to the form that the input's schema requires: a choice in any letter case to the
+ * listed choice, and a single text to a list.
  */
 function inForm({ type, enum: choices }: Input, value: unknown): unknown {
   if (type === 'array') return [value].flat();
@@ -150,8 +150,8 @@ function whyUnreadable(name: string, read: () => unknown): string | undefined {
 }
 
 /**
- * Parses each value with the command's own parser, before any request. Throws one Failure `usage`
- * that names all invalid inputs.
+ * Parses each value of a tool call with the command's own parser, before any request. Throws one
+ * Failure `usage` that names all invalid inputs.
  * @param given values by the names of the command
  * @param inputs the inputs by the names of the tool, which the failure uses
  */

@@ -77,7 +77,7 @@ async function commandOf(path: string, tree: Branch): Promise<Command> {
   return loaded;
 }
 
-/** The server's own options, which are the same for every call. */
+/** The options of the server, which are equal for all tool calls. */
 interface Serving {
   readonly maxFee: string;
   /** The names of the offered tools. */
@@ -147,7 +147,7 @@ function payCall(row: ToolRow, { txnId, ...given }: GivenInputs): ToolRow {
 const definedOnly = (given: GivenInputs): GivenInputs =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 
-/** Returns a tool whose call does not wait for the end of a slow payment. */
+/** Returns the tool, changed to a call without a wait if the requested payment is slow. */
 const withoutWait = (row: ToolRow, requested: RequestedPayment | undefined): ToolRow =>
   requested?.slow === true
     ? { ...row, always: row.always?.map((each) => (each === shortWait ? '--no-wait' : each)) }
@@ -204,8 +204,9 @@ async function dailyLimits(
 }
 
 /**
- * Returns the lower of the two fee limits. Throws Failure `usage` for a limit that svcpay cannot
- * compare, and `limit` if the server's limit is in another currency.
+ * Returns the lower fee limit of the server's limit and the call's `maxFee`. Throws Failure `usage`
+ * if one limit is a percentage and the other an amount, and `limit` if the server's limit is in
+ * another currency.
  */
 function lowerFee(most: string, given: unknown, ccy: string): string {
   const own = feeIn(most, ccy);
@@ -228,7 +229,10 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
   );
 }
 
-/** Returns the fee limit in this currency, or undefined if the limit is in another currency. */
+/**
+ * Returns the fee limit for a wallet, or undefined if the limit and the wallet have different
+ * currencies.
+ */
 function feeIn(maxFee: string, ccy: string): MaxFee | undefined {
   try {
     return parseMaxFee(maxFee)(ccy);

@@ -48,7 +48,8 @@ export const rowsName = ({ properties = {} }: OutputSchema): string | undefined 
   Object.keys(properties).find((name) => 'items' in (properties[name] ?? {}));
 
 /**
- * Describes the result of a tool or its error. Older clients check errors against the schema too.
+ * Describes the result of a tool or the error of the tool, because older clients check an error
+ * against the schema too.
  */
 export const orError = ({ type, properties, required = [] }: OutputSchema) => ({
   type,
@@ -86,7 +87,7 @@ const from = <F extends Readers>(
     ),
   );
 
-/** An object whose fields the service chooses. */
+/** Describes an object whose fields the service chooses. */
 export const record: OutputSchema = { type: 'object' };
 
 export const wallet = from(walletFields, {
@@ -95,7 +96,10 @@ export const wallet = from(walletFields, {
   availableBalance: 'spendable now',
 });
 
-/** A transaction. The field `outcome` is present while the outcome of the payment is unknown. */
+/**
+ * Describes a transaction. The field `outcome` is present while the outcome of the payment is
+ * unknown.
+ */
 export const transaction = object({
   txnId: field(text, '', true),
   txnState: field(text, '', true),

@@ -1,5 +1,5 @@
 // Prevents an agent from paying twice by repeating a request under another reference. The journal
-// shows whether the same payment was made recently or is under way.
+// shows whether an equal payment was made recently or is in flight.
 import { Failure } from '../../formats/failure.js';
 import { latest, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
@@ -8,13 +8,13 @@ import { sameAgain, targetOf, type Target } from '../../wallet/payment/same-agai
 import type { Context } from '../context.js';
 
 const paidWithinMs = 24 * 60 * 60 * 1000;
-/** The largest number of earlier payments to compare. */
+/** The largest number of earlier payments that svcpay compares with a new payment. */
 const mostCompared = 1_000;
 
 /**
  * Throws Failure `usage` with the earlier transaction's id if the same amount went to the same
- * destination under another reference within 24 hours. A call may repeat the payment if it names
- * the latest of these transactions in `differentFrom`.
+ * destination under another reference within 24 hours. A call may repeat the payment if
+ * `differentFrom` names the latest equal payment.
  * @param ref the reference of the call, whose own earlier payment is not a repetition
  */
 export async function refuseRepeat(

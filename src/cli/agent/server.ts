@@ -30,7 +30,7 @@ export interface ResourceRow {
   readonly name: string;
   readonly uri: string;
   readonly description: string;
-  /** Reads the JSON of the resource. */
+  /** Reads the content of the resource as JSON. */
   readonly read: (signal: AbortSignal) => Promise<string>;
 }
 
@@ -45,8 +45,8 @@ export interface ServerDeps {
 }
 
 /**
- * Serves clients of both protocol generations. Resolves when stdin has ended and no tool is
- * running.
+ * Serves clients of both generations of the Model Context Protocol. Resolves when stdin has ended
+ * and no tool is running.
  */
 export async function serveMcp({
   tools,
@@ -107,7 +107,7 @@ export async function serveMcp({
   await handle.close();
 }
 
-/** Runs quotes and payments one after the other, so that they never run at the same time. */
+/** Runs quotes and payments one after the other, so that two calls never spend at the same time. */
 function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {

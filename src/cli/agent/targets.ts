@@ -18,8 +18,8 @@ export interface RequestedPayment {
   /** The wallet that pays. */
   readonly from: string;
   /**
-   * The target that svcpay compares with earlier payments. The target is undefined if no other
-   * payment can have the same target, or if only the submission can determine the target.
+   * The destination and amount that svcpay compares with earlier payments. Undefined if no other
+   * payment can have the same target, or if svcpay can determine the target only at the submission.
    */
   readonly target: Target | undefined;
   /**
@@ -49,7 +49,9 @@ const readSend: ReadRequest = async (given, context) => {
   return { from: order.body.sourceReq.ccy, target: targetOf(order), slow };
 };
 
-/** Reads the inputs of a payout tool. Throws Failure `usage` that names all missing inputs. */
+/**
+ * Reads the inputs of a payout tool. Throws Failure `usage` with the names of all missing inputs.
+ */
 export function payoutDraft(given: RawValues, { config, settings }: Context) {
   const flags = readAll(payoutOptions, given);
   const draft = readDraft(flags, config.read().recipients, settings.profile.sender);
@@ -79,8 +81,8 @@ const readPayout: ReadRequest = async (given, context) => {
 };
 
 /**
- * Reads the wallet that a quote debits. The target is undefined, because the check at the
- * submission compares the order of the quote from the journal.
+ * Reads the wallet that a quote debits. A quote has no target here, because svcpay compares the
+ * quote's order from the journal with earlier payments at the submission.
  */
 const readQuote: ReadRequest = async (given, context) => {
   const { client } = await context.account();
@@ -103,8 +105,8 @@ const readQuote: ReadRequest = async (given, context) => {
 };
 
 /**
- * The functions that read the target of a payment, by the command of the tool. Each function throws
- * Failure `usage` if the inputs do not describe a payment.
+ * The functions that read the target of a payment, by the command of the tool. Each of these
+ * functions throws Failure `usage` if the inputs do not describe a payment.
  */
 export const requestReaders: Readonly<Record<string, ReadRequest>> = {
   send: readSend,

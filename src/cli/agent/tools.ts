@@ -1,5 +1,5 @@
-// The single table of the tools for agents. Each tool is a command of the command line, with its
-// inputs, its result and its effect on money.
+// Defines the tools for agents in a single table. Each tool is a command of the command line, with
+// its inputs, its result and its effect on money.
 import { currencyOf } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { highestCode } from '../../wallet/payout/order.js';
@@ -9,8 +9,8 @@ import * as out from './output-schemas.js';
 import { list, type OutputSchema } from './output-schemas.js';
 
 /**
- * The effect of a tool on money. `reads` changes nothing. `asks` creates a quote or a payment
- * request, which moves no money. `pays` may move money.
+ * The effect of a tool on money. A tool with `reads` changes nothing. A tool with `asks` creates a
+ * quote or a payment request, which moves no money. A tool with `pays` may move money.
  */
 export type Effect = 'reads' | 'asks' | 'pays';
 
@@ -27,11 +27,12 @@ export interface ToolRow {
   /** The options that the command always receives. */
   readonly always?: readonly string[] | undefined;
   /**
-   * Converts the inputs of the tool to the inputs of the command, if their names or forms differ.
+   * Converts the inputs of the tool to the inputs of the command, if the names or forms of the
+   * inputs differ.
    */
   readonly as?: (given: GivenInputs) => GivenInputs;
   readonly gives: OutputSchema;
-  /** Builds the tool's result, if the result contains more than the command's output. */
+  /** Builds the tool's result if the result contains more than the command's output. */
   readonly answer?: (
     content: GivenInputs,
     given: GivenInputs,
@@ -86,7 +87,7 @@ const payout: Inputs = {
   ref,
 };
 
-/** Returns the inputs without their descriptions, because another tool already describes them. */
+/** Returns the inputs without descriptions, because another tool already describes the inputs. */
 const unexplained = (inputs: Inputs): Inputs =>
   Object.fromEntries(
     Object.entries(inputs).map(([name, { description: _elsewhere, ...input }]) => [name, input]),
@@ -97,7 +98,7 @@ const onLine = {
     ...given,
     ...(via !== undefined && { via: via === 'on-chain' ? 'onchain' : via }),
   }),
-  /** The currency of the amount decides whether the amount is paid or received. */
+  /** The currency of a swap's amount decides whether the swap pays or receives the amount. */
   swap({ amount, from, to, ...given }: GivenInputs): GivenInputs {
     const ccy = currencyOf(String(amount));
     const [debited, received] = [String(from).toUpperCase(), String(to).toUpperCase()];

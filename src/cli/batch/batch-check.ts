@@ -29,7 +29,7 @@ import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 /** A batch file that passed all checks. */
 export interface CheckedFile {
   readonly check: BatchCheck;
-  /** Reads the rows again from the checked copy. */
+  /** Reads the rows again from the checked copy of the file. */
   readonly rows: () => AsyncGenerator<PlannedRow>;
   /** The id of the new batch run, or of the earlier run that svcpay continues. */
   readonly run: string;
@@ -37,8 +37,8 @@ export interface CheckedFile {
 
 /**
  * Checks the batch file. Throws Failure `usage` or `limit` for invalid rows, and lists the problems
- * on stderr. Throws Failure `usage` if svcpay cannot ask about rows without a reference that an
- * earlier run paid long ago.
+ * on stderr. Throws Failure `usage` if an earlier run paid rows without a reference long ago and
+ * svcpay cannot ask about these rows.
  */
 export async function openFile(
   file: string,
@@ -71,7 +71,7 @@ export async function openFile(
   }
 }
 
-/** The name of a batch in the journal. */
+/** Returns the name of a batch in the journal. */
 export const labelOf = (file: string, name: string): string =>
   name === '' ? (file === '-' ? 'stdin' : basename(file)) : name;
 
@@ -83,8 +83,8 @@ interface NameRequest {
 }
 
 /**
- * Asks for a name under which to pay the rows again. Returns undefined if the person skips the
- * rows.
+ * Asks for a name of the run under which svcpay pays the rows again, or returns undefined if the
+ * person skips the rows.
  */
 async function nameFor(
   stale: readonly SettledRow[],
@@ -96,7 +96,7 @@ async function nameFor(
   const what =
     `${counted(stale.length, 'row')} without a reference ${stale.length === 1 ? 'was' : 'were'} ` +
     `already paid on ${dayAndMonth(at, now())}`;
-  // The suggested name is a day, because a month may have several weekly runs.
+  // The suggested name of the run is today's date, because a month may have several weekly runs.
   const suggested = new Date(now()).toISOString().slice(0, 10);
   if (!needsYes) {
     const command = `svcpay batch ${file === '-' ? '-' : shellArgument(file)} --name ${suggested}`;

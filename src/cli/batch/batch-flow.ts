@@ -55,7 +55,7 @@ export async function runBatchFile(
     check.totals.filter(({ from }) => available.isReported(from)),
     available.of,
   );
-  // Opens connections before the first payment needs a connection.
+  // Opens the connections to the service before the first payment needs a connection.
   context.early?.open(context.settings.baseUrl ?? '', flags.concurrency);
   const payment = await openPayments(check, flags.concurrency, context);
   const needsYes = !globals.yes && !flags.dryRun;
@@ -111,7 +111,10 @@ async function compare(
   return compareRuns(check.payees, past, factor);
 }
 
-/** Throws Failure `usage` for changes that a person or --accept-changes must approve. */
+/**
+ * Throws Failure `usage` for differences from earlier runs that a person or --accept-changes must
+ * approve.
+ */
 function refuseChanges({ remarks }: Comparison): void {
   const serious = remarks.filter(needsAcceptance);
   const [first] = serious;
@@ -139,7 +142,10 @@ async function balances(context: Context): Promise<Balances> {
   };
 }
 
-/** Shows the plan above the question. Shows only the remarks if svcpay asks no question. */
+/**
+ * Shows the plan of the batch above the question, or only the differences from earlier runs if
+ * svcpay asks no question.
+ */
 function showPlan(
   summary: BatchSummary,
   { quotable }: BatchCheck,
@@ -152,7 +158,7 @@ function showPlan(
   if (!isDrawn) for (const each of remarks) out.say(`${remarkText(each)}.`);
 }
 
-/** Lists the rows of a dry run. With `--json`, adds the rows to the summary. */
+/** Lists the rows of a dry run or, with `--json`, adds the rows to the summary. */
 async function listRows(
   rows: AsyncIterable<PlannedRow>,
   summary: BatchSummary,
@@ -216,8 +222,8 @@ function costOf(
 }
 
 /**
- * Estimates the cost of a batch that is too long to quote. Returns no estimate without exchange
- * rates.
+ * Estimates the cost of a batch that is too long to quote, or returns no estimate if the exchange
+ * rates are unavailable.
  */
 async function estimated({ totals }: BatchCheck, context: Context): Promise<readonly Cost[]> {
   const { client } = await context.account();
@@ -306,8 +312,8 @@ async function agree(
   { ask, settings, out }: Context,
 ): Promise<void> {
   if (rows === settled) return out.say('Nothing was sent: every row is already paid or in flight.');
-  // If the service refused every row, svcpay does not ask for approval. The result of the batch
-  // contains the reasons.
+  // If the service refused the quotes of all rows, svcpay does not ask for approval, and the result
+  // of the batch contains the reasons.
   if (cost?.costs.length === 0) return;
   const place = settings.embedded ? 'sandbox' : settings.profileName;
   const sums =

@@ -48,7 +48,7 @@ import {
   type ValuesOf,
 } from '../values.js';
 
-/** Opens the dependencies of the rows. All rows share one client. */
+/** Opens the dependencies of the payments. All rows of the batch share one client. */
 export async function openPayments(
   { rows, settled }: BatchCheck,
   concurrency: number,
@@ -90,8 +90,8 @@ export async function quoteRow(
 }
 
 /**
- * Pays the rows. Resolves with the summary, the first failed rows and, if a failure ended the
- * batch, that failure.
+ * Pays the rows of a batch. Resolves with the summary of the batch, the first failed rows and, if a
+ * failure ended the batch, that failure.
  * @param before the summary of the checked file before any payment
  * @param approved the approved costs, or undefined if every cost within the terms is approved
  */
@@ -161,7 +161,7 @@ export async function payBatch(
   }
 }
 
-/** With `--retry`, allows another attempt for a failed row. */
+/** Adds the advice to retry the failed rows with `--retry` to the failure of a batch. */
 function withRetry(
   failure: Failure,
   { kinds }: BatchTally,
@@ -208,7 +208,7 @@ function recorder(rows: number, file: ResultFile | undefined, drain: Drain, cont
     get lost() {
       return lost;
     },
-    /** After this signal is aborted, svcpay starts no further row. */
+    /** The signal after which svcpay starts no further row. */
     stop: AbortSignal.any([drain.stop, halt.signal]),
     begin(): void {
       if (!terminal.canAnimate) return;
@@ -219,7 +219,8 @@ function recorder(rows: number, file: ResultFile | undefined, drain: Drain, cont
       tally = tallied(tally, outcome);
       const line = lineOf(outcome, now());
       if (outcome.failure !== undefined && failures.length < shownFailures) failures.push(line);
-      // svcpay does not await this write, because the journal already contains the row.
+      // svcpay does not wait for the write to the result file, because the journal already contains
+      // the row.
       file?.write(line, outcome.row.cells ?? {}).catch(lose);
       out.change(line);
       live.progress(doneRows(tally), rows);

@@ -14,7 +14,7 @@ import { resultColumns } from './batch-row.js';
 
 type Cells = BatchRow['cells'];
 
-/** The value of a debit at its settlement. */
+/** The fiat value of a debit at the settlement. */
 export interface SettledWorth {
   readonly fiatRate: Big | null;
   readonly fiatValue: Big | null;
@@ -23,11 +23,11 @@ export interface SettledWorth {
 
 export interface ResultFile {
   /**
-   * Writes the line of a row. Resolves when the line is on disk, or immediately if the file already
-   * has the line.
+   * Writes the line of a row to the result file. Resolves when the line is on disk, or immediately
+   * if the result file already contains the line.
    */
   write(line: BatchLine, cells: Cells): Promise<void>;
-  /** Closes the file, and keeps only the last line of each row. */
+  /** Closes the result file, and keeps only the last line of each row. */
   close(): Promise<void>;
 }
 
@@ -74,8 +74,8 @@ export async function openResult(path: string, options: ResultOptions): Promise<
     },
     async close() {
       await writing;
-      // Only the last line of each row counts. The result file keeps repeated lines if it contains
-      // foreign lines or if svcpay cannot replace it.
+      // Removes repeated lines, because only the last line of each row counts. If svcpay cannot
+      // replace the result file, or the file contains foreign lines, the repeated lines stay.
       if (hasRepeated)
         await file.replace(lastLines(file.read, fields, rawCells)).catch(() => undefined);
       hasRepeated = false;
@@ -87,7 +87,7 @@ export async function openResult(path: string, options: ResultOptions): Promise<
 const cellOf = (value: unknown): Cell =>
   typeof value === 'string' || typeof value === 'number' || value instanceof Big ? value : null;
 
-/** Adds the missing columns to an existing file. */
+/** Adds the missing columns to an existing result file. */
 async function openWithColumns(path: string, { columns, rawCells }: ResultOptions) {
   const found = await columnsOf(path);
   const others = columns.filter((name) => !resultColumns.ofResult.has(name));

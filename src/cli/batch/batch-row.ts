@@ -22,8 +22,8 @@ import { currency, readAll, type RawValues } from '../values.js';
 const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
 
 /**
- * The columns of a payout, one for each answer. A payout may also name a recipient of the address
- * book.
+ * The columns of a payout, one for each answer. A payout row may also name a recipient of the
+ * address book.
  */
 const payoutColumns = new Map(
   ['recipient', ...Object.keys(answerOptions).filter((name) => name !== 'amount')].map((name) => [
@@ -35,7 +35,10 @@ const payoutColumns = new Map(
 const names: ReadonlySet<string> = new Set([...common, ...payoutColumns.keys()]);
 const ofResult: ReadonlySet<string> = new Set(resultFields.map((name) => name.toLowerCase()));
 
-/** The columns of a batch file. svcpay ignores the further columns of a result file. */
+/**
+ * The columns of a batch file. In a batch file, svcpay ignores the additional columns of a result
+ * file.
+ */
 export const batchColumns = (ignoreOthers: boolean): Columns => ({ names, ofResult, ignoreOthers });
 
 /** The columns of a result file, including the columns of its batch file. */
@@ -57,7 +60,7 @@ export interface PlanDeps extends PlanEnvironment {
   readonly lookUp: (countryCode: string) => Promise<readonly Institution[]>;
 }
 
-/** Turns a row into a payment. Throws Failure `usage` for an invalid row. */
+/** Turns a row of a batch into a payment. Throws Failure `usage` for an invalid row. */
 export async function planRow(
   { line, cells: written }: BatchRow,
   deps: PlanDeps,
@@ -98,20 +101,20 @@ export async function planRow(
 }
 
 /**
- * Returns the reference that the row itself gives. Returns undefined for a row without a reference,
- * and for a reference that an earlier run generated.
+ * Returns the reference in the row, or undefined for a row without a reference and for a reference
+ * that an earlier run generated.
  */
 function ownReference({ ref }: BatchRow['cells']): string | undefined {
   if (ref === undefined || /^batch-[0-9a-f]{32}$/.test(ref)) return undefined;
-  // A blank at the end of a cell is invisible, and would make the row a different payment.
+  // A blank at the end of a reference is invisible, and would make the row a different payment.
   if (ref.trim() !== ref)
     throw usageIn('ref', `The reference "${ref}" must not begin or end with a space.`);
   return inColumn('ref', () => reference().read(ref));
 }
 
 /**
- * Plans a send. An error in the amount names the amount column, and every other error names the
- * destination column.
+ * Plans the send of a row. An error in the amount names the amount column, and every other error
+ * names the destination column.
  */
 function planSendRow(
   words: { readonly to: string; readonly from: string | undefined },
@@ -130,8 +133,8 @@ function planSendRow(
 }
 
 /**
- * Replaces a saved name in `to` or `recipient` with its destination or recipient. Throws Failure
- * `usage` for an ambiguous name.
+ * Replaces a name of the address book in `to` or `recipient` with the saved destination or
+ * recipient. Throws Failure `usage` for a name that matches a destination and a recipient.
  */
 function named(
   { cells }: BatchRow,
@@ -159,8 +162,8 @@ function named(
 }
 
 /**
- * The length of the longest saved name. svcpay does not look up longer text, such as an invoice, as
- * a saved name.
+ * The length of the longest name in the address book. svcpay does not look up a longer text, such
+ * as an invoice, in the address book.
  */
 const longestName = 64;
 
@@ -176,7 +179,8 @@ function isDestination(text: string): boolean {
 type Paid = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'to'>>;
 
 /**
- * Converts a send to a row. The order of an invoice pays a node id, so the row shows the invoice.
+ * Converts the plan of a send to a row. The order for an invoice contains a node id as destination,
+ * so the row shows the invoice instead.
  */
 const sendRow = ({ order, slow, pays }: SendPlan): Paid => ({ order, slow, to: pays.text });
 
@@ -220,8 +224,8 @@ const usageIn = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));
 
 /**
- * Returns the column that an error names if answers of a payout contradict each other: the account
- * or the recipient.
+ * Returns the column that the error names for contradictory answers of a payout: the account or the
+ * recipient.
  */
 const columnOfPayout = (cells: BatchRow['cells']): string =>
   cells['recipient'] === undefined ? 'acct_num' : 'recipient';
@@ -232,7 +236,10 @@ const camel = (flag: string): string =>
     .replace(/^--/, '')
     .replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Returns the amount with its unit, from one or two columns. */
+/**
+ * Returns the amount of a row with its unit, from the column `amount` or from `amount` and
+ * `currency`.
+ */
 function amountText({ amount, currency: unit }: BatchRow['cells']): string | undefined {
   if (amount !== undefined) checkGrouping(amount);
   if (amount === undefined || unit === undefined) return amount;

@@ -24,8 +24,8 @@ export interface KnownRow {
 export type RowFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'>;
 
 /**
- * Reads the rows of a run. Throws Failure `usage` for a file with an invalid row, and `not-found`
- * for an unknown run.
+ * Reads the rows of a batch run. Throws Failure `usage` for a file with an invalid row, and
+ * `not-found` for an unknown run.
  */
 export async function knownRows(
   named: string,
@@ -117,5 +117,5 @@ async function listed(
   return found;
 }
 
-/** The largest accepted difference between the clocks of this machine and the service. */
+/** The largest accepted difference between the clocks of this machine and the service, in ms. */
 const marginMs = 3_600_000;

@@ -11,8 +11,8 @@ import type { CheckedFile } from './batch-check.js';
 import type { BatchFlags } from './batch-pay.js';
 
 /**
- * Computes the seal of the file. Returns undefined if neither --seal nor --sealed is given. Throws
- * Failure `usage` if the file differs from the sealed file.
+ * Returns the seal of the batch file, or undefined if neither --seal nor --sealed is given. Throws
+ * Failure `usage` if the batch file differs from the sealed file.
  */
 export async function checkSeal(
   { check }: CheckedFile,

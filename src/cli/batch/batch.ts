@@ -1,5 +1,5 @@
 // Pays the rows of a CSV file: checks all rows first, asks once, and pays several rows at a time. A
-// later run resumes the batch.
+// later run of the same file resumes the batch.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import type { Payment } from '../../store/journal/payment.js';

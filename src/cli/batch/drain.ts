@@ -43,7 +43,10 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
   };
 }
 
-/** Opens a context with a different interrupt signal, which closes together with `context`. */
+/**
+ * Opens a context with a different interrupt signal. The new context closes together with
+ * `context`.
+ */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
   const { globals, argv, readsStdin, runLine } = context;
   const under = openContext({ ...context, signal }, globals, { argv, readsStdin, runLine });

@@ -10,7 +10,9 @@ import { corrected, type Cells } from '../../wallet/books/changes.js';
 import { changeOf, type Candidate } from '../../wallet/books/movement.js';
 import type { Context } from '../context.js';
 
-/** Lists the closes of this account by month and correction. */
+/**
+ * Lists the closed months of this account and their corrections, ordered by month and correction.
+ */
 export async function closesOf(context: Context): Promise<readonly Close[]> {
   const { scope } = await context.account();
   return (await context.books()).closes(scope);
@@ -33,7 +35,10 @@ export function closedRows(closes: readonly Close[], folder?: string): readonly 
   return rows;
 }
 
-/** Writes a file, and records the file as the close of its month or as the next correction. */
+/**
+ * Writes a file, and records the file as the close of a month or as the next correction of the
+ * month.
+ */
 export async function writeClose(
   path: string,
   { lines, columns }: { readonly lines: readonly Cells[]; readonly columns: readonly string[] },

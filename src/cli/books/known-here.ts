@@ -24,7 +24,7 @@ interface Attempted {
   readonly attempt: Attempt;
 }
 
-/** Reads all attempts of an account that have a transaction, in portions. */
+/** Reads, in portions, all attempts of an account that have a transaction. */
 export async function* attemptsHere(journal: Journal, scope: string): AsyncGenerator<Attempted> {
   let last = '';
   for (;;) {
@@ -38,8 +38,8 @@ export async function* attemptsHere(journal: Journal, scope: string): AsyncGener
 }
 
 /**
- * Returns the payments that this home submitted. Returns no payments if svcpay cannot read the
- * journal, because the payments only help to explain a difference.
+ * Returns the payments that this home submitted, or no payments if svcpay cannot read the journal,
+ * because the payments only help to explain a difference.
  */
 export async function submittedHere(context: Context): Promise<readonly Candidate[]> {
   try {

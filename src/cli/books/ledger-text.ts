@@ -19,8 +19,8 @@ import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import type { LookUps, StatementScope } from './statement-lines.js';
 
 /**
- * Writes the text of each entry and the names that it uses as JSON, so that the ledger file
- * declares only names that earlier files do not declare.
+ * Writes each entry as JSON, with the entry's text and the names that the entry uses, so that the
+ * ledger file declares only names that earlier ledger files do not declare.
  */
 export function ledgerTexts(
   writer: LedgerWriter,
@@ -76,8 +76,8 @@ function* written(books: Books, first: number, end: number): Generator<Written, 
 }
 
 /**
- * Writes openings only to the file in which the history begins, because later files continue that
- * file.
+ * Writes a ledger file. Only the ledger file in which the history begins contains openings, because
+ * later ledger files continue that file.
  */
 export async function* ledgerText(
   writer: LedgerWriter,
@@ -104,7 +104,8 @@ export async function* ledgerText(
 
 /**
  * Asserts the balance that the service reports, so that the ledger program refuses a statement that
- * does not tie. A difference belongs to every period that ends after the wallet last tied.
+ * does not tie. A difference belongs to every period that ends after the transactions last
+ * explained the wallet's balance.
  */
 function closingOf(
   ccy: string,

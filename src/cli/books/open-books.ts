@@ -53,17 +53,17 @@ export interface BooksWanted {
   /** The time zone that defines the calendar days. */
   readonly zone: string;
   /**
-   * The period of the books. svcpay looks up the settlement time of rows near the ends of the
-   * period.
+   * The period of the books. svcpay looks up the settlement times of the transactions near the
+   * start and the end of the period.
    */
   readonly period: Span;
-  /** Openings that apply to this run only. */
+  /** The opening balances that apply to this run only. */
   readonly openings?: readonly Movement[];
   readonly ledger?: LedgerText | undefined;
   readonly onPage?: (page: readonly ListedTransaction[]) => void | Promise<void>;
 }
 
-/** Reads the books, passes them to `use`, then deletes the sorted copy of the transactions. */
+/** Reads the books, passes the books to `use`, then deletes the sorted copy of the transactions. */
 export async function withBooks<T>(
   { zone, period, openings = [], ledger, onPage }: BooksWanted,
   use: (books: Books) => Promise<T>,
@@ -108,7 +108,8 @@ export async function withBooks<T>(
 }
 
 /**
- * Shows a progress line. Returns a function that adds to the number of transactions on that line.
+ * Shows a progress line with the number of transactions. Returns a function that increases this
+ * number.
  */
 export function showProgress(what: string, { live, terminal }: Context): (more: number) => void {
   let count = 0;
@@ -131,8 +132,8 @@ async function knownHere(context: Context): Promise<readonly Candidate[]> {
 }
 
 /**
- * Returns the time of a settlement, from the webhook inbox or from the rates that svcpay stored at
- * the settlement.
+ * Returns the time at which a transaction settled, according to the webhook inbox or to the
+ * exchange rates that svcpay stored at the settlement.
  */
 async function settledHere(txnId: string, context: Context): Promise<number | undefined> {
   const events = await eventsOf(txnId, context);
@@ -143,7 +144,8 @@ async function settledHere(txnId: string, context: Context): Promise<number | un
 }
 
 /**
- * Records which wallets tied. The statement stays correct even if svcpay cannot write this record.
+ * Records the wallets whose balances the transactions explain. A failure to write this record does
+ * not affect the statement.
  */
 async function keepTies(
   { at, tied }: Books,

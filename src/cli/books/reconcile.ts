@@ -1,6 +1,6 @@
 // Compares the service's list with the journal, the inbox and batch results, and lists the
-// differences. With --import, svcpay adds payments that are missing from a journal restored from a
-// backup.
+// differences. With --import, `reconcile` adds the payments that are missing from a journal
+// restored from a backup.
 import Big from 'big.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, money } from '../../formats/amount.js';
@@ -66,8 +66,8 @@ export const reconcile = defineCommand({
 });
 
 /**
- * The comparison reads the service's list from an hour before the period, because svcpay can submit
- * a quote up to an hour after its creation.
+ * `reconcile` reads the service's list from an hour before the period, because svcpay can submit a
+ * quote up to an hour after its creation.
  */
 const overlapMs = 3_600_000;
 
@@ -123,13 +123,13 @@ async function* following(
 
 interface Totals {
   readonly differences: readonly FoundDifference[];
-  /** The last line of the output. */
+  /** The last line that `reconcile` prints. */
   readonly text: string;
 }
 
 /**
- * Stores the service's list for the comparison. Computes the totals of the wallets if the list is
- * complete.
+ * Stores the service's list for the comparison with the journal. Returns the totals of the wallets
+ * if the list covers the whole history.
  */
 async function putAll(
   since: number,
@@ -186,8 +186,8 @@ function totalsOf({ openings, differences: differing, tied }: Books): Totals {
 }
 
 /**
- * Re-reads attempts in an error or with an unknown outcome, and records the reported states.
- * Returns the attempts of any age that a person must resolve.
+ * Re-reads the attempts in `error` or with an unknown outcome, and records the reported states.
+ * Returns all attempts, regardless of their age, that a person must resolve.
  */
 async function readUnanswered(context: Context): Promise<FoundDifference[]> {
   const { client, scope, journal } = await context.account();

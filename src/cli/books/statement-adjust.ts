@@ -8,7 +8,7 @@ import { defineCommand } from '../define.js';
 import { text, word } from '../values.js';
 import { date } from './open-books.js';
 
-/** Reads an amount. A minus sign means that money left the wallet. */
+/** Reads the amount of an adjustment. A minus sign means that money left the wallet. */
 function parseSigned(given: string): Money {
   if (!given.startsWith('-')) return parseAmount(given);
   const { ccy, value } = parseAmount(given.slice(1));
@@ -63,7 +63,7 @@ export const statementAdjust = defineCommand({
   },
 });
 
-/** Formats a date. Throws Failure `usage` for a month without a day. */
+/** Formats a date as text. Throws Failure `usage` for a month without a day. */
 function dayText({ year, month, day }: CalendarDate): string {
   if (day === undefined) throw new Failure('usage', '--on must be a day such as 2026-11-14.');
   return [year, month, day].map((part) => String(part).padStart(2, '0')).join('-');

@@ -82,7 +82,7 @@ interface Month {
   readonly name: string;
   readonly zone: string;
   readonly period: Span;
-  /** The reason for a correction. */
+  /** The person's reason for a correction. */
   readonly note: string | undefined;
   readonly folder: string | undefined;
 }
@@ -97,8 +97,8 @@ function nameOf({ year, month, day }: CalendarDate): string {
 }
 
 /**
- * Throws Failure `usage` for a gap between closed months, a month before the first close, or a
- * different time zone.
+ * Throws Failure `usage` if the close would leave a gap after the last closed month, if the month
+ * is before the first closed month, or if the time zone differs from the closed months.
  */
 function checkNext(name: string, zone: string, closes: readonly Close[]): void {
   const [first, last] = [closes[0], closes.at(-1)];
@@ -174,7 +174,7 @@ function checkContinues(
   );
 }
 
-/** Compares the month with its closed files, and writes a correction. */
+/** Compares a closed month with its files, and writes the changes as a correction. */
 async function closeAgain(
   books: Books,
   month: Month,
@@ -219,7 +219,10 @@ const shown = ({ before, after, ...change }: Change) => ({
   after: after && Object.values(after).join(','),
 });
 
-/** Returns the failure that blocks the close, without a check that the month is over. */
+/**
+ * Returns the failure that blocks the close of a month, but does not check whether the month is
+ * over.
+ */
 function blockedBy(books: Books, { name, zone, period }: Month, context: Context) {
   const differs = notTied(books.currencies, books, zone, context);
   if (differs !== undefined) return differs;
@@ -240,8 +243,8 @@ const inFlightIn = ({ currencies, candidates }: Books, { first, end }: Span): Ca
     .filter(({ reason, at }) => reason === 'in flight' && at >= first && at < end);
 
 /**
- * Prints a draft of a month that is not over: the present balances, and the reasons that would
- * block the close.
+ * Prints a draft of a month that is not over: the present balances, and the reason that would block
+ * the close of the month.
  */
 function notOver(books: Books, month: Month, context: Context): Failure {
   const { name, period } = month;
@@ -263,7 +266,9 @@ function notOver(books: Books, month: Month, context: Context): Failure {
 const walletsIn = (books: Books, { end }: Span): string[] =>
   books.currencies.filter((ccy) => [...firstOf(books.movements(ccy))].some(({ at }) => at < end));
 
-/** Returns the rows of the month without the names that the journal would add. */
+/**
+ * Returns the rows of the month without the names of recipients, which only the journal contains.
+ */
 async function rowsOf(
   books: Books,
   { period, zone }: Month,
@@ -290,8 +295,9 @@ function* firstOf<T>(all: Iterable<T>): Generator<T, void, void> {
 const longestName = 64;
 
 /**
- * Converts a text to a file name. Replaces unsafe characters, because the service chooses the id.
- * Different texts give different file names, because two accounts must not share a file.
+ * Converts an account id to a file name. Replaces unsafe characters, because the service chooses
+ * the account id. Different ids give different file names, because two accounts must not share a
+ * file.
  */
 export function fileNameOf(text: string): string {
   const safe = text.replaceAll(

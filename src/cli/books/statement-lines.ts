@@ -22,13 +22,13 @@ export interface StatementScope {
 
 const rowsAtOnce = 200;
 
-/** Lookups in the data of this home. */
+/** Looks up recipients and stored exchange rates in the data of this home. */
 export interface LookUps {
   readonly parties: (txnIds: readonly string[]) => Promise<RecipientOf>;
   readonly rates: (txnIds: readonly string[]) => Promise<ReadonlyMap<string, KeptRate>>;
 }
 
-/** Opens the optional lookups, which return no data if svcpay cannot read the journal. */
+/** Opens the lookups, which return no data if svcpay cannot read the data of this home. */
 export function lookUpsOf(context: Context): LookUps {
   const opened = context.account().then(async ({ scope }) => {
     return { scope, rates: await context.rates() };
@@ -42,8 +42,8 @@ export function lookUpsOf(context: Context): LookUps {
 }
 
 /**
- * Yields the lines of each wallet. A difference from the service's balance is a separate row after
- * today's closing balance.
+ * Yields the statement lines of each wallet. A difference from the service's balance is a separate
+ * line after today's closing balance.
  */
 export async function* statementLines(
   books: Books,

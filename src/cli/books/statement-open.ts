@@ -32,8 +32,8 @@ export const statementOpen = defineCommand({
 });
 
 /**
- * Records an opening. Returns undefined if the person declined, or if another process has recorded
- * the opening.
+ * Records an opening balance. Returns undefined if the person declined, or if another process has
+ * recorded the opening balance.
  */
 async function record(
   { entry, value, at }: Opening,

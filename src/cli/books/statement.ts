@@ -134,8 +134,8 @@ function showTied(
 }
 
 /**
- * Reads the openings that apply to one statement. Throws Failure `usage` for an opening without a
- * day.
+ * Reads the opening balances that apply to one statement. Throws Failure `usage` if opening
+ * balances are given without a day.
  */
 function openingsOf(
   amounts: readonly Money[],
@@ -153,7 +153,7 @@ function openingsOf(
   );
 }
 
-/** Throws Failure `usage` if the format does not support the chosen wallet. */
+/** Throws Failure `usage` if the output format does not support the chosen wallet. */
 function checkWallet(
   format: (typeof ownFormats)[number] | undefined,
   wallet: string | undefined,
@@ -179,8 +179,9 @@ const bankAccount = async (ccy: string, { account, settings }: Context) => ({
 });
 
 /**
- * Returns a failure that names each unexplained amount and the command that records it, or
- * undefined if the wallets tie. Prints transactions that could explain a difference.
+ * Returns a failure with each unexplained amount and the command that records an amount, or
+ * undefined if the transactions explain the balances. Prints the transactions that could explain a
+ * difference.
  */
 export function notTied(
   wallets: readonly string[],

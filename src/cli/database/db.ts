@@ -83,7 +83,7 @@ export const dbUpgrade = defineCommand({
   },
 });
 
-/** Announces which work pauses during an upgrade of the tables. */
+/** Returns a notice that names the work that pauses during an upgrade of the tables. */
 function upgradeNotice({ name }: TableGroup, version: number): string {
   const stops =
     name === 'journal'
@@ -172,8 +172,8 @@ async function moveFromDatabase(
 }
 
 /**
- * Returns one of the two databases of a move, and its id. Throws Failure `usage` for a database
- * that lacks payments.
+ * Checks one of the two databases of a move, and returns the database with its id. Throws Failure
+ * `usage` for a restored database that lacks payments.
  */
 async function sideOf(database: Postgres): Promise<{ database: Postgres; id: string }> {
   const { checkTables } = await import('../../store/database/postgres-schema.js');

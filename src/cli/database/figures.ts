@@ -10,8 +10,8 @@ import type { Context } from '../context.js';
 export type OpenDatabase = NonNullable<Awaited<ReturnType<Context['database']>>>;
 
 /**
- * Adds the numbers of unfinished payments and undelivered events. Skips tables of another version,
- * and creates no tables.
+ * Adds the numbers of unfinished payments and undelivered events to the description. Skips tables
+ * of another version, and creates no tables.
  */
 export const withFigures = (
   rows: readonly DatabaseRow[],

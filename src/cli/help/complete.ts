@@ -9,7 +9,7 @@ export interface Candidate {
 
 export type SuggestionsOf = (kind: Suggested) => readonly Candidate[];
 
-/** The candidates for a completion. `files` means that the shell completes file names. */
+/** The candidates for a completion, or `files` if the shell should complete file names. */
 export type Completion = 'files' | readonly Candidate[];
 
 /**
@@ -46,7 +46,7 @@ interface CursorContext {
   readonly given: readonly string[];
   /** The option whose value is being completed. */
   readonly pending: Flag | undefined;
-  /** Whether `--` occurred, after which a word is not an option. */
+  /** Whether `--` precedes the completed word, which then is not an option. */
   readonly isOver: boolean;
 }
 

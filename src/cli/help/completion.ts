@@ -1,5 +1,5 @@
-// Prints a shell's completion script. The script passes the words to `svcpay __complete` and shows
-// each line of the result.
+// Prints the completion script of a shell. The completion script passes the typed words to `svcpay
+// __complete` and offers each line of the result.
 import { defineCommand } from '../define.js';
 import { choice } from '../values.js';
 
@@ -22,7 +22,7 @@ export const completion = defineCommand({
   run: async ({ shell }, { out }) => out.text(completionScript(shell).trimEnd()),
 });
 
-// bash splits words at = and :, and replaces only the last piece of a word.
+// bash splits a word at = and :, and completion replaces only the last piece of the word.
 const bash = String.raw`# bash completion for svcpay
 _svcpay() {
   local value about

@@ -45,7 +45,10 @@ export interface Page extends NamedEntry {
   readonly examples: CommandDefinition['examples'];
 }
 
-/** Loads every visible command. The first page describes the program and the global options. */
+/**
+ * Returns a page for every visible command. The first page describes the program and the global
+ * options.
+ */
 export async function pagesOf(branch: Branch, path: readonly string[] = []): Promise<Page[]> {
   const command = await branch.load?.();
   const shown = (branch.branches ?? []).filter((each) => each.hidden !== true);

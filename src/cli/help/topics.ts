@@ -5,7 +5,7 @@ import { exitCodes } from '../../formats/failure.js';
 export interface Topic {
   readonly name: string;
   readonly summary: string;
-  /** The parts of a topic: paragraphs, and lists of terms. */
+  /** The parts of a help topic: paragraphs, and lists of terms. */
   readonly parts: readonly (string | readonly Term[])[];
 }
 

@@ -1,4 +1,4 @@
-// Shows the history as a menu. Each row opens as a receipt.
+// Shows the history as a menu in which each row opens as a receipt.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { back, type Back, type Choice } from '../../terminal/ask/ask.js';
@@ -33,7 +33,10 @@ const besideRows = 6;
 
 type Chosen = { readonly open: string } | { readonly page: number };
 
-/** Shows the menu. If the person goes back, resolves with the exit code of the last receipt. */
+/**
+ * Shows the menu. When the person goes back from the menu, resolves with the exit code of the last
+ * receipt.
+ */
 export async function browse(context: Context): Promise<number> {
   const { argv, runLine, signal } = context;
   let code = 0;
@@ -154,7 +157,8 @@ async function rowChoices(
   return rows.map((txn, i) => ({
     value: { open: txn.txnId },
     name: lines[i] ?? txn.txnId,
-    // The description contains the columns that a narrow window omits, so that a search finds them.
+    // The description of a choice contains the columns that a narrow window omits, so that a search
+    // finds the text of the omitted columns.
     description: [lineKind(txn), createdText(txn), txn.txnId].join(' · '),
   }));
 }
@@ -164,7 +168,7 @@ const createdText = ({ createdAt }: ListedTransaction): string =>
 
 /**
  * Returns the order of a payment of this home, or undefined if this home does not know the payment
- * or cannot repeat it.
+ * or cannot repeat the payment.
  */
 async function orderAgain(txnId: string, context: Context): Promise<Order | undefined> {
   if (context.settings.accountId !== undefined) return undefined;

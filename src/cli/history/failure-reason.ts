@@ -31,8 +31,8 @@ const hasFailed = ({ txnState }: ListedTransaction): boolean =>
   isFinal(txnState) && txnState !== 'completed';
 
 /**
- * Adds the reason to the failure of a payment. If svcpay cannot read the reason, the failure stays
- * unchanged.
+ * Adds the reason to the failure of a payment, or returns the failure unchanged if svcpay cannot
+ * read the reason.
  */
 export async function withReason(error: unknown, context: Context): Promise<unknown> {
   if (!(error instanceof Failure) || error.kind !== 'payment-failed' || error.txnId === undefined)

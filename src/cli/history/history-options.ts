@@ -18,7 +18,7 @@ export const instant = () => word('TIME', parseInstant).optional();
 
 const knownMethods = [...methodNames, 'mobile'];
 
-/** The names of methods on screens, for methods that the service calls by another name. */
+/** The names that screens show for methods, if the service uses a different name. */
 const methodWords: Readonly<Record<string, string>> = {
   wallet: 'servicepay',
   ethereum: 'eth',
@@ -61,7 +61,7 @@ const methods = () =>
     .offering(shownMethods)
     .repeated();
 
-/** The names of states in lists, for states that the service calls by another name. */
+/** The names that lists show for states, if the service uses a different name. */
 const stateWords: Readonly<Record<string, string>> = {
   waiting: 'srcintent',
   confirmed: 'srccreated',
@@ -76,8 +76,8 @@ const stateNames = [...Object.keys(stateWords), ...knownStates];
 const shownStates = ['quoted', ...Object.keys(stateWords), 'failed', 'expired', 'error'];
 
 /**
- * Accepts a state. Services define further states, so svcpay accepts any word except a misspelling
- * of a known state.
+ * A value for a state. Services define further states, so svcpay accepts any word as a state,
+ * except a misspelling of a known state.
  */
 const states = () =>
   word(
@@ -113,8 +113,9 @@ export const historyOptions = {
 type HistoryFlags = ValuesOf<typeof historyOptions>;
 
 /**
- * Builds the service's filter. Without a period, the filter covers the whole history, because the
- * service's default is a week. Throws Failure `usage` for contradictory periods.
+ * Builds the filter of a list request. If no period is given, the filter names the whole history,
+ * because the service would otherwise list only a week. Throws Failure `usage` for contradictory
+ * periods.
  */
 export async function historyFilter(
   flags: HistoryFlags,
@@ -166,13 +167,13 @@ export const beginningOf = async (
 const startOf = (since: Instant | undefined, now: number): number =>
   since === undefined ? 0 : 'ago' in since ? now - since.ago : since.first;
 
-/** Returns the service's time, from the Date header of a response. */
+/** Returns the time of the service's clock, from the Date header of a response. */
 async function timeOf(service: ServiceClient): Promise<number> {
   await service.transactions({ limit: 1 });
   return service.serviceNow();
 }
 
-/** Explains a refusal if svcpay does not recognize a requested state. */
+/** Replaces the service's refusal of an unrecognized state with an explanation. */
 export function withStates(error: unknown, { state }: Pick<HistoryFlags, 'state'>): never {
   const unknown = state.find((each) => !knownStates.includes(each));
   if (!(error instanceof Failure) || error.kind !== 'refused' || unknown === undefined) throw error;

@@ -10,8 +10,8 @@ import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
 /**
- * Returns the payments that have a transaction, newest first. Returns no payments if svcpay cannot
- * read the journal.
+ * Returns the payments of the journal that have a transaction, newest first, or no payments if
+ * svcpay cannot read the journal.
  */
 export async function offlineList(atMost: number, context: Context): Promise<readonly Payment[]> {
   try {
@@ -66,7 +66,8 @@ function sideOf(
 }
 
 /**
- * Returns a text such as `last checked 2026-11-21 14:02:11`, with the oldest time of the payments.
+ * Returns a text such as `last checked 2026-11-21 14:02:11`, with the oldest check of the given
+ * payments.
  */
 export function lastCheckedText(payments: readonly Payment[]): string {
   const open = payments.filter(isUnfinished);

@@ -27,8 +27,8 @@ export async function openPayments(context: Context): Promise<readonly Payment[]
 }
 
 /**
- * An open payment and its current transaction. The transaction is undefined if the payment has none
- * or if svcpay could not read the transaction.
+ * An open payment and its current transaction. The transaction is undefined if the payment has no
+ * transaction, or if svcpay could not read the transaction.
  */
 export interface OpenPayment {
   readonly payment: Payment;
@@ -42,7 +42,7 @@ export interface Refreshed {
   readonly ended: readonly Transaction[];
   /** The reason why a read failed, or undefined if all reads succeeded. */
   readonly failure: Failure | undefined;
-  /** The service's time of the refresh, in epoch ms. */
+  /** The time of the refresh by the service's clock, in epoch ms. */
   readonly asOf: number;
 }
 
@@ -100,10 +100,10 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
 
 const hasTransaction = (payment: Payment): boolean => latest(payment).txnId !== null;
 
-/** The number of pages that covers a batch of a thousand rows. */
+/** The largest number of pages that svcpay reads, enough for a batch of a thousand rows. */
 const mostPages = 10;
 
-/** Reads the states from the service's list, newest first, and records them. */
+/** Reads the states of payments from the service's list, newest first, and records the states. */
 export async function readListed(
   submitted: readonly Payment[],
   outcomes: Map<string, ListedTransaction | Failure>,
@@ -134,7 +134,8 @@ export async function readListed(
 
 /**
  * Whether a payment has ended. The outcome of a submitted payment that expired or was cancelled is
- * unknown, so the payment has not ended. A payment in `error` ends when a person resolves it.
+ * unknown, so the payment has not ended. A payment in `error` ends when a person resolves the
+ * payment.
  */
 const isOver = ({ payment, txn }: OpenPayment): boolean =>
   txn !== undefined &&
@@ -181,8 +182,8 @@ export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): Pen
 }
 
 /**
- * Returns a text such as `as of 14:02:11`. If the service did not answer for all payments, the text
- * contains the time of the last check.
+ * Returns a text such as `as of 14:02:11`. If svcpay could not read some payments, the text
+ * contains the time of their last check instead.
  */
 export function asOfText({ open, failure, asOf }: Refreshed): string {
   if (failure === undefined) return `as of ${clockTime(asOf)}`;

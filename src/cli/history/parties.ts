@@ -6,7 +6,7 @@ import { shortened, type RecipientOf } from '../../terminal/views/transaction-vi
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
-/** Returns a function that finds the recipient of each send among these transactions. */
+/** Returns a function that finds the recipients of the sends among the given transactions. */
 export const recipientsOf = (
   transactions: readonly ListedTransaction[],
   context: Context,

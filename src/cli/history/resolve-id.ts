@@ -11,7 +11,10 @@ import { listedUnder } from '../../wallet/payment/find.js';
 import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
 
-/** Stores the ids of shown transactions, so that a person can shorten and complete the ids. */
+/**
+ * Stores the ids of shown transactions, so that a person can type the beginning of an id and
+ * complete an id.
+ */
 export async function rememberIds(
   shown: readonly ListedTransaction[],
   context: Context,
@@ -25,7 +28,7 @@ export async function rememberIds(
 /**
  * Resolves a name to a transaction id. svcpay looks the name up as an id, then among the service's
  * references, then as the beginning of an id in the service's list. Throws Failure `usage` for a
- * beginning that several ids share, and `not-found` for an unknown name.
+ * beginning that several ids share, and `not-found` for a name without a transaction.
  */
 export async function resolveId(name: string, context: Context): Promise<string> {
   const local = await resolveLocally(name, context);
@@ -50,8 +53,8 @@ export async function resolveId(name: string, context: Context): Promise<string>
 const isThere = (): boolean => true;
 
 /**
- * Whether a failure means that the service does not have the id. Some services refuse a malformed
- * id instead of reporting it as not found.
+ * Returns false if the failure means that the service has no transaction with the id, and rethrows
+ * any other failure. Some services refuse a malformed id instead of reporting the id as not found.
  */
 function notThere(error: unknown): boolean {
   if (error instanceof Failure && (error.kind === 'not-found' || error.kind === 'refused'))
@@ -64,11 +67,12 @@ function notThere(error: unknown): boolean {
  * svcpay has shown.
  */
 export async function resolveLocally(name: string, context: Context): Promise<string | undefined> {
-  // The payments of the journal belong to the account of the API key, not to the account in
+  // The payments of the journal belong to the account of the API key, not to the subaccount in
   // `--account`.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
   const { scope, ...account } = await context.account();
-  // svcpay can resolve a complete id without a journal.
+  // A failure to open the journal does not matter, because svcpay can resolve a complete id without
+  // the journal.
   const journal = await account.journal().catch(() => undefined);
   const payment = journal && (await paymentNamed(name, scope, journal));
   if (payment?.attempts.some(({ txnId }) => txnId === name) === true) return name;
@@ -84,8 +88,8 @@ export async function resolveLocally(name: string, context: Context): Promise<st
 const mostNamed = 5;
 
 /**
- * Returns the only id with this beginning. Throws Failure `usage` if several ids have this
- * beginning.
+ * Returns the only id with the given beginning, or undefined if no id matches. Throws Failure
+ * `usage` if several ids match.
  */
 function onlyOne(name: string, among: readonly string[]): string | undefined {
   const ids = [

@@ -7,8 +7,8 @@ import type { Context } from '../context.js';
 import { recipientsOf } from './parties.js';
 
 /**
- * Returns a function that tests whether a transaction contains every word. Letter case and accents
- * do not matter.
+ * Returns a function that tests whether a transaction contains every word. The test ignores letter
+ * case and accents.
  */
 export function matcher(
   text: string,
@@ -23,8 +23,8 @@ export function matcher(
 }
 
 /**
- * Whether a text contains a word. Many ids contain a short word such as `ada` by chance, so the
- * word must be at the beginning of an id.
+ * Whether a text contains a word. In an id, only the beginning counts, because many ids contain a
+ * short word such as `ada` by chance.
  */
 const hasWord = (text: string, word: string): boolean =>
   isCode(text) && word.length < leastPart ? text.startsWith(word) : text.includes(word);
@@ -44,8 +44,8 @@ const textsOf = (txn: ListedTransaction, recipientOf: RecipientOf): string[] =>
   ].filter((value) => typeof value === 'string');
 
 /**
- * Yields the matching transactions in the order of the service's list. A live line shows the
- * progress.
+ * Yields the matching transactions in the order of the service's list, and shows the progress of
+ * the search on the live line.
  */
 export async function* searched(
   pages: AsyncIterable<readonly ListedTransaction[]>,

@@ -19,7 +19,7 @@ import { resolveId } from './resolve-id.js';
 
 /**
  * Reads the named transaction, and records its state. If the service does not answer, throws
- * Failure `temporary` with the last known state.
+ * Failure `temporary` with the last known state of the transaction.
  * @param submitted the kind of failure for a payment that svcpay has submitted, because its outcome
  * is unknown
  */
@@ -39,7 +39,7 @@ export async function readDetails(
   }
 }
 
-/** Records the state in the journal, if the payment belongs to this home. */
+/** Records the state of a transaction in the journal if the payment belongs to this home. */
 export async function recordState(txn: Transaction, context: Context): Promise<void> {
   if (isQuoted(txn.txnState)) return;
   const payment = await paymentOf(txn.txnId, context).catch(() => undefined);
@@ -60,8 +60,8 @@ export async function unresolvedFailure(
 }
 
 /**
- * Shows the last known state of a payment of this home, and when svcpay read that state. Returns
- * the failure with the last known state in its message.
+ * Shows the last known state of a payment of this home, and when svcpay read that state. Returns a
+ * failure whose message contains the last known state.
  */
 async function lastSeen(
   txnId: string,
@@ -88,7 +88,7 @@ async function lastSeen(
   });
 }
 
-/** Returns the times of the state changes, from the journal and the webhook inbox. */
+/** Returns the times of a transaction's state changes, from the journal and the webhook inbox. */
 export async function stateTimes(
   txnId: string,
   context: Context,

@@ -67,7 +67,8 @@ export const txExport = defineCommand({
     const leftOut = ({ txnState }: ListedTransaction): void =>
       void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
     const listed = service.eachTransactionPage(filter);
-    // JSONL needs only the service's list. All formats except JSONL need the fees too.
+    // All formats except JSONL require the fees of each transaction in addition to the service's
+    // list.
     const history =
       format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
     const lines = (pages: Pages): AsyncIterable<string> =>
@@ -96,8 +97,8 @@ export const txExport = defineCommand({
 const cellFormats: ReadonlySet<string> = new Set(['csv', ...accountingFormats]);
 
 /**
- * Returns the wallet of the export. Throws Failure `usage` if the format does not support the
- * wallet.
+ * Returns the wallet of the export. Throws Failure `usage` if the export format does not support
+ * the wallet.
  */
 function walletOf(format: (typeof exportFormats)[number], wallet: string | undefined): string {
   const isOfOne = format === 'xero' || format === 'quickbooks';

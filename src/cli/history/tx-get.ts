@@ -1,5 +1,5 @@
-// Shows a transaction as a receipt, and an open request with its QR code. Specification: endpoint
-// 9.
+// Shows a transaction as a receipt, and an open payment request with its QR code. Specification:
+// endpoint 9.
 import type { Transaction } from '../../api/types.js';
 import { moneyFromWire } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
@@ -94,8 +94,8 @@ export const txGet = defineCommand({
 });
 
 /**
- * Checks and shows an open request like a new request. If the check fails, svcpay reports the
- * problem and does not show the request.
+ * Checks and shows an open payment request like a new payment request. If the check fails, svcpay
+ * reports the problem and does not show the payment request.
  */
 function openRequest(
   txn: Transaction,

@@ -118,7 +118,8 @@ async function throughPager(
     Object.entries(env).filter(([name]) => !name.startsWith('SVCPAY_')),
   );
   const pager = openPager(command, stdout, own);
-  // The pager handles Ctrl-C. A live line next to the pager's rows would corrupt the screen.
+  // While the pager runs, the pager handles Ctrl-C, and svcpay shows no live line, because a live
+  // line would corrupt the pager's screen.
   const releaseSignals = takeSignals(() => undefined);
   const plain: OutputStream = Object.assign(Object.create(stderr, { isTTY: { value: false } }), {
     write: (text: string) => stderr.write(text),
@@ -169,8 +170,8 @@ async function showFound(
 }
 
 /**
- * Whether a transaction is an unconfirmed quote that has expired. Services may still report an
- * expired quote as a quote.
+ * Whether a transaction is an unconfirmed quote that has expired. A service may still report an
+ * expired quote in the state `quoted`.
  */
 export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: number): boolean =>
   sourceReq.method === 'servicepay' &&
@@ -178,7 +179,10 @@ export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: 
     (isQuoted(txnState) && typeof sourceReq.expiresAt === 'number' && sourceReq.expiresAt < now));
 
 const usualPage = 20;
-/** The number of lines besides the rows: heading, titles, footer and the next prompt. */
+/**
+ * The number of lines that the window needs in addition to the rows: heading, titles, footer and
+ * the next prompt.
+ */
 const besideRows = 4;
 
 /** The number of rows on a page, at most as many as the window can show. */
@@ -212,12 +216,12 @@ async function readPage(
 }
 
 /**
- * A page for a screen, without hidden rows. svcpay fills the page with rows from the service's next
- * pages.
+ * A page for a screen, without expired quotes. svcpay fills the page with rows from the service's
+ * next pages.
  */
 interface ScreenPage extends HistoryPage {
   readonly hidden: number;
-  /** The last page of the service from which this page has rows. */
+  /** The last of the service's pages from which the screen page has rows. */
   readonly last: number;
 }
 
@@ -248,8 +252,8 @@ async function filledPage(
 }
 
 /**
- * Returns whether more pages follow. If the service reports no count, a full page means that more
- * pages may follow.
+ * Returns whether more pages follow the page. If the service reports no total, a full page means
+ * that more pages may follow.
  */
 export function hasMorePages(
   { data, pagination }: TransactionPage,
@@ -274,8 +278,8 @@ const noPage = (page: number, total: number | null, limit: number): string =>
     : `There is no page ${page}. The last page is ${Math.max(Math.ceil(total / limit), 1)}.`;
 
 /**
- * Prints a page for machines. Text output has the newest row last, like a screen. JSON and CSV have
- * the service's order.
+ * Prints a page for machines. In tsv, the newest row is last, as on a screen. JSON and CSV have the
+ * service's order.
  */
 async function printPage(
   found: HistoryPage,
@@ -346,7 +350,7 @@ async function showRows(
   await rememberIds(shown, context, recipientOf);
 }
 
-/** Whether no filter is set. */
+/** Whether the flags set no filter. */
 const isEverything = (flags: object): boolean =>
   Object.values(flags).every(
     (value) => value === undefined || (Array.isArray(value) && value.length === 0),

@@ -1,5 +1,5 @@
-// Records an answer about an error or an unknown outcome that the service's staff gave outside the
-// API.
+// Records the answer of the service's staff, given outside the API, about a payment in `error` or
+// with an unknown outcome.
 import { Failure } from '../../formats/failure.js';
 import type { Attempt, Payment } from '../../store/journal/payment.js';
 import { back } from '../../terminal/ask/ask.js';
@@ -29,7 +29,7 @@ interface Resolved {
   readonly txnState: string | null;
   readonly moved: boolean;
   readonly note: string;
-  /** The time of the answer in epoch ms. */
+  /** The time of the staff's answer in epoch ms. */
   readonly at: number;
 }
 
@@ -72,7 +72,7 @@ export const txResolve = defineCommand({
 
 /**
  * Re-reads the transaction, because the service's report may be more exact than a person's answer.
- * If the read fails, svcpay records only the person's answer.
+ * If svcpay cannot read the transaction, svcpay records only the person's answer.
  */
 async function readAgain(payment: Payment, txnId: string, context: Context): Promise<Payment> {
   const { client, journal } = await context.account();

@@ -80,14 +80,14 @@ async function startNewJournal({ home, now, config, out }: Context): Promise<voi
   );
 }
 
-/** The maximum total wait for all payments, because a cron job must end. */
+/** The maximum total wait for all payments in ms, because a cron job must end. */
 const openWaitMs = 30_000;
 
 async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
   const { out, live } = context;
   const payments = await agreedPayments(context);
-  // The wait has no time limit if svcpay asks a question, because the person decides how long to
-  // take.
+  // If svcpay asks a question, `tx resume` waits without a time limit, because the person decides
+  // how long an answer takes.
   const atMostMs = payments.every(mayHavePaid) ? waiting : 'forever';
   const { end, over } = deadline(atMostMs, context);
   try {
@@ -102,7 +102,8 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
     live.stop();
     const { journal } = await context.account();
     const { read } = await journal();
-    // Re-reads the payments, because they may have changed since svcpay listed them.
+    // Re-reads the payments, because the payments may have changed since svcpay listed the
+    // payments.
     const latestRead = await Promise.all(
       resumed.map(({ payment }) => read(payment.id).catch(() => undefined)),
     );
@@ -119,8 +120,8 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
 }
 
 /**
- * Aborts requests when the wait ends, because the service can leave each request unanswered for
- * half a minute.
+ * Aborts the running requests when the wait ends, because the service can leave a request
+ * unanswered for half a minute.
  */
 function deadline(waiting: Wait, { sleep, signal }: Context) {
   const end = new AbortController();
@@ -141,8 +142,8 @@ function deadline(waiting: Wait, { sleep, signal }: Context) {
 }
 
 /**
- * The largest number of payments that svcpay reads singly. A single read returns more fields than
- * the list.
+ * The largest number of payments that svcpay reads one by one, because a single read returns more
+ * fields than the service's list.
  */
 const mostReadSingly = 4;
 
@@ -159,8 +160,8 @@ async function knownFrom(
 ) {
   const listed = new Map<string, ListedTransaction | Failure>();
   const submitted = payments.filter(mayHavePaid);
-  // svcpay reads a payment by id if the list does not show the payment, or if the list is
-  // unavailable.
+  // svcpay reads a payment by id if the service's list does not contain the payment, or if the list
+  // is unavailable.
   if (submitted.length > mostReadSingly) {
     const { client } = await context.account();
     await ifAvailable(readListed(submitted, listed, client.until(end), context));
@@ -194,9 +195,8 @@ function startingAnywhere<T>(items: readonly T[], { random }: Context): readonly
 }
 
 /**
- * Returns the open payments to resume. If svcpay cannot ask a question, it reports and skips each
- * payment that was never submitted, because the earlier run ended before a person approved the
- * cost.
+ * Returns the open payments to resume. If svcpay cannot ask a question, svcpay reports and skips
+ * each payment that was never submitted, because no person has approved the cost.
  */
 async function agreedPayments(context: Context): Promise<readonly Payment[]> {
   const { globals, out, terminal } = context;
@@ -218,7 +218,7 @@ async function depsFor(
   return { ...deps, service: client.until(end), signal: end };
 }
 
-/** Throws Failure before svcpay requests a quote that no person can approve. */
+/** Throws a Failure before svcpay requests a quote that no person can approve. */
 function askForYes(payment: Payment, { ask, globals }: Context): void {
   if (!mayHavePaid(payment) && !globals.yes) ask.demand(['--yes']);
 }

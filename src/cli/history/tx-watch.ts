@@ -69,7 +69,7 @@ export const txWatch = defineCommand({
       live.stop();
       for (const txn of ended) await recordState(txn, context);
       const failure = await unpaid(ended, context);
-      // In a script, stdout stays empty if the exit code reports a failure.
+      // For a script, `tx watch` leaves stdout empty if the exit code reports a failure.
       if (failure !== undefined && !out.forPeople) throw failure;
       await printEnded(ended, service.serviceNow(), context);
       if (failure !== undefined) throw failure;
@@ -83,14 +83,12 @@ export const txWatch = defineCommand({
 const readsApartMs = 1_000;
 
 /**
- * The number of free rows below the lines: one row for the cursor, and one spare row for a
+ * The number of free rows below the watched lines: one row for the cursor, and one spare row for a
  * shrinking window.
  */
 const rowsBelow = 2;
 
-/**
- * Draws a line for each transaction. If the window is too low, only open transactions have lines.
- */
+/** Draws a line for each transaction or, in a low window, only for each open transaction. */
 function watchLines(
   all: readonly Transaction[],
   reached: ReadonlyMap<string, readonly string[]>,
@@ -118,7 +116,7 @@ async function printEnded(
   now: number,
   { out }: Context,
 ): Promise<void> {
-  // With jsonl, svcpay has already printed every change.
+  // In the format jsonl, svcpay has already printed every state change.
   if (out.format === 'jsonl') return;
   const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});
   const [only] = ended;
@@ -128,8 +126,8 @@ async function printEnded(
 }
 
 /**
- * Returns the failure of the command: an unknown outcome first, otherwise the first transaction
- * that did not complete.
+ * Returns the failure of `tx watch`: the failure of a transaction with an unknown outcome or,
+ * without an unknown outcome, of the first transaction that did not complete.
  */
 async function unpaid(
   ended: readonly Transaction[],

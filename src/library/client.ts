@@ -20,8 +20,8 @@ import { checked } from './given.js';
 /** The settings of a {@link WalletClient}. All optional settings have a default. */
 export interface WalletClientOptions {
   /**
-   * The base URL: `https://…`, or `http://` to this machine. A path after the host, such as
-   * `/api/v2`, is ignored.
+   * The base URL: `https://…`, or `http://` to this machine. The client ignores a path after the
+   * host, such as `/api/v2`.
    */
   baseUrl: string;
   /** The API key, which the operator issues at onboarding. */
@@ -29,8 +29,8 @@ export interface WalletClientOptions {
   /** The API secret, which signs the request for a token. The client never sends the secret. */
   apiSecret: string;
   /**
-   * The service name on the wire, such as `acme` for `acmepay` and `acmepayFees`. The default is
-   * `service`, as in the specification.
+   * The service name on the wire, such as `acme` for `acmepay` and `acmepayFees`. The default
+   * service name is `service`, as in the specification.
    */
   maker?: string | undefined;
   /**
@@ -45,11 +45,11 @@ export interface WalletClientOptions {
    */
   maxNetworkRetries?: number | undefined;
   /**
-   * Called with each request and repetition before it is sent, with secrets removed. If `onRequest`
-   * throws, the client does not send the request.
+   * Called before the client sends a request or repeats a request, with a copy of the request
+   * without secrets. If `onRequest` throws, the client does not send the request.
    */
   onRequest?: ((request: HttpRequest) => void | Promise<void>) | undefined;
-  /** Called with each response before svcpay reads the response, with secrets removed. */
+  /** Called before the client reads a response, with a copy of the response without secrets. */
   onResponse?: ((response: HttpResponse, request: HttpRequest) => void | Promise<void>) | undefined;
   /**
    * The transport of the requests. The default transport is the network, through the proxy that the
@@ -61,15 +61,16 @@ export interface WalletClientOptions {
    * the token in memory.
    */
   tokens?: types.TokenStore | undefined;
-  /** A text before svcpay's own name in the user agent, as in `shop/1.0 svcpay/0.1.0`. */
+  /** A text that precedes svcpay's own name in the user agent, as in `shop/1.0 svcpay/0.1.0`. */
   userAgent?: string | undefined;
   /**
-   * A signal that stops requests and pauses, which then reject with kind `interrupted` or with a
-   * `NoAnswer`.
+   * A signal that stops all requests and pauses of the client. A stopped request rejects with kind
+   * `interrupted` or with a `NoAnswer`.
    */
   signal?: AbortSignal | undefined;
   /**
-   * Receives a line per exchange with method, path, status and time, but no header, query or body.
+   * Receives a line for each exchange with the service, with method, path, status and time, but
+   * without headers, query and body.
    */
   log?: ((line: string) => void) | undefined;
 }
@@ -77,13 +78,16 @@ export interface WalletClientOptions {
 /** The options of one call, which replace the options of the client. */
 export interface RequestOptions {
   /**
-   * A signal that stops the request, which then rejects with kind `interrupted` or with a
+   * A signal that stops the request. A stopped request rejects with kind `interrupted` or with a
    * `NoAnswer`.
    */
   signal?: AbortSignal | undefined;
   /** The time limit of the request with its retries, in ms. */
   timeout?: number | undefined;
-  /** The number of retries of a read. */
+  /**
+   * The number of retries if the request is a read and the network or the service fails
+   * temporarily.
+   */
   maxNetworkRetries?: number | undefined;
 }
 
@@ -92,14 +96,14 @@ export interface LastResponse {
   /** The service's id of the request, which the operator of the service can look up. */
   readonly requestId: string | undefined;
   readonly status: number;
-  /** Header names are in lower case. */
+  /** The headers of the response, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A result with the response in a hidden field, which JSON and loops omit. */
+/** A result with the hidden field `lastResponse`, which JSON and loops omit. */
 export type Answered<T> = T & { readonly lastResponse: LastResponse };
 
-/** Every transaction of a list. A loop over the list reads page by page. */
+/** Every transaction of a list, which a loop reads from the service page by page. */
 export interface TransactionList extends AsyncGenerator<types.ListedTransaction, void, void> {
   /** Resolves with the first `limit` transactions as an array. */
   autoPagingToArray(options: { limit: number }): Promise<types.ListedTransaction[]>;
@@ -113,16 +117,20 @@ interface Opened {
 
 let read: (client: WalletClient) => ServiceClient;
 
-/** The client behind a {@link WalletClient}. Throws Failure `usage` for any other value. */
+/**
+ * Returns the service client behind a {@link WalletClient}. Throws Failure `usage` for a value that
+ * is not a {@link WalletClient}.
+ */
 export const serviceOf = (client: WalletClient): ServiceClient => read(client);
 
 /**
  * The service, with one method per endpoint from the specification. The client signs in
  * automatically, and again after its token expires. If the network or the service fails
- * temporarily, the client repeats a read. The client sends a request that changes something only
- * once. Every method rejects with a {@link ServiceError} if the service refuses, with a
- * {@link NoAnswer} if the outcome of the request is unknown, and with another {@link Failure} if a
- * response cannot be read. Amounts are in whole units of the currency, times in epoch ms.
+ * temporarily, the client repeats a read. The client sends a request only once if the request
+ * changes something at the service. Every method rejects with a {@link ServiceError} if the service
+ * refuses, with a {@link NoAnswer} if the outcome of the request is unknown, and with another
+ * {@link Failure} if a response cannot be read. Amounts are in whole units of the currency, and
+ * times are in epoch ms.
  */
 export class WalletClient {
   readonly #opened: Opened;
@@ -142,7 +150,7 @@ export class WalletClient {
   /** @internal */
   constructor(opened: { readonly opened: Opened });
   constructor(given: WalletClientOptions | { readonly opened: Opened }) {
-    // Programs in JavaScript may pass any value.
+    // Checks the options at run time, because a program in JavaScript may pass any value.
     this.#opened = isOpened(given) ? given.opened : open(checked('WalletClient', given));
   }
 
@@ -176,7 +184,9 @@ export class WalletClient {
     return this.#answered(options, (service) => service.wallets());
   }
 
-  /** Reads the record of the account, chosen as in {@link wallets} (endpoint 3). */
+  /**
+   * Reads the record of the account in the options, otherwise of the key's account (endpoint 3).
+   */
   account(options?: RequestOptions): Promise<Answered<types.Account>> {
     return this.#answered(options, (service) => service.account());
   }
@@ -218,7 +228,7 @@ export class WalletClient {
 
   /**
    * Cancels a quote (endpoint 8, response not specified). Rejects with `CancelNotOffered` if the
-   * service has no such operation.
+   * service does not offer cancellation.
    */
   cancelTransaction(txnId: string, options?: RequestOptions): Promise<Answered<types.Transaction>> {
     return this.#answered(options, (service) => service.cancelTransaction(txnId));
@@ -241,8 +251,8 @@ export class WalletClient {
   }
 
   /**
-   * Lists every transaction once, from `filter.page` on. Leaving the loop stops the requests in
-   * flight.
+   * Lists every transaction once, from the page `filter.page` on. If the caller leaves the loop,
+   * the client stops the requests in flight.
    */
   eachTransaction(filter: types.TransactionFilter = {}, options?: RequestOptions): TransactionList {
     const rows = this.#within(options).eachTransaction(filter);
@@ -257,8 +267,8 @@ export class WalletClient {
   }
 
   /**
-   * Lists the same transactions as {@link eachTransaction} in pages, which is faster than single
-   * rows.
+   * Lists the same transactions as {@link eachTransaction}, but in pages, which is faster than one
+   * transaction at a time.
    */
   eachTransactionPage(
     filter: types.TransactionFilter = {},
@@ -269,7 +279,7 @@ export class WalletClient {
 
   /**
    * Replaces the account's webhook (endpoint 11). The callback must be an https URL. If the
-   * response omits the webhook, the client reads the webhook from the list.
+   * response omits the new webhook, the client reads it from the list of webhooks.
    */
   createWebhook(
     webhook: { callback: string; secret: string },
@@ -284,8 +294,8 @@ export class WalletClient {
   }
 
   /**
-   * Changes a webhook (endpoint 13). The specification does not define the response, so read
-   * {@link webhooks} for the result.
+   * Changes a webhook (endpoint 13). The specification does not define the response to a change, so
+   * read {@link webhooks} for the result.
    */
   updateWebhook(
     webhookId: string,
@@ -301,8 +311,8 @@ export class WalletClient {
   }
 
   /**
-   * Lists the banks of a country (ISO alpha-2), followed by its mobile wallets (endpoint 15). The
-   * list is empty if the country has no payout methods.
+   * Lists the banks of a country (ISO alpha-2), followed by its mobile wallets (endpoint 15).
+   * Resolves with an empty list if the country has no payout methods.
    */
   institutions(
     countryCode: string,
@@ -317,8 +327,8 @@ export class WalletClient {
   }
 
   /**
-   * Closes all connections at once. A process can end without this call. A `transport` from the
-   * options stays open.
+   * Closes all connections at once. A process can end without a call of `close`. A `transport` from
+   * the options stays open.
    */
   close(): Promise<void> {
     return this.#opened.close();
@@ -355,7 +365,7 @@ function open(options: WalletClientOptions): Opened {
     log,
     timeout: timeoutMs = 30_000,
   } = options;
-  // A transport that the caller passed in stays open, because the caller closes it.
+  // `close` leaves a transport from the options open, because the caller closes that transport.
   const { transport, close } =
     options.transport === undefined
       ? opening(networkTransport({ env: process.env, timeoutMs }))

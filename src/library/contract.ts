@@ -1,4 +1,4 @@
-// The payments of the library: options, answers and events.
+// The types of the library's payments: options, results and events.
 import type { Transaction, TxnState } from '../api/types.js';
 import type { Money } from '../formats/amount.js';
 import type { Failure } from '../formats/failure.js';
@@ -19,14 +19,14 @@ export interface PaymentsOptions {
    * from the journal can be paid twice.
    */
   journal: Journal;
-  /** The limits on spending. Without limits, spending is unlimited. */
+  /** The limits on spending. By default, spending is unlimited. */
   limits?: Partial<Limits> | undefined;
   /**
    * The network of accepted invoices and addresses. The default network is `mainnet` if the base
    * URL is https, otherwise `any`.
    */
   network?: Network | undefined;
-  /** A signal that stops all calls, like the signal of each call. */
+  /** A signal that stops all calls, as the signal of a call stops that call. */
   signal?: AbortSignal | undefined;
   /** Called with each step of every payment as it happens. */
   on?: ((event: PaymentEvent) => void) | undefined;
@@ -35,13 +35,13 @@ export interface PaymentsOptions {
 /** The options of every call. */
 export interface CallOptions {
   /**
-   * The longest wait for the payment to settle, in ms (default 30 000). `false` stops the wait once
-   * the service has accepted the confirmation.
+   * The longest wait for the payment to settle, in ms (default 30 000). With `false`, the call
+   * stops waiting once the service has accepted the confirmation.
    */
   wait?: number | 'forever' | false | undefined;
   /**
-   * A signal that stops the call. The call rejects with kind `interrupted` before money may have
-   * moved, and with `pending` afterwards.
+   * A signal that stops the call. The stopped call rejects with kind `pending` if money may have
+   * moved, otherwise with kind `interrupted`.
    */
   signal?: AbortSignal | undefined;
   /**
@@ -54,30 +54,30 @@ export interface CallOptions {
 /** The options of every payment. */
 export interface PayOptions extends CallOptions {
   /**
-   * The caller's name for the payment. A reference never pays twice. A call with the reference of
-   * an unfinished payment resumes that payment.
+   * The caller's name for the payment. Calls with the same reference never pay twice. A call with
+   * the reference of an unfinished payment resumes that payment.
    */
   ref?: string | undefined;
   /** A note for the caller, which the recipient does not see. */
   note?: string | undefined;
   /** The highest total fee: a percentage, or an amount in the currency of the wallet that pays. */
   maxFee?: { percent: string } | { amount: string; ccy: string } | undefined;
-  /** The limit on the loss of a conversion against the service's own rates, in percent. */
+  /** The highest loss of a conversion against the service's own rates, in percent. */
   maxRateLoss?: string | undefined;
   /**
-   * Receives the full cost before money moves, and returns true to approve. If `approve` is
-   * missing, the call itself is the approval.
+   * Receives the full cost before money moves, and resolves with true to approve the payment.
+   * Without `approve`, the call itself is the approval.
    */
   approve?: ((approval: Approval) => Promise<Answer>) | undefined;
   /**
    * Whether to pay even if a payment of the same amount to the same destination is submitted and
-   * unfinished. Without `again` and `approve`, svcpay refuses such a payment if it has neither
-   * `ref` nor an invoice.
+   * unfinished. Without `again` and `approve`, svcpay refuses such a second payment if the call has
+   * neither `ref` nor an invoice.
    */
   again?: boolean | undefined;
   /**
-   * Whether to make a further attempt after an attempt that failed or whose outcome is unknown. You
-   * pay twice if the earlier attempt settles after all.
+   * Whether to make a further attempt after an attempt that failed or whose outcome is unknown.
+   * With `retry`, you pay twice if the earlier attempt settles after all.
    */
   retry?: boolean | undefined;
 }
@@ -87,13 +87,19 @@ export interface Send extends PayOptions {
   /** An invoice, an address, an LNURL, a Lightning Address or a `bitcoin:` URI. */
   to: string;
   /**
-   * The amount with its unit, as in `50000sat` or `25usdt`. An invoice has its own amount. If
-   * `from` is `BTC`, svcpay converts an amount such as `10usd` at the current rate.
+   * The amount with its unit, as in `50000sat` or `25usdt`. An invoice needs no `amount`, because
+   * the invoice has its own amount. If `from` is `BTC`, svcpay converts an amount such as `10usd`
+   * at the current rate.
    */
   amount?: string | undefined;
-  /** The amount that leaves the wallet, instead of `amount` (USDT, LNURL). */
+  /**
+   * The amount that leaves the wallet, instead of `amount`, for payments over USDT and to an LNURL.
+   */
   spend?: string | undefined;
-  /** The wallet that pays, such as `USDT`. The default wallet depends on the destination. */
+  /**
+   * The currency of the wallet that pays, such as `USDT`. The default wallet depends on the
+   * destination.
+   */
   from?: string | undefined;
   /** The rail for a `bitcoin:` URI that offers an invoice and an address (default `lightning`). */
   via?: 'lightning' | 'onchain' | undefined;
@@ -104,8 +110,8 @@ export interface Send extends PayOptions {
 /** An exchange between two of the account's own wallets. */
 export interface Swap extends PayOptions {
   /**
-   * The amount, such as `25usdt` or `25`. The unit is optional, because `from` and `to` name the
-   * wallets.
+   * The amount, such as `25usdt` or `25`. The amount needs no unit, because `from` and `to` name
+   * the wallets.
    */
   amount: string;
   from: string;
@@ -159,12 +165,18 @@ export interface Approval {
   quote: Quote;
   transaction: Transaction;
   /**
-   * The spendable amount of the wallet before this quote. Undefined if the balance is uncertain.
+   * The spendable amount of the wallet before this quote, or undefined if the balance is uncertain.
    */
   available: Money | undefined;
-  /** Whether this quote replaces an approved quote that expired, and is worse. */
+  /**
+   * Whether this quote replaces an expired quote that was approved, and is worse than the expired
+   * quote.
+   */
   worse: boolean;
-  /** Unusual costs, in words. A call without `approve` refuses a payment with unusual costs. */
+  /**
+   * The unusual costs of the payment, in words. A call without `approve` refuses a payment with
+   * unusual costs.
+   */
   unusual: readonly string[];
   /**
    * An earlier payment of the same amount to the same destination that was made recently or is
@@ -173,7 +185,7 @@ export interface Approval {
   earlier: PaymentReport | undefined;
 }
 
-/** A step of a payment. From `submitting` on, money may have moved. */
+/** A step of a payment. Money may have moved after the event `submitting`. */
 export type PaymentEvent =
   | { type: 'following' | 'submitting'; payment: PaymentReport }
   | { type: 'found' | 'state' | 'read'; transaction: Transaction }
@@ -195,7 +207,7 @@ export interface PaymentReport {
   updatedAt: number;
 }
 
-/** The outcome of an unfinished payment: its transaction, or the failure. */
+/** The outcome of resuming an unfinished payment: its transaction, or the failure. */
 export interface Resumed {
   ref: string;
   transaction: Transaction | undefined;
@@ -203,21 +215,21 @@ export interface Resumed {
 }
 
 /**
- * Pays at most once, whatever fails meanwhile, with the same checks as the command line. Each call
- * resolves with the transaction in its last known state. A call rejects with Failure
- * `payment-failed` if the payment ended without paying, and with Failure `pending` if its outcome
- * is unknown. After `pending`, `resume` or a repeated call with the same `ref` continues the
- * payment.
+ * Each call pays at most once, even if the network, the service or the process fails, and makes the
+ * same checks as the command line. A call resolves with the transaction in its last known state. A
+ * call rejects with Failure `payment-failed` if the payment ended without paying, and with Failure
+ * `pending` if the outcome of the payment is unknown. To continue a payment after `pending`, call
+ * `resume`, or repeat the call with the same `ref`.
  */
 export interface Payments {
   send(payment: Send): Promise<Transaction>;
   swap(swap: Swap): Promise<Transaction>;
   payout(payout: Payout): Promise<Transaction>;
-  /** Requests money. Resolves with an invoice or an address. Moves no money. */
+  /** Requests money. Resolves with an invoice or an address, without moving money. */
   receive(request: Receive): Promise<Received>;
   /**
    * Finishes or reports every unfinished payment, or the payment with `ref`, e.g. after a crash.
-   * `wait` applies to all payments together.
+   * The limit `wait` applies to all resumed payments together.
    */
   resume(options?: CallOptions & { ref?: string | undefined }): Promise<Resumed[]>;
   /** The unfinished payments of the journal, oldest first. */

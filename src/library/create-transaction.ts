@@ -1,8 +1,11 @@
-// The body of a create request as an integrator writes it: one of a closed set of methods, each
-// with its details.
+// The body of a create request as an integrator writes it. Each side has one of a fixed set of
+// methods, with the details of that method.
 import type * as types from '../api/types.js';
 
-/** The code of a payout, such as `vnd-instant` or `ke-kes-mobile` (specification: payout table). */
+/**
+ * The code of a payout method, such as `vnd-instant` or `ke-kes-mobile` (specification: payout
+ * table).
+ */
 export type PayoutCode = `${string}-${string}`;
 
 /** The account of a payout, in one of the two sets of fields from the specification. */
@@ -14,7 +17,10 @@ export interface PayoutDetails {
   bankAcctNum?: string | undefined;
 }
 
-/** The method and details of one side (specification: reqDetails by method and role). */
+/**
+ * The method and details of one side of a create request (specification: reqDetails by method and
+ * role).
+ */
 export type CreateMethod =
   | { method: 'servicepay'; reqDetails?: Readonly<Record<string, never>> | undefined }
   | { method: 'lightning'; reqDetails?: { paymentRequest?: string | undefined } | undefined }
@@ -28,7 +34,9 @@ export type CreateMethod =
  */
 export type CreateSide = Omit<types.CreateSide, 'method' | 'reqDetails'> & CreateMethod;
 
-/** The body of endpoint 6. The client omits fields that are `undefined`. */
+/**
+ * The body of a create request (endpoint 6). The client does not send fields that are `undefined`.
+ */
 export interface CreateTransaction extends Omit<types.CreateTransaction, 'sourceReq' | 'destReq'> {
   sourceReq: CreateSide;
   destReq: CreateSide;

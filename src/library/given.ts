@@ -97,12 +97,15 @@ const shapes = {
 };
 
 type NamesOf<Name extends keyof typeof shapes> = keyof (typeof shapes)[Name]['entries'];
-/** Lets the compiler refuse options whose names differ from the checked names. */
+/**
+ * Makes the compiler refuse an options type whose names differ from the names that `checked`
+ * accepts.
+ */
 type WithNames<T, Names> = [keyof T, Names] extends [Names, keyof T] ? unknown : never;
 
 /**
- * Returns the options unchanged. Throws Failure `usage` unless the schema `name` accepts the
- * options.
+ * Checks the options against the schema `name`, and returns the options unchanged. Throws Failure
+ * `usage` if the schema does not accept the options.
  */
 export function checked<Name extends keyof typeof shapes, T>(
   name: Name,
@@ -132,12 +135,12 @@ function problem(
   if (type === 'non_empty') return `${option} is empty.`;
   const what = expected === null ? undefined : wanted[expected.replace(/ \| undefined$/, '')];
   if (what === undefined) return `${option}: ${message}.`;
-  // The message omits a text value, because the value may be a secret.
+  // The message does not show a text, because the text may be a secret.
   const given = received.startsWith('"') ? 'a text' : received;
   return `${option} must be ${what}, not ${given}.`;
 }
 
-/** The value that valibot expects, in words. */
+/** The words for each type of value that valibot expects. */
 const wanted: Readonly<Record<string, string>> = {
   string: 'a text',
   number: 'a number',

@@ -1,5 +1,5 @@
-// Payments for an integrator: the payment core of the command line, with a journal that the
-// integrator chooses.
+// Makes payments for an integrator, with the payment core of the command line and a journal that
+// the integrator chooses.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serviceOf } from './client.js';
@@ -57,7 +57,7 @@ import { requestMoney } from '../wallet/receive/request.js';
 
 const usualWaitMs = 30_000;
 
-/** The payments of one account at one service. See docs/library.md. */
+/** Opens the payments of one account at one service. See docs/library.md. */
 export function openPayments(options: PaymentsOptions): Payments {
   const client = serviceOf(checked('openPayments', options).client);
   const { journal, closed } = journalOf(options.journal);
@@ -66,7 +66,8 @@ export function openPayments(options: PaymentsOptions): Payments {
   const accountNamed = async (call: Pick<CallOptions, 'signal'>): Promise<string> =>
     accountOf(begin(call).service);
   /**
-   * Returns the amount in bitcoin of an earlier payment with the reference, otherwise the rates.
+   * Returns the amount in bitcoin of the earlier payment with the same reference, otherwise the
+   * rates to convert the amount.
    */
   const bitcoinFor = async ({ ref, amount, ...call }: Send): Promise<Converted> => {
     const earlier = ref && (await journal.find(await accountNamed(call), ref));
@@ -137,8 +138,8 @@ type Call = Pick<CallOptions, 'signal' | 'on'>;
 type Begin = ReturnType<typeof callsOf>;
 
 /**
- * Returns the dependencies of a call. The requests and pauses of the call stop at its signal, or
- * when the journal is closed.
+ * Returns the dependencies of a call. The requests and pauses of the call stop when the call's
+ * signal fires or the journal is closed.
  */
 const callsOf =
   (client: ServiceClient, options: PaymentsOptions, closed: AbortSignal) =>
@@ -215,7 +216,8 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
   };
 
   const first = <T>(concerned: FindPayments | undefined, work: () => Promise<T>): Promise<T> =>
-    // A closed journal cannot be read, so only the failure from the payment core is left to report.
+    // svcpay cannot read a closed journal, so the call then rejects with the failure from the
+    // payment core.
     journalFirst(
       concerned && (async (open) => (closed.aborted ? [] : concerned(open))),
       async () => journal,
@@ -307,8 +309,8 @@ async function accountOf(service: ServiceClient): Promise<string> {
 }
 
 /**
- * The failure of a payment that a crash stopped before its submission. Only the original call can
- * pay such a payment.
+ * The failure of a payment that a crash stopped before its submission. Only a repetition of the
+ * original call can make that payment.
  */
 const neverAgreed = (ref: string): Failure =>
   new Failure('declined', `Not sent: the payment ${ref} was never submitted.`, {
@@ -344,8 +346,8 @@ const approvalOf = (
 });
 
 /**
- * The refusal of a repeated payment, because no person checks the call. A program that repeats the
- * call after an error would pay twice.
+ * The refusal of a payment that equals an unfinished payment. Without the refusal, a program that
+ * repeats a call after an error would pay twice.
  */
 const sameAgain = ({ payment: { ref, attempts } }: EarlierPayment): Failure =>
   new Failure(

@@ -3,16 +3,17 @@ import { Failure } from '../formats/failure.js';
 import { readPayload, type WebhookEvent } from '../webhooks/events.js';
 import { signatureHeader, signBody, verifyBody } from '../webhooks/sign.js';
 
-/** The bytes of a delivery as received, not parsed and serialized again. */
+/** The body of a delivery exactly as received, and not parsed and serialized again. */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
 /**
  * Returns the event of a genuine delivery. An event only reports a change, and may arrive twice or
- * late. {@link WalletClient.transaction} reads the current state. Throws `Failure` `authentication`
- * for a missing signature, and for a signature of a different body or secret. Throws `Failure`
- * `usage` for a genuine body that is not an event, and for a parsed body, a missing secret or a
- * list of signatures. The message of a `usage` failure names the value to pass instead.
- * @param signature the header {@link webhookSignatureHeader}
+ * late, so read the current state with {@link WalletClient.transaction}. Throws `Failure`
+ * `authentication` for a missing signature, and for a signature of a different body or secret.
+ * Throws `Failure` `usage` for a genuine body that is not an event, and for a parsed body, a
+ * missing secret or a list of signatures. The message of such a failure names the value to pass
+ * instead.
+ * @param signature the value of the header {@link webhookSignatureHeader}
  * @param secret one secret, or several during a change of the secret
  */
 export function readWebhook(
@@ -32,9 +33,9 @@ export function readWebhook(
 
 /**
  * Whether a webhook delivery is genuine. `signature` must be the lower-case hex HMAC-SHA256 of
- * exactly these bytes under the webhook's secret. The comparison takes constant time
- * (specification, section Authentication). A delivery without a signature is not genuine. Throws
- * `Failure` usage like {@link readWebhook}.
+ * exactly the bytes `rawBody` under the webhook's secret. The comparison of the signatures takes
+ * constant time (specification, section Authentication). A delivery without a signature is not
+ * genuine. Throws `Failure` usage for the same wrong arguments as {@link readWebhook}.
  */
 export function verifyWebhook(
   rawBody: RawBody,
@@ -44,7 +45,8 @@ export function verifyWebhook(
   const [body, given] = [bytesOf(rawBody), signatureOf(signature)];
   const secrets = [secret].flat();
   if (secrets.length === 0) checkSecret(undefined);
-  // Checks every secret before the first comparison, so that a missing secret always throws.
+  // Checks every secret before the first comparison, so that a missing secret throws even if an
+  // earlier secret matches.
   return secrets.map(checkSecret).some((each) => verifyBody(body, given, each));
 }
 
@@ -73,7 +75,10 @@ export function parseWebhookEvent(rawBody: RawBody): WebhookEvent {
   return event;
 }
 
-/** Programs in JavaScript may pass any value. */
+/**
+ * Converts the body to bytes, and checks its type, because a program in JavaScript may pass any
+ * value.
+ */
 function bytesOf(body: unknown): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body);
   if (body instanceof Uint8Array) return body;

@@ -1,6 +1,6 @@
 // Delivers events from the backlog to one consumer, each at least once. svcpay delivers the events
-// of one transaction in order, and serves many transactions at once. After its delivery, an event
-// leaves the backlog, or a worker tries the event again later.
+// of one transaction in order, and serves many transactions at once. An event leaves the backlog
+// after its delivery. After a failed delivery, a worker tries the event again later.
 import { setMaxListeners } from 'node:events';
 import { policies } from '../formats/policies.js';
 import { pauseAfter, type Policy } from '../formats/poll.js';
@@ -9,7 +9,7 @@ import { createLease, createQueues, type LeaseOptions, type Queue } from './queu
 
 export type Verdict =
   | { readonly kind: 'delivered' }
-  /** The verdict that the event is undeliverable. The event leaves the backlog. */
+  /** The verdict that the event is undeliverable, so that the event leaves the backlog. */
   | { readonly kind: 'failed'; readonly reason: string }
   /**
    * The verdict that a worker must try the event again, because the consumer is down (`consumer`)
@@ -28,17 +28,20 @@ export interface DispatchOptions extends LeaseOptions {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly every: (ms: number, action: () => void) => () => void;
   readonly onFailed: (event: StoredEvent, reason: string) => void;
-  /** Reports why the consumer is down. The reason is `undefined` once the consumer is up again. */
+  /** Reports the reason why the consumer is down, or `undefined` once the consumer is up again. */
   readonly onTrouble: (reason: string | undefined) => void;
 }
 
 export type Dispatcher = ReturnType<typeof startDispatcher>;
 
-/** The largest number of event ids in memory. The ids of other events stay on disk. */
+/**
+ * The largest number of event ids that the dispatcher keeps in memory. All other event ids of the
+ * backlog stay on disk.
+ */
 const mostHeld = 20_000;
 /**
  * The number of delivered events that svcpay removes from the backlog together. After `settleMs`,
- * svcpay also removes a smaller group.
+ * svcpay removes the delivered events even if they are fewer.
  */
 const settledAtOnce = 200;
 const settleMs = 50;
@@ -46,8 +49,8 @@ const settleMs = 50;
 const checkEveryMs = 1_000;
 const extendEveryMs = eventLeaseMs / 4;
 /**
- * The longest time that a consumer may take to answer. A dispatcher that stops waits equally long
- * for deliveries in flight.
+ * The longest time that a consumer may take to answer. When a dispatcher stops, it waits for
+ * deliveries in flight for at most this time.
  */
 export const longestAnswerMs = 15_000;
 
@@ -56,12 +59,11 @@ export function startDispatcher(options: DispatchOptions) {
   const queues = createQueues();
   const lease = createLease(options, queues);
   const changes = createBell();
-  /** Aborted when the dispatcher stops, so that no new delivery starts. */
+  /** The dispatcher aborts `stopping` when it stops, so that no new delivery starts. */
   const stopping = new AbortController();
-  /** Aborted to end the deliveries in flight. */
+  /** The dispatcher aborts `cutOff` to end the deliveries in flight. */
   const cutOff = new AbortController();
-  // Allows any number of listeners, because every pause and every delivery listens to one of the
-  // signals.
+  // Every pause and every delivery listens to a signal, so Node must not warn of many listeners.
   setMaxListeners(0, stopping.signal, cutOff.signal);
   const shared = { ...options, queues, lease, changes, stopping: stopping.signal };
   const supply = createSupply(shared);
@@ -79,7 +81,7 @@ export function startDispatcher(options: DispatchOptions) {
     }
   }
 
-  /** The next queue with a deliverable event, or undefined once the dispatcher stops. */
+  /** Resolves with the next deliverable queue, or with undefined once the dispatcher stops. */
   async function take(): Promise<Queue | undefined> {
     while (!stopping.signal.aborted) {
       // While the consumer is down, the dispatcher makes only one delivery at a time to probe the
@@ -116,13 +118,13 @@ export function startDispatcher(options: DispatchOptions) {
     checkForEvents,
     /**
      * Stops the dispatcher: starts no new delivery, waits up to `longestAnswerMs` for deliveries in
-     * flight, and records their outcome. All other events stay in the backlog.
+     * flight, and records their outcome. All undelivered events stay in the backlog.
      */
     async stop(): Promise<void> {
       stopping.abort();
       stopChecking();
       changes.ring();
-      // The lease outlasts deliveries in flight, so that no other worker takes their events.
+      // The lease outlasts the deliveries in flight, so that no other worker takes their events.
       await endWithin(longestAnswerMs, [...workers, supply.leasing()], cutOff, options);
       stopExtending();
       await settler.flush();
@@ -131,7 +133,7 @@ export function startDispatcher(options: DispatchOptions) {
   };
 }
 
-/** Waits for deliveries in flight, and aborts them after this time. */
+/** Waits for deliveries in flight, and aborts them after a time limit. */
 async function endWithin(
   ms: number,
   work: readonly (Promise<void> | undefined)[],
@@ -195,8 +197,8 @@ interface OutcomeOptions extends Pick<DispatchOptions, 'random' | 'sleep' | 'onF
 }
 
 /**
- * Records the outcome of a delivery: the event leaves the backlog, or a worker tries the event
- * again later.
+ * Records the outcome of a delivery: either the event leaves the backlog, or a worker tries the
+ * event again later.
  */
 function createOutcomes(options: OutcomeOptions) {
   const { queues, trouble, settler, changes } = options;
@@ -242,7 +244,7 @@ function createOutcomes(options: OutcomeOptions) {
 
 type Bell = ReturnType<typeof createBell>;
 
-/** A bell that wakes all workers that wait for a change. */
+/** Creates a bell, which wakes all workers that wait for a change. */
 function createBell() {
   let waiting: (() => void)[] = [];
   return {
@@ -281,8 +283,8 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
     exists: (): boolean => failures > 0,
     isPausing: (): boolean => elapsed() < pausedUntil,
     /**
-     * Records a failure, and returns the pause from now. Returns undefined if another failure was
-     * recorded after this delivery started.
+     * Records a failed delivery, and returns the pause until the next delivery. Returns undefined
+     * if another failure was recorded after the failed delivery started.
      */
     note(reason: string, startedAt: number): number | undefined {
       if (failures > 0 && startedAt <= lastFailure) return undefined;
@@ -291,7 +293,7 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
       lastFailure = elapsed();
       const pause = pauseOf(policies.consumerDown, failures, random);
       pausedUntil = lastFailure + pause;
-      // The pause has an additional millisecond, because a timer may fire slightly early.
+      // The returned pause is a millisecond longer, because a timer may fire slightly early.
       return pause + 1;
     },
     end(): void {
@@ -304,8 +306,8 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
 }
 
 /**
- * Removes delivered events from the backlog in groups. After a crash, svcpay again delivers the
- * events that it had not removed.
+ * Removes delivered events from the backlog in groups. After a crash, svcpay delivers those events
+ * again that it had not yet removed from the backlog.
  */
 function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () => void) {
   let ids: number[] = [];
@@ -319,8 +321,8 @@ function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () 
     try {
       if (await store.leases.settle(consumer, worker, settled)) onMore();
     } catch {
-      // Adds the events to the next group. If svcpay stops before it can remove the events, it
-      // delivers them again.
+      // After a failed removal, adds the events to the next group. If svcpay stops before it
+      // removes the events, it later delivers them again.
       ids = [...settled, ...ids];
     }
   }

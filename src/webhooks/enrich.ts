@@ -1,12 +1,15 @@
 // Adds the current transaction to each event, because events can be late or out of order. svcpay
-// reads the transaction from the service.
+// reads each transaction from the service.
 import type { Transaction } from '../api/types.js';
 import type { EarlierTransaction, EventStore } from '../store/events/event-store.js';
 import type { ReadEvent } from './events.js';
 import { finalStates } from '../formats/states.js';
 
 export interface EnrichedEvent extends ReadEvent {
-  /** The current transaction. Undefined if the event is a duplicate or the read failed. */
+  /**
+   * The current transaction of the event, or undefined if the event is a duplicate or the read
+   * failed.
+   */
   readonly transaction?: Transaction | undefined;
 }
 
@@ -17,8 +20,8 @@ type OnFailed = (txnId: string, error: unknown) => void;
 const readsAtOnce = 8;
 
 /**
- * Adds a transaction to each event, and keeps the order of the events. A duplicate event gets no
- * transaction.
+ * Adds the current transaction to each event, except to a duplicate event, and keeps the order of
+ * the events.
  */
 export async function* enriched(
   events: AsyncIterable<ReadEvent>,
@@ -73,7 +76,7 @@ async function* ahead<T, R>(
       }
     }
   } finally {
-    // Does not await the call, because the source may wait for an event forever.
+    // Does not await `return`, because the source of events may wait for an event forever.
     void source.return?.();
   }
 }
@@ -86,7 +89,8 @@ const mostChecked = 100;
 const lookBackMs = 7 * 86_400_000;
 
 /**
- * Finds transactions whose state has changed since their last event, while no receiver was running.
+ * Finds transactions whose state changed after their last stored event, while no receiver was
+ * running.
  */
 export async function missedSince(
   store: Pick<EventStore, 'unfinished'>,

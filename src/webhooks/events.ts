@@ -1,5 +1,5 @@
-// Reads the payload of a webhook delivery leniently (see "Events" in the specification). Keeps
-// unknown fields.
+// Reads the payload of a webhook delivery, even if it deviates from the specification (see "Events"
+// in the specification). Keeps unknown fields.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { isFields, jsonIn } from '../formats/unknown.js';
@@ -28,14 +28,14 @@ export interface WebhookEvent {
    * specification).
    */
   txnState: TxnState;
-  /** A message about the state, which may be empty. */
+  /** The service's message about the state, which may be empty. */
   msg?: string | null | undefined;
   /** The time of the state change in epoch ms. */
   updatedAt?: number | null | undefined;
 }
 
 /**
- * A stored event with its payload. The payload is undefined if the body does not match the
+ * A stored event with its payload, or without a payload if the body does not match the
  * specification.
  */
 export interface ReadEvent {
@@ -52,9 +52,9 @@ export const payloadFields = {
 } satisfies FieldsOf<WebhookEvent>;
 
 /**
- * The id of an event, which only events with equal bodies share. The number of an event in the
- * inbox is not suitable as an id, because another event can have this number after a restore or in
- * another home.
+ * Returns the id of an event, which only events with equal bodies share. The inbox's number of an
+ * event is not a suitable id, because a different event can have that number after a restore or in
+ * a different home.
  */
 export const eventIdOf = (body: Uint8Array): string =>
   createHash('sha256').update(body).digest('hex').slice(0, 32);
@@ -62,8 +62,8 @@ export const eventIdOf = (body: Uint8Array): string =>
 const utf8 = new TextDecoder();
 
 /**
- * Reads the payload of a body. Returns undefined if the body does not name a transaction and its
- * state.
+ * Reads the payload from the body of a delivery. Returns undefined if the body does not contain a
+ * transaction id and a state.
  */
 export function readPayload(body: Uint8Array): WebhookEvent | undefined {
   const payload = within(isUtf8(body) ? jsonIn(utf8.decode(body)) : undefined, 'txnId');

@@ -1,5 +1,5 @@
-// Runs a command for each event. The command gets the body on its stdin and the fields in its
-// environment. The command line never contains data of the event.
+// Runs a command for each event. The command gets the event's body on its stdin, and the event's
+// fields in its environment. The command line never contains data of the event.
 import { spawn } from 'node:child_process';
 import type { StoredEvent } from '../store/events/event-store.js';
 import type { Deliver, Verdict } from './dispatch.js';
@@ -9,8 +9,8 @@ export interface ExecOptions {
   readonly command: string;
   readonly env: NodeJS.ProcessEnv;
   /**
-   * Aborted when svcpay stops. If a person stops svcpay at a terminal, the terminal also interrupts
-   * the running commands.
+   * The signal that is aborted when svcpay stops. If a person stops svcpay at a terminal, the
+   * terminal itself interrupts the running commands too.
    */
   readonly stopping: AbortSignal;
   /**
@@ -28,16 +28,16 @@ export interface ExecOptions {
  */
 const retryCode = 75;
 /**
- * The base of a shell's exit code after a signal. If a signal ended the command, the shell exits
- * with 128 plus the number of the signal.
+ * The number that a shell adds to a signal: if a signal ended the command, the shell's exit code is
+ * 128 plus the number of the signal.
  */
 const killedFrom = 128;
 
 /** The time from the interruption of a command until svcpay kills the command. */
 const killAfterMs = 1_000;
 /**
- * The time for which svcpay reads output after a command exits. The time is limited because
- * remaining processes may keep the stream open.
+ * The longest time for which svcpay still reads output after a command has exited, because
+ * processes that the command started may keep the output stream open.
  */
 const lastOutputMs = 500;
 
@@ -65,7 +65,7 @@ export function runFor({ command, env, stopping, onOutput, onExit }: ExecOptions
       child.on('error', (error) =>
         end({ kind: 'retry', scope: 'consumer', reason: error.message }),
       );
-      // A command that did not start has no output streams.
+      // Returns early if the command did not start, because it then has no output streams.
       if (child.pid === undefined) return;
       child.stdout.on('data', onOutput);
       child.stderr.on('data', onOutput);
@@ -97,8 +97,8 @@ function verdictOf(
 }
 
 /**
- * The longest text in an environment variable. Systems refuse longer variables, and stdin contains
- * the complete body.
+ * The longest text that svcpay passes in an environment variable, because systems refuse longer
+ * variables. The complete text is in the body on stdin.
  */
 const longestText = 30_000;
 
@@ -130,8 +130,8 @@ export function environmentOf(event: StoredEvent, env: NodeJS.ProcessEnv): NodeJ
 }
 
 /**
- * Whether an environment variable may contain a secret. The address of a database may contain a
- * password.
+ * Whether an environment variable may contain a secret, such as the password in the URL of a
+ * database.
  */
 const isSecret = (name: string, value: string): boolean =>
   /^(SVCPAY_.*(SECRET|TOKEN|PASSWORD)|PGPASSWORD$)/i.test(name) ||

@@ -1,12 +1,14 @@
-// Explains why a signature is wrong. svcpay names a cause only if this cause reproduces the
-// signature.
+// Explains why a signature is wrong. svcpay names a cause only if svcpay can reproduce the wrong
+// signature with that cause.
 import { timingSafeEqual } from 'node:crypto';
 import { jsonIn, withoutMark } from '../formats/unknown.js';
 import { digestOf, isSignature, verifyBody } from './sign.js';
 
 export interface Explanation {
   readonly cause: 'encoding' | 'secret' | 'body' | 'unknown';
-  /** The reason as one sentence in lower case, without a full stop. */
+  /**
+   * The reason why the signature is wrong, as a sentence without a capital letter and a full stop.
+   */
   readonly reason: string;
 }
 
@@ -17,8 +19,8 @@ export interface OtherSecret {
 }
 
 /**
- * Explains a wrong signature. Returns undefined if the signature is correct. The explanation never
- * contains a secret.
+ * Explains why a signature is wrong, or returns undefined if the signature is correct. The
+ * explanation never contains a secret.
  */
 export function explainSignature(
   body: Uint8Array,
@@ -53,8 +55,8 @@ export function explainSignature(
 }
 
 /**
- * Reads the 32 bytes of a signature in a common encoding. Returns the bytes and the name of the
- * encoding.
+ * Reads the 32 bytes of a signature in a common encoding. Returns the signature's bytes and the
+ * name of the encoding.
  */
 function readDigest(signature: string) {
   const bare = signature.trim();
@@ -123,7 +125,7 @@ function variantsOfBody(body: Uint8Array): { name: string; body: Uint8Array }[] 
   ];
 }
 
-/** Returns the JSON of a body as common serializers would write it. */
+/** Returns the texts that common JSON serializers would write for the value of a body. */
 function rewritten(text: string): string[] {
   const value = jsonIn(text);
   if (typeof value !== 'object' || value === null) return [];

@@ -19,14 +19,11 @@ export interface ForwardOptions {
 
 /**
  * The name of the header that carries the event's id. Each repetition of a delivery has the same
- * id, so that an application can drop repetitions.
+ * event id, so that an application can drop repetitions.
  */
 const eventIdHeader = 'Svcpay-Event-Id';
 
-/**
- * Reads the address of a target. Throws Failure `usage` unless the text is an http or https
- * address.
- */
+/** Reads the URL of a target. Throws Failure `usage` if the text is not an http or https URL. */
 export function parseTarget(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
@@ -39,7 +36,10 @@ export function parseTarget(text: string): URL {
   return url;
 }
 
-/** The name of a target that svcpay shows and stores. The name omits the user name and password. */
+/**
+ * Returns the name under which svcpay shows and stores a target: the target's URL without user name
+ * and password.
+ */
 export const nameOf = ({ origin, pathname, search }: URL): string =>
   `${origin}${pathname}${search}`;
 
@@ -52,7 +52,10 @@ export function openForwarder({ target, signatureHeader }: ForwardOptions) {
   const send = networkTransport({ env: {}, timeoutMs: longestAnswerMs, endsSoon: true });
   const headers = { 'content-type': 'application/json', ...basicAuth(target) };
   return {
-    /** Posts an event, and resolves with the status. Rejects if no response comes in time. */
+    /**
+     * Posts an event to the target, and resolves with the status of the response. Rejects if no
+     * response comes in time.
+     */
     async post({ body, signature }: Delivery, signal?: AbortSignal): Promise<number> {
       const { status } = await send({
         method: 'POST',
@@ -68,8 +71,8 @@ export function openForwarder({ target, signatureHeader }: ForwardOptions) {
 }
 
 /**
- * Whether a status concerns only the event. Any other failure concerns the target, so all events
- * wait.
+ * Whether the target refuses only this event, by the status of its response. After any other error
+ * status, the target counts as down, so all events wait.
  */
 const aboutEvent = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
@@ -99,7 +102,7 @@ export function forwardTo(
 
 export interface ReplayResult {
   readonly event: StoredEvent;
-  /** The status of the response. Null if no response came. */
+  /** The status of the response, or null if no response came. */
   readonly status: number | null;
   /** The reason why no response came. */
   readonly error: string | undefined;

@@ -1,5 +1,5 @@
-// Accepts or refuses a delivery by its size, the number of bytes in memory, and the number of
-// recent wrong signatures.
+// Decides whether the receiver accepts a delivery, by the delivery's size, the bytes in memory, and
+// the number of recent wrong signatures.
 
 /** The resources that unauthenticated senders may use. */
 export interface ReceiverLimits {
@@ -9,8 +9,8 @@ export interface ReceiverLimits {
   readonly heldBytes: number;
   readonly connections: number;
   /**
-   * The time in which a sender must send the headers. `requestMs` is the time for the whole
-   * request.
+   * The time limit for the headers of a request, in ms, while `requestMs` is the time limit for the
+   * whole request.
    */
   readonly headersMs: number;
   readonly requestMs: number;
@@ -20,13 +20,13 @@ export interface ReceiverLimits {
   readonly wrongPerSecond: number;
 }
 
-/** The HTTP status of a refusal. Undefined if the receiver accepts the delivery. */
+/** The HTTP status of a refusal, or undefined if the receiver accepts the delivery. */
 type Refusal = 413 | 429 | 503 | undefined;
 
 /**
- * The largest size of a small body, in bytes. Events from the specification have a few hundred
- * bytes. While many signatures are wrong, the receiver refuses larger bodies unread, so that
- * unknown senders cannot lock out the service.
+ * The largest size of a small body, in bytes. An event from the specification has a few hundred
+ * bytes. While many signatures are wrong, the receiver refuses bodies above this size unread, so
+ * that unknown senders cannot lock out the service.
  */
 const smallBytes = 16 * 1024;
 
@@ -46,15 +46,15 @@ export function createIntake(limits: ReceiverLimits, elapsed: () => number) {
 
   return {
     /**
-     * Decides on a delivery by its announced length. The length is infinite if the sender announces
-     * no length.
+     * Decides whether to accept a delivery, by the body length in its headers. The length is
+     * infinite if the headers contain no length.
      */
     refusal(length: number): Refusal {
       if (length > limits.bodyBytes && length !== Infinity) return 413;
       if (length > smallBytes && isCrowded()) return 429;
       return held >= limits.heldBytes ? 503 : undefined;
     },
-    /** Decides on a body by the number of bytes received so far. */
+    /** Decides whether to continue to read a body, by the number of bytes received so far. */
     overflow(length: number): Refusal {
       if (length > limits.bodyBytes) return 413;
       return held > limits.heldBytes ? 503 : undefined;

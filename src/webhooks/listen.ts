@@ -1,4 +1,4 @@
-// Receives and stores webhook events, and delivers them in order to addresses and commands.
+// Receives and stores webhook events, and delivers them in order to target URLs and commands.
 import type { Transaction } from '../api/types.js';
 import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 import { startDispatcher, type DispatchOptions, type Dispatcher } from './dispatch.js';
@@ -16,12 +16,12 @@ export interface ListenReports
     Pick<ReceiverOptions, 'onWrongSignature' | 'onUnwritten'>,
     Pick<RetentionOptions, 'onUnpruned' | 'onForgotten'> {
   /**
-   * Reports the reason why a consumer accepts no events. The reason is `undefined` once the
-   * consumer accepts events again.
+   * Reports the reason why a consumer accepts no events, or `undefined` once the consumer accepts
+   * events again.
    */
   readonly onTrouble: (consumer: string, reason: string | undefined) => void;
   readonly onFailed: (consumer: string, event: StoredEvent, reason: string) => void;
-  /** Reports the response of an address to a forwarded event. */
+  /** Reports the response of a target URL to a forwarded event. */
   readonly onAnswer: (answer: Answer) => void;
   readonly onOutput: (chunk: Buffer) => void;
   readonly onLookUpFailed: (txnId: string, error: unknown) => void;
@@ -44,13 +44,13 @@ export interface ListenOptions
   readonly store: EventStore;
   readonly forwardTo: readonly URL[];
   /**
-   * The names of the consumers: first of each target, then of the command. The default name of a
-   * target is its address.
+   * The names of the consumers: first the name of each target, then the name of the command. The
+   * default name of a target is its URL.
    */
   readonly consumer: readonly string[];
-  /** The command line that svcpay runs for each event. */
+  /** The command line that svcpay runs for each event, if there is one. */
   readonly exec: string | undefined;
-  /** Reads a transaction from the service. svcpay adds the transaction to its event. */
+  /** Reads a transaction from the service, which svcpay adds to the transaction's event. */
   readonly lookUp: ((txnId: string) => Promise<Transaction>) | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly reports: ListenReports;
@@ -61,8 +61,9 @@ export type Listener = Awaited<ReturnType<typeof startListener>>;
 const forwardsAtOnce = 32;
 const commandsAtOnce = 4;
 /**
- * The largest number of transactions that svcpay checks for gaps when the listener stops. The
- * number is limited because some services never report certain states.
+ * The largest number of transactions that svcpay checks for missing states when the listener stops.
+ * Without this limit, the check could cover every transaction, because some services never report
+ * certain states.
  */
 const mostGaps = 100;
 
@@ -86,9 +87,7 @@ export async function startListener(options: ListenOptions) {
   });
   for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));
   const retention = startRetention({ ...options, ...reports, consumers });
-  /**
-   * The stream of events from now on, in the order of arrival. The stream can be read only once.
-   */
+  /** The stream of future events in the order of arrival, which a caller can read only once. */
   const events: AsyncIterable<EnrichedEvent> =
     options.lookUp === undefined
       ? tail.events()
@@ -98,7 +97,10 @@ export async function startListener(options: ListenOptions) {
     probes: receiver.probes,
     events,
     totals: () => totalsOf(receiver, dispatchers, tally),
-    /** Stops the receiver, finishes the deliveries in flight, and resolves with the totals. */
+    /**
+     * Stops the receiver, finishes the deliveries in flight, and resolves with the listener's
+     * totals.
+     */
     stop: async () => {
       const dispatched = dispatchers.map((each) => each.stop());
       await receiver.stop();
@@ -180,7 +182,8 @@ const totalsOf = (
 
 async function summaryOf(totals: Totals, store: EventStore, { gapped }: Tally) {
   const backlog = new Map((await store.backlog()).map(({ consumer, count }) => [consumer, count]));
-  // Reads the events again, because a late event may have closed the gap.
+  // Reads the transaction's events again, because a late event may have closed the gap between its
+  // states.
   const gaps = await Promise.all(
     [...gapped].map(async (txnId) => ({
       txnId,
@@ -204,14 +207,14 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
 }
 
 /**
- * The largest number of events that the stream keeps in memory. For later events, the stream keeps
- * only the ids, and reads the events from the store.
+ * The largest number of events that the stream keeps in memory. For events beyond that number, the
+ * stream keeps only the ids, and reads the events from the store.
  */
 const mostHeld = 1_000;
 
 /**
- * Streams events as they are stored. If the reader is slow, events wait on disk instead of in
- * memory.
+ * Creates a stream of events as the receiver stores them. If the reader of the stream is slow,
+ * events wait on disk instead of in memory.
  */
 export function createTail(store: Pick<EventStore, 'read'>) {
   let waiting: (ReadEvent | number)[] = [];
@@ -228,7 +231,7 @@ export function createTail(store: Pick<EventStore, 'read'>) {
       isClosed = true;
       wake();
     },
-    /** The stream of all pushed events until `close`. The stream can be read only once. */
+    /** Yields all pushed events until `close`. A caller can read the stream only once. */
     async *events(): AsyncGenerator<ReadEvent> {
       for (;;) {
         const taken = waiting;

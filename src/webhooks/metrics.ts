@@ -18,11 +18,14 @@ export interface MetricSources extends StoredSources {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The timeout for reading the figures, in ms, because Prometheus waits for only 10 s. */
+/**
+ * The timeout for reading the figures from the stores, in ms, because Prometheus waits only 10 s
+ * for a page.
+ */
 const collectMs = 5_000;
 const seconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-/** Defines every metric of the page. */
+/** Defines every metric of the page that Prometheus reads. */
 function defineMetrics(registry: Registry) {
   const shared = { registers: [registry] };
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
@@ -137,9 +140,9 @@ const timed =
   };
 
 /**
- * Sets the figures from the stores: backlog and unfinished payments. If svcpay cannot read the
- * stores, the page keeps the last figures, so that an alert about a payment stays active while the
- * database is unavailable.
+ * Sets the figures from the stores: the backlog and the unfinished payments. If svcpay cannot read
+ * the stores, the page keeps the last figures, so that an alert about an unfinished payment stays
+ * active while the database is unavailable.
  */
 async function setStored(metrics: Defined, { backlog, unfinished }: StoredSources): Promise<void> {
   const [events, payments] = await Promise.all([backlog(), unfinished()]);
@@ -159,7 +162,7 @@ async function setStored(metrics: Defined, { backlog, unfinished }: StoredSource
   }
 }
 
-/** Sets the receiver's own counts since its start. */
+/** Sets the counts that the receiver has made since its start. */
 function setCounts(
   { requests, duplicates, deliveries, exits }: Defined,
   {
@@ -190,8 +193,8 @@ function setCounts(
 }
 
 /**
- * The label of a consumer. The label omits the path of an address and the arguments of a command,
- * because they may contain secrets.
+ * Returns the label of a consumer, without the path of a URL and the arguments of a command,
+ * because these may contain secrets.
  */
 const labelOf = (consumer: string): string =>
   consumer.startsWith('exec ')

@@ -1,4 +1,4 @@
-// Serves HTTP pages for monitoring: health, readiness, and other pages on a separate port.
+// Serves HTTP pages for monitoring, such as health and readiness, on a separate port.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 
@@ -8,12 +8,12 @@ export interface Page {
   readonly body?: string;
 }
 
-/** Returns the page of a path, or undefined for an unknown path. */
+/** Returns the page at a path, or undefined for an unknown path. */
 export type Pages = (path: string) => Promise<Page | undefined>;
 
 /**
- * The shortest interval between two checks of the database. The interval is limited because anyone
- * may request the page.
+ * The shortest interval between two checks of the database, because anyone may request the page as
+ * often as they like.
  */
 const cachedMs = 1_000;
 
@@ -38,7 +38,7 @@ export function createProbes(check: () => Promise<void>, elapsed: () => number):
     path === '/healthz' ? { status: 200 } : path === '/readyz' ? readiness() : undefined;
 }
 
-/** Answers GET requests of the pages. `otherwise` handles all other requests. */
+/** Answers GET requests for the pages. The function `otherwise` handles all other requests. */
 export const serve =
   (pages: Pages, otherwise: RequestListener): RequestListener =>
   (request, response) => {
@@ -62,7 +62,7 @@ export const serve =
 
 interface ListenAddress {
   readonly host: string;
-  /** The port of the server. 0 chooses any free port. */
+  /** The port of the server, or 0 for any free port. */
   readonly port: number;
 }
 

@@ -5,7 +5,7 @@ import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/events/ev
 
 /**
  * The direct transitions between states, earliest first (see "States and transitions" in the
- * specification). Every state can also change to a failure.
+ * specification). A transaction in any of these states can also fail.
  */
 const next: Readonly<Record<string, readonly string[]>> = {
   quoted: ['srcintent', 'srccreated', 'completed', 'expired', 'usercanceled'],
@@ -18,8 +18,8 @@ const failures: readonly string[] = ['failed', 'rejected', 'error'];
 const ranks = Object.keys(next);
 
 /**
- * The rank of a state in the order of transitions. Final states have the last rank, and an unknown
- * state has rank -1.
+ * Returns the rank of a state in the order of transitions. A final state has the last rank, and an
+ * unknown state has rank -1.
  */
 const rankOf = (state: string): number => (isFinal(state) ? ranks.length : ranks.indexOf(state));
 
@@ -43,8 +43,8 @@ export function placeOf(
 type Moment = Pick<EarlierEvent, 'txnState' | 'updatedAt'>;
 
 /**
- * Whether event `a` comes after event `b`. Compares the states, and compares the times only if the
- * states have no order.
+ * Whether event `a` comes after event `b`, by their states, or by their times if the order of the
+ * states is undefined.
  */
 function isAfter(a: Moment, b: Moment): boolean {
   const [rankA, rankB] = [rankOf(a.txnState), rankOf(b.txnState)];
@@ -52,7 +52,9 @@ function isAfter(a: Moment, b: Moment): boolean {
   return decides ? rankA > rankB : a.updatedAt > b.updatedAt;
 }
 
-/** The states on the shortest path between two states. Empty if no path is known. */
+/**
+ * Returns the states on the shortest path between two states, or an empty list if no path is known.
+ */
 export function statesBetween(from: string, to: string): string[] {
   if (failures.includes(to)) return [];
   const paths: string[][] = [[from]];
@@ -64,7 +66,10 @@ export function statesBetween(from: string, to: string): string[] {
   return [];
 }
 
-/** The states that are missing between the events of one transaction, in their correct order. */
+/**
+ * Returns the states of one transaction for which an event is missing between its events, in the
+ * order of transitions.
+ */
 export function gapsOf(events: readonly Moment[]): string[] {
   const ordered = events.toSorted((a, b) => (isAfter(a, b) ? 1 : isAfter(b, a) ? -1 : 0));
   return ordered.flatMap(({ txnState }, index) => {

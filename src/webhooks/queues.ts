@@ -1,12 +1,15 @@
-// The part of a backlog that one worker has leased: a queue for each transaction, and the end of
-// the lease.
+// Manages the part of a backlog that one worker has leased: a queue for each transaction, and the
+// end of the lease.
 import { eventLeaseMs, type EventStore } from '../store/events/event-store.js';
 
 const takenAtOnce = 500;
 /** The last part of the lease, in which the worker starts no delivery. */
 const marginMs = eventLeaseMs / 4;
 
-/** The waiting events of one transaction. Only the first event of the queue can be in delivery. */
+/**
+ * The waiting events of one transaction. At any time, only the first event of a queue can be in
+ * delivery.
+ */
 export interface Queue {
   readonly txnId: string;
   readonly ids: number[];
@@ -15,7 +18,10 @@ export interface Queue {
   isForgotten: boolean;
 }
 
-/** Keeps the queues in memory, and tracks the queues whose first event can be delivered now. */
+/**
+ * Keeps the queues of waiting events in memory, and tracks the queues whose first event svcpay can
+ * deliver now.
+ */
 export function createQueues() {
   const queues = new Map<string, Queue>();
   const ready = new Set<Queue>();
@@ -59,7 +65,7 @@ export function createQueues() {
 export interface LeaseOptions {
   readonly consumer: string;
   /**
-   * The name of the worker, which distinguishes all workers on a backlog, including workers on
+   * The name of the worker, which is unique among all workers on a backlog, including workers on
    * other machines.
    */
   readonly worker: string;
@@ -68,7 +74,9 @@ export interface LeaseOptions {
   readonly elapsed: () => number;
 }
 
-/** Takes, extends and releases the leases of this worker, and tracks how long they are valid. */
+/**
+ * Takes, extends and releases the leases of this worker, and tracks how long the leases are valid.
+ */
 export function createLease(
   { consumer, worker, store, elapsed }: LeaseOptions,
   queues: ReturnType<typeof createQueues>,
@@ -80,18 +88,21 @@ export function createLease(
     isSafe: (): boolean => elapsed() < leaseUntil - marginMs,
     release,
     /**
-     * Leases more events. Resolves with true if the backlog may have more events. After an error,
-     * the next call tries again.
+     * Leases more events. Resolves with true if the backlog may have more events. If the store
+     * fails, the next call of `take` tries again.
      */
     async take(): Promise<boolean> {
       const startedAt = elapsed();
       const taken = await store.leases.take(consumer, worker, takenAtOnce).catch(() => []);
-      // If the worker held no events before, all its leases begin now.
+      // If the worker held no events before, all its leases begin with this call.
       if (queues.held() === 0) leaseUntil = startedAt + eventLeaseMs;
       for (const { txnId, eventId } of taken) queues.add(txnId, eventId);
       return taken.length === takenAtOnce;
     },
-    /** Extends the leases. If another worker took a lease, the worker releases all its leases. */
+    /**
+     * Extends the worker's leases. If another worker has taken one of the leases, this worker
+     * releases all its leases.
+     */
     async extend(): Promise<void> {
       const startedAt = elapsed();
       const isKept = await store.leases.extend(consumer, worker).catch(() => undefined);

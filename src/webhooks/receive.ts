@@ -30,17 +30,17 @@ export interface ReceiverCounts {
 
 export interface ReceiverOptions {
   readonly host: string;
-  /** The port of the receiver. 0 chooses any free port. */
+  /** The port of the receiver, or 0 for any free port. */
   readonly port: number;
   /**
-   * The accepted secrets. Both the old and the new secret are accepted during a change of the
-   * secret.
+   * The secrets with which the service may sign a delivery. During a change of the secret, both the
+   * old and the new secret are in this list.
    */
   readonly secrets: readonly string[];
   /** The name of the header that carries the signature. */
   readonly signatureHeader: string;
   readonly store: Pick<EventStore, 'append' | 'check'>;
-  /** The consumers whose backlog gets every new event. */
+  /** The names of the consumers to whose backlogs the receiver adds every new event. */
   readonly consumers: readonly string[];
   readonly limits?: ReceiverLimits;
   readonly now: () => number;
@@ -50,8 +50,8 @@ export interface ReceiverOptions {
   readonly onStored: (events: readonly ReadEvent[]) => void;
   readonly onWrongSignature: (remote: string) => void;
   /**
-   * Reports that the receiver could not store events. The receiver answers the deliveries of these
-   * events with 503.
+   * Reports that the receiver could not store events. The receiver answers the deliveries of the
+   * unstored events with 503.
    */
   readonly onUnwritten: (error: unknown) => void;
 }
@@ -59,16 +59,19 @@ export interface ReceiverOptions {
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /**
- * The number of event groups that the receiver writes at the same time. Events that arrive during
- * the writes form the next group.
+ * The number of event groups that the receiver writes at the same time. Events that arrive while
+ * the receiver is writing form the next group.
  */
 const writesAtOnce = 2;
 
-/** The interval at which Node checks for connections that exceed their time limit. */
+/** The interval in ms at which Node checks for connections that exceed their time limit. */
 const checkMs = 500;
-/** The time for which a sender may continue to send its body after a refusal. */
+/**
+ * The time in ms for which a sender may continue to send its body after the receiver has refused
+ * the delivery.
+ */
 const lingerMs = 500;
-/** The time for which a receiver that stops waits for slow senders. */
+/** The time in ms for which the receiver waits for slow senders when it stops. */
 const lastAnswersMs = 2_000;
 
 /** Starts the receiver. Rejects with the system's error if the port is taken. */
@@ -106,7 +109,7 @@ export async function startReceiver(options: ReceiverOptions) {
   };
 }
 
-/** The accepted HTTP methods. Some services deliver by PUT. */
+/** The HTTP methods that the receiver accepts, including PUT, by which some services deliver. */
 const methods: readonly string[] = ['POST', 'PUT'];
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -128,12 +131,13 @@ function createHandler(
   ): void => {
     if (status === 401) counts.wrongSignatures += 1;
     else counts.refused += 1;
-    // The connection must close, because Node would parse unread bytes as the next request.
+    // The receiver must close the connection after a refusal, because Node would parse unread bytes
+    // as the next request.
     response.writeHead(status, { 'content-length': 0, connection: 'close', ...headers });
     if (request.complete || request.headers['content-length'] === undefined)
       return void response.end();
-    // Keeps the connection open for a moment, because a sender that is still sending would
-    // otherwise lose the response.
+    // Keeps the connection open for a moment after the response, because a sender that is still
+    // sending would otherwise lose the response.
     response.flushHeaders();
     const timer = setTimeout(() => response.end(), lingerMs);
     request
@@ -166,8 +170,8 @@ function createHandler(
 }
 
 /**
- * Reads the body, and calls `done` with the body or with the status of a refusal. Does not call
- * `done` if the sender disconnects.
+ * Reads the body of a delivery, and calls `done` with the body or with the status of a refusal.
+ * Does not call `done` if the sender disconnects.
  */
 function readBody(
   request: IncomingMessage,
@@ -203,7 +207,9 @@ interface Waiting {
   readonly response: ServerResponse;
 }
 
-/** Writes events in groups. Events that arrive during a write share the next transaction. */
+/**
+ * Writes events in groups. Events that arrive during a write share the next database transaction.
+ */
 function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
   let waiting: Waiting[] = [];
   let writing = 0;
@@ -220,7 +226,8 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
       );
       counts.received += group.length;
       for (const { response } of group) response.writeHead(200, { 'content-length': 0 }).end();
-      // The store returns the events in the order in which it received them.
+      // The stored events match the group by index, because the store returns events in the order
+      // in which it received them.
       options.onStored(stored.map((event, index) => ({ event, payload: group[index]?.payload })));
     } catch (error) {
       counts.unwritten += group.length;
@@ -233,7 +240,8 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
   const schedule = (): void => {
     if (isScheduled || writing >= writesAtOnce || waiting.length === 0) return;
     isScheduled = true;
-    // `setImmediate` waits until all deliveries of this turn of the event loop have arrived.
+    // Waits with `setImmediate` until the event loop has read all deliveries that have already
+    // arrived.
     setImmediate(() => {
       isScheduled = false;
       writing += 1;

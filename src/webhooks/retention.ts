@@ -11,7 +11,7 @@ export interface RetentionOptions {
   readonly consumers: readonly string[];
   readonly now: () => number;
   readonly every: (ms: number, action: () => void) => () => void;
-  /** Reports a failed deletion. svcpay tries again an hour later. */
+  /** Reports a failed deletion, which svcpay repeats an hour later. */
   readonly onUnpruned: (error: unknown) => void;
   /**
    * Reports a consumer whose backlog svcpay dropped, because no receiver has served the consumer

@@ -2,11 +2,11 @@
 // "Authentication" in the specification).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The lowercase hex signature of a body. The secret is UTF-8 text. */
+/** Returns the signature of a body in lowercase hex. The key is the UTF-8 text of the secret. */
 export const signBody = (body: Uint8Array, secret: string): string =>
   digestOf(body, secret).toString('hex');
 
-/** Compares a signature in constant time. Accepts only lowercase hex. */
+/** Checks a signature in constant time, and accepts a signature only in lowercase hex. */
 export function verifyBody(body: Uint8Array, signature: string, secret: string): boolean {
   if (!isSignature(signature)) return false;
   return timingSafeEqual(digestOf(body, secret), Buffer.from(signature, 'hex'));

@@ -13,7 +13,10 @@ import { highestCode, orderOf, parseAccountNumber, parseLine, payeeOf } from './
 import { methodsIn, type PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
-/** A schema for a text that `parse` accepts. The error of `parse` describes the problem. */
+/**
+ * Returns a schema for a text that `parse` accepts. For any other text, the error of `parse`
+ * describes the problem.
+ */
 const readableBy = (parse: (text: string) => unknown) =>
   v.pipe(
     v.string(),
@@ -58,7 +61,7 @@ const namedAccountSchema = v.strictObject({
 });
 const bankAccountSchema = v.strictObject({ bankAcctNum: v.string(), institutionCode: word });
 
-/** An account in one of the two sets of fields from the specification. */
+/** The account of a payout, in one of the two sets of fields from the specification. */
 const accountSchema = v.lazy((input) =>
   typeof input === 'object' && input !== null && 'bankAcctNum' in input
     ? bankAccountSchema
@@ -81,7 +84,9 @@ const bodySchema = v.strictObject({
   }),
   extRefId: v.exactOptional(v.string()),
   note: v.exactOptional(v.string()),
-  /** Must be false, because the amount of a payout is the amount that arrives. */
+  /**
+   * The flag must be false or missing, because the amount of a payout is the amount that arrives.
+   */
   deductNetworkFeesFromDest: v.exactOptional(v.literal(false)),
   sourceOfFunds: v.exactOptional(
     v.strictObject({ purpose: code, source: code, relationship: code }),
@@ -98,10 +103,11 @@ export interface PayoutFile {
 }
 
 /**
- * Throws Failure `usage` with the field's name for an incomplete payout, a field that would not be
- * sent, or a number that JSON cannot represent exactly.
- * @param serviceName the service name, whose identifiers are accepted as well as those of the
- * specification
+ * Reads a payout from the text of a file. Throws Failure `usage` with the name of the field for a
+ * missing field or a field that svcpay would not send. Throws Failure `usage` for a number that
+ * JSON cannot represent exactly.
+ * @param serviceName the service name; the file may use the identifiers that contain it, or those
+ * from the specification
  */
 export function readPayoutFile(text: string, serviceName: string): PayoutFile {
   const parsed = v.safeParse(bodySchema, fromWireNames(parseExactly(text), serviceName));
@@ -122,8 +128,8 @@ export function readPayoutFile(text: string, serviceName: string): PayoutFile {
 }
 
 /**
- * The method of a payout. For `mobile`, which an example in the specification uses, the recipient's
- * country decides.
+ * Returns the method of a payout. If the file has the method `mobile`, as in an example of the
+ * specification, the recipient's country decides.
  */
 function methodOf({ destReq }: Body): PayoutMethod {
   const { method, ccy, kyc } = destReq;
@@ -144,10 +150,10 @@ function checkFunds({ sourceReq, sourceOfFunds }: Body, { country }: PayoutMetho
   throw wrong('sourceOfFunds', 'It is missing, but international payouts require it.');
 }
 
-/** Parses JSON. Refuses a number that would lose digits. */
+/** Parses JSON, and refuses a number that would lose digits. */
 function parseExactly(text: string): unknown {
   const value = jsonIn(text);
-  // The message omits Node's reason, because the reason quotes the text.
+  // The message omits the reason that Node reports, because that reason quotes the file.
   if (value === undefined) throw new Failure('usage', 'The file is not JSON.');
   for (const [literal] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
     if (literal.startsWith('"')) continue;

@@ -1,4 +1,4 @@
-// Banks and mobile wallets by country, method and code. Specification: endpoint 15.
+// Finds banks and mobile wallets by country, method and code. Specification: endpoint 15.
 import type { Institution } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { PayoutMethod } from './methods.js';
@@ -6,19 +6,19 @@ import { clip } from '../../formats/text.js';
 
 export interface PayoutInstitution {
   readonly code: string;
-  /** The name of the institution. Undefined if the service does not report the name. */
+  /** The name of the institution, or undefined if the service does not report the name. */
   readonly name: string | undefined;
 }
 
-/** The institutions to which a method pays. */
+/** Returns the institutions to which a payout method pays. */
 export const institutionsFor = (method: PayoutMethod, all: readonly Institution[]): Institution[] =>
   all.filter(
     ({ institutionType }) => (institutionType ?? method.institutionType) === method.institutionType,
   );
 
 /**
- * Finds an institution by its code in the service's list for the country. If the list is empty,
- * svcpay accepts any code. Throws Failure `usage` for an unknown code.
+ * Finds an institution by its code in the service's list for the country. If the service's list is
+ * empty, svcpay accepts any code. Throws Failure `usage` for a code that is not in the list.
  */
 export function findInstitution(
   code: string,
@@ -43,7 +43,8 @@ export function findInstitution(
 }
 
 /**
- * The hint for a code that lost its leading zeros, because a spreadsheet reads a code as a number.
+ * Returns the hint for a code whose leading zeros a spreadsheet removed, because it read the code
+ * as a number.
  */
 function withZeros(code: string, all: readonly Institution[]): string {
   const zeroless = (text: string): string => text.replace(/^0+/, '').toLowerCase();

@@ -9,7 +9,7 @@ export interface PayoutCountry {
   readonly code: string;
   readonly name: string;
   readonly ccy: string;
-  /** The E.164 country code, with which mobile accounts begin. */
+  /** The E.164 country code, with which the numbers of mobile accounts begin. */
   readonly callingCode: string;
 }
 
@@ -60,7 +60,9 @@ const interac: AccountFormat = {
   words: 'an e-mail address or a number',
 };
 
-/** The arrival times. For `unspecified` methods, the specification states no time. */
+/**
+ * The arrival times by speed. The specification states no arrival time for `unspecified` methods.
+ */
 const arrivals = {
   instant: 'within minutes',
   standard: '1 to 3 business days',
@@ -114,7 +116,7 @@ export interface PayoutMethod {
   /** The type of institution that the method requires. */
   readonly institutionType: 'bank' | 'mobile';
   readonly takesDays: boolean;
-  /** The arrival time. Undefined if the specification states no time. */
+  /** The time until the money arrives, or undefined if the specification states no time. */
   readonly arrives: string | undefined;
 }
 
@@ -130,7 +132,7 @@ const payoutMethods: readonly PayoutMethod[] = table.map(
   }),
 );
 
-/** The methods of one country, or of all countries. */
+/** Returns the payout methods of one country, or of all countries. */
 export const methodsIn = (country?: PayoutCountry): readonly PayoutMethod[] =>
   country === undefined
     ? payoutMethods
@@ -165,7 +167,7 @@ const accounts: Readonly<Record<Account, string>> = {
   interac: 'Interac',
 };
 
-/** Finds a method by its code. Throws `Failure` usage for an unknown code. */
+/** Finds a method by its code. Throws `Failure` usage for an unknown method code. */
 export function findMethod(text: string): PayoutMethod {
   const found = payoutMethods.find(({ code }) => code === text.trim().toLowerCase());
   if (found !== undefined) return found;
@@ -174,7 +176,7 @@ export function findMethod(text: string): PayoutMethod {
   });
 }
 
-/** Finds the method of a type in a country. */
+/** Finds a country's payout method to bank accounts or to mobile wallets. */
 export const methodOfKind = (
   account: 'bank' | 'mobile',
   country: PayoutCountry,

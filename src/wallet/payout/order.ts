@@ -16,7 +16,7 @@ import type { Order } from '../order/orders.js';
 import type { PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
-/** All data that a payout requires. */
+/** The data from which svcpay builds the order of a payout. */
 export interface Payout {
   readonly method: PayoutMethod;
   readonly institution: PayoutInstitution;
@@ -27,7 +27,7 @@ export interface Payout {
   readonly sourceOfFunds: SourceOfFunds;
   /** The amount that the recipient gets, in the currency of the method. */
   readonly amount: Money;
-  /** The wallet that pays. */
+  /** The currency of the wallet that pays. */
   readonly from: string;
 }
 
@@ -65,7 +65,7 @@ export function orderOf(body: CreateTransaction, amount: Money): Order {
   };
 }
 
-/** The destination as `method:institution:account`. */
+/** Returns the destination of a payout as `method:institution:account`. */
 export function payoutDestination({ method, reqDetails }: AccountSide): string {
   const detail = detailsOf(reqDetails);
   const account = detail('acctNum') ?? detail('bankAcctNum') ?? '';
@@ -88,7 +88,10 @@ export interface Payee {
   readonly institutionName: string | undefined;
 }
 
-/** The recipient of a payout, from either set of fields from the specification. */
+/**
+ * Returns the recipient of a payout, from either of the two sets of account fields in the
+ * specification.
+ */
 export function payeeOf({ destReq }: CreateTransaction): Payee {
   const detail = detailsOf(destReq.reqDetails);
   return {
@@ -112,9 +115,9 @@ function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Pa
 }
 
 /**
- * Reads an account number in the method's format, without spaces and, if the format has none,
- * without dashes. For a mobile wallet, reads the phone number with its country code. Throws Failure
- * `usage` for an invalid number.
+ * Reads an account number in the format of the payout method. Removes spaces, and also dashes if
+ * the format has no dashes. The account number of a mobile wallet is the phone number with its
+ * country code. Throws Failure `usage` for an invalid account number.
  */
 export function parseAccountNumber(
   text: string,
@@ -122,7 +125,8 @@ export function parseAccountNumber(
 ): string {
   if (institutionType === 'mobile') return parsePhoneIn(text, country.callingCode);
   const groups = text.trim().split(/\s+/);
-  // Refuses a word next to the number, which must be a name that was copied with the number.
+  // Refuses an account number next to a word, because the word is probably a name that was copied
+  // with the number.
   const isOther = groups.length > 1 && groups.some((group) => /^\p{L}+$/u.test(group));
   const spaceless = isOther ? '' : groups.join('');
   const account = [spaceless, spaceless.replaceAll('-', '')].find((each) =>
@@ -137,8 +141,8 @@ export function parseAccountNumber(
 }
 
 /**
- * The hint about a leading zero that a spreadsheet removed, because it read the account number as a
- * number.
+ * Returns the hint about a leading zero that a spreadsheet removed, because the spreadsheet read
+ * the account number as a number.
  */
 function lostZero(digits: string, length = 0): string {
   const whole = digits.padStart(length, '0');
@@ -149,8 +153,8 @@ function lostZero(digits: string, length = 0): string {
 const longestText = 140;
 
 /**
- * Reads a name or an address, which must be one line with letters. Throws Failure `usage` for any
- * other text.
+ * Reads a name or an address, which must be one line with letters. Throws Failure `usage` for a
+ * text that is too long, has several lines or has no letters.
  */
 export function parseLine(text: string): string {
   const line = text.trim().replace(/ {2,}/g, ' ');
@@ -167,5 +171,5 @@ export function parseLine(text: string): string {
   );
 }
 
-/** The highest accepted code number. */
+/** The highest accepted number for a code of the source of funds. */
 export const highestCode = 999_999;

@@ -1,5 +1,5 @@
-// Calculates the cost of a quote. Pure: takes an order and the service's response, returns amounts.
-// Refuses impossible amounts.
+// Calculates the cost of a quote. Pure: takes an order and the service's response, and returns
+// amounts. Refuses impossible amounts.
 import { Big } from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import {
@@ -23,31 +23,36 @@ export interface Quote {
   readonly serviceFee: Money;
   readonly networkFee: Money;
   /**
-   * Whether the service reports a fee, even zero. If the service reports no fee, both fees count as
-   * zero.
+   * Whether the service reports a fee, even a fee of zero. If the service reports no fee, the
+   * service fee and the network fee count as zero.
    */
   readonly namesFees: boolean;
-  /** The amount that arrives. Undefined if neither the order nor the service states the amount. */
+  /**
+   * The amount that arrives, or undefined if neither the order nor the service states that amount.
+   */
   readonly receives: Money | undefined;
   /**
-   * Units of the destination currency for one unit of the source. Undefined if both sides have the
-   * same currency.
+   * The number of units of the destination currency for one unit of the source currency, or
+   * undefined if both sides have the same currency.
    */
   readonly rate: Big | undefined;
   /**
-   * Whether an amount was computed from the rate, because the service reported only the other side.
+   * Whether svcpay computed the amount of one side from the rate, because the service reported only
+   * the amount of the other side.
    */
   readonly derived: boolean;
-  /** The expiry in epoch ms, by the service's clock. */
+  /** The expiry of the quote in epoch ms, by the service's clock. */
   readonly expiresAt: number | undefined;
 }
 
 /**
- * Reads a quote. Total = amount + both fees, unless the fees are taken out of the received amount
- * (endpoint 6). Throws Failure `refused` if the amounts are impossible or inconsistent.
+ * Reads a quote. The total is the amount plus both fees, unless the service takes the fees out of
+ * the received amount (endpoint 6). Throws Failure `refused` if the amounts are impossible or
+ * inconsistent.
  */
 export function readQuote(order: Order, txn: Transaction): Quote {
-  // `checkEcho` has already compared the response with the order.
+  // The currency can come from the order, because `checkEcho` has already compared the response
+  // with the order.
   const { ccy } = order.body.sourceReq;
   const toCcy = order.body.destReq.ccy;
   const { sourceReq } = txn;
@@ -95,10 +100,13 @@ function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
   }
 }
 
-/** The rounding tolerance of a rate, relative to the amounts. */
+/** The rounding tolerance of a rate, as a fraction of the amount that arrives. */
 const rateTolerance = new Big('0.01');
 
-/** Checks that amounts and rate agree. Within one currency, the rate must be 1, 0 or missing. */
+/**
+ * Checks that the amounts agree with the rate. If both sides have the same currency, the rate must
+ * be 1, 0 or missing.
+ */
 function checkRate(
   { body }: Order,
   { txnId, fxRate, sourceReq, destReq }: Transaction,
@@ -133,8 +141,8 @@ function checkRate(
 const unitOf = (ccy: string): Big => new Big(10).pow(-decimalsOf(ccy));
 
 /**
- * The fees in the destination currency, rounded up. The service itself reports fees in the source
- * currency.
+ * Converts fees to the destination currency, rounded up, because the service reports fees in the
+ * source currency.
  */
 const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>
   rate === undefined ? fees : fees.times(rate).round(decimalsOf(ccy), Big.roundUp);
@@ -180,7 +188,7 @@ function bothSides(
 
 const roundDown = (value: Big, ccy: string): Big => value.round(decimalsOf(ccy), Big.roundDown);
 
-/** Whether a new quote costs more, or credits less, than the approved quote. */
+/** Whether a new quote costs more than the approved quote, or credits less. */
 export function isWorse(
   quote: Quote,
   approved: { readonly total: Big; readonly receives: Big | undefined },

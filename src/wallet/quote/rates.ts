@@ -1,4 +1,5 @@
-// Reads the service's rates by pair. Inverts a rate if the service has only the opposite direction.
+// Reads the service's rates by pair. If the service has only the rate of the opposite pair, inverts
+// that rate.
 import type { Big } from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
@@ -10,11 +11,14 @@ export interface PairRate {
   readonly quote: string | null;
   /** The price of one unit of `base`, in `quote`. */
   readonly rate: Big;
-  /** The service's pair, if svcpay inverted the service's rate. */
+  /**
+   * The service's own pair, such as `BTCUSD` for `USDBTC`, if svcpay inverted the rate of that
+   * pair.
+   */
   readonly from?: string;
 }
 
-/** The number of digits of an inverted rate. */
+/** The number of significant digits to which svcpay rounds an inverted rate. */
 const significantDigits = 12;
 
 export const allRates = (rates: Rates): PairRate[] =>
@@ -52,8 +56,8 @@ export function findRate(rates: Rates, given: string): PairRate {
 }
 
 /**
- * Splits a pair into its two currencies. The only first currencies with four letters are USDC,
- * USDT, EURC and EURT. The second currency may have three or four letters.
+ * Splits a pair into its two currencies. The first currency has three letters, unless it is USDC,
+ * USDT, EURC or EURT. The second currency may have three or four letters.
  */
 function sidesOf(pair: string): { readonly base: string | null; readonly quote: string | null } {
   const [, base = null, quote = null] = /^((?:USD|EUR)[CT]|[A-Z]{3})([A-Z]{3,4})$/.exec(pair) ?? [];

@@ -1,5 +1,5 @@
-// Checks whether the cost of a quote is acceptable: the approved highest fee, the limit on the
-// loss, and costs that only a person can approve.
+// Checks the cost of a quote against the approved highest fee and the limit on the loss, and finds
+// costs that only a person can approve.
 import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
@@ -40,7 +40,7 @@ export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   );
 }
 
-/** A percentage of the amount without the fees. */
+/** Returns a percentage of the quote's amount without the fees. */
 function percentOf({ total }: Quote, fees: Money, percent: string): Big {
   return total.value.minus(fees.value).times(percent).div(100);
 }
@@ -64,20 +64,23 @@ const smallFee = new Big('0.00001');
 /** The comparison of a quote with the service's own rates. */
 export interface RateCheck {
   readonly rates?: Rates | undefined;
-  /** Units of the destination currency for one unit of the source currency. */
+  /** The service's rate: units of the destination currency for one unit of the source currency. */
   readonly rate?: Big | undefined;
-  /** The reason why the loss of a conversion was not checked. */
+  /** The reason why svcpay did not check the loss of the conversion. */
   readonly unchecked?: string | undefined;
 }
 
-/** Whether an order converts money, so svcpay compares its quote with the rates. */
+/**
+ * Whether an order converts money, so that svcpay must compare its quote with the service's rates.
+ */
 export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== body.destReq.ccy;
 
 /**
  * Compares a conversion with the service's rates. Throws Failure `limit` if the loss exceeds
- * `--max-rate-loss`. If svcpay cannot check `--max-rate-loss`, throws `temporary` if a later
- * attempt may read a rate, otherwise `limit`. Without `--max-rate-loss`, the payment continues
- * unchecked. Within one currency, reads the rates only if the value of a high fee matters.
+ * `--max-rate-loss`. If svcpay cannot check `--max-rate-loss` now, throws Failure `temporary` if a
+ * later attempt may succeed, otherwise Failure `limit`. Without `--max-rate-loss`, the payment
+ * continues even if svcpay cannot compare it with the rates. For a payment within one currency,
+ * reads the rates only if the fees exceed the amount.
  */
 export async function checkMarket(
   terms: PaymentTerms,
@@ -131,7 +134,7 @@ export async function checkMarket(
   return { rates, rate };
 }
 
-/** Whether the fees exceed the amount. */
+/** Whether the fees of a quote exceed the amount of the payment. */
 function isCostly({ total, serviceFee, networkFee }: Quote): boolean {
   const fees = serviceFee.value.plus(networkFee.value);
   return fees.gt(total.value.minus(fees));
@@ -146,7 +149,9 @@ function rateBetween(from: string, to: string, rates: Rates): Big | undefined {
   }
 }
 
-/** The loss of value in the conversion, in percent, without fees. Negative for a gain. */
+/**
+ * Returns the loss of value in the conversion, in percent, without fees. A negative loss is a gain.
+ */
 function rateLoss({ total, receives, serviceFee, networkFee }: Quote, market: Big): Big {
   const converted = total.value.minus(serviceFee.value).minus(networkFee.value).times(market);
   if (converted.lte(0)) return new Big(0);
@@ -170,7 +175,7 @@ function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big)
 const lossText = (loss: Big): string =>
   `the rate is ${loss.round(1, Big.roundUp).toFixed()} % worse than the service's own rates`;
 
-/** The costs that `--yes` does not cover, in words. A person must approve these costs. */
+/** Returns the costs that a person must approve, because `--yes` does not cover them, in words. */
 export function unusualOf(
   { maxRateLoss }: PaymentTerms,
   quote: Quote,
@@ -192,7 +197,10 @@ export function unusualOf(
   return found;
 }
 
-/** The value of a small fee in a currency. Zero if the service has no rate for the currency. */
+/**
+ * Returns the value of `smallFee` in a currency, or zero if the service has no rate for the
+ * currency.
+ */
 function smallFeeIn(ccy: string, rates: Rates | undefined): Big {
   if (ccy === 'BTC') return smallFee;
   const rate = rates === undefined ? undefined : rateBetween('BTC', ccy, rates);
@@ -200,7 +208,8 @@ function smallFeeIn(ccy: string, rates: Rates | undefined): Big {
 }
 
 /**
- * Throws Failure `limit` if a cost requires the approval of a person, because no person can answer.
+ * Throws Failure `limit` if a cost requires the approval of a person, for a run in which no person
+ * can answer.
  */
 export function refuseUnusual(unusual: readonly string[], { txnId }: Quote): void {
   const [first] = unusual;

@@ -1,4 +1,5 @@
-// Calculates the requested amount in bitcoin. Other currencies are converted at the service's rate.
+// Calculates the requested amount in bitcoin. svcpay converts an amount in a different currency at
+// the service's rate.
 import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { currencyOf, decimalsOf, parseAmount, type Money } from '../../formats/amount.js';
@@ -7,7 +8,7 @@ import { findRate } from '../quote/rates.js';
 export interface RequestedAmount {
   /** The requested amount, in BTC. */
   readonly amount: Money;
-  /** The amount before its conversion, and the price of one bitcoin. */
+  /** The amount before its conversion to bitcoin, and the price of one bitcoin. */
   readonly worth?: { readonly given: Money; readonly rate: Big };
 }
 
@@ -29,7 +30,7 @@ export function isForeign(text: string): boolean {
 }
 
 /**
- * Converts an amount to bitcoin. Rounds up, so that the result is worth at least the given amount.
+ * Converts an amount to bitcoin, rounded up, so that the result is worth at least the given amount.
  */
 export function inBtc(text: string, rates: Rates): RequestedAmount {
   const given = parseAmount(text);

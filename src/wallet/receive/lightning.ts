@@ -1,5 +1,5 @@
-// Receives over Lightning. Checks an invoice before it is shown, and finds the Lightning Address of
-// an account.
+// Receives over Lightning. Checks an invoice before svcpay shows it, and finds the Lightning
+// Address of an account.
 import { msatOf, type Money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
@@ -29,7 +29,10 @@ export function checkedInvoice(
   return invoice;
 }
 
-/** Returns the service's invoice. Throws Failure `refused` if the invoice is missing. */
+/**
+ * Returns the invoice in the service's transaction. Throws Failure `refused` if the transaction has
+ * no invoice.
+ */
 export function invoiceText(txn: Transaction): string {
   const text = txn.sourceReq.reqDetails?.['paymentRequest'];
   if (typeof text !== 'string') throw unusable(txn, 'the service returned no invoice.');
@@ -55,7 +58,7 @@ const addressNames = /^(ln|lightning|lnurl)_?(pay)?_?(address|identifier)$/i;
 
 /**
  * Finds the Lightning Address of an account by field name and value, because the specification does
- * not define the fields of account records. Throws Failure `not-found` if the record has no
+ * not define the fields of account records. Throws Failure `not-found` if the account record has no
  * Lightning Address.
  */
 export function lightningAddressOf(account: Fields): LightningAddress {

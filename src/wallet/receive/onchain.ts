@@ -1,4 +1,4 @@
-// Checks the addresses of on-chain receives and deposits before they are shown.
+// Checks the addresses of on-chain receives and deposits before svcpay shows them.
 import type Big from 'big.js';
 import { decimal, instant } from '../../api/reading/readers.js';
 import type {
@@ -19,15 +19,15 @@ import { isOnNetwork } from '../plan/destinations.js';
 
 export interface OnchainRequest {
   readonly address: string;
-  /** A BIP21 URI with only this address and amount, and without another payment method. */
+  /** A BIP21 URI that has only this address and amount, and no other payment method. */
   readonly uri: string;
-  /** The expiry in epoch ms, by the service's clock. */
+  /** The expiry of the request in epoch ms, by the service's clock. */
   readonly expiresAt: number | undefined;
 }
 
 /**
- * Checks checksum and network of the address, and that the BIP21 URI has the same address and
- * amount. Throws Failure `refused` for a request that must not be shown to a payer.
+ * Checks the checksum and the network of the address, and checks that the BIP21 URI has the same
+ * address and amount. Throws Failure `refused` for a request that must not be shown to a payer.
  * @param now epoch ms by the service's clock
  */
 export function checkedOnchainRequest(
@@ -70,8 +70,8 @@ function figure(value: unknown): Big | undefined {
 }
 
 /**
- * Reads the permanent Bitcoin address (endpoint 4). Throws Failure `refused` if the address is
- * invalid or on a different network.
+ * Reads the account's permanent Bitcoin address (endpoint 4). Throws Failure `refused` if the
+ * address is invalid or on a different network.
  */
 export const checkedBitcoinDeposit = (
   { staticOnchainAddress }: DepositAddress,
@@ -79,8 +79,8 @@ export const checkedBitcoinDeposit = (
 ): string => checkedAddress(staticOnchainAddress, network);
 
 /**
- * Reads the permanent USDT address of a chain (endpoint 5). Throws Failure `refused` if the
- * response is for a different chain or account.
+ * Reads the account's permanent USDT address on a chain (endpoint 5). Throws Failure `refused` if
+ * the response is for a different chain or account.
  */
 export function checkedUsdtDeposit(
   answer: UsdtAddress,
@@ -88,7 +88,7 @@ export function checkedUsdtDeposit(
   own: string | undefined,
 ): string {
   const { staticOnchainAddress: given, walletCcy, chainId, accountId } = answer;
-  // svcpay does not check a field that the response omits.
+  // svcpay compares the currency and the chain only if the response contains them.
   if ((walletCcy ?? 'USDT') !== 'USDT' || (chainId ?? chain).toUpperCase() !== chain) {
     throw notUsable(
       `the service returned an address for ${walletCcy ?? 'USDT'} on ${chainId ?? chain}.`,
@@ -112,7 +112,9 @@ function checkedAddress(given: string, wanted: Network, txnId?: string): string 
   return address;
 }
 
-/** Turns a parse error into a refusal, because the service sent the text. */
+/**
+ * Converts a parse error to Failure `refused`, because the unreadable text comes from the service.
+ */
 function attempt<T>(parse: () => T, txnId?: string): T {
   try {
     return parse();

@@ -1,5 +1,5 @@
-// Requests money by any method. Creates and confirms the receive once, and waits for the invoice or
-// address.
+// Requests money by any method. For each request, creates and confirms one receive, and waits for
+// its invoice or address.
 import Big from 'big.js';
 import type { CreateTransaction, Transaction } from '../../api/types.js';
 import { moneyFromWire, type Money } from '../../formats/amount.js';
@@ -29,7 +29,7 @@ export interface ReceiveDeps {
   >;
   /** The account that receives the money. */
   readonly account: string;
-  /** Called with the number of searched transactions during a reference lookup. */
+  /** Called during a reference lookup with the number of transactions that svcpay has searched. */
   readonly onRead: (count: number) => void;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly newId: () => string;
@@ -44,10 +44,10 @@ export interface Requested {
 }
 
 /**
- * Creates and confirms a receive, or returns the earlier transaction of a used reference. Throws
- * Failure `refused` if the reference belongs to a different amount or method.
- * @param isConverted whether the amount was converted, so an earlier amount may differ because the
- * rate changed
+ * Creates and confirms a receive, or returns the earlier transaction if the reference is already
+ * used. Throws Failure `refused` if that transaction has a different amount or method.
+ * @param isConverted whether svcpay converted the amount, so that the amount of an earlier
+ * transaction may differ because the rate has changed
  */
 export async function requestMoney(
   body: CreateTransaction,
@@ -64,10 +64,13 @@ export async function requestMoney(
   return { txn: await waitUntilFinal(withEarlierFields(quoted, confirmed), made, deps), amount };
 }
 
-/** The longest wait in ms for the invoice or address, which may come after the confirmation. */
+/**
+ * The longest wait in ms for the invoice or address, which the service may create only after the
+ * confirmation.
+ */
 const longestMakingMs = 60_000;
 
-/** Whether the transaction contains the invoice or address. */
+/** Whether the transaction already contains the invoice or address. */
 function isPayable({ sourceReq }: Transaction): boolean {
   const { paymentRequest, address } = sourceReq.reqDetails ?? {};
   return [paymentRequest, address].some((each) => typeof each === 'string' && each !== '');
@@ -75,7 +78,10 @@ function isPayable({ sourceReq }: Transaction): boolean {
 
 type Found = { readonly txn: Transaction; readonly isEarlier: boolean };
 
-/** Creates the receive. Searches the list only after the service has refused the reference. */
+/**
+ * Creates the receive. svcpay searches the service's list only after the service has refused the
+ * reference.
+ */
 async function createOrFind(
   body: CreateTransaction,
   isOwnReference: boolean,
@@ -100,7 +106,8 @@ async function createOrFind(
 }
 
 /**
- * Returns the pause before a repetition. Throws if the service requests a pause that is too long.
+ * Returns the pause before the next request. Throws if the service requests a pause that is too
+ * long.
  */
 function pauseOrThrow<T>(number: number, error: unknown, otherwise: () => unknown): PollNext<T> {
   const afterMs = pauseBefore(number, error);
@@ -109,8 +116,8 @@ function pauseOrThrow<T>(number: number, error: unknown, otherwise: () => unknow
 }
 
 /**
- * Finds the earlier transaction of a used reference. Throws the refusal if the refusal does not
- * concern the reference, or if the list does not show the reference.
+ * Finds the earlier transaction of a used reference. Throws the service's refusal if it does not
+ * concern the reference, or if the service's list does not show the reference.
  */
 async function findEarlier(
   { extRefId = '' }: CreateTransaction,
@@ -137,8 +144,8 @@ async function findEarlier(
 
 /**
  * Confirms a receive, which moves no money. After an unanswered confirmation, svcpay reads the
- * transaction and confirms it again if it is still quoted. Throws Failure `refused` unless the
- * transaction is provably a receive.
+ * transaction, and confirms again if the transaction is still quoted. Throws Failure `refused`
+ * unless the transaction is provably a receive.
  */
 export async function confirmReceive(
   quote: Transaction,
@@ -170,7 +177,7 @@ export async function confirmReceive(
   throw error;
 }
 
-/** The largest plausible change of a rate while an invoice is valid, as a fraction. */
+/** The largest plausible change of a rate during the lifetime of an invoice, as a fraction. */
 const largestRateChange = new Big('0.1');
 
 function checkedAmount(

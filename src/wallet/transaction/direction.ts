@@ -1,4 +1,4 @@
-// Determines whether a transaction pays or receives, from both of its methods.
+// Determines whether a transaction is a payment or a receive, from the methods of its two sides.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { methodProperties } from '../../formats/rails.js';
@@ -7,9 +7,9 @@ import { clip } from '../../formats/text.js';
 const wallet = 'servicepay';
 
 /**
- * Determines the direction. `receive` only if the destination is the account's own wallet and the
- * source is a method by which svcpay requests money. Throws Failure `refused` if a method is
- * missing or unrecognized.
+ * Determines the direction of a transaction. The direction is `receive` only if the destination is
+ * the account's own wallet and the source is a method by which svcpay requests money. Throws
+ * Failure `refused` if a method is missing or unrecognized.
  */
 export function directionOf({ txnId, sourceReq, destReq }: Transaction): 'payment' | 'receive' {
   const [source, destination] = [sourceReq.method, destReq.method];

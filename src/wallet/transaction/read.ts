@@ -1,5 +1,6 @@
 // Reads a transaction once, repeatedly while a read may be stale, or until its final state. The
-// intervals grow with the time waited. Refuses a response about a different transaction.
+// interval between reads grows with the time that svcpay has waited. A response with a different
+// transaction is refused.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { longestPauseAskedForMs, policies, staleForMs } from '../../formats/policies.js';
@@ -18,7 +19,7 @@ export interface ReadService {
   transaction(txnId: string): Promise<Transaction>;
 }
 
-/** Keeps the known value of each field that a later, abbreviated response omits. */
+/** Completes a transaction from an abbreviated response with the fields of an earlier response. */
 export function withEarlierFields(earlier: Transaction, txn: Transaction): Transaction {
   const isWhole = txn.sourceReq.method != null && txn.destReq.method != null;
   if (isWhole || earlier.txnId !== txn.txnId) return txn;
@@ -26,7 +27,10 @@ export function withEarlierFields(earlier: Transaction, txn: Transaction): Trans
   return { ...earlier, ...txn, sourceReq: side('sourceReq'), destReq: side('destReq') };
 }
 
-/** Throws Failure `refused` if the service responds with a different transaction. */
+/**
+ * Reads a transaction by its id. Throws Failure `refused` if the service responds with a different
+ * transaction.
+ */
 export async function readTransaction(service: ReadService, txnId: string): Promise<Transaction> {
   const txn = await service.transaction(txnId);
   if (txn.txnId === txnId) return txn;
@@ -38,9 +42,10 @@ export async function readTransaction(service: ReadService, txnId: string): Prom
 }
 
 /**
- * Repeats a read over 8 s while the result may be stale, and resolves with the last result.
- * Resolves early on interruption.
- * @param latest the caller's latest result; the first repetition comes after a pause
+ * Repeats a read for up to 8 s while its result may be stale, and resolves with the last result. An
+ * interruption ends the repetition early.
+ * @param latest the result of the caller's own read, so that svcpay pauses before the first
+ * repetition
  */
 export async function rereadWhileStale<T>(
   latest: T,
@@ -76,21 +81,21 @@ export interface WaitOptions {
    * have changed.
    */
   readonly onRead?: (txn: Transaction) => void;
-  /** The command that the hint names after an unfinished wait. The default is `watch`. */
+  /** The command that the hint names if the wait ends before a final state (default `watch`). */
   readonly goOn?: 'watch' | 'resume';
-  /** Decides whether the wait can end before a final state. */
+  /** Returns whether the wait can end in the current state, even if that state is not final. */
   readonly enough?: (txn: Transaction) => boolean;
 }
 
-/** The pace of reads, by the external method of the transaction. */
+/** Returns the pace at which svcpay reads a transaction, by the method of its external side. */
 export function paceOf({ sourceReq, destReq }: Transaction): Pace {
   const outside = sourceReq.method === 'servicepay' ? destReq.method : sourceReq.method;
   return methodProperties(outside)?.pace ?? 'steady';
 }
 
 /**
- * Resolves with the transaction in its final state. An unanswered read is repeated, because the
- * payment continues. The third unreadable response in a row ends the wait.
+ * Resolves with the transaction in its final state. svcpay repeats an unanswered read, because the
+ * payment continues at the service. The third unreadable response in a row ends the wait.
  */
 export async function waitUntilFinal(
   txn: Transaction,
@@ -119,13 +124,13 @@ export async function waitUntilFinal(
 const mostUnread = 3;
 
 /**
- * The result of a read. `txn` is undefined after a missing response. `unread` is the failure of any
- * other unsuccessful read.
+ * The result of a read. The field `txn` is undefined if the read got no response. For every other
+ * failed read, `unread` is the failure.
  */
 type ReadOutcome = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
 
 /**
- * Reads a transaction once.
+ * Reads a transaction once during a wait.
  * @param isNew whether the wait began less than 8 s ago, so that `not-found` may be a stale read
  */
 async function readAgain(
@@ -153,7 +158,8 @@ const gotNoAnswer = (error: Failure): boolean =>
   error instanceof NoAnswer || (error instanceof ServiceError && error.kind === 'temporary');
 
 /**
- * Whether a failure is permanent: the service refuses the key, or the transaction does not exist.
+ * Whether a failed read cannot succeed later, because the service refuses the API key or the
+ * transaction does not exist.
  */
 const isPermanent = (error: Failure): boolean =>
   (error.kind === 'authentication' || error.kind === 'not-found') &&
@@ -169,7 +175,9 @@ function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: F
   });
 }
 
-/** Describes an unfinished transaction to a person, without the service's word for the state. */
+/**
+ * Describes an unfinished transaction to a person, without the name of its state at the service.
+ */
 function progressText({ txnState, sourceReq }: Transaction): string {
   if (isQuoted(txnState)) return 'Not confirmed yet: it is a quote.';
   if (sourceReq.method == null) return 'Not settled yet.';
@@ -178,7 +186,9 @@ function progressText({ txnState, sourceReq }: Transaction): string {
     : 'Not paid yet. The request stays open.';
 }
 
-/** Returns a `sleep` that keeps at least `apartMs` between the reads of parallel waits. */
+/**
+ * Returns a `sleep` function for parallel waits that keeps at least `apartMs` between their reads.
+ */
 export function takingTurns(
   { sleep, now }: Pick<WaitDeps, 'sleep' | 'now'>,
   apartMs: number,
@@ -192,8 +202,8 @@ export function takingTurns(
 }
 
 /**
- * The pause in ms before repetition `attempt`. Undefined if the service requests a pause that is
- * too long.
+ * Returns the pause in ms before the repetition with the number `attempt`, or undefined if the
+ * service requests a pause that is too long.
  */
 export function pauseBefore(attempt: number, error: unknown): number | undefined {
   const answer = error instanceof NoAnswer ? error.cause : error;

@@ -171,7 +171,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'limits clear',
-        'remove all limits, or those in one currency',
+        'remove all limits, or the limits in one currency',
         () => import('./settings/limits.js').then((it) => it.limitsClear),
       ],
     ],
@@ -266,7 +266,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'statement close',
-        'write the statement of a month with its hash, and later show the changes',
+        'write the statement and hash of a month, or its changes since the close',
         () => import('./books/statement-close.js').then((it) => it.statementClose),
         asks,
       ],
@@ -471,7 +471,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'webhook trigger',
-        'trigger an event in the sandbox, or send an event to an address',
+        'trigger an event in the sandbox, or send an event to a URL',
         () => import('./webhook/webhook-trigger.js').then((it) => it.webhookTrigger),
       ],
       ['sandbox', 'run the whole service locally'],
@@ -497,7 +497,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'sandbox pay',
-        'pay an invoice or address from outside',
+        'pay an invoice or address as an external payer',
         () => import('./sandbox/sandbox-outside.js').then((it) => it.sandboxPay),
       ],
       [

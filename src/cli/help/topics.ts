@@ -140,7 +140,7 @@ export function topicText({ parts }: Topic, columns: number): string {
 }
 
 const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
-  done: 'done',
+  done: 'the command succeeded',
   unexpected: 'an unexpected error occurred',
   usage: 'the arguments or the input are invalid; nothing was sent',
   refused: 'the service refused the request (4xx)',
@@ -149,10 +149,10 @@ const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   'payment-failed': 'the payment ended in failed, rejected, expired, error or usercanceled',
   'books-differ': 'the statement does not tie, or reconcile found a difference; nothing was sent',
   limit: 'funds are insufficient, or a limit or --max-fee stopped the payment',
-  pending: 'the outcome is not known yet; the message names the command that resumes the payment',
+  pending: 'the outcome of the payment is not known yet; the message names the command to resume it',
   declined: 'you declined at the prompt, or svcpay could not ask a question',
-  temporary: 'a temporary failure (network, 5xx, 429); nothing moved, so you can run it again',
-  interrupted: 'svcpay was interrupted before anything moved',
+  temporary: 'a temporary failure (network, 5xx, 429); no money moved, so run the command again',
+  interrupted: 'svcpay was interrupted before money moved',
 };
 
 export const exitCodeRows: readonly {

@@ -149,7 +149,8 @@ const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   'payment-failed': 'the payment ended in failed, rejected, expired, error or usercanceled',
   'books-differ': 'the statement does not tie, or reconcile found a difference; nothing was sent',
   limit: 'funds are insufficient, or a limit or --max-fee stopped the payment',
-  pending: 'the outcome of the payment is not known yet; the message names the command to resume it',
+  pending:
+    'the outcome of the payment is not known yet; the message names the command to resume it',
   declined: 'you declined at the prompt, or svcpay could not ask a question',
   temporary: 'a temporary failure (network, 5xx, 429); no money moved, so run the command again',
   interrupted: 'svcpay was interrupted before money moved',

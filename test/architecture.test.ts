@@ -29,7 +29,7 @@ const mayUseSandbox = (file: string): boolean =>
 interface Import {
   readonly file: string;
   readonly target: string;
-  /** Whether `import()` loads the target when needed. */
+  /** Whether the file loads the target only when needed, with `import()`. */
   readonly lazy: boolean;
 }
 
@@ -88,7 +88,7 @@ describe('the source code', () => {
     expect(allImports().filter((each) => !isAllowed(each))).toEqual([]);
   });
 
-  test('has an import check that finds an import that the architecture forbids', () => {
+  test('has an import check that detects a forbidden import', () => {
     expect(isAllowed({ file: 'formats/amount.ts', target: 'api/client.js' })).toBe(false);
     expect(isAllowed({ file: 'sandbox/http.ts', target: 'api/types.js' })).toBe(false);
     expect(isAllowed({ file: 'wallet/payment.ts', target: 'terminal/output.js' })).toBe(false);

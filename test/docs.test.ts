@@ -61,7 +61,7 @@ const names = new Set(
   ),
 );
 
-describe.each(documents)('%s', (document) => {
+describe.each(documents)('the document %s', (document) => {
   test('contains only valid links', () => expect(brokenLinks(document)).toEqual([]));
   test('names only existing files', () => expect(missingFiles(document)).toEqual([]));
 });

@@ -1,6 +1,6 @@
-// Every sh block of the README and of docs/ runs at a terminal against the embedded sandbox, one page
-// after the other in one home. A block runs twice if a comment describes the second run.
-// test/library/guide.test.ts runs the programs of docs/library.md.
+// Every sh block of the README and of docs/ runs at a terminal against the embedded sandbox, one
+// page after the other in one home. An sh block runs twice if a comment in the block describes the
+// second run. test/library/guide.test.ts runs the programs of docs/library.md.
 import {
   chmodSync,
   existsSync,
@@ -38,8 +38,8 @@ const hasJq = (process.env['PATH'] ?? '')
   .some((folder) => existsSync(join(folder, 'jq')));
 
 /**
- * Beginnings of blocks that this test skips, because they need another machine or the network, do
- * not end, or have another test.
+ * Beginnings of blocks that this test skips: their commands never end, need the network, or run in
+ * another test.
  */
 const notRun = [
   'git clone ',
@@ -81,8 +81,8 @@ function prepared(home: string): { cwd: string; env: Record<string, string> } {
 }
 
 /**
- * Matches the last line of a script. The script then waits for input, because output right before
- * its exit can be lost.
+ * Matches the last line of a script. After this line, the script waits for input, because output
+ * right before its exit can be lost.
  */
 const lastWord = /ended with (\d+)\r?\n/;
 
@@ -168,7 +168,7 @@ test.for([
   ['README.md', 170],
   ['CHANGELOG.md', 60],
   ['docs/architecture.md', 80],
-] as const)('%s has at most %i lines', ([page, most]) => {
+] as const)('the file %s has at most %i lines', ([page, most]) => {
   expect(textOf(page).split('\n').length - 1).toBeLessThanOrEqual(most);
 });
 

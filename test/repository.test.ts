@@ -117,7 +117,7 @@ describe('the release check', () => {
     expect(unready({ ...complete, ...change }).join('\n')).toContain(message);
   });
 
-  test('accepts the current source except for fields that only the publisher knows', () => {
+  test('finds no problem in the current source except the fields that only the publisher can set', () => {
     const changelog = textOf('CHANGELOG.md');
     const tags = [`v${packageJson.version}`];
     const publishers = ['package.json has no repository.url', 'package.json has no bugs.url'];

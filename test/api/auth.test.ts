@@ -203,13 +203,16 @@ describe('ServiceClient access token', () => {
     ['renews', -1, 1],
     ['renews', 9_000, 1],
     ['keeps', 11_000, 0],
-  ] as const)('ServiceClient %s a token that expires in %i ms', async ([, left, renewals]) => {
-    const { client, service } = world({ token: { ...kept, expiresAt: start + left } });
-    if (renewals > 0) service.on('POST', tokenPath, tokenAnswer('fresh'));
-    service.on('GET', walletPath, wallets);
-    await client.wallets();
-    expect(service.requests('POST')).toHaveLength(renewals);
-  });
+  ] as const)(
+    'ServiceClient renews a token shortly before its expiry: it %s a token that expires in %i ms',
+    async ([, left, renewals]) => {
+      const { client, service } = world({ token: { ...kept, expiresAt: start + left } });
+      if (renewals > 0) service.on('POST', tokenPath, tokenAnswer('fresh'));
+      service.on('GET', walletPath, wallets);
+      await client.wallets();
+      expect(service.requests('POST')).toHaveLength(renewals);
+    },
+  );
 
   test('compares the expiry of a token with the clock of the service', async () => {
     const { client, service } = world();

@@ -19,7 +19,7 @@ describe('effectOf', () => {
     ['PUT', '/api/v2/webhook/../transaction/t-1/confirm', 'payment'],
     ['POST', '/api/v2/transaction/t-1/confirm', 'payment'],
     ['POST', '/api/v3/anything', 'payment'],
-  ] as const)('effectOf classifies %s %s as %s', ([method, path, effect]) => {
+  ] as const)('effectOf classifies the request %s %s as %s', ([method, path, effect]) => {
     expect(effectOf(method, path).effect).toBe(effect);
   });
 

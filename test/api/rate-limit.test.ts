@@ -98,7 +98,8 @@ test('ServiceClient sends requests at full speed until the quota is used up', as
   });
   for (let index = 0; index < 150; index += 1) await client.transaction('t1');
   expect(tooMany()).toBe(0);
-  // The 150 requests use up two quotas of 60, so the client waits twice for a new minute.
+  // The 150 requests use up two quotas of 60 requests, so the client waits twice for the next
+  // minute.
   expect(time.now - start).toBe(120_000);
 });
 
@@ -110,7 +111,7 @@ test('trackRateLimit counts requests in flight against the quota', () => {
     answer(200, {}, { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' }),
     start,
   );
-  // The last request of the quota is already in flight.
+  // The quota of one remaining request is used up, because a second request is already in flight.
   expect(rateLimit.before(start)).toBe(30_000);
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
   rateLimit.observe(
@@ -118,7 +119,8 @@ test('trackRateLimit counts requests in flight against the quota', () => {
     start,
   );
   expect(rateLimit.before(start + 30_000)).toBe(0);
-  // After the renewal, the client sends one request, whose answer reports the new quota.
+  // After the renewal of the quota, the client sends one request, whose answer reports the new
+  // quota.
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
 });
 

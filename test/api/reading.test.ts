@@ -65,7 +65,10 @@ function changed(
   return whole;
 }
 
-/** These fields may contain any object, so a wrapped object is valid too. */
+/**
+ * The names of fields that may contain any object, so that an object inside another object is
+ * valid.
+ */
 const isObject = new Set(['sourceOfFunds', 'sourceReq', 'destReq', 'reqDetails', 'kyc']);
 
 const shown: Readonly<Record<Form, string>> = {
@@ -113,7 +116,7 @@ const rows = cases.map(
 
 describe('ServiceClient transaction reader', () => {
   test.for(transactions)(
-    'ServiceClient %s a transaction whose %s',
+    'ServiceClient checks each field of a transaction: it %s a transaction whose %s',
     async ([, , { name, isBad, isGone, row }]) => {
       const { client, service, doubts } = doubting();
       service.on('GET', '/api/v2/transaction/t1', answer(200, row));
@@ -136,7 +139,7 @@ describe('ServiceClient transaction reader', () => {
 
 describe('ServiceClient list reader', () => {
   test.for(rows)(
-    'ServiceClient %s a list row whose %s and lists the other rows',
+    'ServiceClient checks each row of a list: it %s a row whose %s, and lists the other rows',
     async ([, , { name, isBad, isGone, row }]) => {
       const { client, service, doubts } = doubting();
       service.on(

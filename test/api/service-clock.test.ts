@@ -13,11 +13,14 @@ test.for([
   ['follows a service that is an hour ahead', date(noon + 3_600_000), 0, 3_600_000],
   ['follows a service that is an hour behind', date(noon - 3_600_000), 0, -3_600_000 + 999],
   ['ignores the delay of a slow answer', date(noon - 2_000), 2_000, 0],
-] as const)('service clock %s', ([, header, onTheWay, expected]) => {
-  const clock = createServiceClock(() => noon);
-  clock.observe(header, noon - onTheWay);
-  expect(clock.now() - noon).toBe(expected);
-});
+] as const)(
+  'service clock estimates its time from a Date header: it %s',
+  ([, header, onTheWay, expected]) => {
+    const clock = createServiceClock(() => noon);
+    clock.observe(header, noon - onTheWay);
+    expect(clock.now() - noon).toBe(expected);
+  },
+);
 
 test('service clock approaches the time of the service with each answer and never goes back', () => {
   let machine = noon;

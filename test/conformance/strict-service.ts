@@ -430,8 +430,8 @@ const institutions = {
 };
 
 /**
- * Applies the filters of endpoint 10. Named periods such as `30d` have no effect, because they are
- * longer than the life of this service.
+ * Applies the filters of the transaction list (endpoint 10), except named periods such as `30d`,
+ * which are longer than the life of this service.
  */
 function matches(txn: Txn, query: URLSearchParams): boolean {
   const several = (name: string): string[] =>

@@ -28,7 +28,7 @@ export interface Temper {
    * none.
    */
   createRequestsTogether: number;
-  /** Changes the transaction in each answer that contains it in full. */
+  /** Changes each transaction that an answer contains in full. */
   makes: (view: Json) => Json;
   /** Changes the pagination that a list returns. */
   echoes: (pagination: Json) => Json;
@@ -62,7 +62,7 @@ const exchanges: readonly (readonly [Meeting['exchange'], method: string, path: 
 ];
 
 /**
- * Returns the fault that this request meets, if there is one, and counts its use.
+ * Returns the fault that applies to this request, or undefined, and counts the use of the fault.
  *
  * @param refOf returns the reference of the transaction that a path names
  */

@@ -1,6 +1,6 @@
 // Tests `--account` with a subaccount for every command. With the parent's key, the service shows
-// only the wallets and the account record of a subaccount. Every command that needs other data
-// refuses the flag before it sends a request about the parent account.
+// only the wallets and the account record of a subaccount. Every command that needs data other than
+// these refuses `--account` before it sends a request about the parent account.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test as plain } from 'vitest';
@@ -24,7 +24,8 @@ const body = {
 const id = 'ad79a67a-5e07-4094-92cd-1aeb3fbe8297';
 const address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 /**
- * Every command with valid arguments and its expected result. FILE stands for a batch of one row.
+ * Every command with valid arguments and its expected result. In these commands, FILE stands for a
+ * batch file of one row.
  */
 const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   receive: ['refused'],
@@ -122,7 +123,7 @@ const pathsOf = (
     ];
   });
 
-/** With some arguments, these commands act for a subaccount or need no account. */
+/** Commands that, depending on their arguments, act for a subaccount or need no account. */
 const byWords = ['api', 'webhook listen'];
 
 describe('svcpay --account SUBACCOUNT', () => {

@@ -112,7 +112,7 @@ describe('svcpay api', () => {
         around,
       );
       expect(run.json()).toEqual([{ txnState: 'quoted' }, { txnState: 'quoted' }]);
-      // A full page may be the last, so svcpay requests another page.
+      // A full page may be the last page of a list, so svcpay requests another page.
       expect(around.sandbox.requests('GET', '/api/v2/transaction')).toHaveLength(3);
     },
   );

@@ -109,7 +109,7 @@ describe('svcpay --fields', () => {
       const all = await svcpay([...line, '--json', '--fields', fields.join()], around);
       const [row] = printedBy(all);
       const missing = fields.filter((name) => !Object.hasOwn(Object(row), name));
-      // Exit code 5 means that the first run has already removed the item.
+      // Exit code 5 of the second run means that the first run has already removed the item.
       if (all.exitCode === 5) continue;
       if (typeof row === 'string' || (row !== undefined && missing.length > 0))
         told.push({ line: line.join(' '), row, missing: missing.slice(0, 6) });
@@ -122,7 +122,9 @@ describe('svcpay --fields', () => {
   });
 });
 
-/** The rows that a command prints. A command that finds a difference prints its rows and fails. */
+/**
+ * Returns the rows that a command prints, even if the command fails because it found a difference.
+ */
 const printedBy = (run: Run): unknown[] => [run.stdout === '' ? run.stderr : run.json()].flat();
 
 /**
@@ -154,7 +156,9 @@ const person = [
   '--recipient-country=VN',
 ];
 
-/** Command lines that print fields, in an order in which each can run twice. */
+/**
+ * Returns command lines that print fields, in an order in which each command line can run twice.
+ */
 async function printing(around: Around): Promise<readonly (readonly string[])[]> {
   const { sandbox } = around;
   const invoice = await sandbox.invoice('1000sat');

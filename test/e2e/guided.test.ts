@@ -1,5 +1,5 @@
-// At a terminal, svcpay asks for missing values, explains a wrong answer and asks again. Esc
-// returns to the previous question.
+// At a terminal, svcpay asks for missing values, explains a wrong answer and asks again. At each
+// question, Esc returns to the previous question.
 import { describe, expect } from 'vitest';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { test } from '../support/svcpay.js';

@@ -14,7 +14,7 @@ import {
 import { deliver, startListening } from '../support/webhooks.js';
 import { asSpecified, called, comesIn } from '../support/shapes.js';
 
-/** A service with three swaps. The last swap is an unconfirmed quote. */
+/** A service with three swaps, the last of which is an unconfirmed quote. */
 const test = base.extend<{ quote: string }>({
   quote: async ({ around }, use) => {
     await svcpay(['swap', '25', 'USDT', 'BTC', '--yes', '--ref', 'first'], around);

@@ -55,7 +55,7 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
     [60, 20],
     [140, 45],
   ] as const)(
-    'fits a window of %d x %d in width, and so does svcpay tx list',
+    'prints no line wider than a window of %d x %d, and neither does svcpay tx list',
     async ([columns, rows], { around }) => {
       await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
       const widest = (text: string): number =>

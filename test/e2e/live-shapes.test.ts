@@ -1,5 +1,5 @@
 // Tests each kind of command against a service with the response formats of live services. With
-// `npm run test:shapes`, all other end-to-end tests use these formats too.
+// `npm run test:shapes`, all other end-to-end tests also use the response formats of live services.
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { payoutWords } from '../support/payout.js';

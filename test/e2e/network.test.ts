@@ -149,7 +149,7 @@ test.for([
   ['svcpay wallets', ['wallets']],
   ['svcpay without a command', []],
 ] as const)(
-  '%s shows at a terminal that it waits for the embedded sandbox',
+  'the command %s shows at a terminal that it waits for the embedded sandbox',
   async ([, args], { home }) => {
     const sandbox = (...words: string[]) => svcpay(['--sandbox', ...words], { home });
     await sandbox('sandbox', 'fault', 'add', 'latency', '--delay', '1s', '--times', '3');

@@ -171,7 +171,7 @@ describe('svcpay payout --from-file', () => {
       reqDetails: { bankAcctNum: '0123456789', institutionCode: '970436' },
     };
     const file = join(around.home, 'payout.json');
-    // An editor may have put a byte order mark before the text.
+    // The payout file begins with a byte order mark, which some editors write.
     writeFileSync(file, `\uFEFF${JSON.stringify({ ...body, destReq, extRefId: 'rent-8' })}`);
     const pay = ['payout', '--from-file', file, '--yes', '--no-wait', '-q'];
     const first = await svcpay(pay, around);
@@ -221,7 +221,8 @@ async function answer(
 }
 
 /**
- * Searches a list and selects the match after it appears, because a search filters while typing.
+ * Types a search, and selects the match only after the match appears, because a search filters
+ * while typing.
  */
 async function choose(tty: TtyRun, question: string, typed: string, found: string): Promise<void> {
   await tty.waitFor(`? ${question}`);
@@ -325,7 +326,8 @@ describe('svcpay payout at a terminal', () => {
     expect(again).toMatchObject({ exitCode: 0 });
     expect(createRequests(around.sandbox)).toHaveLength(2);
 
-    // Settings that are damaged during the wait do not affect the payment.
+    // The settings are damaged while svcpay waits for the payout, which does not affect the
+    // payment.
     const sleep = async (): Promise<void> => {
       writeFileSync(config, '{ spoilt');
       await around.sandbox.clock.advance('5m');

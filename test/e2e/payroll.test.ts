@@ -255,7 +255,9 @@ test('svcpay batch --dry-run estimates the cost of more than 100 rows without qu
 });
 
 describe('svcpay batch --sealed', () => {
-  test('pays only the sealed rows and reports the line that differs', async ({ around }) => {
+  test('pays only the sealed rows and reports each line that differs from the seal', async ({
+    around,
+  }) => {
     const { home } = around;
     const file = batchFile(home, october, head);
     const sealed = await svcpay(['batch', file, '--seal', '--max-fee', '1%', '-q'], around);

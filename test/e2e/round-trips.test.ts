@@ -37,7 +37,7 @@ afterAll(async () => {
 
 let rounds = 0;
 
-/** Commands that pay new orders on each call. */
+/** Returns commands that pay, with new orders on each call. */
 const payments = (): Promise<readonly FarCommand[]> =>
   payingCommands(() => sandbox.invoice('1000sat'), `-${(rounds += 1)}`);
 
@@ -65,7 +65,7 @@ async function lookAtHome(): Promise<void> {
 interface From {
   readonly service: FarService;
   readonly environment: Environment;
-  /** The number of round trips that this service saves for each command. */
+  /** By how many round trips each command needs fewer with this service than its maximum. */
   readonly saved?: number;
 }
 
@@ -109,7 +109,7 @@ test('svcpay pays within the expected number of round trips if a token is stored
 });
 
 test.runIf(runsAll)(
-  'svcpay pays over http with one round trip less, because http needs no TLS handshake',
+  'svcpay pays over http in one round trip fewer than over https, because http needs no TLS handshake',
   async () => {
     const near = await startFarService(forwardTo(sandbox.url), tripMs, 'http');
     onTestFinished(() => near.stop());

@@ -64,7 +64,9 @@ describe('svcpay sandbox run', () => {
     await expect(fetch(told.url)).rejects.toThrow('fetch failed');
   });
 
-  test('forwards SIGTERM to the command and ends with its exit code', async ({ home }) => {
+  test('forwards SIGTERM to the command and ends with the exit code of the command', async ({
+    home,
+  }) => {
     const script = `process.on('SIGTERM', () => setTimeout(() => process.exit(42), 50));
       console.log('ready'); setInterval(() => {}, 1000);`;
     const running = startSvcpay(['sandbox', 'run', '--', node, '-e', script], { home });

@@ -165,7 +165,8 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
     'shows the progress of an export and the last written row after Ctrl-C',
     async ({ around, sandbox }) => {
       await sandbox.seed('history', 12);
-      // The third list request is for the second page, or for the number of transactions.
+      // From the third request on, the list does not answer: svcpay has the first page, or the
+      // first two pages.
       await sandbox.faults.add({
         kind: 'latency',
         method: 'GET',

@@ -5,8 +5,8 @@ import type { Time } from '../support/in-process.js';
 import { shop, test, type Strict } from '../support/strict.js';
 
 /**
- * A clock that records and skips pauses of a second or more. Concurrent pauses count as one pause.
- * Pauses of less than a second take real time.
+ * Returns a clock that records and skips pauses of a second or more, and counts concurrent pauses
+ * as one pause; shorter pauses take real time.
  */
 function patient(): Time & { readonly pauses: number[] } {
   const pauses: number[] = [];

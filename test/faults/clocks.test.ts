@@ -139,7 +139,7 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test('exits 8 and shows how to resume if it is interrupted after the confirmation', async ({
+  test('exits 8 and shows how to resume if Ctrl-C comes after the confirmation', async ({
     payment,
   }) => {
     const held = payment.proxy.hold('confirmation', 'after');
@@ -156,7 +156,7 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('moves nothing if the terminal closes at the prompt, but exits 8 if it closes after the confirmation', async ({
+  test('moves nothing if the terminal closes at the prompt, but exits 8 if the terminal closes after the confirmation', async ({
     payment,
   }) => {
     const line = ['send', 'lightning', payment.invoice, '--ref', 'order-1'];
@@ -182,7 +182,7 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await running.ended).toMatchObject({ exitCode: 8, stdout: '' });
   });
 
-  test('moves nothing if it is interrupted before the quote arrives', async ({ payment }) => {
+  test('moves nothing if Ctrl-C comes before the quote', async ({ payment }) => {
     const held = payment.proxy.hold('create request', 'before');
     const tty = startedTty(
       ['send', 'lightning', payment.invoice, '--ref', 'order-1', '--yes'],
@@ -196,7 +196,7 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test('is killed at the prompt, and tx resume then pays only after a yes at the terminal', async ({
+  test('leaves a payment that tx resume pays only after a yes at the terminal if a kill comes at the prompt', async ({
     payment,
   }) => {
     const first = startedTty(

@@ -18,10 +18,10 @@ describe.concurrent('svcpay send after a 401 to its confirmation', () => {
     'exits 8 if the service answers a carried-out confirmation with 401 and the next sign-in %s',
     async ([, fault], { payment }) => {
       const { proxy, command, sandbox, around } = payment;
-      // svcpay stores a token here, so its next sign-in is the sign-in after the 401.
+      // This command stores a token, so the next sign-in of svcpay is the sign-in after the 401.
       expect(await svcpay(['wallets'], around)).toMatchObject({ exitCode: 0 });
       proxy.break('confirmation', '401 after', 1);
-      // Reads fail too, so they do not show the outcome.
+      // Reads also fail, so svcpay cannot read the outcome.
       proxy.break('read', '401 after', Infinity);
       proxy.break('sign-in', fault, Infinity);
       const run = await svcpay(command, around);

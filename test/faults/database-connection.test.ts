@@ -132,12 +132,15 @@ const connections: readonly [what: string, make: () => Env, exitCode: number, me
   ];
 
 describe.skipIf(!hasPostgres).concurrent('the connection to a database', () => {
-  test.each(connections)('svcpay db status %s', async (_what, make, exitCode, message) => {
-    const run = await svcpay(['db', 'status', '--json'], { home, env: make() });
-    expect(run).toMatchObject({ exitCode });
-    if (message === undefined) return expect(run.stderr).toBe('');
-    expect(run.error().message).toMatch(message);
-    expect(run.error().message).toContain('SVCPAY_DATABASE_URL');
-    expect(run.stderr).not.toContain(password);
-  });
+  test.each(connections)(
+    'svcpay db status connects like a PostgreSQL client: it %s',
+    async (_what, make, exitCode, message) => {
+      const run = await svcpay(['db', 'status', '--json'], { home, env: make() });
+      expect(run).toMatchObject({ exitCode });
+      if (message === undefined) return expect(run.stderr).toBe('');
+      expect(run.error().message).toMatch(message);
+      expect(run.error().message).toContain('SVCPAY_DATABASE_URL');
+      expect(run.stderr).not.toContain(password);
+    },
+  );
 });

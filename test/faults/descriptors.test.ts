@@ -1,5 +1,5 @@
-// A process that may open only a few files ends with an error within seconds and never spins,
-// whichever file it cannot open.
+// If svcpay may open only a few files, it ends with an error within seconds and never spins,
+// whichever file cannot be opened.
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect } from 'vitest';

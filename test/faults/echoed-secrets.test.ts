@@ -189,7 +189,8 @@ describe('svcpay with a service that echoes requests', { concurrent: true }, () 
         ).toEqual([]);
         all += shown;
       }
-      // svcpay omits the content of a malformed sign-in response, so nothing is redacted.
+      // svcpay omits the content of a malformed sign-in response, so its message has nothing to
+      // redact.
       if (signsIn || !/data|field/.test(where)) expect(all).toContain('[redacted]');
     },
   );

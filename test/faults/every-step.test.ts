@@ -1,6 +1,6 @@
-// Machines in this process share a database. One machine dies at each step or loses its connection
-// at each commit. Other machines, whose clocks are an hour apart, resume the interrupted payment at
-// once.
+// Tests the payment driver on machines that share a database: one machine dies at each step of a
+// payment, or loses its connection at each commit, and other machines, whose clocks are an hour
+// apart, resume the payment.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../src/store/database/postgres.js';
 import { prepareTables } from '../support/prepared-database.js';

@@ -143,7 +143,7 @@ describe.concurrent('svcpay send', () => {
       { what: 'another program', sql: 'PRAGMA application_id = 1', message: 'another program' },
     ].map((each) => [each.what, each] as const),
   )(
-    'pays nothing and leaves the journal unchanged if it is from %s',
+    'pays nothing and leaves the journal unchanged if the journal is from %s',
     async ([, { sql, message }], { payment }) => {
       await withJournal(payment);
       const file = journalIn(payment.around.home);
@@ -206,7 +206,8 @@ test.concurrent('svcpay send waits only once for a journal that another program 
     unlock = () => db.close();
     lockedAt = performance.now();
   });
-  // This command runs as a process, because it blocks while it waits for the journal.
+  // This command runs as a process, because svcpay blocks its thread while it waits for the
+  // journal.
   const run = await svcpayProcess(payment.command, payment.around);
   const tookMs = performance.now() - lockedAt;
   unlock();
@@ -219,8 +220,8 @@ test.concurrent('svcpay send waits only once for a journal that another program 
 });
 
 /**
- * Whether the test run may mount file systems, which bind mounts and small disks need. The limit on
- * file sizes below needs no such right.
+ * Whether the test run may mount file systems, as the tests with bind mounts and small disks must.
+ * The tests that only limit the size of files need no right to mount.
  */
 function canMount(): boolean {
   return (
@@ -245,8 +246,8 @@ const pendingSchema = v.array(v.object({ agreed: v.boolean() }));
 const hasLimits = existsSync('/bin/sh') && process.platform !== 'win32';
 
 describe.skipIf(!hasLimits)('svcpay send on a disk that fills up', { concurrent: true }, () => {
-  // Limits in blocks of 512 bytes: the lowest is too small for the tables, and the highest is
-  // enough for the whole payment.
+  // Limits on the size of each file, in blocks of 512 bytes: the lowest is too small for the
+  // tables, and the highest is enough for the whole payment.
   const room = [16, 64, 128, 144, 152, 160, 168, 176, 184, 192, 256];
   test.for(room)(
     'pays at most once if its files are limited to %d blocks, and resumes when there is space',

@@ -1,5 +1,5 @@
-// svcpay is killed at every step and at any time. `tx resume` then completes submitted payments,
-// and the original command completes every payment once.
+// svcpay is killed at every step of a payment and at any time. After the kill, `tx resume`
+// completes submitted payments, and a repeated command completes every payment once.
 import { describe, expect } from 'vitest';
 import type { Exchange } from '../support/faulty-proxy.js';
 import { timeoutFlags, test, type Payment } from '../support/faults.js';
@@ -75,7 +75,7 @@ describe.concurrent('svcpay send killed with SIGKILL', () => {
     ['wallet request', 'wallets'],
     ['create request', 'create request'],
   ] as const)(
-    'is killed after the %s, and tx resume --yes then names the payment but does not pay it',
+    'leaves a payment that tx resume --yes names but does not pay if the kill came after the %s',
     async ([, exchange], { payment }) => {
       const held = payment.proxy.hold(exchange, 'after');
       const running = startSvcpay(payment.command, payment.around);
@@ -106,7 +106,7 @@ describe.concurrent('svcpay send killed with SIGKILL', () => {
     },
   );
 
-  test('is killed twice before the confirmation, and a single tx resume then completes both payments', async ({
+  test('leaves two payments that a single tx resume completes if each kill came before the confirmation', async ({
     payment,
   }) => {
     const { proxy, around, sandbox } = payment;

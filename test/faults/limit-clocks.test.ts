@@ -37,8 +37,8 @@ describe('the daily limit', { concurrent: true }, () => {
             date: new Date(isWrong((count += 1)) ? wrong() : now()).toUTCString(),
           });
         };
-        // In each payment, a different answer has the wrong date. In one payment, it is the last
-        // answer before the confirmation.
+        // The wrong date is in a different answer of each payment, once in the last answer before
+        // the confirmation.
         dates((count) => answer <= rounds && (count === answer || !isOnly));
         expect(await run(`${lnurl('shop')} --ref day-${answer}`, 'home', { now })).toMatchObject({
           exitCode: 0,
@@ -92,7 +92,7 @@ describe.each(services.map((each) => [each.dates, each] as const))(
     }) => {
       const { service } = strict;
       expect(await payAt(strict, [3 * year, 0])).toEqual([0, 7]);
-      // Both clocks show the next day.
+      // The machine clock and the service clock show the next day.
       const now = (): number => Date.now() + 25 * hour;
       service.temper.headers = () =>
         date() === 'unknown' ? { date: 'unknown' } : { date: new Date(now()).toUTCString() };

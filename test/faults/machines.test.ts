@@ -70,7 +70,7 @@ const sendHere = ({ command, around }: Payment, url: string): Promise<Run> =>
   svcpayHere([...command, ...timeoutFlags], machine(around, url));
 
 describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 }, () => {
-  test('pays once if five homes send one reference, and reports one transaction to all', async ({
+  test('pays once if five homes send one reference, and reports the same transaction to every home', async ({
     payment,
   }) => {
     const url = await preparedDatabase(server);

@@ -12,7 +12,8 @@ const send = (invoice: string, ref = ''): string =>
   `send lightning ${invoice} --yes --json${ref && ` --ref ${ref}`}`;
 
 /**
- * Pairs of commands that pay one invoice, of which the second must find the payment of the first.
+ * Pairs of commands that pay one invoice; the second command must find the payment of the first
+ * command.
  */
 const ways: readonly {
   what: string;

@@ -1,4 +1,4 @@
-// Many homes share one database. svcpay checks that it is the right database, names missing
+// Many homes share one database. svcpay checks that the database has the expected id, names missing
 // privileges and announces upgrades.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -120,7 +120,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database', () => {
 });
 
 describe.skipIf(!hasPostgres)('svcpay with account limits in a database', () => {
-  test('applies the limits to a new home, whose own settings can only narrow them', async ({
+  test('applies the account limits to a new home, whose own settings can only narrow the limits', async ({
     payment,
   }) => {
     const url = await preparedDatabase(server);

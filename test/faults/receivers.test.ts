@@ -78,8 +78,9 @@ const columns =
   'INSERT INTO events (id, received_at, body, signature, txn_id, txn_state, out_of_order, missing)';
 
 /**
- * `fill` inserts old events, one of which is still in the backlog. `failing` makes every deletion
- * fail. `limited` makes only a deletion of many events fail, like a statement timeout.
+ * The SQL for both kinds of inbox: `fill` inserts old events, one of which is still in the backlog;
+ * `failing` makes every deletion fail; `limited` makes a deletion of many events fail, like a
+ * statement timeout.
  */
 const inboxes = [
   {
@@ -124,7 +125,8 @@ describe.each(
     inbox.sql(limited);
     const listener = await startListening([], inbox.around());
     expect(await deliver(listener.url, event('new'))).toBe(200);
-    // The newest event stays; which event is the newest depends on the time of the deletion.
+    // The deletion keeps the newest event, which is an old event if the deletion came before the
+    // new event.
     await until(() => inbox.count('events') <= 3);
     expect(inbox.count("events WHERE id = 7 OR txn_id = 'new'")).toBe(2);
     listener.child.kill('SIGINT');

@@ -50,7 +50,9 @@ describe.concurrent('svcpay with a list in pages of 20', () => {
 });
 
 describe.concurrent('svcpay send', () => {
-  test('pays nothing if the journal was emptied, and reports it as damaged', async ({ strict }) => {
+  test('pays nothing if the journal was emptied, and reports the journal as damaged', async ({
+    strict,
+  }) => {
     const { service, run, home } = strict;
     expect(await run(`${lnurl('shop')} --ref order-1`)).toMatchObject({ exitCode: 0 });
     const file = join(home('home'), 'journal.db');
@@ -74,7 +76,8 @@ describe.concurrent('svcpay send', () => {
       sandbox: service,
     });
     await tty.waitFor(/Pay 0\.0000/);
-    // The lease has expired for another process, whose clock is ahead, so that process pays.
+    // For a second process, whose clock is ahead, the lease has expired, so the second process
+    // pays.
     expect(
       await run(`${lnurl('shop')} --ref order-1`, 'home', { now: ahead(3_600_000) }),
     ).toMatchObject({ exitCode: 0 });
@@ -133,7 +136,7 @@ describe.concurrent('svcpay send with deeply nested answers', () => {
     ['create request', 75, 0],
     ['read', 8, 1],
   ] as const)(
-    'survives an error nested 20,000 levels deep in answer to a %s, and exits %d',
+    'reports an error nested 20,000 levels deep in answer to a %s without a crash, and exits %d',
     async ([exchange, exitCode, moved], { strict }) => {
       const { service, run } = strict;
       service.temper.meetings.push({

@@ -17,7 +17,7 @@ const server = usingPostgres();
 interface Keeping {
   readonly around: Here;
   backUp(): void;
-  /** Restores the backup, and returns the home that uses it. */
+  /** Restores the backup, and returns the home that uses the restored journal. */
   restored(): Here;
 }
 
@@ -130,8 +130,8 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
         ),
       restore(): void {
         run(`DROP DATABASE ${name} WITH (FORCE)`, `ALTER DATABASE ${copy} RENAME TO ${name}`);
-        // Updates the recorded place of the tables, as after a restore of the server's files, so
-        // that only the counters show the restore.
+        // Updates the place of the tables that the database has recorded, as if the files of the
+        // server were restored. Only the counters then show the restore.
         const own = `(SELECT oid FROM pg_database WHERE datname = current_database())`;
         const place = `concat_ws(' ', ${own}, tableoid, txid_current())`;
         server().sql(`UPDATE svcpay.identity SET place = ${place}`, name);
@@ -238,7 +238,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     const figures = ['db', 'status', '-o', 'prometheus'];
     expect(await send(await invoice(payment), container())).toMatchObject({ exitCode: 0 });
     expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
-    // Removes rows without a change of place, as a restore of the database files does.
+    // Removes rows but keeps the place of the tables, as a restore of the database files does.
     sql('DELETE FROM payments; UPDATE recorded SET submissions = submissions - 1');
     expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
     const refused = await send(await invoice(payment), container());

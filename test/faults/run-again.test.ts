@@ -1,4 +1,4 @@
-// A command runs again after a change: a list is unavailable, or a rate has moved.
+// svcpay runs a command again after a change: a list is unavailable, or a rate has moved.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -233,7 +233,8 @@ describe.concurrent('svcpay send', () => {
       const other = await svcpay([...order('900sat'), '--yes', '--json'], around);
       expect(other).toMatchObject({ exitCode: 0 });
       expect(other.json()).toMatchObject({ extRefId: 'rent~2', txnState: 'completed' });
-      // The reference now belongs to the second payment.
+      // The reference belongs to the second payment, so svcpay refuses the order of the first
+      // payment.
       expect(await svcpay([...order('1300sat'), '--yes'], around)).toMatchObject({ exitCode: 2 });
       expect(await svcpay([...order('900sat'), '--yes', '--json'], around)).toMatchObject({
         exitCode: 0,
@@ -263,8 +264,8 @@ test('svcpay tx resume ends after 30 s if the service leaves every request unans
   let waitedMs = 0;
   const run = await svcpay(['tx', 'resume', '--yes', '--json'], {
     ...around,
-    // Only the wait of 30 s for the whole command is shortened, so that it ends before any request
-    // times out.
+    // The test shortens only the wait of 30 s for the whole command, which then ends before any
+    // request times out.
     sleep: (ms, signal) =>
       ms === 30_000
         ? delay(500).then(() => void (waitedMs = ms))

@@ -1,6 +1,6 @@
 // Despite unexpected values anywhere in an answer, svcpay throws no uncaught error, and its exit
-// code matches the outcome. To test more seeds, run FUZZ_SEED=1 FUZZ_RUNS=100000 npm run fuzz. Each
-// failure names its seed.
+// code matches the outcome. To test more seeds, run FUZZ_SEED=1 FUZZ_RUNS=100000 npm run fuzz. A
+// failure of the test names its seed.
 import { expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
 import { isObject, type Json, type Received } from '../conformance/strict-judge.js';
@@ -155,8 +155,8 @@ const added = [
 ];
 
 /**
- * Fields that decide where money goes: svcpay must not confirm a quote with a malformed value in
- * one of them.
+ * Fields that decide where money goes: svcpay must not confirm a quote if the value of such a field
+ * is malformed.
  */
 const decisive =
   /^(?:destReq\.(?:ccy|method|reqDetails\.(?!institutionName$)\w+)|sourceReq\.(?:ccy|method)|extRefId)$/;

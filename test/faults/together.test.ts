@@ -22,7 +22,7 @@ const elsewhere = (): string => {
 };
 
 describe('svcpay send on a shared journal', () => {
-  test('pays once if eight processes send one reference, and reports one transaction to all', async ({
+  test('pays once if eight processes send one reference, and reports the same transaction to every process', async ({
     payment,
   }) => {
     const runs = await eight(() => send(payment, '--timeout', '20s'));
@@ -86,7 +86,7 @@ describe('svcpay send on a shared journal', () => {
 });
 
 describe('svcpay send on another machine', () => {
-  test('reports the earlier payment of a reference that its own journal lacks', async ({
+  test('reports the earlier payment of a reference that the journal of this machine lacks', async ({
     payment,
   }) => {
     const first = await payment.send();

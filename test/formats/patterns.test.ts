@@ -120,8 +120,8 @@ function timeOf({ pattern, flags }: Pattern, text: string, times = 1): number {
 }
 
 /**
- * Returns a text on which the pattern takes more than linear time. Each measurement is repeated,
- * because the machine may have been busy.
+ * Returns a text on which the pattern takes more than linear time. The function repeats each slow
+ * measurement, because the machine may have been busy.
  */
 function slowText(pattern: Pattern): string | undefined {
   for (const text of textsFor(pattern)) {

@@ -22,7 +22,7 @@ function readsWithin(ms: number, pace: Pace): number[] {
 
 const [minute, hour] = [60_000, 3_600_000];
 
-describe('the poll pace', () => {
+describe('the pace of the poll loop', () => {
   test('starts with pauses of 100, 200 and 280 ms for Lightning, then lengthens each pause by a third', () => {
     const reads = readsWithin(minute, 'quick');
     expect(reads.slice(0, 3)).toEqual([100, 300, 580]);
@@ -53,7 +53,7 @@ describe('the poll pace', () => {
   });
 });
 
-describe('poll', () => {
+describe('the poll loop', () => {
   const world = () => {
     let now = 0;
     const interruption = new AbortController();

@@ -2,8 +2,8 @@
 import { Failure } from '../../src/formats/failure.js';
 
 /**
- * Returns the message of the usage failure that `call` throws. Any other end of the call fails the
- * test.
+ * Returns the message of the usage failure that `call` throws. The test fails if `call` returns or
+ * throws another error.
  */
 export function refusal(call: () => unknown): string {
   try {

@@ -93,7 +93,10 @@ const compiled: Readonly<Record<string, string>> = {
 
 describe.runIf(runsAll)('docs/library.md', () => {
   let complaints = '';
-  /** Returns the compiler errors in files that begin with `start`, and errors without a file. */
+  /**
+   * Returns the compiler errors in files whose names begin with `start`, and errors that name no
+   * file.
+   */
   const complaintsOf = (start: string): string[] =>
     complaints
       .split('\n')

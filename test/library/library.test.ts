@@ -54,7 +54,8 @@ describe('openPayments', () => {
     expect(events).toContain('quoted');
   });
 
-  // These tests run concurrently, because each waits until the lease of the closed journal ends.
+  // These tests run concurrently, because each test waits until the lease of the closed journal
+  // ends.
   test.concurrent.for([
     ['interrupted', 'quoted'],
     ['pending', 'submitting'],
@@ -690,9 +691,12 @@ describe('verifyWebhook', () => {
     ['refuses', 'a signature in upper case', body, signature.toUpperCase()],
     ['refuses', 'a truncated signature', body, signature.slice(2)],
     ['refuses', 'a missing signature', body, undefined],
-  ] as const)('%s %s', ([verdict, , given, signature]) => {
-    expect(verifyWebhook(given, signature, secret)).toBe(verdict === 'accepts');
-  });
+  ] as const)(
+    'compares the signature with the raw body: it %s %s',
+    ([verdict, , given, signature]) => {
+      expect(verifyWebhook(given, signature, secret)).toBe(verdict === 'accepts');
+    },
+  );
 
   test('refuses a signature made with another secret', () => {
     expect(verifyWebhook(body, signWebhook(body, 'another'), secret)).toBe(false);

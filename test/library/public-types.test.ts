@@ -69,7 +69,7 @@ const exportsOf = (root: string): readonly string[] => [
 ];
 
 test.for(['index.d.ts', 'raw.d.ts', 'sandbox.d.ts'])(
-  '%s exports every name that its signatures use and no validation schema',
+  'the declaration file %s exports every name that its signatures use and no validation schema',
   (entry) => {
     const root = join(types, entry);
     // A signature in index.d.ts may use names of raw.d.ts, and the reverse.

@@ -85,8 +85,8 @@ export async function authenticate(
 }
 
 /**
- * Creates a client with a fresh token. By default, the client compares answers with the OpenAPI
- * description.
+ * Creates a client with a fresh token. By default, the client compares each answer of the sandbox
+ * with the OpenAPI description.
  */
 export async function connect(
   send: Send,

@@ -1,4 +1,5 @@
-// This program swaps 1 USDT for 1 USD repeatedly in a sandbox file, and prints each answered txnId.
+// This program swaps 1 USDT for 1 USD repeatedly in a sandbox file, and prints the txnId of each
+// answer.
 import { openSandbox } from '../../src/sandbox/embedded.js';
 import { openSqlite } from '../../src/store/files/sqlite-file.js';
 import { connect, sendTo, swap } from './support.js';

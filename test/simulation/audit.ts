@@ -66,8 +66,8 @@ function twice(moved: readonly ModelTransaction[], known: Known): string[] {
 }
 
 /**
- * Finds agents of one journal that paid the same amount to the same destination twice. Agents on a
- * machine with a wrong clock are exempt.
+ * Finds agents of one journal that paid the same amount to the same destination twice. The audit
+ * skips agents on a machine with a wrong clock, because such agents may repeat a payment.
  */
 function twiceByAgents(moved: readonly ModelTransaction[], { agents, keeperOf }: Books): string[] {
   const byAgents = moved.flatMap((txn) => {
@@ -196,9 +196,7 @@ function untrueSuccess(
   return options.wait === false && wasSubmitted(txn) ? [] : ['that is no end'];
 }
 
-/**
- * Checks exit code 6: neither the transaction nor another one that this run confirmed moved money.
- */
+/** Checks exit code 6: the transaction moved no money, nor did another transaction of this run. */
 function untrueEnd(
   txn: ModelTransaction | undefined,
   moves: readonly ModelTransaction[],
@@ -210,8 +208,8 @@ function untrueEnd(
 }
 
 /**
- * Finds a transaction of the payment that moved money, and that this journal had submitted before
- * the run last read the journal.
+ * Finds a transaction of the payment that moved money and whose submission this journal already
+ * showed when the run last read the journal.
  */
 function movedBefore({ tracks, keeper }: Ended, { books, paymentOf }: Known): string[] {
   const refs = [...tracks.payments].map((id) => paymentOf.get(id)?.ref);
@@ -228,8 +226,8 @@ function movedBefore({ tracks, keeper }: Ended, { books, paymentOf }: Known): st
 }
 
 /**
- * Finds a transaction that had been submitted under the payment's reference, from any home, before
- * the refused command started.
+ * Finds a transaction with the payment's reference that any home had submitted before the refused
+ * command started.
  */
 function movedElsewhere({ wishes, startedAt }: Ended, { model }: Books): string[] {
   const refs = wishes.map(({ ref }) => ref);
@@ -389,11 +387,14 @@ function tooGreatALoss(txn: ModelTransaction, { books, paymentOf }: Known): stri
   return ruledOut ? [`${txn.txnId} moved at a loss above the highest that was agreed to`] : [];
 }
 
-/** Returns the process whose confirmation took effect, or else all that sent a confirmation. */
+/**
+ * Returns the process whose confirmation took effect, or, without one, all processes that
+ * confirmed.
+ */
 const submittersOf = ({ movedBy, confirmedBy }: ModelTransaction): readonly string[] =>
   movedBy === undefined || movedBy === byItself ? [...confirmedBy] : [movedBy];
 
-/** Finds exceeded daily limits. Every schedule ends within a day. */
+/** Finds exceeded daily limits; every payment counts, because every schedule ends within a day. */
 function overLimits(moved: readonly ModelTransaction[], known: Known): string[] {
   const { limits, keepers, keeperOf } = known.books;
   return Object.entries(limits.perDay).flatMap(([ccy, most]) =>
@@ -411,7 +412,7 @@ function overLimits(moved: readonly ModelTransaction[], known: Known): string[] 
 }
 
 /**
- * Returns the final state of a transaction. A quote counts as expired, although some services
+ * Returns the final state of a transaction. An open quote counts as expired, because some services
  * record its expiry only on a late confirmation.
  */
 const stateAtLast = ({ state, isWaiting }: ModelTransaction): string =>
@@ -424,7 +425,7 @@ const longestLookMs = 7_500;
 function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   const { ref } = payment;
   const { state, txnId, txnState } = latest(payment);
-  // An import entered this payment, which is older than the schedule.
+  // An import added this payment to the journal; the payment is older than the schedule.
   if (txnId?.startsWith('older-')) return [];
   const { transactions } = known.books.model;
   const txn = transactions.find((each) => each.txnId === txnId);
@@ -444,7 +445,7 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   const { listLagMs, lagsSteadily, readLagMs, quoteLifeMs } = known.books.model.parameters;
   // The list lags for longer than svcpay searches it, so svcpay cannot find the transaction.
   if (state === 'requested' && lagsSteadily && listLagMs > longestLookMs) return [];
-  // If reads show a quote only after its expiry, svcpay can never confirm one.
+  // If reads show a quote only after its expiry, svcpay can never confirm a quote.
   if ((state === 'requested' || state === 'quoted') && readLagMs >= quoteLifeMs) return [];
   // An abandoned attempt after an unknown outcome waits until a person decides.
   if (status(payment) === 'unknown' && payment.abandoned) return [];

@@ -19,15 +19,15 @@ import type { Wish } from './wishes.js';
 
 export type Terms = Pick<PaymentTerms, 'maxFee' | 'maxRateLoss'>;
 
-/** The result of a batch: each row, and the failure that decides the exit code. */
+/** The result of a batch: the outcome of each row, and the failure that decides the exit code. */
 export interface BatchEnd {
   readonly rows: readonly RowOutcome[];
   readonly failure: Failure | undefined;
 }
 
 /**
- * The result of `tx resume` without an id: each payment, and the failure that decides the exit
- * code.
+ * The result of `tx resume` without an id: the outcome of each payment, and the failure that
+ * decides the exit code.
  */
 export interface ResumeEnd {
   readonly resumed: readonly Resumed[];

@@ -101,7 +101,8 @@ function skewedClock(world: World, chance: Chance): () => number {
 }
 
 /**
- * The token of each machine at the start. A machine signs in when the service refuses the token.
+ * The token of each machine at the start; a machine signs in again when the service refuses this
+ * token.
  */
 const firstToken: Token = { accessToken: 'token-0', expiresAt: Infinity, accountId };
 
@@ -172,7 +173,7 @@ export function gated(
     if (claimed !== undefined) tracks.drives(id);
     return claimed;
   };
-  // A failed claim does not show the state of the payment.
+  // A failed claim shows the process nothing about the state of the payment.
   const claim = late(take, true, (claimed) => claimed !== undefined);
   const enter: Journal['enter'] = async (draft, found, service) => {
     const isNew = await journal.enter(draft, found, service);

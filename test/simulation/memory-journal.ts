@@ -40,7 +40,8 @@ export interface JournalStore {
   /** The submission time of each attempt on the limit clock, by payment id and attempt number. */
   readonly limitTimes: Map<string, number>;
   /**
-   * Resolves after the latest submission; the next submission waits for it, as for a database lock.
+   * Resolves after the latest submission. The next submission waits for this promise, as for a
+   * database lock.
    */
   turn: Promise<unknown>;
 }

@@ -33,8 +33,8 @@ export const calm: Readonly<Weather> = {
 };
 
 /**
- * Ctrl-C for one process. `listeners` is a plain set, because listeners of an `AbortSignal` would
- * cost more time than the rest of a schedule.
+ * The Ctrl-C of one process. The listeners are a plain set, because listeners of an `AbortSignal`
+ * would cost more time than the rest of a schedule.
  */
 export interface Interruption {
   readonly signal: AbortSignal;
@@ -47,8 +47,8 @@ const longestDelayMs = 20_000;
 const resetAfterMs = 50;
 
 /**
- * @param weatherFor returns the faults for a request; called each time, because the faults stop
- * later.
+ * @param weatherFor returns the probability of each fault; called for each request, because the
+ * faults stop later.
  */
 export function createNetwork(
   world: World,
@@ -65,7 +65,7 @@ export function createNetwork(
         // has read the rates.
         const now = path.endsWith('/rate') ? calm : weatherFor(`${request.method} ${path}`);
         const what = `${sender} ${request.method} ${path}`;
-        // A process without a token cannot read the rates either.
+        // Records a process that got no token, because such a process cannot read the rates.
         const lacksAnswer = (): void => void (path === tokenPath && model.signedOut.add(sender));
         const sent = { by: sender, at: world.now() };
         let isOver = false;

@@ -28,11 +28,13 @@ export interface ProcessOptions {
   readonly limits: Limits;
   readonly journalFaults: JournalFaults;
   readonly approve: (approval: Approval) => Promise<boolean>;
-  /** Called if the process takes over a payment while another process works on it. */
+  /**
+   * Called if the process takes over a payment while another process still works on the payment.
+   */
   readonly onRobbed: (what: string) => void;
 }
 
-/** The dependencies of a command: those of a payment, and the client. */
+/** The dependencies of a command: the dependencies of a payment, and the client. */
 export interface ProcessDeps extends PaymentDeps {
   readonly client: ServiceClient;
 }
@@ -56,7 +58,9 @@ export interface Process {
 }
 
 const requestTimeoutMs = 3_000;
-/** Longer than a lease, so that another process can take over the payment. */
+/**
+ * How long a suspended process stops, in ms: longer than a lease, so another process can take over.
+ */
 const stallMs = 40_000;
 /**
  * Returns a new promise each time, because a shared promise would keep all its waiters in memory.
@@ -82,7 +86,8 @@ export function startProcess(
   const isAlive = (): boolean => alive.has(name);
 
   /**
-   * Injects a kill or Ctrl-C before or after an await's effect; returns whether the process lives.
+   * Injects a kill or Ctrl-C before or after the effect of an await; returns whether the process
+   * lives on.
    */
   const survives = (): boolean => {
     awaits += 1;
@@ -103,7 +108,7 @@ export function startProcess(
       isStalled = true;
       await world.pause(stallMs);
       isStalled = false;
-      // The command may have ended meanwhile, by Ctrl-C or by the failure of another step.
+      // The command may have ended during the pause, by Ctrl-C or by the failure of another step.
       if (!isAlive()) return never();
     }
     try {
@@ -156,7 +161,8 @@ export function startProcess(
   };
   const { keeper } = machine;
   const { diskFull, silent } = options.journalFaults;
-  // Without right clocks and a journal that always works, a lease may end although it is extended.
+  // Only if all clocks are right and the journal always works does a lease last as long as its
+  // process extends the lease.
   const isSound =
     (keeper.isShared || machine.now === world.now) &&
     diskFull() === 0 &&

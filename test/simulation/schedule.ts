@@ -29,13 +29,13 @@ import { createChance, createWorld, type Chance, type World } from './world.js';
 
 export interface ScheduleOptions {
   /**
-   * Runs two to four machines with separate clocks, with or without a common database; otherwise
-   * one or two homes.
+   * Whether the schedule has two to four machines with separate clocks, which may share a database,
+   * instead of one or two homes.
    */
   readonly manyMachines?: boolean;
   readonly trace?: (line: string) => void;
   readonly without?: ReadonlySet<Behaviour>;
-  /** Makes transactions often deviate from their orders, and only in this way. */
+  /** Makes transactions often deviate from their orders, always in the given way. */
   readonly deviation?: Deviation;
   /** Real journal files, which one schedule of fifty uses. */
   readonly real?: RealJournals;
@@ -47,7 +47,7 @@ const nothing: ReadonlySet<Behaviour> = new Set();
 /** Runs the schedule of a seed, and returns the violations that the audit finds. */
 export async function runSchedule(seed: number, options: ScheduleOptions = {}): Promise<string[]> {
   const { trace, without = nothing, manyMachines = false, deviation } = options;
-  // Stack traces of the many injected errors would take half of the run time.
+  // Without a trace, errors get no stack traces, which would take half of the run time.
   Error.stackTraceLimit = trace === undefined ? 0 : 10;
   const chance = createChance(seed);
   const world = createWorld(chance, trace);
@@ -299,8 +299,8 @@ async function live(
   }
 
   /**
-   * Stops the faults and resumes every open payment, which must then end. Late requests still
-   * arrive.
+   * Stops the faults, except that late requests still arrive, and resumes every open payment, which
+   * must end.
    */
   async function clearUp(): Promise<void> {
     Object.assign(sky, fair);
@@ -366,7 +366,7 @@ const optionsOf = (chance: Chance): PaymentOptions => ({
   until: chance.hits(0.05) ? 'quoted' : undefined,
 });
 
-/** Draws limits. In one schedule of five, they allow only one or two payments a day. */
+/** Draws limits. In one schedule of five, the limits allow only one or two payments a day. */
 const drawLimits = (chance: Chance): Limits =>
   chance.hits(0.2)
     ? {

@@ -1,5 +1,5 @@
-// A model of the service with tokens, quotes that expire, references and confirmations. Its
-// parameters decide whether its responses are true.
+// A model of the service with tokens, quotes that expire, references and confirmations. The
+// parameters of the schedule decide whether the responses of the model are true.
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
 import { listed, madeFrom, olderPayments, shown, type ModelTransaction } from './service-quotes.js';
 import type { ServiceParameters } from './service-parameters.js';
@@ -154,9 +154,7 @@ export function createModel(world: World, parameters: ServiceParameters): Model 
     return json(200, shown(txn, txn.state, parameters));
   }
 
-  /**
-   * Returns the state of a transaction at an earlier time, or undefined if it did not exist yet.
-   */
+  /** Returns the state of a transaction at an earlier time, or undefined before its creation. */
   function past(txn: ModelTransaction, at: number): string | undefined {
     const state = txn.history.findLast((each) => each.at <= at)?.state;
     const tooEarly =

@@ -27,15 +27,15 @@ export interface ServiceParameters {
   readonly quoteLifeMs: number;
   readonly pageSize: number;
   readonly oldestFirst: boolean;
-  /** The number of earlier payments in the list. */
+  /** The number of payments in the list that are older than the schedule. */
   readonly olderPayments: number;
-  /** Whether one of the earlier payments is dated an hour ahead. */
+  /** Whether one of the older payments in the list is dated an hour ahead. */
   readonly datesAhead: boolean;
-  /** Whether a page reports its own number of rows as the total. */
+  /** Whether a page of the list reports its own number of rows as the total of the list. */
   readonly miscounts: boolean;
-  /** Whether a quote expires on time; otherwise only a late confirmation makes the quote expire. */
+  /** Whether a quote becomes `expired` on time, instead of only on a late confirmation. */
   readonly lapsesByItself: boolean;
-  /** Whether the response to a late confirmation is the transaction; otherwise it is code 2005. */
+  /** Whether the response to a late confirmation is the transaction instead of code 2005. */
   readonly answersLate: boolean;
   /** Probability that a payment ends as `failed` or `rejected`. */
   readonly failing: number;
@@ -44,21 +44,21 @@ export interface ServiceParameters {
   readonly showsRates: boolean;
   readonly cancels: boolean;
   /**
-   * The longest age of a stale read in ms. In stale reads, states go back and new transactions are
-   * missing.
+   * Whether a read reports `expired` as soon as the quote's time is over, even if the quote was
+   * confirmed a moment ago.
    */
   readonly readLagMs: number;
   /** Whether reads report `expired` by the quote's time alone, even just after a confirmation. */
   readonly saysExpiredTooEarly: boolean;
   readonly listLagMs: number;
-  /**
-   * Whether each list lags by `listLagMs`; otherwise lists lag by a random time up to `listLagMs`.
-   */
+  /** Whether each list lags by exactly `listLagMs` instead of a random time up to `listLagMs`. */
   readonly lagsSteadily: boolean;
   readonly refusesUsedReferences: boolean;
   /** The longest time in ms until a received confirmation takes effect, whatever the response. */
   readonly confirmationWaitsMs: number;
-  /** Whether a confirmation received in time takes effect although the quote has expired since. */
+  /**
+   * Whether a confirmation that arrived in time takes effect even after the expiry of the quote.
+   */
   readonly waitingOutlivesExpiry: boolean;
   /**
    * Whether the service refuses further confirmations while a confirmation waits to take effect.
@@ -76,18 +76,18 @@ export interface ServiceParameters {
 
 export interface Circumstances {
   /**
-   * Whether several journals use the same references. Only the service can then prevent a second
-   * payment, so it must refuse used references, and its final states must be true.
+   * Whether several journals use the same references. If they do, only the service can prevent a
+   * second payment, so the service must refuse used references and report true final states.
    */
   readonly severalJournals: boolean;
   readonly without: ReadonlySet<Behaviour>;
-  /** If set, transactions often deviate from their orders, and only in this way. */
+  /** If set, transactions often deviate from their orders, always in the given way. */
   readonly deviation: Deviation | undefined;
 }
 
 /**
- * @param aside draws the parameters that were added later, so that the schedule of a seed does not
- * change
+ * @param aside draws the parameters that are newer than the others, so that new parameters do not
+ * change the schedule of a seed
  */
 export function drawParameters(
   chance: Chance,

@@ -22,7 +22,10 @@ interface Asked {
   readonly sourceOfFunds?: object;
 }
 
-/** How a transaction may deviate from its order. A person may approve the last two deviations. */
+/**
+ * How a transaction may deviate from its order; a person may approve the last two deviations in the
+ * list.
+ */
 export const deviations = [
   'another destination',
   'another amount',

@@ -15,9 +15,9 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
     /** Disables a behaviour of the service. Repeatable. */
     without: { type: 'string', multiple: true, default: [] },
-    /** Makes transactions often deviate from their orders, and only in this way. */
+    /** Makes transactions often deviate from their orders, always in the given way. */
     deviation: { type: 'string' },
-    /** Counts failures instead of stopping at the first failure. */
+    /** Counts the failed schedules instead of stopping at the first failure. */
     count: { type: 'boolean', default: false },
   },
 });

@@ -16,7 +16,7 @@ import { wireJson } from '../../src/api/wire.js';
 import { orderOf } from '../../src/wallet/payout/order.js';
 import type { Chance } from './world.js';
 
-/** A payment that a person wants. Every run of its command means this payment. */
+/** A payment that a person wants; every run of the command of a wish means this one payment. */
 export interface Wish {
   readonly name: string;
   readonly order: Order;
@@ -130,8 +130,8 @@ function invoice(number: number): Invoice {
 }
 
 /**
- * Returns the amount of an invoice of these wishes. Decoding invoices for every create request
- * would take half of the run time.
+ * Returns the amount of an invoice without decoding the invoice: decoding every invoice would take
+ * half of the run time.
  */
 export const invoiceSats = (paymentRequest: string): number =>
   1_000 + ([...invoices].find(([, { invoice: text }]) => text === paymentRequest)?.[0] ?? 0);
@@ -145,7 +145,7 @@ const frequent: readonly [Kind, ...Kind[]] = ['lightning', 'lightning', 'lnurl',
 export type Some<T> = [T, ...T[]];
 
 /**
- * Draws mostly one wish, sometimes more. Wishes sometimes share an invoice, with or without
+ * Draws one wish or, less often, several wishes, which sometimes share an invoice, with or without
  * references.
  */
 export function drawWishes(chance: Chance, most: number): Some<Wish> {

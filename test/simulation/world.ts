@@ -46,9 +46,9 @@ export interface World {
   /** Schedules an event after this many ms, and returns a function that cancels the event. */
   after(ms: number, happen: () => void): () => void;
   pause(ms: number): Promise<void>;
-  /** Adds a line to the trace. `line` is called only if there is a trace. */
+  /** Adds a line to the trace; calls `line` only if there is a trace. */
   note(line: () => string): void;
-  /** Runs all events in order. Rejects if a schedule has more than `mostEvents` events. */
+  /** Runs all events in order; rejects if a schedule has more than `mostEvents` events. */
   run(): Promise<void>;
 }
 
@@ -92,7 +92,7 @@ export function createWorld(chance: Chance, trace: ((line: string) => void) | un
 const isBefore = (a: Event, b: Event): boolean =>
   a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** Adds an event to a binary heap, whose first element is the earliest event. */
+/** Adds an event to a binary heap, in which the earliest event is first. */
 function push(heap: Event[], event: Event): void {
   let at = heap.length;
   while (at > 0) {

@@ -34,7 +34,7 @@ export interface Called {
 export interface Agent {
   readonly client: Client;
   readonly call: (tool: string, given?: Record<string, unknown>) => Promise<Called>;
-  /** Closes the connection, as the end of the test also does. */
+  /** Closes the connection before the end of the test, which would also close the connection. */
   readonly close: () => Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export async function startAgentProcess(
   return { ...(await agentOn(transport, era)), pid: transport.pid };
 }
 
-/** Connects a client with this version of the protocol. The connection ends with the test. */
+/** Connects a client with the protocol version of this era until the test ends. */
 async function agentOn(
   transport: Transport,
   era: Era = '2026-07-28',
@@ -85,8 +85,8 @@ async function agentOn(
   };
   onTestFinished(close);
   await client.connect(transport);
-  // The client checks results only against schemas that it has listed. Clients of version 1 also
-  // check errors.
+  // The client checks results only against schemas of tools that it has listed, and errors only in
+  // the older protocol.
   const { tools } = await client.listTools();
   const ajv = new Ajv({ strict: false });
   const checks = new Map<string, ValidateFunction>();

@@ -1,5 +1,5 @@
-// Creates a self-signed certificate for a host, as a developer does to test webhooks locally. Node
-// creates the certificate, because not every machine has openssl.
+// Creates a self-signed certificate for a host, as a developer does to test webhooks locally, but
+// without openssl, which not every machine has.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -15,7 +15,7 @@ export interface FakeService {
   requests(method?: string, path?: string): HttpRequest[];
 }
 
-/** Returns a response with a JSON body, or with a text as it is. */
+/** Returns a response whose body is the given value as JSON, or the given text unchanged. */
 export function answer(
   status: number,
   body: unknown = '',

@@ -3,9 +3,9 @@ import { payoutWords } from './payout.js';
 
 export interface FarCommand {
   readonly name: string;
-  /** The arguments; an empty list opens the home screen, which needs a terminal. */
+  /** The arguments of the command; an empty list opens the home screen, which needs a terminal. */
   readonly args: readonly string[];
-  /** The largest number of sequential round trips, including TCP and TLS handshakes. */
+  /** The largest permitted number of sequential round trips, including TCP and TLS handshakes. */
   readonly most: number;
 }
 

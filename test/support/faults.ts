@@ -23,9 +23,9 @@ export interface Payment {
   readonly proxy: FaultyProxy;
   readonly sandbox: Sandbox;
   readonly around: Here & Time;
-  /** Runs `send lightning` for this payment's invoice and reference. */
+  /** Runs `svcpay send lightning` with the invoice and the reference of the payment. */
   send(...flags: string[]): Promise<Run>;
-  /** The arguments of `send`, for tests that start the command in another way. */
+  /** The arguments of `svcpay send`, for tests that start the command themselves. */
   readonly command: readonly string[];
   /** Runs `tx resume` and `tx pending`. */
   settled(): Promise<{ readonly resumed: Run; readonly pending: unknown }>;
@@ -52,8 +52,8 @@ export const test = base.extend<Fixtures>({
   payment: async ({ home, sandbox, proxy }, use) => {
     const invoice = await sandbox.invoice('1000sat', { expiry: '2d' });
     const around = { home, sandbox: proxy, ...quickTime() };
-    // The service's clock advances after each confirmation, so that the payment settles
-    // immediately.
+    // This clock step completes at once each step of a payment that would take the service a
+    // second.
     proxy.afterwards(
       'confirmation',
       async () => void (await sandbox.clock.advance('2s')),

@@ -20,7 +20,10 @@ export type Fault =
   /** The proxy replaces the response with a gateway's page. */
   | 'html after'
   | 'truncated after'
-  /** The proxy never answers; the service has acted only in the case of `silence after`. */
+  /**
+   * The proxy never answers: before the service has acted (`silence before`), or after it (`silence
+   * after`).
+   */
   | 'silence before'
   | 'silence after'
   /** The token is no longer valid when the request arrives. */
@@ -46,13 +49,13 @@ export interface FaultyProxy extends Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret
    * Runs an action between the service's response and its return, for the next `times` requests.
    */
   afterwards(exchange: Exchange, action: () => Promise<void>, times?: number): void;
-  /** Removes all remaining faults, and all holds that have not caught a request. */
+  /** Removes all unused faults, and all holds that have not caught a request. */
   mend(): void;
   stop(): Promise<void>;
 }
 
 export interface Held {
-  /** Forwards the held request or response, even if its sender has disconnected. */
+  /** Forwards the held request or response, even if the client has disconnected. */
   release(): Promise<void>;
 }
 

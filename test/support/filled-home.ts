@@ -41,7 +41,7 @@ const draftOf = (ref: string): PaymentDraft => ({
   terms: { maxRateLoss: '1' },
 });
 
-/** Writes the payments and events, and resolves with the number of rows. */
+/** Writes the payments and events into the home, and resolves with the number of written rows. */
 export async function fillHome(home: string) {
   const journal = openJournal({
     path: join(home, 'journal.db'),

@@ -17,8 +17,8 @@ export function findProgram(name: string): string | undefined {
 }
 
 /**
- * Returns whether tests that need this program run. Without the program, those tests fail in
- * `.ci/run`, and are skipped with a notice elsewhere.
+ * Returns whether tests that need this program run. If the program is missing, such tests fail in
+ * `.ci/run` and are skipped with a notice elsewhere.
  */
 export function isInstalled(program: string): boolean {
   if (findProgram(program) !== undefined) return true;

@@ -11,11 +11,11 @@ const killedOpener = resolve(root, 'test/store/fixtures/killed-opener.cjs');
 
 /**
  * Kills the first process at its first file operation, the second process at its second, and so on,
- * until a process opens its copy. After each kill, the copy must be intact. Returns the number of
- * killed processes.
+ * until a process opens its copy of the file. After each kill, the copy of the file must be intact.
+ * Returns the number of killed processes.
  *
  * @param file `FILE#NAME`: a function of src/ that returns the options for opening a path
- * @param stride the number of file operations by which each process lives longer than the previous
+ * @param stride how many more file operations each process completes than the previous process
  */
 export async function upgradedWhereverKilled(
   file: string,

@@ -1,4 +1,4 @@
-// Moves temporary folders into memory before all tests, if the system has a folder for that, so
+// Before all tests, moves temporary folders into memory, if the system has a folder in memory, so
 // that no test waits for a disk.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,8 @@ import { join } from 'node:path';
 const memory = '/dev/shm';
 
 /**
- * The free space that the folder must have; containers often have only a small folder in memory.
+ * The free space in bytes that the folder in memory must have, because containers often have only a
+ * small one.
  */
 const leastBytes = 2 ** 30;
 

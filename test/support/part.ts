@@ -1,6 +1,7 @@
 // `npm test` runs a part of the tests; `npm run test:all` and `.ci/run` run all of them. `npm test`
-// skips tests that only use more seeds, machines or sizes, and slow tests of code that rarely changes.
-// Seeds are the same in each run. Fresh seeds: SVCPAY_TEST_SEED=$RANDOM npm run test:all
+// skips tests that only repeat other tests with more seeds, machines or sizes, and slow tests of
+// code that rarely changes. Every run uses the same seeds; for fresh seeds, run
+// SVCPAY_TEST_SEED=$RANDOM npm run test:all
 import { inject } from 'vitest';
 
 declare module 'vitest' {

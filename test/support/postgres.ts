@@ -164,7 +164,10 @@ interface ServerAddress extends Pick<Databases, 'port' | 'folder'> {
   readonly password?: string | undefined;
 }
 
-/** Returns the operations of a running server. `stop` stops only the poolers, not the server. */
+/**
+ * Returns the operations of a running server. The operation `stop` stops only the poolers, not the
+ * server.
+ */
 export function databasesAt({ port, folder, password = '' }: ServerAddress): Databases {
   const poolers: ChildProcess[] = [];
   const psql = (text: string, database = 'postgres'): string =>

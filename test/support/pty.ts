@@ -33,7 +33,8 @@ export interface PtyProcess extends PtyRun {
 }
 
 /**
- * Long enough for a busy machine. After the timeout, the test fails and shows the actual screen.
+ * The longest wait for a text on the screen, in ms, after which the test fails and shows the actual
+ * screen.
  */
 const screenTimeoutMs = 30_000;
 

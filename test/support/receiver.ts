@@ -6,7 +6,7 @@ import { createServer as createSecureServer } from 'node:https';
 export interface Received {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** The body as received, as text. */
+  /** The received body as text. */
   readonly raw: string;
   readonly event: {
     txnId: string;
@@ -23,8 +23,8 @@ export interface Receiver {
   /** Returns the states of all received events, in order of arrival. */
   states(): string[];
   /**
-   * Sets the statuses of the next answers; later answers are 200. For null, the receiver never
-   * answers.
+   * Sets the statuses of the next answers, where null means that the receiver never answers; later
+   * answers have status 200.
    */
   answer(...statuses: (number | null)[]): void;
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 // Sets the seed of property tests before each file, so that each run draws the same values. A
-// failure prints the seed.
+// failed property test prints its seed.
 import fc from 'fast-check';
 import { firstSeed } from './part.js';
 

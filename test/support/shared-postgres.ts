@@ -1,5 +1,5 @@
 // Connects a test to the shared PostgreSQL server, with separate databases for each test. A test
-// that crashes a server starts a private server.
+// that crashes a PostgreSQL server must start a private server instead.
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, inject } from 'vitest';
@@ -15,7 +15,10 @@ export async function sharedPostgres(): Promise<Databases> {
   return databasesAt(told);
 }
 
-/** Connects all tests of a file to the server. The file must skip its tests without PostgreSQL. */
+/**
+ * Connects all tests of a file to the shared server. On a machine without PostgreSQL, the file must
+ * skip its tests.
+ */
 export function usingPostgres(): () => Databases {
   let server: Databases | undefined;
   beforeAll(async () => {

@@ -11,7 +11,10 @@ import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from './openapi.js';
 import { testedShapes } from './shapes.js';
 
-/** SVCPAY_TEST_PROGRAM selects another build, to check that a test fails for a defective build. */
+/**
+ * The program under test; with SVCPAY_TEST_PROGRAM, another build, to check that a test fails if
+ * that build has a defect.
+ */
 const program =
   process.env['SVCPAY_TEST_PROGRAM'] ?? resolve(import.meta.dirname, '../../bin/svcpay.js');
 
@@ -22,7 +25,7 @@ export interface Environment {
   readonly sandbox?: Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'>;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** A redirection of the output by a shell, e.g. `2>/dev/full`. */
+  /** A redirection of the output by a shell, such as `2>/dev/full`. */
   readonly redirect?: string;
   /** The longest time for which the process may run, for slow tests. */
   readonly deadlineMs?: number;
@@ -60,7 +63,10 @@ export function environment({ home, sandbox, env }: Environment): Record<string,
   };
 }
 
-/** Shorter than the test's timeout, so that a failure shows the output. */
+/**
+ * The time in ms for which a process may run: shorter than the timeout of a test, so that a failure
+ * shows the output.
+ */
 const deadlineMs = 50_000;
 
 /** Starts the program in a pipe, for tests that kill or interrupt the program. */
@@ -235,8 +241,8 @@ export function readTty() {
 const quietMs = 30;
 
 /**
- * node-pty loses output that is unread when the last program leaves a terminal. This function
- * therefore keeps the terminal open until no output has arrived for `quietMs`.
+ * Keeps the terminal open until no output has arrived for `quietMs`, because node-pty loses output
+ * that is unread when the last program leaves the terminal.
  */
 function readToTheEnd(pty: IPty): void {
   const [socket, path]: unknown[] = [Reflect.get(pty, '_socket'), Reflect.get(pty, '_pty')];
@@ -268,7 +274,7 @@ interface Fixtures {
    * description.
    */
   readonly sandbox: Sandbox;
-  /** The home and the sandbox together, as most tests use them. */
+  /** The home and the sandbox in one object, for tests that need both. */
   readonly around: Environment & { readonly sandbox: Sandbox };
 }
 

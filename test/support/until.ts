@@ -1,7 +1,10 @@
 // Polls for conditions that no event announces, and fails with a message after a timeout.
 import { vi } from 'vitest';
 
-/** Shorter than the timeout of a test, and long enough for a busy machine. */
+/**
+ * The longest wait for a condition, in ms: shorter than the timeout of a test, and long enough for
+ * a busy machine.
+ */
 const deadlineMs = 40_000;
 
 /** Polls until the condition holds. */

@@ -45,9 +45,12 @@ describe('fit', () => {
         widths: undefined,
       },
     ].map((each) => [each.what, each.width, each] as const),
-  )('%s in %s cells', (_what, _width, { width, widths }) => {
-    expect(fit(columns, width, 2)).toEqual(widths);
-  });
+  )(
+    'fits the columns of a table into the window: it %s in %s cells',
+    (_what, _width, { width, widths }) => {
+      expect(fit(columns, width, 2)).toEqual(widths);
+    },
+  );
 
   const anyColumn = fc
     .record({
@@ -95,7 +98,7 @@ describe('sideBySide', () => {
       },
       { width: 8, what: 'keeps texts whole that do not fit', lines: ['2 500 sat', 'fee 0.28 %'] },
     ].map((each) => [each.what, each.width, each] as const),
-  )('%s in %s cells', (_what, _width, { width, lines }) => {
+  )('fits two texts into the window: it %s in %s cells', (_what, _width, { width, lines }) => {
     expect(sideBySide(parts, width, '   ')).toEqual(lines);
   });
 });

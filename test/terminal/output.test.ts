@@ -307,7 +307,7 @@ describe('out.list with many rows', () => {
       { what: 'endless JSON', args: '--json', read: '[{"id":0},{"id":1},' },
     ].map((each) => [each.what, each] as const),
   )(
-    'ends with exit 0 and no message if head closes the pipe of %s',
+    'ends with exit 0 and no message if the program head closes the pipe of %s',
     async (_what, { args, read }) => {
       const program = await bundled(new URL('fixtures/endless.ts', import.meta.url));
       const pipeline = `{ "${process.execPath}" "${program}" ${args}; echo $? >&2; } | head -c ${read.length}`;
@@ -374,7 +374,7 @@ describe('the --fields option', () => {
   };
 
   test.each(['table', 'json', 'jsonl', 'csv', 'tsv'] as const)(
-    'refuses unknown fields with -o %s before anything is printed',
+    'refuses unknown fields with -o %s before it prints any row',
     async (format) => {
       const screen = openPlainScreen({});
       const out = createOutput(screen.terminal, { format, fields: ['id', 'txnStat'] });
@@ -424,16 +424,19 @@ test.each(
     { what: 'writes a formula as a text cell', rawCells: false, cell: "'=1+1" },
     { what: 'leaves a formula unchanged if raw cells are requested', rawCells: true, cell: '=1+1' },
   ].map((each) => [each.what, each] as const),
-)('the CSV output %s', async (_what, { rawCells, cell }) => {
-  const { terminal, stdout } = openPlainScreen({});
-  const columns = [{ name: 'note', title: 'Note', value: () => '=1+1\u001B[31m' }];
-  await createOutput(terminal, { format: 'csv', rawCells }).list([{}], {
-    columns,
-    quiet: () => '',
-    empty: '',
-  });
-  expect(stdout()).toBe(`note\n${cell}\\x1b[31m\n`);
-});
+)(
+  'the CSV output protects a spreadsheet from formulas: it %s',
+  async (_what, { rawCells, cell }) => {
+    const { terminal, stdout } = openPlainScreen({});
+    const columns = [{ name: 'note', title: 'Note', value: () => '=1+1\u001B[31m' }];
+    await createOutput(terminal, { format: 'csv', rawCells }).list([{}], {
+      columns,
+      quiet: () => '',
+      empty: '',
+    });
+    expect(stdout()).toBe(`note\n${cell}\\x1b[31m\n`);
+  },
+);
 
 describe('out.record', () => {
   const line = jsonl.split('\n')[0];

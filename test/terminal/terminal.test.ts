@@ -33,7 +33,7 @@ const prompts: { name: string; given: ScreenOptions; why: string | undefined }[]
 ];
 
 test.each(prompts.map((each) => [each.name, each] as const))(
-  'openTerminal %s',
+  'openTerminal decides whether svcpay may ask questions: it %s',
   (_name, { given, why }) => {
     const { terminal } = openScreen(given);
     expect(terminal.whyNoPrompt).toBe(why);
@@ -95,7 +95,7 @@ const colours: { name: string; given: ScreenOptions; stdout: number; stderr: num
 ];
 
 test.each(colours.map((each) => [each.name, each] as const))(
-  'openTerminal %s',
+  'openTerminal decides about colours for each stream: it %s',
   (_name, { given, stdout, stderr }) => {
     const { terminal } = openScreen(given);
     expect([terminal.style.level, terminal.stderrCanvas.style.level]).toEqual([stdout, stderr]);
@@ -120,7 +120,7 @@ test.each(
     },
     { what: 'ASCII on a Linux console', env: { TERM: 'linux' }, unicode: false },
   ].map((each) => [each.what, each] as const),
-)('openTerminal uses %s', (_what, { env, unicode }) => {
+)('openTerminal reads the locale: it uses %s', (_what, { env, unicode }) => {
   expect(openScreen({ env }).terminal.unicode).toBe(unicode);
 });
 
@@ -181,7 +181,7 @@ test.each(
       animate: false,
     },
   ].map((each) => [each.what, each] as const),
-)('openTerminal %s', (_what, { given, animate }) => {
+)('openTerminal decides whether svcpay may redraw a line: it %s', (_what, { given, animate }) => {
   expect(openScreen(given).terminal.canAnimate).toBe(animate);
 });
 

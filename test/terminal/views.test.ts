@@ -203,9 +203,12 @@ describe('invoiceCard', () => {
         expected: 'Receive  text  Page  This file.',
       },
     ].map((each) => [each.what, each.rows, each] as const),
-  )('%s in %s rows', (_what, _rows, { rows, expected }) => {
-    expect(shape(plain(80, rows, 'half'))).toBe(expected);
-  });
+  )(
+    'fits the QR code and the text into the window: it %s in %s rows',
+    (_what, _rows, { rows, expected }) => {
+      expect(shape(plain(80, rows, 'half'))).toBe(expected);
+    },
+  );
 
   test('writes the invoice as one line from the first column, so that a terminal copies it whole', () => {
     expect(invoiceCard(invoice, plain(40))).toContain(invoice.text);
@@ -458,7 +461,7 @@ describe('waitingText', () => {
     expect(waitingText(txn, ms, usually)).toBe(text);
   });
 
-  test('puts the waiting text next to the steps of a payment, or a shorter text below them', () => {
+  test('puts the waiting text next to the steps of a payment, or a shorter text below the steps', () => {
     const text = waitingText(sent, 60_000, usually);
     const steps = stepsLine(sent, plain(140));
     expect(besideSteps(steps, text, plain(140))).toBe(`${steps}     ${text}`);

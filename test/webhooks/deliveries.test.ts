@@ -135,9 +135,12 @@ describe('webhook command', () => {
     ['reports an event as failed', 'exit 3', { kind: 'failed', reason: 'exit code 3' }],
     ['plans a retry of an event', 'exit 75', { kind: 'retry', scope: 'transaction' }],
     ['reports an event as failed', 'kill -9 $$', { kind: 'failed', reason: 'ended by SIGKILL' }],
-  ] as const)('runFor %s if the command ends with "%s"', async ([, command, verdict]) => {
-    expect((await run(command)).verdict).toMatchObject(verdict);
-  });
+  ] as const)(
+    'runFor derives the result of a delivery: it %s if the command ends with "%s"',
+    async ([, command, verdict]) => {
+      expect((await run(command)).verdict).toMatchObject(verdict);
+    },
+  );
 
   test('reports an event as delivered when its command exits, even if other processes of the command still run', async () => {
     const { verdict, output } = await run('sleep 60 & echo $!');

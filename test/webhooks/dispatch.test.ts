@@ -229,7 +229,8 @@ describe('webhook dispatcher', () => {
       ({ id }) => (elsewhere.push(id), Promise.resolve({ kind: 'delivered' })),
       { worker: 'two', every: quickly },
     );
-    // Without an extension by the dispatcher, the lease would end meanwhile.
+    // The lease would end during these steps of the clock if the dispatcher did not extend the
+    // lease.
     const { now } = Date;
     onTestFinished(() => void vi.restoreAllMocks());
     for (let passed = 3_000; passed <= 15_000; passed += 3_000) {

@@ -81,10 +81,13 @@ describe('place of a webhook event', () => {
       ['packed', 2],
       { outOfOrder: true },
     ],
-  ] as const)('placeOf %s', ([, before, [state, at], place]) => {
-    const plain = { duplicateOf: null, outOfOrder: false, missing: [] };
-    expect(placeOf(event(state, at), earlier(...before))).toEqual({ ...plain, ...place });
-  });
+  ] as const)(
+    'placeOf compares an event with earlier events of its transaction: it %s',
+    ([, before, [state, at], place]) => {
+      const plain = { duplicateOf: null, outOfOrder: false, missing: [] };
+      expect(placeOf(event(state, at), earlier(...before))).toEqual({ ...plain, ...place });
+    },
+  );
 
   test('placeOf ignores a body that is not a webhook payload', () => {
     const unreadable = { ...event('', 0), txnId: null, txnState: null, updatedAt: null };

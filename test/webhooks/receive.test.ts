@@ -47,7 +47,10 @@ const post = (
     headers: { 'X-Acmepay-Signature': signBody(Buffer.from(body), secret), ...headers },
   });
 
-/** Sends raw text, and resolves with the whole answer when the other side closes the connection. */
+/**
+ * Sends raw text to the receiver, and resolves with the whole answer when the receiver closes the
+ * connection.
+ */
 function speak(url: string, text: string, onOpen?: (socket: Socket) => void): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => {

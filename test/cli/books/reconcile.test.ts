@@ -124,7 +124,9 @@ describe('svcpay reconcile', () => {
     expect(await kinds(one.replace(',paid,', ',failed,'), two)).toEqual(['state differs']);
   });
 
-  test('reports a payment of another home, which --import then enters', async ({ around }) => {
+  test('reports a payment of another home, which --import adds to the journal', async ({
+    around,
+  }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const { stdout } = await svcpay(
       ['send', 'lightning', invoice, '--ref', 'elsewhere', '--yes', '-q'],

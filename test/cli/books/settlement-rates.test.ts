@@ -73,7 +73,7 @@ describe('svcpay with a fiat currency', () => {
     );
   });
 
-  test('stores a rate for payments of a batch, with --no-wait and after a resume', async ({
+  test('stores a rate for a send and a batch row that settled after the command ended', async ({
     around,
   }) => {
     await withFiat(around);

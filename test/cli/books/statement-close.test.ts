@@ -111,7 +111,7 @@ describe('svcpay statement close', () => {
     expect((await svcpay(elsewhere, around)).error().message).toContain(
       'earlier months end at midnight in UTC',
     );
-    // Without flags, svcpay uses the time zone and the folder of the last close.
+    // Without flags, svcpay uses the time zone and the folder of the last closed month.
     expect(await svcpay(['statement', 'close', ago(2), '--json'], around)).toMatchObject({
       exitCode: 0,
     });
@@ -126,7 +126,9 @@ describe('svcpay statement close', () => {
     expect(await close(around, ago(1))).toMatchObject({ exitCode: 0 });
   });
 
-  test('names a transaction that later disappears from the list', async ({ around }) => {
+  test('reports the id of a transaction that later disappears from the list', async ({
+    around,
+  }) => {
     await around.sandbox.seed('history', 3);
     const month = monthBefore(await around.sandbox.clock.now(), 1);
     const { file } = (await close(around, month)).json() as { file: string };

@@ -223,8 +223,9 @@ describe('shell completion', () => {
 
   const between = 'and the next line';
   /**
-   * Returns what zsh offers for each line. The script prints the offers itself, because zsh
-   * completes only at a terminal. A single zsh completes all lines, because zsh starts slowly.
+   * Returns the words that zsh offers for each command line. The script prints the offers itself,
+   * because zsh completes only at a terminal. A single zsh completes all command lines, because zsh
+   * starts slowly.
    */
   const zshOffers = (lines: readonly string[]): string[] => {
     const asked = lines.map(

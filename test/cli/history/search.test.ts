@@ -15,6 +15,9 @@ test.for([
   ['finds the beginning of an id', '3f5a', true],
   ['finds a long part of an id', '44ab-a8ca', true],
   ['ignores a short word inside an id', 'ada', false],
-] as const)('svcpay tx list --search %s', ([, text, isFound]) => {
-  expect(matcher(text)(txn, () => undefined)).toBe(isFound);
-});
+] as const)(
+  'svcpay tx list --search compares words with the fields of a transaction: it %s',
+  ([, text, isFound]) => {
+    expect(matcher(text)(txn, () => undefined)).toBe(isFound);
+  },
+);

@@ -160,7 +160,7 @@ describe('the usual time of a rail', () => {
         usual: 2_000,
       },
     ].map((each) => [each.why, each] as const),
-  )('usualMs %s', (_why, { took, usual }) => {
+  )('usualMs computes the time from earlier payments: it %s', (_why, { took, usual }) => {
     expect(usualMs(took.map(paid), 'servicepay')).toBe(usual);
     expect(usualMs(took.map(paid), 'lightning')).toBeUndefined();
   });

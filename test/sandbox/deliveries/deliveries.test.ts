@@ -1,5 +1,6 @@
 // The sandbox signs webhook deliveries, sends them in order, repeats them by the service clock,
-// logs them and replays them. A slow receiver delays no other receiver.
+// logs them and replays them. A receiver that never answers does not delay the webhooks of other
+// accounts.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +42,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-describe('sandbox: state changes', () => {
+describe('the sandbox after a state change', () => {
   test('posts a state change with the fields of the specification, signed over the raw bytes', async () => {
     await register();
     const txn = (await client.create(swap(10, 'USDT', 'USD', { extRefId: 'order-1' }))).body;
@@ -58,7 +59,7 @@ describe('sandbox: state changes', () => {
     expect(headers['content-type']).toBe('application/json');
   });
 
-  test('posts a state change without a reference if the transaction has none', async () => {
+  test('posts a state change without a reference if the transaction has no reference', async () => {
     await register();
     await client.create(swap(10, 'USDT', 'USD'));
     await sandbox.webhooks.settled();
@@ -116,7 +117,7 @@ describe('sandbox: state changes', () => {
   });
 });
 
-describe('sandbox: webhook deliveries', () => {
+describe('the sandbox with webhook deliveries', () => {
   const deliveries = async () => {
     await sandbox.webhooks.settled();
     return sandbox.webhooks.deliveries();
@@ -220,7 +221,7 @@ describe('sandbox: webhook deliveries', () => {
     await expect(sandbox.webhooks.replay(99)).rejects.toThrow('not found');
   });
 
-  test('delays neither its answers nor other webhooks if a receiver never answers', async () => {
+  test('delays neither its own answers nor the webhooks of other accounts if a receiver never answers', async () => {
     await register();
     receiver.answer(null);
     await sandbox.webhooks.trigger({ state: 'completed' });
@@ -233,7 +234,8 @@ describe('sandbox: webhook deliveries', () => {
     await client.create(swap(10, 'USDT', 'USD'));
     await expect.poll(() => other.states()).toEqual(['quoted']);
     expect(receiver.states()).toEqual(['completed']);
-    // The other receiver gets its event shortly before the sandbox stores the answer.
+    // The sandbox stores the answer of the second receiver a moment after that receiver has the
+    // event.
     await expect
       .poll(() =>
         sandbox.webhooks.deliveries({ status: 'sending' }).map(({ txnState }) => txnState),
@@ -290,7 +292,7 @@ describe('sandbox: webhook deliveries', () => {
   });
 });
 
-describe('sandbox: test events', () => {
+describe('the sandbox with test events', () => {
   test('changes no transaction by a test event', async () => {
     await register();
     const txn = (await client.create(swap(10, 'USDT', 'USD', { extRefId: 'mine' }))).body;
@@ -321,7 +323,7 @@ describe('sandbox: test events', () => {
   });
 });
 
-describe('sandbox: HTTPS callbacks', () => {
+describe('the sandbox with HTTPS callbacks', () => {
   const certificate = (): { key: string; cert: string } => {
     const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));

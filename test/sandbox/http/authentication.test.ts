@@ -101,7 +101,7 @@ describe('the token endpoint of the sandbox', () => {
   });
 });
 
-describe('sandbox: tokens', () => {
+describe('the sandbox with access tokens', () => {
   const invalid = { error: 'invalid token or token expired' };
   const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`;
 
@@ -140,7 +140,7 @@ describe('sandbox: tokens', () => {
   });
 });
 
-describe('sandbox: access to accounts', () => {
+describe('the sandbox with several accounts', () => {
   const open = async (body: object) => {
     const credentials = (await sandbox.control('POST', 'accounts', body)).body;
     return { credentials, client: await sandbox.login(credentials) };
@@ -251,7 +251,7 @@ describe('sandbox: access to accounts', () => {
         await child.client.call('GET', path),
         await stranger.client.call('GET', path),
       ];
-      // The specification of the wallets endpoint defines only this refusal.
+      // The specification of the wallets endpoint defines only one refusal, with status 401.
       expect([fromChild.status, fromChild.body]).toEqual(
         path.endsWith('/wallet/')
           ? [401, { error: 'you are not authorized to view this account' }]

@@ -195,7 +195,7 @@ const query = fc
   )
   .map((fields) => new URLSearchParams(fields).toString());
 
-describe('sandbox: arbitrary requests', () => {
+describe('the sandbox under arbitrary requests', () => {
   test('gives a specified answer to any request, and moves no money', async () => {
     const before = await money();
     const access = fc.oneof(

@@ -181,7 +181,7 @@ describe('the sandbox fixture', () => {
     expect(await sandbox.status()).toMatchObject({
       baseUrl: sandbox.url,
       accountId: sandbox.accountId,
-      // Two of the completed transactions are the added money.
+      // Two of the three completed transactions are the money that the test added.
       transactions: { completed: 3, quoted: 1 },
       faults: 0,
     });

@@ -36,7 +36,7 @@ const balance = async () => {
 };
 const stateOf = async (txnId: string) => (await sandbox.get(txnId)).body.txnState;
 
-describe('sandbox: Lightning receive', () => {
+describe('the sandbox for a Lightning receive', () => {
   test('returns every field of a Lightning quote, but no invoice or page', async () => {
     const { status, body } = await sandbox.create(
       lightningReceive(0.0005, { extRefId: 'order-118', note: 'Coffee' }),
@@ -118,7 +118,8 @@ describe('sandbox: Lightning receive', () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { now } = (await sandbox.control('GET', 'clock')).body;
     await sandbox.advance(txn.sourceReq.expiresAt - now - 1);
-    // The token was issued before the invoice and is valid for an equal time, so it has expired.
+    // The token is older than the invoice and valid for an equal time, so the token has expired and
+    // must be renewed.
     await sandbox.renew();
     expect(await stateOf(txn.txnId)).toBe('srccreated');
     await sandbox.advance(1);
@@ -139,8 +140,8 @@ describe('sandbox: Lightning receive', () => {
   });
 });
 
-describe('sandbox: Lightning send', () => {
-  test('completes a send at the next request after its time has passed', async () => {
+describe('the sandbox for a Lightning send', () => {
+  test('completes a send at the first request after the duration of the send', async () => {
     let machine = Date.now();
     const running = await fresh({ now: () => machine });
     await running.control('POST', 'clock/thaw');

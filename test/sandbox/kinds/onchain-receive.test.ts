@@ -24,7 +24,7 @@ const usdtAddress = (chainId: string, walletCcy = 'USDT'): Promise<Answered> =>
     `/account/stablecoin-onchain-address?walletCcy=${walletCcy}&chainId=${chainId}`,
   );
 
-describe('sandbox: on-chain receive', () => {
+describe('the sandbox for an on-chain receive', () => {
   test('returns neither an address nor a page in the quote of an on-chain receive', async () => {
     const { body } = await sandbox.create(onchainReceive(0.005));
     expect(body).toMatchObject({
@@ -161,7 +161,7 @@ describe('sandbox: on-chain receive', () => {
   });
 });
 
-describe('sandbox: permanent addresses', () => {
+describe('the sandbox with permanent addresses', () => {
   test('returns a permanent address in the format of each chain', async () => {
     const [tron, eth] = await Promise.all(
       ['TRON', 'ETH'].map(async (chainId) => (await usdtAddress(chainId)).body),

@@ -21,7 +21,7 @@ const someTron = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 const nowhere = 'tb1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0l98cr';
 const nowhereTron = 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb';
 
-describe('sandbox: on-chain send', () => {
+describe('the sandbox for an on-chain send', () => {
   test('debits the amount and both fees, broadcasts the send, and completes it with its confirmations', async () => {
     const quote = (await sandbox.create(onchainSend(somewhere, 0.01))).body;
     expect(quote).toMatchObject({
@@ -156,7 +156,7 @@ describe('sandbox: on-chain send', () => {
   });
 });
 
-describe('sandbox: USDT send', () => {
+describe('the sandbox for a USDT send', () => {
   test('debits the amount and both fees, and completes the send with its confirmation', async () => {
     const txn = await sandbox.run(usdtSend(someTron, 100));
     expect(txn).toMatchObject({

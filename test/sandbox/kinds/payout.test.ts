@@ -49,7 +49,7 @@ const account = {
   institutionName: 'Vietcombank',
 };
 
-describe('sandbox: payout', () => {
+describe('the sandbox for a payout', () => {
   test('debits a fiat payout in BTC, with a fee', async () => {
     const quote = (await sandbox.create(payout(500_000))).body;
     expect(quote).toMatchObject({

@@ -287,7 +287,7 @@ const seen: Readonly<Partial<Record<LiveShapeName, readonly [look: Look, answer:
   ],
 };
 
-describe('sandbox: live shapes', () => {
+describe('the sandbox with live shapes', () => {
   test.for(Object.entries(seen))(
     'applies the live shape %s to answers',
     async ([name, [look, expected]]) => {

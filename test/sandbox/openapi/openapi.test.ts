@@ -160,13 +160,13 @@ describe('the OpenAPI check of answers', () => {
 
 /** Files that may start a sandbox without this check, or that contain the check. */
 const unchecked = [
-  // The program of an integrator imports only the package.
+  // The example program of an integrator imports only the package, so it cannot use the check.
   'e2e/fixtures/consumer/consumer.ts',
   // The OpenAPI description omits answers in live shapes.
   'sandbox/live-shapes/live-shapes.test.ts',
-  // The clients that this file creates check their answers.
+  // The clients that support.ts creates check their answers.
   'sandbox/support.ts',
-  // The client that this program creates checks its answers.
+  // The client that swapper.ts creates checks its answers.
   'sandbox/swapper.ts',
   'support/openapi.ts',
 ];

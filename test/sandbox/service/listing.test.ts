@@ -7,9 +7,7 @@ import { openService, type Service } from '../../../src/sandbox/service.js';
 import { clientOf, lightningReceive, swap, type Client } from '../support.js';
 
 const rows = 10_007;
-/**
- * The number of receives that fund a new sandbox, which are much older than the other transactions.
- */
+/** The number of receives that fund a new sandbox. */
 const initial = 5;
 const rareState = 'rejected';
 const pool = ['completed', 'completed', 'completed', 'expired', 'failed', 'quoted', 'usercanceled'];
@@ -39,7 +37,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Copies the two transactions above many times, a second apart, in states of all kinds. */
+/**
+ * Copies the only two transactions of the account many times, a second apart, in states of all
+ * kinds.
+ */
 function multiply(store: Store): void {
   const changed: Record<string, string> = {
     id: `id || '-' || n`,
@@ -51,7 +52,7 @@ function multiply(store: Store): void {
   const columns = store
     .all(v.object({ name: v.string() }), 'PRAGMA table_info(txn)')
     .map(({ name }) => name);
-  // The two originals get earlier creation times than their copies.
+  // The two original transactions get earlier creation times than their copies.
   store.run('UPDATE txn SET created_at = created_at - ? WHERE number > ?', 1000 * rows, initial);
   store.run(
     `WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ?)

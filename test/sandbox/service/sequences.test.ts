@@ -46,7 +46,7 @@ interface CreateAction {
   readonly ref: number;
   /** Whether the destination cannot be reached. */
   readonly doomed: boolean;
-  /** The final state that a fault causes, before the start of the payment or before its arrival. */
+  /** The final state that a fault causes, either before the payment starts or before it arrives. */
   readonly ending: (typeof endings)[number] | null;
   readonly deduct: boolean;
   /** Whether the sequence confirms the quote at once. */
@@ -104,7 +104,10 @@ const send = [
   'destsent>rejected',
   'destsent>error',
 ];
-/** A deliberate copy of the specification's table. Only faults lead to `rejected` and `error`. */
+/**
+ * A deliberate copy of the state table in the specification; only faults lead to `rejected` and
+ * `error`.
+ */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'lightning-receive': [
     ...quoted,
@@ -129,7 +132,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   swap: [...quoted, 'quoted>completed', 'quoted>failed', 'quoted>rejected', 'quoted>error'],
 };
 
-describe('sandbox: random sequences of calls', () => {
+describe('the sandbox under random sequences of calls', () => {
   test('keeps the books balanced, the states valid, and every reference and movement unique', async () => {
     const seen = new Set<string>();
     const whole = fc.tuple(fc.nat(), fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }));
@@ -382,8 +385,8 @@ function assertBooks({ store }: Service): void {
 }
 
 /**
- * Checks that every transaction began as quoted, followed the table and left no final state.
- * Returns the state changes.
+ * Checks that every transaction began as quoted, followed the state table and left no final state;
+ * returns all state changes.
  */
 function assertHistory({ store }: Service): string[] {
   const changes = store.all(

@@ -17,7 +17,7 @@ const amounts = async (): Promise<Record<string, number>> => {
   return Object.fromEntries(wallets.map(({ ccy, amount }) => [ccy, amount]));
 };
 
-describe('sandbox: swap', () => {
+describe('the sandbox for a swap', () => {
   test('executes a swap at once, with its fee on top of the source amount', async () => {
     const txn = await sandbox.run(swap(25, 'USDT', 'BTC'));
     expect(txn).toMatchObject({
@@ -59,7 +59,7 @@ describe('sandbox: swap', () => {
   });
 });
 
-describe('sandbox: quote', () => {
+describe('the sandbox for a quote', () => {
   test('answers the confirmation of an expired quote with code 2005', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
     await sandbox.advance('60s');
@@ -124,7 +124,7 @@ describe('sandbox: quote', () => {
   });
 });
 
-describe('sandbox: create request', () => {
+describe('the sandbox for a create request', () => {
   const source = { ccy: 'USDT', method: 'servicepay' };
   const one = { ...source, amtRequested: 1 };
   const dest = { ccy: 'USD', method: 'servicepay' };
@@ -372,7 +372,7 @@ describe('the sandbox list of transactions', () => {
   });
 });
 
-describe('sandbox: other requests', () => {
+describe('the sandbox for rates, resets and unknown paths', () => {
   test('names both currencies of each exchange rate', async () => {
     const { data } = (await sandbox.call('GET', '/rate')).body;
     expect(data).toMatchObject({ BTCUSD: 100_000, BTCVND: 2_500_000_000, USDTUSD: 1 });

@@ -35,7 +35,7 @@ afterEach(async () => {
 const list = async (): Promise<string> =>
   (await client.call('GET', '/transaction?time=other')).text;
 
-describe('sandbox: snapshots', () => {
+describe('the sandbox with snapshots', () => {
   test('restores money, transactions, accounts, webhooks and time from a snapshot', async () => {
     const shop = await sandbox.account('Shop');
     await client.call('POST', '/webhook', { callback: 'https://example.com/', secret: 'secret' });
@@ -136,7 +136,7 @@ describe('sandbox: snapshots', () => {
   });
 });
 
-describe('sandbox: seeds', () => {
+describe('the sandbox with a seed', () => {
   test('creates a month of transactions of every kind and outcome from the seed "history"', async () => {
     await sandbox.seed('history');
     const { body } = await client.call('GET', '/transaction?time=other&limit=100');
@@ -178,7 +178,7 @@ describe('sandbox: seeds', () => {
   });
 });
 
-describe('sandbox: initial and added money', () => {
+describe('the sandbox with initial and added money', () => {
   /** For each wallet, the sum of the completed receives in the list. */
   const received = async (): Promise<Record<string, number>> => {
     const sums: Record<string, number> = {};

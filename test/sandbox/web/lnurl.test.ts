@@ -17,7 +17,7 @@ afterEach(() => sandbox.close());
 
 const outsideLnurl = encodeLnurl('https://pay.example/.well-known/lnurlp/alice');
 
-describe('sandbox: send to a Lightning Address', () => {
+describe('the sandbox for a send to a Lightning Address', () => {
   test('quotes the resolved address and completes the send like a Lightning payment', async () => {
     const quote = (await sandbox.create(lnurlSend('Alice@Pay.Example', 0.000025))).body;
     expect(quote).toMatchObject({
@@ -37,7 +37,7 @@ describe('sandbox: send to a Lightning Address', () => {
     expect(await sandbox.balance('BTC')).toEqual([0.99997493, 0.99997493]);
   });
 
-  test('deducts its fees from the amount on request', async () => {
+  test('deducts the fees from the amount if the create request says so', async () => {
     const txn = await sandbox.run(
       lnurlSend('alice@pay.example', 0.000025, { deductNetworkFeesFromDest: true }),
     );
@@ -46,7 +46,7 @@ describe('sandbox: send to a Lightning Address', () => {
     expect(await sandbox.balance('BTC')).toEqual([0.999975, 0.999975]);
   });
 
-  test('converts the amount of an lnurl send from another wallet to BTC', async () => {
+  test('converts an amount in USDT to BTC if a USDT wallet pays', async () => {
     const { body } = await sandbox.create(lnurlSend('alice@pay.example', 25, {}, 'USDT'));
     expect([body.sourceReq.ccy, body.destReq.amtRequested]).toEqual(['USDT', 0.00025]);
   });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readJson, writeJson } from '../../../src/sandbox/wire/json.js';
 
-/** Numbers of a sensible size, because readJson refuses absurd numbers. */
+/** Numbers between 1e-18 and 1e18, because readJson refuses far smaller and far larger numbers. */
 const number = fc
   .double({ min: -1e18, max: 1e18, noNaN: true })
   .filter((n) => n === 0 || Math.abs(n) > 1e-18);

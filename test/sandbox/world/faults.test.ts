@@ -27,7 +27,8 @@ let client: Client;
 beforeEach(async () => {
   ({ sandbox } = await serve({ allowHttpCallbacks: true }));
   cleanups.push(() => sandbox.stop());
-  // This client checks no answers, because the OpenAPI description omits answers of faults.
+  // This client does not check its answers, because the OpenAPI description omits the answers of
+  // faults.
   client = await connect(fetch, sandbox.url, sandbox, () => undefined);
   await sandbox.clock.freeze();
 });
@@ -390,7 +391,7 @@ describe('the sandbox with a read fault', () => {
     expect(await listed()).toEqual(['completed']);
   });
 
-  test('shows a wrong state together with another fault of the answer', async () => {
+  test('applies a false-state fault and a latency fault to the same answer', async () => {
     const { txnId } = await send();
     await sandbox.faults.add({ kind: 'false-state', state: 'expired' });
     await sandbox.faults.add({ kind: 'latency', delay: '1ms' });

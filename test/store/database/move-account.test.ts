@@ -1,4 +1,4 @@
-// Wherever the move of an account to another database is interrupted, no payment is lost or
+// If the move of an account to another database is interrupted at any step, no payment is lost or
 // repeated, and the next run completes the move.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

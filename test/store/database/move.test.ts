@@ -1,5 +1,5 @@
-// svcpay db move copies journal and inbox of a home into PostgreSQL. Wherever the move is
-// interrupted, a second run leaves each row in the database once.
+// svcpay db move copies journal and inbox of a home into PostgreSQL. If svcpay db move is
+// interrupted at any step, a second run leaves each row in the database once.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Files and tables reach the next version step by step, wherever an upgrade is killed. svcpay never
-// changes files of newer versions, development builds and other programs.
+// Files and tables reach the next version step by step, even if an upgrade is killed at any point.
+// svcpay never changes files of newer versions, development builds and other programs.
 import {
   existsSync,
   mkdtempSync,
@@ -190,7 +190,8 @@ describe.skipIf(!hasPostgres)('upgradeTables in PostgreSQL', () => {
         expect.objectContaining({ kind: 'usage', next: { do: 'create-tables' } }),
       );
     await upgradeTables(database, journalPart, { isNew: true });
-    // `isNew` is unnecessary for the second part, because svcpay already knows the database.
+    // The tables of the inbox need no `isNew`, because the tables of the journal already mark the
+    // database as svcpay's.
     await upgradeTables(database, inboxPart);
   });
 

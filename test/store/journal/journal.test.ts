@@ -99,7 +99,7 @@ const draft = (change: Partial<PaymentDraft> = {}): PaymentDraft => ({
   ...change,
 });
 
-/** A change of a payment and of one attempt, by default the latest attempt. */
+/** A change of a payment and of one of its attempts, by default the latest attempt. */
 type Step = Omit<PaymentChange, 'attempt'> & { readonly attempt?: Partial<Attempt> };
 
 const quoted: Step = { attempt: { state: 'quoted', txnId: 't', txnState: 'quoted' } };
@@ -208,7 +208,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     expect(await journal.alike('another', 'p1')).toEqual([]);
   });
 
-  test('opens one payment for a draft that is given twice', async () => {
+  test('opens one payment if begin gets a draft twice', async () => {
     const journal = open();
     const given = draft();
     const first = await journal.begin(given);
@@ -426,17 +426,20 @@ describe.each(journals)('journal in %s', (_name, open) => {
       'new',
     ],
   ];
-  test.each(rivals)('begin %s', async (_why, steps, found) => {
-    const journal = open();
-    await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), ...steps);
-    const elsewhere = { scope: 'alias', account: 'alias' };
-    expect(
-      await journal.begin(draft({ ...elsewhere, ref: 'second', idempotencyKey: 'hash' })),
-    ).toMatchObject({ found });
-    expect(await journal.begin(draft({ ref: 'third', idempotencyKey: 'other' }))).toMatchObject({
-      found: 'new',
-    });
-  });
+  test.each(rivals)(
+    'begin compares the idempotency key with an earlier payment: it %s',
+    async (_why, steps, found) => {
+      const journal = open();
+      await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), ...steps);
+      const elsewhere = { scope: 'alias', account: 'alias' };
+      expect(
+        await journal.begin(draft({ ...elsewhere, ref: 'second', idempotencyKey: 'hash' })),
+      ).toMatchObject({ found });
+      expect(await journal.begin(draft({ ref: 'third', idempotencyKey: 'other' }))).toMatchObject({
+        found: 'new',
+      });
+    },
+  );
 
   test('returns the submitted payment of an idempotency key instead of the abandoned payment', async () => {
     const journal = open();
@@ -459,7 +462,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     ['a quote was cancelled', [quoted, abandoned, lapsed], 2],
     ['the next attempt was abandoned', [quoted, lapsed, again, abandoned], 2],
     ['the quote of the next attempt expired', [quoted, lapsed, again, quoted, lapsed], 3],
-  ])('begin reuses a reference for another order if %s', async (_why, steps, number) => {
+  ])('begin uses a reference again for a new order if %s', async (_why, steps, number) => {
     const journal = open();
     const before = await written(journal, draft(), ...steps);
     const order = {
@@ -500,16 +503,19 @@ describe.each(journals)('journal in %s', (_name, open) => {
       [quoted, submitted, lapsed, again, abandoned],
     ],
     ['the payment failed', [quoted, became('failed', 'failed'), again, abandoned]],
-  ])('begin returns the earlier payment instead of another order if %s', async (_why, steps) => {
-    const journal = open();
-    await written(journal, draft(), ...steps);
-    expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({
-      found: 'ref',
-      payment: { fingerprint: 'same' },
-    });
-  });
+  ])(
+    'begin returns the earlier payment of a reference instead of a new order if %s',
+    async (_why, steps) => {
+      const journal = open();
+      await written(journal, draft(), ...steps);
+      expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({
+        found: 'ref',
+        payment: { fingerprint: 'same' },
+      });
+    },
+  );
 
-  test('begin returns the earlier payment instead of another order while a process drives it', async () => {
+  test('begin returns the earlier payment of a reference instead of a new order while a process drives the earlier payment', async () => {
     const journal = open();
     const { id } = await written(journal, draft(), abandoned);
     await journal.claim(id, 'one');
@@ -781,17 +787,20 @@ describe.each(journals)('journal in %s', (_name, open) => {
       ],
       { BTC: 0.7, VND: 500_000 },
     ],
-  ])('counts an attempt of unknown outcome against limits %s', async (_when, steps, counted) => {
-    const journal = open();
-    await written(
-      journal,
-      draft({ kind: 'payout', request: '{"receives":{"ccy":"VND","value":"500000"}}' }),
-      ...steps,
-    );
-    expect(sums(await journal.spent('ne01', service))).toEqual(counted);
-    present = now + day + 1;
-    expect(sums(await journal.spent('ne01', service))).toEqual({});
-  });
+  ])(
+    'counts an attempt with an unknown outcome against limits %s',
+    async (_when, steps, counted) => {
+      const journal = open();
+      await written(
+        journal,
+        draft({ kind: 'payout', request: '{"receives":{"ccy":"VND","value":"500000"}}' }),
+        ...steps,
+      );
+      expect(sums(await journal.spent('ne01', service))).toEqual(counted);
+      present = now + day + 1;
+      expect(sums(await journal.spent('ne01', service))).toEqual({});
+    },
+  );
 
   test('reports a rival payment with an equal idempotency key at the submission', async () => {
     const journal = open();
@@ -862,7 +871,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
       'to a new attempt that is already submitting',
       [{ attempt: { ...requested(2), ...submitted.attempt, txnId: 't' } }],
     ],
-  ])('refuses a state change %s', async (_why, steps) => {
+  ])('refuses a change of an attempt %s', async (_why, steps) => {
     const journal = open();
     await expect(written(journal, draft(), ...steps)).rejects.toThrow(/[Jj]ournal/);
   });

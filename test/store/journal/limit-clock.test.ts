@@ -8,7 +8,7 @@ const day = 24 * hour;
 const year = 365 * day;
 const noon = Date.UTC(2025, 0, 15, 12);
 
-/** How far the limit clock moves while the machine clock and the service clock move this far. */
+/** Returns how far the limit clock moves, in ms, if the two other clocks move by these times. */
 function passed(machine: number, service: number | null): number {
   const before: LimitClock = { time: noon, machine: noon, service: service === null ? null : noon };
   return advanced(before, noon + machine, service === null ? null : noon + service).time - noon;
@@ -41,9 +41,12 @@ test.for([
   ['ignores a jump of years of the machine clock if no service clock is known', 3 * year, null, 0],
   ['stands still if the only known clock is set back', -3 * year, null, 0],
   ['counts a jump of two days if no service clock is known', 2 * day, null, 2 * day],
-] as const)('limit clock %s', ([, machine, service, expected]) => {
-  expect(passed(machine, service)).toBe(expected);
-});
+] as const)(
+  'limit clock computes its time from the machine clock and the service clock: it %s',
+  ([, machine, service, expected]) => {
+    expect(passed(machine, service)).toBe(expected);
+  },
+);
 
 test('limit clock starts at the time of the machine clock', () => {
   expect(advanced(undefined, noon, null)).toEqual({ time: noon, machine: noon, service: null });
@@ -90,7 +93,8 @@ describe('limit clock with one right clock', () => {
             offset += jump;
             clock = read();
           }
-          // Clocks that differ by up to a minute agree, so each reading may add a minute.
+          // The limit clock accepts clocks that differ by up to a minute, so each reading may add a
+          // minute.
           expect(clock.time - noon).toBeLessThanOrEqual(now - noon + taken.length * 60_000);
           const settled = clock.time;
           now += day;

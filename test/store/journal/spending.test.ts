@@ -338,7 +338,8 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
             await move();
             const inDatabase = async () => textsOf(await shared.spent(account, undefined));
             expect(await inDatabase()).toEqual(await made.looped());
-            // Simulates a move that was interrupted before it closed the file.
+            // Simulates a move of the journal that was interrupted before the move closed the
+            // journal file.
             openFile(path).exec(
               'DROP TRIGGER moved_before_insert; DROP TRIGGER moved_before_update',
             );

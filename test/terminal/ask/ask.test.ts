@@ -155,7 +155,7 @@ const answers: { name: string; question: string; keys: readonly string[]; answer
 
 describe('a prompt on a terminal', () => {
   test.each(answers.map((each) => [each.name, each] as const))(
-    'the prompt %s',
+    'answers a question by its keys: the prompt %s',
     async (_name, { question, keys, answer }) => {
       const shown = Object.entries(prompts).find(([name]) => question.startsWith(name))?.[1] ?? '';
       const { type, shows, exit } = await asked(question, shown);

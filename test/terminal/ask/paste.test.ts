@@ -39,6 +39,6 @@ test.each(
       read: '\u001B[B\u001B[B\r\u001B[B\r',
     },
   ].map((each) => [each.what, each] as const),
-)('pasteReader %s', (_what, { pieces, read }) => {
+)('pasteReader separates pasted text from typed keys: it %s', (_what, { pieces, read }) => {
   expect(pieces.map(pasteReader()).join('')).toBe(read);
 });

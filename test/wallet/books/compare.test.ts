@@ -344,7 +344,10 @@ describe('differences between the books and the service', () => {
       { journal: [sent], hidden: [transaction()], since: start + 1 },
       [],
     ],
-  ])('reconciliation %s', async ([, world, expected]) => {
-    expect(await found(world)).toEqual(expected);
-  });
+  ])(
+    'reconciliation compares the service with other sources: it %s',
+    async ([, world, expected]) => {
+      expect(await found(world)).toEqual(expected);
+    },
+  );
 });

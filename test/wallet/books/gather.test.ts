@@ -36,7 +36,7 @@ interface Gathered {
   readonly books: Books;
   readonly pauses: number[];
   readonly since: string[];
-  /** The ids of the transactions that gather read singly. */
+  /** The ids of the transactions that gather read by their id. */
   readonly read: string[];
 }
 
@@ -95,7 +95,7 @@ async function booksOf({
   return { books, pauses, since, read };
 }
 
-/** Receives with the newest first, in pages of a hundred that do not stay in memory. */
+/** Yields pages of a hundred receives, the newest first, without keeping a page in memory. */
 function* receipts(count: number): Generator<ListedTransaction[]> {
   for (let page = 0; page < count / 100; page += 1) {
     yield Array.from({ length: 100 }, (_, n) =>
@@ -107,13 +107,13 @@ function* receipts(count: number): Generator<ListedTransaction[]> {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** The bytes of memory that are still in use. */
+/** Returns the bytes of memory in use after a garbage collection. */
 function heapUsed(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;
 }
 
-describe('gather', () => {
+describe('the collector of statement rows', () => {
   test('ties a wallet after one read if the transactions add up to its balance', async () => {
     const { books, pauses } = await booksOf({
       rounds: [[[transaction({ createdAt: start + 1 }), received()]]],

@@ -1,5 +1,6 @@
-// A statement adds its rows to the opening balance and ends at the closing balance. Named
-// transactions explain a difference.
+// A statement adds its rows to the opening balance and ends at the closing balance. If the sum of
+// the rows differs from the balance, the statement names transactions that may explain the
+// difference.
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -40,7 +41,7 @@ describe('bookkeeping of a transaction', () => {
     ['creates no movement for a failed send', transaction({ txnState: 'failed' }), []],
     ['creates no movement for an expired quote', transaction({ txnState: 'quoted' }), []],
     ['creates no movement for a send in flight', transaction({ txnState: 'destsent' }), []],
-  ] as const)('booked() %s', ([, txn, expected]) => {
+  ] as const)('booked() derives the movements of a transaction: it %s', ([, txn, expected]) => {
     expect(changes(txn)).toEqual(expected);
   });
 
@@ -85,9 +86,12 @@ describe('bookkeeping of a transaction', () => {
       transaction({ txnState: 'rejected' }),
       [],
     ],
-  ] as const)('bookkeeping %s', ([, txn, expected]) => {
-    expect(reasons(txn)).toEqual(expected);
-  });
+  ] as const)(
+    'bookkeeping decides whether a transaction may explain a difference: it %s',
+    ([, txn, expected]) => {
+      expect(reasons(txn)).toEqual(expected);
+    },
+  );
 
   test('readMovement restores a movement exactly from its stored text', () => {
     const tiny = transaction({
@@ -197,7 +201,10 @@ describe('explanations', () => {
       [candidate('a', '-0.1')],
       [],
     ],
-  ] as const)('statement %s', ([, difference, candidates, expected]) => {
-    expect(exactly(difference, [...candidates])).toEqual(expected);
-  });
+  ] as const)(
+    'statement searches for transactions that explain a difference: it %s',
+    ([, difference, candidates, expected]) => {
+      expect(exactly(difference, [...candidates])).toEqual(expected);
+    },
+  );
 });

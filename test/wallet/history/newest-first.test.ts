@@ -56,6 +56,6 @@ test.for([
     ['t9', 'tnull', 't8'],
     3,
   ],
-] as const)('createdSince %s', async ([, pages, ids, read]) => {
+] as const)('createdSince ends a list at the start time: it %s', async ([, pages, ids, read]) => {
   expect(await through(pages, 5)).toEqual([ids, read]);
 });

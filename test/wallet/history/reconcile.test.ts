@@ -10,7 +10,10 @@ import { bench, otherOrder, type Bench } from '../support/machine.js';
 type Answer = (txn: Transaction) => Transaction;
 const asItIs: Answer = (txn) => txn;
 
-/** Runs reconcile. `listed` changes each row of the list, and `read` changes each read by id. */
+/**
+ * Runs reconcile against a service whose list rows are changed by `listed`, and whose reads by id
+ * are changed by `read`.
+ */
 const compare = (
   { deps }: Bench,
   { listed = asItIs, read = asItIs }: { listed?: Answer; read?: Answer } = {},

@@ -68,14 +68,17 @@ describe('spending limits', () => {
       'per-payment limit of 1',
     ],
     ['accepts any amount in a currency without a limit', '1000000usd', spent, undefined],
-  ] as const)('checkSpend %s', ([, amount, before, refusal]) => {
-    const check = (): void => checkSpend(limits, [parseAmount(amount)], () => before);
-    if (refusal === undefined) expect(check).not.toThrow();
-    else
-      expect(check).toThrow(
-        expect.objectContaining({ kind: 'limit', message: expect.stringContaining(refusal) }),
-      );
-  });
+  ] as const)(
+    'checkSpend compares a payment with the limits: it %s',
+    ([, amount, before, refusal]) => {
+      const check = (): void => checkSpend(limits, [parseAmount(amount)], () => before);
+      if (refusal === undefined) expect(check).not.toThrow();
+      else
+        expect(check).toThrow(
+          expect.objectContaining({ kind: 'limit', message: expect.stringContaining(refusal) }),
+        );
+    },
+  );
 
   test('checks every currency of a payment against its limit', () => {
     const amounts = [parseAmount('1sat'), parseAmount('2000000vnd')];
@@ -112,11 +115,14 @@ describe('amounts of an order', () => {
       swapOrder('BTC', 'USDT', parseAmount('25usdt'), 'dest'),
       [],
     ],
-  ] as const)('knownAmounts counts %s', ([, order, expected]) => {
-    expect(knownAmounts(order).map(({ ccy, value }) => `${value.toFixed()} ${ccy}`)).toEqual(
-      expected,
-    );
-  });
+  ] as const)(
+    'knownAmounts returns the amounts for the limits: it counts %s',
+    ([, order, expected]) => {
+      expect(knownAmounts(order).map(({ ccy, value }) => `${value.toFixed()} ${ccy}`)).toEqual(
+        expected,
+      );
+    },
+  );
 });
 
 describe('allowed destinations', () => {
@@ -154,9 +160,12 @@ describe('allowed destinations', () => {
     ['refuses another bank account', 'vnd-instant:970436:0123456789', '970436:0123456780', false],
     ['accepts a bech32 address in upper case', address.toUpperCase(), address, true],
     ['refuses a TRON address in another letter case', tron, tron.toLowerCase(), false],
-  ] as const)('isAllowed %s', ([, destination, name, allowed]) => {
-    expect(isAllowed(destination, [name])).toBe(allowed);
-  });
+  ] as const)(
+    'isAllowed compares a destination with the allow-list: it %s',
+    ([, destination, name, allowed]) => {
+      expect(isAllowed(destination, [name])).toBe(allowed);
+    },
+  );
 
   test('checkDestination allows a swap between own wallets despite an allow-list', () => {
     const only = { ...noLimits, destinations: [address] };

@@ -118,7 +118,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
 ];
 const named = bodies.map((each) => [each.rule, each] as const);
 
-describe('create request', () => {
+describe('the create request of an order', () => {
   test.for(named)('builds the specified create request for %s', ([, { body, wire }]) => {
     expect(JSON.parse(wireJson(body))).toEqual(wire);
   });
@@ -131,7 +131,7 @@ describe('create request', () => {
   });
 });
 
-describe('order', () => {
+describe('the order of a payment', () => {
   test('sets an idempotency key only for a single-use destination such as an invoice', () => {
     expect(lightningOrder(decodeInvoice(invoice), 'BTC').idempotencyKey).toMatch(
       /^bolt11:[0-9a-f]{64}$/,

@@ -29,7 +29,7 @@ import {
   type Bench,
 } from '../support/machine.js';
 
-/** Says yes after the quote has expired. */
+/** Answers yes to the question only after the quote has expired. */
 const slowly = (made: Bench): true => {
   made.time += 61_000;
   return true;
@@ -38,7 +38,7 @@ const slowly = (made: Bench): true => {
 const requests = ({ log }: Bench): string[] => log.filter((line) => /^(POST|PUT)/.test(line));
 const waiting = { wait: 'forever', retry: false } as const;
 
-/** A transaction that the service has under a reference that the journal lacks. */
+/** Creates a transaction whose reference the service has but the journal lacks. */
 const known = (
   extRefId: string,
   txnState: string,
@@ -49,7 +49,7 @@ const known = (
   ...change,
 });
 
-describe('pay with a lagging read', () => {
+describe('the payment driver while reads lag', () => {
   const elsewhere = () => {
     const made = bench();
     made.transactions.push(known('R', 'completed'));
@@ -95,7 +95,7 @@ test('confirmQuote confirms the quote of another client that deducts fees from t
   });
 });
 
-describe('pay', () => {
+describe('the payment driver', () => {
   test('writes each step of a payment to the journal before the request', async () => {
     const made = bench();
     expect(await made.pay()).toMatchObject({ txnState: 'completed' });
@@ -200,7 +200,7 @@ describe('pay', () => {
   });
 });
 
-describe('pay: quote', () => {
+describe('the payment driver with a quote', () => {
   const wrong: readonly [what: string, change: (txn: Transaction) => Partial<Transaction>][] = [
     ['another source currency', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, ccy: 'USDT' } })],
     [
@@ -438,7 +438,7 @@ describe('pay: quote', () => {
       'POST R~4',
       'POST R~5',
     ]);
-    // The message suggests to run the same command again.
+    // After five expired quotes, the message suggests running the command again.
     made.says = () => true;
     expect(await made.pay({ yes: false })).toMatchObject({
       txnState: 'completed',
@@ -447,7 +447,7 @@ describe('pay: quote', () => {
   });
 });
 
-describe('pay: reference known only to the service', () => {
+describe('the payment driver for a reference that only the service has', () => {
   const cases: readonly [
     why: string,
     state: string,
@@ -533,14 +533,17 @@ describe('pay: reference known only to the service', () => {
       'completed',
     ],
   ];
-  test.each(cases)('pay %s', async (_why, state, retry, sent, end) => {
-    const made = bench(undefined, [known('R', state)]);
-    const ended = await made.pay({ retry }).then(
-      ({ txnState }) => txnState,
-      ({ kind }) => kind,
-    );
-    expect([requests(made), ended]).toEqual([sent, end]);
-  });
+  test.each(cases)(
+    'continues from the state of the transaction: it %s',
+    async (_why, state, retry, sent, end) => {
+      const made = bench(undefined, [known('R', state)]);
+      const ended = await made.pay({ retry }).then(
+        ({ txnState }) => txnState,
+        ({ kind }) => kind,
+      );
+      expect([requests(made), ended]).toEqual([sent, end]);
+    },
+  );
 
   test('follows a payment in flight to its end even if the journal cannot be written', async () => {
     const made = bench(undefined, [known('R', 'destsent')]);
@@ -580,7 +583,7 @@ describe('pay: reference known only to the service', () => {
   });
 });
 
-describe('pay: reference in the journal', () => {
+describe('the payment driver for a reference in the journal', () => {
   test('reports a completed payment again with a single read', async () => {
     const made = bench();
     await made.pay();
@@ -700,7 +703,7 @@ describe('confirmQuote', () => {
   });
 });
 
-describe('pay: single-use destination', () => {
+describe('the payment driver for a single-use destination', () => {
   const invoice = { ...order, idempotencyKey: 'bolt11:hash' };
 
   test('refuses to pay an invoice again under another reference', async () => {
@@ -804,7 +807,7 @@ describe('pay: single-use destination', () => {
   });
 });
 
-describe('pay: create request without an answer', () => {
+describe('the payment driver after a failed create request', () => {
   test('repeats an unanswered create request and accepts the transaction of the first request', async () => {
     const made = bench();
     const { createTransaction } = made.deps.service;
@@ -864,7 +867,7 @@ describe('pay: create request without an answer', () => {
   });
 });
 
-describe('pay: confirmation', () => {
+describe('the payment driver at the confirmation', () => {
   const cases: readonly [what: string, errors: unknown[], sent: number, end: string][] = [
     ['repeats an unanswered confirmation', [lost()], 2, 'completed'],
     ['repeats a confirmation that was never sent', [notSent()], 2, 'completed'],
@@ -919,7 +922,7 @@ describe('pay: confirmation', () => {
     ],
     ['repeats a confirmation after an unrecognized error', [new Error('?')], 2, 'completed'],
   ];
-  test.each(cases)('pay %s', async (_what, errors, sent, end) => {
+  test.each(cases)('handles failed confirmations: it %s', async (_what, errors, sent, end) => {
     const made = bench();
     made.fail('confirm', ...errors);
     const ended = await made.pay().then(
@@ -1238,7 +1241,7 @@ describe('pay: confirmation', () => {
     ['completed', 'paid', 'completed'],
     ['expired', 'unknown', 'pending'],
   ] as const)(
-    'reports the first attempt that becomes `%s` instead of the failed second attempt',
+    'reports the first attempt if it becomes `%s` when the second attempt fails',
     async ([state, status, end]) => {
       const made = await leftBetween();
       made.confirms = () => {
@@ -1338,7 +1341,7 @@ describe('pay: confirmation', () => {
   });
 });
 
-describe('pay: refused create request while the list lags', () => {
+describe('the payment driver after a refused create request while the list lags', () => {
   /**
    * Simulates a service whose list stays empty for `ms` and which refuses used references without a
    * reason.
@@ -1399,7 +1402,7 @@ describe('pay: refused create request while the list lags', () => {
   });
 });
 
-describe('conversion with a loss of 10 %', () => {
+describe('the payment driver for a conversion with a loss of 10 %', () => {
   const answers: readonly (readonly [
     why: string,
     rates: Rates,
@@ -1424,32 +1427,35 @@ describe('conversion with a loss of 10 %', () => {
       'paid',
     ],
   ];
-  test.each(answers)('pay %s', async (_why, rates, maxRateLoss, end) => {
-    const made = bench();
-    made.rates = rates;
-    made.quotes = (body) => ({
-      fxRate: 90_000,
-      destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 },
-    });
-    const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
-    const paying = pay(
-      { order: swap, ref: 'R', terms: { maxRateLoss }, consent: 'standing' },
-      waiting,
-      made.deps,
-    );
-    expect(
-      await paying.then(
-        () => 'paid',
-        (error: unknown) => (error instanceof Failure ? error.kind : error),
-      ),
-    ).toBe(end);
-  });
+  test.each(answers)(
+    'compares the loss with --max-rate-loss: it %s',
+    async (_why, rates, maxRateLoss, end) => {
+      const made = bench();
+      made.rates = rates;
+      made.quotes = (body) => ({
+        fxRate: 90_000,
+        destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 },
+      });
+      const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
+      const paying = pay(
+        { order: swap, ref: 'R', terms: { maxRateLoss }, consent: 'standing' },
+        waiting,
+        made.deps,
+      );
+      expect(
+        await paying.then(
+          () => 'paid',
+          (error: unknown) => (error instanceof Failure ? error.kind : error),
+        ),
+      ).toBe(end);
+    },
+  );
 });
 
 test.each([
   ['accepts a quote that omits its fees if --max-fee is not set', undefined, 'paid'],
   ['refuses a quote that omits its fees if --max-fee is set', { percent: '1' }, 'limit'],
-])('pay %s', async (_why, maxFee, end) => {
+])('pay handles a quote without fees: it %s', async (_why, maxFee, end) => {
   const made = bench();
   made.quotes = (body) => ({
     sourceReq: {
@@ -1478,7 +1484,7 @@ test('pay refuses a conversion at the rate 0', async () => {
   ).rejects.toMatchObject({ kind: 'refused' });
 });
 
-describe('pay: quote confirmed by another client', () => {
+describe('the payment driver for a quote that another client may have confirmed', () => {
   const lapsedNow = async (made: Bench): Promise<void> => {
     await made.pay({ until: 'quoted' });
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
@@ -1512,7 +1518,7 @@ describe('pay: quote confirmed by another client', () => {
   });
 });
 
-describe('pay near a daily limit', () => {
+describe('the payment driver near a daily limit', () => {
   const hour = 3_600_000;
   const clocks: readonly [
     what: string,
@@ -1525,26 +1531,29 @@ describe('pay near a daily limit', () => {
     ['still counts a payment if the clock of the machine is set back a day', -25, 0, 'limit'],
     ['stops counting a payment if both clocks are a day ahead', 25, 25, undefined],
   ];
-  test.each(clocks)('daily limit %s', async (_what, machine, service, kind) => {
-    const made = bench();
-    const deps = {
-      ...made.deps,
-      limits: { perPayment: {}, perDay: { BTC: '0.000015' }, destinations: [] },
-    };
-    const payAs = (ref: string) =>
-      pay({ order, ref, terms: {}, consent: 'standing' }, waiting, deps);
-    await payAs('R');
-    made.time += machine * hour;
-    made.ahead += (service - machine) * hour;
-    const second = payAs('Q').then(
-      () => undefined,
-      (error: unknown) => (error instanceof Failure ? error.kind : error),
-    );
-    expect(await second).toBe(kind);
-  });
+  test.each(clocks)(
+    'counts the payments of one day by both clocks: it %s',
+    async (_what, machine, service, kind) => {
+      const made = bench();
+      const deps = {
+        ...made.deps,
+        limits: { perPayment: {}, perDay: { BTC: '0.000015' }, destinations: [] },
+      };
+      const payAs = (ref: string) =>
+        pay({ order, ref, terms: {}, consent: 'standing' }, waiting, deps);
+      await payAs('R');
+      made.time += machine * hour;
+      made.ahead += (service - machine) * hour;
+      const second = payAs('Q').then(
+        () => undefined,
+        (error: unknown) => (error instanceof Failure ? error.kind : error),
+      );
+      expect(await second).toBe(kind);
+    },
+  );
 });
 
-describe('pay with a failing journal', () => {
+describe('the payment driver with a failing journal', () => {
   const before: readonly [
     what: string,
     fails: (change: PaymentChange) => boolean,
@@ -1580,7 +1589,7 @@ describe('pay with a failing journal', () => {
   );
 });
 
-describe('pay and resume', () => {
+describe('the payment driver after the submission', () => {
   test('reports an unknown outcome if a resumed payment cannot be read', async () => {
     const made = bench();
     await made.pay({ wait: false });
@@ -1627,7 +1636,7 @@ describe('pay and resume', () => {
   });
 });
 
-describe('resume', () => {
+describe('the payment driver for tx resume', () => {
   test('leaves a payment open after a temporary failure', async () => {
     const made = bench();
     made.journalFails = ({ abandoned, attempt }) =>

@@ -49,7 +49,7 @@ describe('earlier equal payment', () => {
     ['ignores an equal payment that is only quoted', 'quoted', undefined],
     ['ignores an equal failed payment', 'failed', undefined],
     ['ignores an equal lapsed payment', 'lapsed', undefined],
-  ] as const)('sameAgain %s', ([, state, is]) => {
+  ] as const)('sameAgain compares the state of an earlier payment: it %s', ([, state, is]) => {
     expect(found(toAda, earlier(toAda, state))).toBe(is);
   });
 
@@ -90,11 +90,11 @@ describe('destination of an earlier payment', () => {
     expect(found(toAda, earlier(upper, 'in-flight'))).toBe('unfinished');
   });
 
-  test('sameAgain matches an address with an earlier URI that was paid over Lightning', () => {
+  test('sameAgain matches a payment to an address with an earlier payment of its URI over Lightning', () => {
     expect(found(onchain, earlier(ofUri(onchain), 'paid'))).toBe('paid');
   });
 
-  test('sameAgain matches a URI paid over Lightning with an earlier payment to its address', () => {
+  test('sameAgain matches a payment of a URI over Lightning with an earlier payment to its address', () => {
     expect(found(ofUri(onchain), earlier(onchain, 'in-flight'))).toBe('unfinished');
   });
 

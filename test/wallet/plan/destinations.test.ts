@@ -62,7 +62,7 @@ describe('USDT destination', () => {
       refuseOwnAddress('T-other', failing('not-found', 404), say),
     ).resolves.toBeUndefined();
     expect(said).toEqual([]);
-    // A failed lookup does not stop the payment.
+    // A failed lookup of the own deposit address does not stop the payment.
     await expect(
       refuseOwnAddress('T-other', failing('temporary', 503), say),
     ).resolves.toBeUndefined();

@@ -37,7 +37,10 @@ export interface Bench {
   readonly events: PaymentEvent[];
   readonly asked: string[];
   readonly interrupt: AbortController;
-  /** Makes the next calls of a step fail with these errors. Later calls succeed. */
+  /**
+   * Makes the next calls of a step fail with these errors, one error for each call; later calls
+   * succeed.
+   */
   fail(step: Step, ...errors: unknown[]): void;
   /** Changes the fields of each new quote. */
   quotes: (body: CreateTransaction, number: number) => Partial<Transaction>;
@@ -52,7 +55,7 @@ export interface Bench {
   rates: Rates;
   pay(change?: Partial<PayOptions>): Promise<Transaction>;
   payment(ref?: string): Payment;
-  /** The latest attempt, and the status of its payment. */
+  /** Returns the latest attempt of a payment, and the status of the payment. */
   now(ref?: string): Attempt & Pick<Payment, 'abandoned'> & { status: PaymentStatus };
 }
 

@@ -18,8 +18,8 @@ const transaction = (
 });
 
 /**
- * Time passes only during pauses. The service returns the answers in turn, and repeats the last
- * answer.
+ * Creates a clock that advances only during pauses, and a service that returns these answers in
+ * turn and repeats the last answer.
  */
 function world(...answers: (Partial<Transaction> | Error)[]) {
   const time = { now: 0 };
@@ -68,7 +68,8 @@ describe('polling interval', () => {
     expect((await seenAt(transaction('constructor'), 400)) - 400).toBe(600);
   });
 
-  // Other requests of a payment: sign-in, reference, balance, quote, list and confirmation.
+  // The number of requests of a payment that are not reads of its state: sign-in, reference,
+  // balance, quote, list and confirmation.
   const beside = 6;
   const limits = [
     ['lightning', 60_000, 25 - beside],
@@ -83,7 +84,7 @@ describe('polling interval', () => {
     async ([method, ms, most]) => {
       const { reads, wait } = world({ txnState: 'srccreated', destReq: { ccy: 'BTC', method } });
       await expect(wait(transaction(method), ms)).rejects.toMatchObject({ kind: 'pending' });
-      // The last read comes at the end of the wait, so the limit does not cover it.
+      // The last read comes at the end of the wait, so the limit does not cover the last read.
       expect(reads.filter((at) => at < ms).length).toBeLessThanOrEqual(most);
     },
   );

@@ -32,7 +32,9 @@ export interface Outcome {
   readonly event: RunEventBody;
 }
 
-/** @param confirmations how many confirmations can reach the service; later ones are lost */
+/**
+ * @param confirmations how many confirmations can reach the service; later confirmations are lost
+ */
 export function outcomes(
   state: State,
   step: Step,
@@ -216,7 +218,8 @@ function mayStayHere({ process }: State): boolean {
 }
 
 /**
- * A standing yes covers every quote. A yes given in this run covers the quotes that are not worse.
+ * Returns the answers to the question about a quote. Consent in advance covers every quote; a yes
+ * in this run covers each later quote that is not worse.
  */
 function approvals({ process }: State): RunEventBody[] {
   const covered: RunEventBody = { is: 'approved', quote: approvedQuote, by: 'covered' };

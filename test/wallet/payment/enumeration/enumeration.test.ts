@@ -46,7 +46,7 @@ const walked = {
   ...(runsAll && { suspended, twoAttempts }),
   ...(isDeep && { deep, generated }),
 };
-/** The bounds of the search in which the checker finds a mutation. */
+/** The bounds of the search within which the checker finds a mutation. */
 const boundsOf = { suspended, twoAttempts };
 
 describe('payment core', { timeout: 1_800_000 }, () => {
@@ -65,7 +65,7 @@ describe('payment core', { timeout: 1_800_000 }, () => {
   });
 
   test.for(Object.entries(mutations))(
-    'the checker detects a payment core that %s',
+    'violates an invariant of the checker if a mutated core %s',
     ([, { core: mutated, foundIn }]) => {
       expect(check(mutated, boundsOf[foundIn]).broken.size).toBe(1);
     },

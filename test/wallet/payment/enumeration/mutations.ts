@@ -53,10 +53,13 @@ const nothingMoved: Step = {
   abandons: false,
 };
 
-/** The confirmation that the run has sent or is about to send. */
+/** Returns the confirmation that the run has sent or is about to send. */
 const sent = ({ memory }: Run) => (memory.phase === 'submitting' ? memory.confirmation : undefined);
 
-/** Mutates the core: lapses a submitted attempt in some cases in which the core still reads. */
+/**
+ * Mutates the core: treats a submitted attempt as lapsed in some cases in which the core still
+ * reads.
+ */
 const lapsing = (when: (run: Run) => boolean): Core =>
   deciding((run, _, step) => (isWaiting(step) && when(run) ? lapse : undefined));
 
@@ -66,7 +69,7 @@ const readsQuoted = ({ memory }: Run): boolean => readsOf(memory)?.result === 'q
 
 interface Mutation {
   readonly core: Core;
-  /** The bounds of the search in which the checker finds the mutation soonest. */
+  /** The bounds of the search within which the checker finds the mutation soonest. */
   readonly foundIn: 'twoAttempts' | 'suspended';
 }
 
@@ -75,7 +78,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     foundIn: 'twoAttempts',
     core: lapsing((run) => isRefused(run) && !isUnanswered(run) && readsQuoted(run)),
   },
-  'treats a refused confirmation as final after an unanswered one': {
+  'treats a refused confirmation as final after an unanswered confirmation': {
     foundIn: 'suspended',
     core: lapsing((run) => isRefused(run) && isUnanswered(run) && readsQuoted(run)),
   },
@@ -99,14 +102,15 @@ export const mutations: Readonly<Record<string, Mutation>> = {
           : core.apply(run, event),
     },
   },
-  'lapses a quote at the first read of `expired` although another client may have confirmed it': {
-    foundIn: 'twoAttempts',
-    core: deciding(({ attempt, memory }, _, step) =>
-      attempt.state === 'quoted' && readsOf(memory)?.result === 'lapsed' && isWaiting(step)
-        ? lapse
-        : undefined,
-    ),
-  },
+  'treats a quote as lapsed at the first read of `expired` although another client may have confirmed it':
+    {
+      foundIn: 'twoAttempts',
+      core: deciding(({ attempt, memory }, _, step) =>
+        attempt.state === 'quoted' && readsOf(memory)?.result === 'lapsed' && isWaiting(step)
+          ? lapse
+          : undefined,
+      ),
+    },
   'treats `expired` after submission as proof that nothing moved': {
     foundIn: 'twoAttempts',
     core: recording((before, after) =>
@@ -165,11 +169,11 @@ export const mutations: Readonly<Record<string, Mutation>> = {
         : undefined,
     ),
   },
-  'lapses a payment after an unanswered confirmation': {
+  'treats a payment as lapsed after an unanswered confirmation': {
     foundIn: 'twoAttempts',
     core: lapsing((run) => isUnanswered(run) && readsOf(run.memory) !== undefined),
   },
-  'withdraws an attempt after an unanswered confirmation': {
+  'withdraws the submission of an attempt after an unanswered confirmation': {
     foundIn: 'suspended',
     core: deciding((run, _, step) =>
       isUnanswered(run) && run.memory.submittedHere === true && isGivingUp(run, step)
@@ -177,7 +181,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
         : undefined,
     ),
   },
-  'reports "nothing moved" although it could not write the withdrawal': {
+  'reports "nothing moved" although it could not write the withdrawal of the submission': {
     foundIn: 'suspended',
     core: deciding(({ memory }, _, step) =>
       memory.phase === 'submitting' && memory.stopped !== undefined && step.do === 'stop'

@@ -78,7 +78,7 @@ export interface Bounds {
   readonly attempts: number;
   /**
    * How many confirmations of an attempt can have any outcome; the service never receives later
-   * ones.
+   * confirmations.
    */
   readonly confirmations: number;
   /** How often a person may use `--retry`. */
@@ -216,15 +216,16 @@ function* continued(state: Running, by: Core, bounds: Bounds): Generator<State> 
   if (step.do === 'approve' && bounds.suspends) yield { ...killed(state), isAsking: true };
   for (const { truth, event } of outcomes(state, step, bounds.confirmations, by)) {
     const done = afterStep(withTruth(state, attemptOf(state).number, truth), step);
-    // The process can be killed after its request but before it writes the event. A payment that
-    // the service started without a confirmation is an exception, because no run could know of it.
+    // The process can be killed after its request but before it writes the event. A kill between
+    // the two is left out if the service started the payment without a confirmation, because no
+    // later run could find such a payment.
     if (!(event.is === 'created' && event.started !== undefined)) yield killed(done);
     yield later(taken(done, event, by), step.do === 'wait' ? step.ms : 0);
   }
 }
 
 /**
- * Records the confirmation of a payment that a run reported as over, which violates an invariant.
+ * Records the confirmation of a payment after a run reported its end, which violates an invariant.
  */
 const afterStep = (state: Running, step: Step): Running =>
   step.do === 'confirm' && state.isOver ? { ...state, paidAfterEnd: true } : state;
@@ -248,7 +249,7 @@ function* serviceActs(state: State, { ends }: Bounds): Generator<State> {
   }
 }
 
-/** Ends a run. If the journal cannot write the end, the payment stays open. */
+/** Ends a run. If the journal cannot write the end of the payment, the payment stays open. */
 export function* stopped(
   state: Running,
   { abandons, outcome }: Stop,

@@ -24,8 +24,8 @@ export type Real = 'none' | 'quoted' | 'moving' | 'completed' | 'failed' | 'erro
 export interface Truth {
   readonly real: Real;
   /**
-   * Ms since the creation of the quote, and later since its end; reads and lists may show the
-   * earlier state for 8 s.
+   * The time in ms since the creation of the quote or, once the transaction is no longer `quoted`,
+   * since it left that state. For 8 s, reads and lists may show the earlier state.
    */
   readonly ago: number;
   /** The number of confirmations that the service has yet to receive. */
@@ -47,7 +47,7 @@ export type Report = '' | 'paid' | 'nothing moved' | 'not paid' | 'unknown' | 'a
 export interface State {
   readonly payment: Payment;
   readonly truths: readonly Truth[];
-  /** The running process, or undefined between runs. A killed process loses its memory. */
+  /** The running process with its memory, or undefined between runs and after a kill. */
   readonly process: Process | undefined;
   readonly reported: Report;
   /** How often a person has used `--retry`. */
@@ -162,7 +162,7 @@ export const becomes = (truth: Truth, real: Real): Truth => ({
 const refusal = (reason: string, code?: string): Failure =>
   new ServiceError('refused', reason, { status: 400, reason, code, isOwnRefusal: true });
 
-/** One error of each kind. Runs share these objects because an error is expensive to create. */
+/** One error of each kind, which all runs share because an error is expensive to create. */
 export const errors = {
   refused: refusal('insufficient balance'),
   unspecific: refusal('bad request'),
@@ -182,7 +182,7 @@ export const errors = {
 
 const age = (ms: number, by: number): number => Math.max(ms - by, -2 * staleForMs);
 
-/** The same state `by` ms later, with times relative to the new present. */
+/** Returns the same state `by` ms later, with times relative to the new present. */
 export function later<S extends State>(state: S, by: number): S {
   const truths = state.truths.map((truth) => ({
     ...truth,
@@ -225,10 +225,10 @@ const ownAges = [0, 250, 500, 1_000, 2_000, 4_000, 8_000, 12_000, 16_000];
 const waitAges = [0, waitMs, staleForMs];
 const staleAge = [staleForMs];
 
-/** Final states: svcpay no longer reads attempts in them. */
+/** The final states of an attempt, in which svcpay no longer reads the transaction. */
 const over: ReadonlySet<AttemptState> = new Set(['paid', 'failed', 'error', 'lapsed']);
 
-/** The largest of `ages` that is at most `age`. */
+/** Returns the largest of `ages` that is at most `age`. */
 function floor(ages: readonly number[], age: number): number {
   let greatest = 0;
   for (const each of ages) if (each <= age && each > greatest) greatest = each;
@@ -297,7 +297,10 @@ function coarse(memory: RunMemory): RunMemory {
   }
 }
 
-/** Whether an earlier attempt is over: no process confirms it again, and svcpay knows its end. */
+/**
+ * Whether an earlier attempt has ended: no process confirms the attempt again, and svcpay knows its
+ * end.
+ */
 const isDead = ({ real, delayed }: Truth, isKnown: boolean): boolean =>
   real === 'expired' ||
   (real === 'quoted' && delayed === 0) ||
@@ -392,7 +395,9 @@ function ofPhase(memory: RunMemory): unknown[] {
   }
 }
 
-/** The transaction after all delayed requests have arrived and reads are no longer stale. */
+/**
+ * Returns the transaction after all delayed requests have arrived and reads are no longer stale.
+ */
 export function settled(truth: Truth): Truth {
   const isCarriedOut = truth.real === 'moving' || (truth.real === 'quoted' && truth.delayed > 0);
   return { ...truth, real: isCarriedOut ? 'completed' : truth.real, delayed: 0, ago: staleForMs };

@@ -44,11 +44,14 @@ export interface ServiceParameters {
   readonly showsRates: boolean;
   readonly cancels: boolean;
   /**
-   * Whether a read reports `expired` as soon as the quote's time is over, even if the quote was
-   * confirmed a moment ago.
+   * The longest age of a stale read in ms. In stale reads, states go back and new transactions are
+   * missing.
    */
   readonly readLagMs: number;
-  /** Whether reads report `expired` by the quote's time alone, even just after a confirmation. */
+  /**
+   * Whether reads report `expired` as soon as the quote's time is over, even just after a
+   * confirmation.
+   */
   readonly saysExpiredTooEarly: boolean;
   readonly listLagMs: number;
   /** Whether each list lags by exactly `listLagMs` instead of a random time up to `listLagMs`. */

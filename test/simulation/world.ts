@@ -92,7 +92,7 @@ export function createWorld(chance: Chance, trace: ((line: string) => void) | un
 const isBefore = (a: Event, b: Event): boolean =>
   a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** Adds an event to a binary heap, in which the earliest event is first. */
+/** Adds an event to a binary heap, whose first element is the earliest event. */
 function push(heap: Event[], event: Event): void {
   let at = heap.length;
   while (at > 0) {

@@ -85,8 +85,8 @@ async function agentOn(
   };
   onTestFinished(close);
   await client.connect(transport);
-  // The client checks results only against schemas of tools that it has listed, and errors only in
-  // the older protocol.
+  // This client checks results only against schemas that it has listed, and checks no errors. Older
+  // clients also check errors, so this function checks both.
   const { tools } = await client.listTools();
   const ajv = new Ajv({ strict: false });
   const checks = new Map<string, ValidateFunction>();

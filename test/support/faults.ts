@@ -52,8 +52,8 @@ export const test = base.extend<Fixtures>({
   payment: async ({ home, sandbox, proxy }, use) => {
     const invoice = await sandbox.invoice('1000sat', { expiry: '2d' });
     const around = { home, sandbox: proxy, ...quickTime() };
-    // This clock step completes at once each step of a payment that would take the service a
-    // second.
+    // The service's clock advances after each confirmation, so that the payment settles
+    // immediately.
     proxy.afterwards(
       'confirmation',
       async () => void (await sandbox.clock.advance('2s')),

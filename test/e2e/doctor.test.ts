@@ -85,7 +85,7 @@ describe('svcpay doctor', () => {
     expect(all).toContainEqual({
       check: 'Limits',
       state: 'ok',
-      detail: '1 on amounts, any destination',
+      detail: '1 amount limit, any destination',
       advice: null,
     });
     expect(all).toContainEqual(

@@ -16,7 +16,7 @@ async function erroneous(
   const invoice = await around.sandbox.invoice('1000sat');
   const sent = await svcpay(['send', 'lightning', invoice, '--ref', ref, '--yes'], around);
   expect(sent.exitCode).toBe(6);
-  expect(sent.stderr).toMatch(/Then record the answer: svcpay tx resolve /);
+  expect(sent.stderr).toMatch(/record its answer: svcpay tx resolve /);
   return invoice;
 }
 
@@ -33,7 +33,7 @@ describe('svcpay tx resolve', () => {
       {},
     ]);
     expect(await svcpay(['reconcile', '-q'], around)).toMatchObject({ exitCode: 6 });
-    expect((await svcpay(['doctor'], around)).stdout).toContain('1 is unresolved');
+    expect((await svcpay(['doctor'], around)).stdout).toContain('1 unresolved payment');
     expect(await svcpay(['tx', 'resume', '--yes'], around)).toMatchObject({ exitCode: 6 });
     const overdue = ['tx', 'pending', '--older-than', '0s', '--fail', '--json'];
     expect((await svcpay(overdue, around)).exitCode).toBe(8);
@@ -51,7 +51,7 @@ describe('svcpay tx resolve', () => {
     expect((await pending()).json()).toEqual([]);
     expect(await unfinished()).toMatchObject([{ unfinished: [] }, {}]);
     expect(await svcpay(['reconcile', '-q'], around)).toMatchObject({ exitCode: 0 });
-    expect((await svcpay(['doctor'], around)).stdout).toContain('none is open');
+    expect((await svcpay(['doctor'], around)).stdout).toContain('no open payments');
     expect((await svcpay(overdue, around)).exitCode).toBe(0);
     expect((await svcpay(['limits', 'list', '--json'], around)).stdout).toBe(before.stdout);
 

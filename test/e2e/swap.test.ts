@@ -79,7 +79,7 @@ describe('svcpay swap', () => {
     [
       'an amount in a currency of neither wallet',
       ['5eur', 'USDT', 'BTC'],
-      /amount of EUR, but USDT is needed/,
+      /amount in EUR, but the amount must be in USDT/,
     ],
   ] as const)('refuses %s', async ([, args, message], { around }) => {
     const run = await svcpay(['swap', ...args, '--yes'], around);

@@ -184,7 +184,7 @@ async function checkLimits(context: Context): Promise<Finding> {
     return ok('none', 'svcpay limits set --per-day 100000sat');
   const allowed =
     destinations.length === 0 ? 'any destination' : counted(destinations.length, 'destination');
-  return ok(`${amounts} on amounts, ${allowed}`);
+  return ok(`${counted(amounts, 'amount limit')}, ${allowed}`);
 }
 
 function checkProxy({ settings, env }: Context): Finding | undefined {
@@ -290,13 +290,13 @@ async function checkOpen(context: Context): Promise<Finding> {
   const { scope, journal } = await context.account();
   const payments = await (await journal()).open(scope);
   const unresolved = payments.filter((each) => ['error', 'unknown'].includes(status(each)));
-  const are = (count: number, what: string): string[] =>
-    count === 0 ? [] : [`${count} ${count === 1 ? 'is' : 'are'} ${what}`];
-  const open = are(payments.length - unresolved.length, 'open');
+  const part = (count: number, what: string): string[] =>
+    count === 0 ? [] : [counted(count, `${what} payment`)];
+  const open = part(payments.length - unresolved.length, 'open');
   const [first] = unresolved;
   if (first !== undefined)
     return problem(
-      `${[...open, ...are(unresolved.length, 'unresolved')].join(', ')}: ask the service ` +
+      `${[...open, ...part(unresolved.length, 'unresolved')].join(', ')}: ask the service ` +
         `whether the money of ${first.ref} moved`,
       `Then record the answer: ${commandFor({ do: 'resolve', id: first.ref })}`,
     );

@@ -11,7 +11,7 @@ import { withBooks } from './open-books.js';
 export const statementOpen = defineCommand({
   fields: entryList.columns.map(({ name }) => name),
   examples: [
-    ['svcpay statement open', 'asks for each wallet, and its statement ties afterwards'],
+    ['svcpay statement open', 'asks for each wallet, whose statement ties afterwards'],
     ['svcpay statement open --yes', 'records every opening without a question'],
   ],
   run: async (_values, context) => {

@@ -89,7 +89,10 @@ function upgradeNotice({ name }: TableGroup, version: number): string {
     name === 'journal'
       ? 'Payments on this database wait'
       : 'Receivers on this database store no events';
-  return `Upgrading the ${name} from version ${version} to ${version + 1}. ${stops} until it ends.`;
+  return (
+    `Upgrading the ${name} from version ${version} to ${version + 1}. ` +
+    `${stops} until the upgrade ends.`
+  );
 }
 
 /**

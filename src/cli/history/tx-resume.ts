@@ -40,7 +40,7 @@ export const txResume = defineCommand({
     wait,
     waitTimeout,
     retry: flag().describe('make another attempt after a failed or unknown outcome'),
-    newJournal: flag().describe('start a new journal instead of a damaged or lost one'),
+    newJournal: flag().describe('start a new journal instead of a damaged or lost journal'),
   },
   examples: [
     [

@@ -43,7 +43,10 @@ export const payoutInstitutions = defineCommand({
   },
   examples: [
     ['svcpay payout institutions VN', 'lists banks and mobile wallets'],
-    ['svcpay payout institutions VN --json --fields institutionCode', 'for a script'],
+    [
+      'svcpay payout institutions VN --json --fields institutionCode',
+      'prints the codes, for a script',
+    ],
   ],
   async run({ country }, context) {
     const paysOut = countries.includes(country);

@@ -47,7 +47,10 @@ export const api = defineCommand({
       'prints a transaction as the service returns it',
     ],
     ["svcpay api GET '/api/v2/account/{accountId}/wallet/' -i", 'also prints status and headers'],
-    ['svcpay api GET webhook | jq .', 'verbatim in a pipe, sanitized on a terminal'],
+    [
+      'svcpay api GET webhook | jq .',
+      'prints the response verbatim in a pipe, sanitized on a terminal',
+    ],
     [
       "svcpay api GET 'transaction?time=1y' --paginate -o jsonl",
       'prints a year, one line per transaction',

@@ -35,7 +35,7 @@ export const sandboxClockAdvance = defineCommand({
   examples: [
     [
       'svcpay sandbox clock advance 2h',
-      'invoices expire, confirmations arrive, webhooks are retried',
+      'lets invoices expire, confirmations arrive and webhooks retry',
     ],
   ],
   run: ({ by }, context) => controlClock(context, 'POST', 'clock/advance', { by }),
@@ -43,12 +43,12 @@ export const sandboxClockAdvance = defineCommand({
 
 export const sandboxClockFreeze = defineCommand({
   fields: clockFields,
-  examples: [['svcpay sandbox clock freeze', 'nothing settles or expires until the clock moves']],
+  examples: [['svcpay sandbox clock freeze', 'stops the clock, so nothing settles or expires']],
   run: (_values, context) => controlClock(context, 'POST', 'clock/freeze'),
 });
 
 export const sandboxClockThaw = defineCommand({
   fields: clockFields,
-  examples: [['svcpay sandbox clock thaw', 'the clock continues from its current time']],
+  examples: [['svcpay sandbox clock thaw', 'lets the clock continue from its current time']],
   run: (_values, context) => controlClock(context, 'POST', 'clock/thaw'),
 });

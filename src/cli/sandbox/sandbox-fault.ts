@@ -94,20 +94,23 @@ export const sandboxFaultAdd = defineCommand({
     ],
     [
       'svcpay sandbox fault add stale --ago 6s --times always',
-      'reads and lists lag six seconds behind',
+      'returns reads and lists that are six seconds old',
     ],
     [
       'svcpay sandbox fault add html --status 504 --commit-after 5s',
-      'a gateway times out, and the service still executes the request',
+      'answers with a gateway timeout, and still executes the request',
     ],
-    ['svcpay sandbox fault add payment --outcome no-route', 'the next payment finds no route'],
+    [
+      'svcpay sandbox fault add payment --outcome no-route',
+      'fails the next payment without a route',
+    ],
     [
       'svcpay sandbox fault add settled-amount --side dest --factor 0.9',
-      'a tenth of the next payment does not arrive',
+      'delivers only nine tenths of the next payment',
     ],
     [
       'svcpay sandbox fault add returned --delay 2h',
-      'the next payment is completed, and fails two hours later',
+      'completes the next payment, and fails it two hours later',
     ],
     [
       'svcpay sandbox fault add webhook-duplicate --state completed --times always',

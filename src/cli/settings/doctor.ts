@@ -26,7 +26,7 @@ export const doctor = defineCommand({
   prints: namesOf(undefined, checkupList),
   examples: [
     ['svcpay doctor', 'checks everything and shows what is wrong'],
-    ['svcpay doctor --json', 'for a script; exit code 1 if something is wrong'],
+    ['svcpay doctor --json', 'prints the checks, for a script; exit code 1 if something is wrong'],
   ],
   async run(_values, context) {
     const { out } = context;

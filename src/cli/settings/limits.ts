@@ -25,7 +25,7 @@ export const limitsList = defineCommand({
   fields: limitNames,
   examples: [
     ['svcpay limits list', 'shows every limit and how much is used'],
-    ['svcpay limits list --json', 'for a script'],
+    ['svcpay limits list --json', 'prints the limits, for a script'],
   ],
   run: (_values, context) => showLimits(context),
 });
@@ -48,7 +48,7 @@ export const limitsSet = defineCommand({
     ],
     [
       'svcpay limits set --per-day 1000000sat',
-      'raising a limit asks you to type the amount again; --yes in a script',
+      'asks you to type the amount again if it raises a limit; --yes in a script',
     ],
     [
       'svcpay limits set --per-day 200usdt --per-day 5000000vnd',

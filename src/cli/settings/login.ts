@@ -36,7 +36,7 @@ export const login = defineCommand({
     ['svcpay login --sandbox', 'uses the embedded sandbox, without questions'],
     [
       'svcpay login --base-url https://pay.example --api-key KEY --api-secret-stdin < secret',
-      'for a script',
+      'logs in from a script',
     ],
   ],
   async run(answers, context) {

@@ -28,11 +28,11 @@ export const webhookReplay = defineCommand({
       .describe('number of an event, or id of a transaction for all of its events'),
   },
   options: {
-    since: duration().optional().describe('all events received within this time'),
+    since: duration().optional().describe('replay all events received within this time'),
     to: word('URL', parseTarget)
       .optional()
       .describe(
-        `where to send them (default: webhook listen of this home, or ${defaultListenUrl})`,
+        `address to send to (default: webhook listen of this home, or ${defaultListenUrl})`,
       ),
   },
   examples: [

@@ -40,7 +40,10 @@ export const webhookTrigger = defineCommand({
   },
   options,
   examples: [
-    ['svcpay webhook trigger completed --sandbox', 'the sandbox delivers the event to its webhook'],
+    [
+      'svcpay webhook trigger completed --sandbox',
+      'lets the sandbox deliver the event to its webhook',
+    ],
     [
       'svcpay webhook trigger failed --to http://127.0.0.1:4712',
       'sends an event, signed with the webhook secret, to a receiver',

@@ -1,4 +1,4 @@
-// Defines the process as commands see it. Tests replace this interface.
+// Defines the interface through which commands use the process. Tests replace this interface.
 import type { Failure } from '../formats/failure.js';
 import type { Input, OutputStream } from '../terminal/terminal.js';
 import type { PaymentDeps } from '../wallet/payment/contract.js';
@@ -19,7 +19,7 @@ export interface Process {
   readonly page: Page;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
-  /** A check that can refuse a payment, see `PaymentDeps.refuse`. */
+  /** A further check that can refuse a payment, see `PaymentDeps.refuse`. */
   readonly refusePayment?: PaymentDeps['refuse'];
   /** Receives the failure of the command line before svcpay shows the failure. */
   readonly onFailure?: (failure: Failure) => void;
@@ -28,7 +28,10 @@ export interface Process {
    * and warnings.
    */
   readonly withoutProgress?: boolean;
-  /** The name of this process in the journal. A nested command line uses the name of its parent. */
+  /**
+   * The name of this process in the journal. A nested command line uses the name of the outer
+   * command line.
+   */
   readonly owner?: string;
   readonly version: string;
   /** The signal that Ctrl-C aborts. */

@@ -25,7 +25,7 @@ export interface ProgramOptions {
   /** Prints help that the person requested. */
   readonly page: Page;
   readonly stdin: { readonly isTTY: boolean };
-  /** Prints help as part of an error. */
+  /** Prints help together with an error. */
   readonly explain: (text: string) => void;
   /** Opens connections to the service while the command's code loads. */
   readonly connect: (connections: number) => Promise<void>;
@@ -59,7 +59,7 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
 
 /**
  * Refuses a subaccount if the command acts only for the account of the API key. svcpay checks the
- * account before it checks or asks anything else.
+ * account before all other checks and questions.
  */
 async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   if (settings.accountId === undefined) return;
@@ -79,8 +79,8 @@ const isBare = ({ path, nextWord }: CommandLine): boolean =>
   path.length === 0 && nextWord === undefined;
 
 /**
- * Refuses an unknown command name. In a group that accepts other words, refuses only the
- * misspelling of a command name.
+ * Refuses an unknown command name. In a command group that also accepts arguments, refuses only a
+ * misspelled command name.
  */
 async function refuseUnknown({ path, nextWord: word }: CommandLine): Promise<void> {
   const group = path.at(-1) ?? tree;
@@ -127,7 +127,7 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
           /^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/,
           '$1 must be followed by $2.',
         )
-        // Hides the text after `=`, because the text may be a secret.
+        // Hides the text after `=` in an unknown option, because the text may be a secret.
         .replace(
           /^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/,
           (_, given, meant) =>
@@ -231,7 +231,8 @@ function addCommand(
 }
 
 /**
- * Reads the global options. Returns the format separately if `-o` names a format of the command.
+ * Reads the global options. Returns the output format separately if only this command supports the
+ * format.
  */
 function globalsOf(
   target: Commander,
@@ -281,7 +282,8 @@ function commanderOptions(name: string, value: Value<unknown>): Option[] {
   const short = shape.short === undefined ? '' : `-${shape.short}, `;
   if (shape.kind === 'off') return [new Option(negatedFlag(name), shape.summary)];
   if (shape.kind === 'on-off') {
-    // Help shows both flags of a pair on one line, see optionTerm.
+    // Hides the second flag of a pair, because help shows both flags of a pair on one line, see
+    // optionTerm.
     return [new Option(flagName(name), shape.summary), new Option(negatedFlag(name)).hideHelp()];
   }
   const option = new Option(
@@ -323,7 +325,10 @@ const globalsToo = 'Global options such as --json and --yes work here too: svcpa
 
 const wrapped = (text: string, width: number): string => new Help().boxWrap(text, width);
 
-/** Wraps only the purpose of an example. The command stays on one line, because people copy it. */
+/**
+ * Wraps only the purpose of an example. The command of an example stays on one line, because people
+ * copy the command.
+ */
 function examplesText(examples: Command['examples'], width: number): string {
   if (examples.length === 0) return '';
   const lines = examples.flatMap(([line, purpose]) => [

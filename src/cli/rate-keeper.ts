@@ -1,6 +1,6 @@
 // Stores the exchange rates at settlement, if the profile names a fiat currency. svcpay reads the
-// rates while the payment is in flight, so that a person does not wait for the rates. If no command
-// waits for the settlement, svcpay stores the rates at the submission.
+// exchange rates while the payment is in flight, so that a person does not wait for the rates. If
+// no command waits for the settlement, svcpay stores the exchange rates at the submission.
 import type { ServiceClient } from '../api/client.js';
 import type { Rates, Transaction } from '../api/types.js';
 import { fixed } from '../formats/amount.js';
@@ -17,14 +17,14 @@ export interface RateKeeperDeps {
   readonly onClose: (close: () => Promise<void>) => void;
 }
 
-/** The largest difference between a settlement and rates that count as current, in ms. */
+/** The largest age in ms at which exchange rates count as current at a settlement. */
 const validMs = 60_000;
 /**
- * The largest difference in ms between a settlement and rates that svcpay stores if current rates
- * are missing.
+ * The largest age of a settlement in ms for which svcpay stores later exchange rates, if svcpay
+ * stored no rates at the settlement.
  */
 const lateMs = 3_600_000;
-/** The largest number of transactions that a long-running process remembers. */
+/** The largest number of transactions that the rate keeper remembers. */
 const mostKnown = 1_000;
 
 interface Read {
@@ -35,11 +35,13 @@ interface Read {
 export interface RateKeeper {
   /** Called for every transaction that the service reports. */
   readonly see: (txn: Transaction) => void;
-  /** Resolves when the rates of all settled transactions are stored. */
+  /** Resolves when the rate keeper has stored the exchange rates of all settled transactions. */
   readonly kept: () => Promise<unknown>;
 }
 
-/** Creates the rate keeper. If a read of the rates fails, the payment has no stored rate. */
+/**
+ * Creates the rate keeper. If a read of the exchange rates fails, the payment has no stored rate.
+ */
 export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): RateKeeper {
   const inFlight = new Set<string>();
   const settled = new Set<string>();
@@ -49,8 +51,8 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
   const finish = (): Promise<void> => work;
   const store = lazily(async () => {
     const opened = await rates();
-    // Closing functions run in reverse order, so this function runs before the stores and
-    // connections close.
+    // Closing functions run in reverse order, so `finish` runs before the stores and connections
+    // close.
     onClose(finish);
     return opened;
   });
@@ -91,7 +93,8 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
     if (!isFinal(txn.txnState)) {
       if (inFlight.has(txn.txnId)) return;
       note(inFlight, txn.txnId);
-      // A payment request has no time of submission, so svcpay only reads the rates.
+      // A payment request has no submission, so svcpay only reads the exchange rates and stores no
+      // rates yet.
       if (txn.sourceReq.method === 'servicepay') keepNext(txn);
       else if (latest === undefined) void read();
     } else if (txn.txnState === 'completed' && !settled.has(txn.txnId)) {
@@ -108,7 +111,10 @@ function note(txnIds: Set<string>, txnId: string): void {
   if (txnIds.size > mostKnown && oldest !== undefined) txnIds.delete(oldest);
 }
 
-/** Returns the rates of both currencies of a transaction, if the service reports them. */
+/**
+ * Returns the exchange rates of a transaction's two currencies, without a rate that the service
+ * does not report.
+ */
 function ratesOf(
   { sourceReq, destReq }: Transaction,
   fiat: string,

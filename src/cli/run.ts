@@ -1,5 +1,5 @@
-// Runs one command line from its start to its exit code. Shows an error only once, in the requested
-// format.
+// Runs one command line from its start to its exit code, and shows an error only once, in the
+// requested format.
 import type { OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
@@ -36,11 +36,11 @@ export async function runCommandLine(line: CommandLine, given: Process): Promise
         };
         early = connectEarly(flags, connections, proc);
       },
-      // The context loads only for a command, because help does not use the context.
+      // svcpay loads the context only for a command, because help does not use the context.
       openContext: async (options, { createsProfile = false }) => {
         globals = options;
         const { openContext } = await import('./context.js');
-        // The TLS handshake needs a turn of the event loop to start.
+        // Waits for one turn of the event loop, so that the TLS handshake can start.
         if (early !== undefined) await new Promise((turn) => setImmediate(turn));
         return openContext(proc, options, { argv, readsStdin, runLine, createsProfile, early });
       },
@@ -76,8 +76,8 @@ export async function showUnexpected(
 }
 
 /**
- * Reports that svcpay cannot write to stdout, and resolves with the exit code. A payment keeps the
- * exit code of its result, and any other command fails.
+ * Reports that svcpay cannot write to stdout, and resolves with the exit code. After a payment, the
+ * exit code stays the exit code of the payment's result. Any other command fails.
  */
 export async function showLost(
   reason: string,
@@ -92,7 +92,7 @@ export async function showLost(
   return 0;
 }
 
-/** The options with which a payment command only prints a result. */
+/** The options with which a payment command moves no money and only prints a result. */
 const printingOptions = ['quote-only', 'dry-run'];
 
 async function show(

@@ -45,13 +45,14 @@ export interface Service {
    */
   client(): Promise<ServiceClient>;
   /**
-   * Opens the account of the API key, which is the only account for transactions, addresses and
-   * webhooks. Throws Failure `usage` if `--account` names a different account.
+   * Opens the account of the API key. Transactions, addresses and webhooks always belong to this
+   * account. Throws Failure `usage` if `--account` names an account other than the account of the
+   * API key.
    */
   account(): Promise<OwnAccount>;
-  /** Creates a client of any service, with credentials that svcpay has not saved. */
+  /** Creates a client of a service from credentials that svcpay has not saved. */
   clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient>;
-  /** The stored token of the chosen service and API key. */
+  /** Returns the stored token of the chosen service and API key. */
   tokens(): KeptTokens | undefined;
   transport(): Promise<Transport>;
   embedded(): Promise<EmbeddedService>;
@@ -112,7 +113,9 @@ export function openService(options: ServiceOptions): Service {
 type Log = ReturnType<typeof debugLog> | undefined;
 
 const defaultTimeoutMs = 30_000;
-/** The longest wait for a rate limit, longer than the minute over which services count requests. */
+/**
+ * The longest wait for a rate limit in ms, longer than the minute in which services count requests.
+ */
 const defaultRateLimitWaitMs = 120_000;
 
 function openTransports(
@@ -219,8 +222,8 @@ async function findCredentials(
 }
 
 /**
- * Returns the failure for a payment of a subaccount, which would otherwise debit the wallet of the
- * parent account.
+ * Returns the failure for a payment with a subaccount in `--account`. Without this failure, the
+ * payment would debit the wallet of the parent account.
  */
 function notItsOwn(accountId: string): Failure {
   return new Failure(
@@ -246,7 +249,8 @@ function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
   function onWait(ms: number): void {
     if (ms < shortestWaitMs) return;
     const until = now() + ms;
-    // Concurrent requests wait until the same time, so svcpay reports the wait only once.
+    // Concurrent requests wait until the same time, so svcpay reports the wait of the requests only
+    // once.
     if (until < reportedUntil + 1_000) return;
     reportedUntil = until;
     out.say(

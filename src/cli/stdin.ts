@@ -9,7 +9,8 @@ export const readStdin = async (context: Context): Promise<string> =>
   (await readStdinBytes(context)).toString('utf8');
 
 /**
- * Reads stdin. Throws Failure `usage` at a terminal, where svcpay would otherwise wait silently.
+ * Reads stdin to the end. Throws Failure `usage` if stdin is a terminal, because svcpay would
+ * otherwise wait silently.
  */
 export async function readStdinBytes({ stdin }: Context): Promise<Buffer> {
   if (stdin.isTTY)

@@ -43,17 +43,17 @@ export interface StoreOptions {
 export interface Stores {
   journal(): Promise<Journal>;
   events(): Promise<EventStore>;
-  /** Opens the stored exchange rates, which are next to the journal. */
+  /** Opens the stored exchange rates, which svcpay keeps next to the journal. */
   rates(): Promise<SettlementRates>;
   /** Opens the openings, adjustments and closed months of the books. */
   books(): Promise<BookRecords>;
   /**
-   * Connects to the configured database without checking its tables. Returns undefined if no
+   * Connects to the configured database without checking the tables. Returns undefined if no
    * database is configured.
    */
   database(): Promise<OpenDatabase | undefined>;
   /**
-   * Connects to a different database without checking its tables.
+   * Connects to a different database without checking the tables.
    * @param source the origin of the address, for messages
    */
   otherDatabase(address: string, source: string): Promise<OpenDatabase>;
@@ -86,7 +86,7 @@ export function openStores(options: StoreOptions): Stores {
     const { journalIn } = await import('../store/journal/sqlite-journal.js');
     const opened = sqliteDatabase(journalIn(journalFile(home()), hasJournal === true), now);
     onClose(() => opened.close());
-    // The journal works even if svcpay cannot write the settings.
+    // Ignores a failed write of the settings, because the journal works without it.
     if (hasJournal !== true)
       await config()
         .update((before) => ({ ...before, hasJournal: true }))
@@ -189,8 +189,8 @@ async function identified(
 }
 
 /**
- * Stores the database's id on first use. Returns false if the environment gives no id and svcpay
- * cannot write the settings.
+ * Stores the id of the database in the profile at the first use of the database. Returns false if
+ * svcpay cannot write the settings and the environment does not contain the id.
  */
 async function isIdKept(
   { id }: Identity,
@@ -207,8 +207,8 @@ async function isIdKept(
 
 /**
  * Whether payments exist only in the journal file, not in the database. If this home paid from the
- * database, svcpay could repeat the payments in the file, and the database's limits would not count
- * them.
+ * database, svcpay could repeat the payments in the file, and the limits of the database would not
+ * count these payments.
  */
 async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boolean> {
   const { hasJournal, journalMovedTo } = config().read();
@@ -238,8 +238,8 @@ const notMoved = (path: string): Failure =>
   );
 
 /**
- * Returns a function that creates a value on first use. After a rejected promise, the next use
- * creates the value again.
+ * Returns a function that creates a value on first use. If the value is a promise that rejects, the
+ * next use creates the value again.
  */
 export function lazily<T>(make: () => T): () => T {
   let made: { value: T } | undefined;

@@ -1,4 +1,5 @@
-// The table of commands, from which parsing, help, completion and the manual are generated.
+// Defines the table of commands, from which svcpay derives parsing, help, completion and the
+// manual.
 import type { Rail } from '../formats/rails.js';
 import type { Branch, Command } from './define.js';
 
@@ -19,7 +20,7 @@ const looksUp: Attributes = { ...pays, connections: 3 };
 const asks: Attributes = { connections: 1, ownAccount: true };
 const reads: Attributes = { connections: 1 };
 
-/** The commands by rail of `send`. The type requires a command for every rail. */
+/** The `send` commands by rail. The type of `sends` requires a command for every rail. */
 const sends: Readonly<Record<Rail, Row>> = {
   lightning: [
     'send lightning',

@@ -1,5 +1,5 @@
 // Defines how a person writes the values of arguments and options, and how svcpay reads and
-// describes each value. Parsing, help and completion use these definitions.
+// describes each value. Parsing, help and completion use the definitions of values.
 import { Failure } from '../formats/failure.js';
 import { entryOf } from '../formats/unknown.js';
 import { parseAmount, type Money } from '../formats/amount.js';
@@ -10,7 +10,7 @@ export type RawValue = string | readonly string[] | boolean | undefined;
 
 type Kind = 'word' | 'words' | 'switch' | 'on-off' | 'off';
 
-/** Local data that completion offers for a word. */
+/** The kinds of local data that completion can offer for a word. */
 export type Suggested =
   | 'file'
   | 'command'
@@ -86,7 +86,7 @@ export class Value<T> {
   }
 }
 
-/** A value that keeps its word unchanged. */
+/** A value of one word, which svcpay does not change. */
 export function literal<T>(
   placeholder: string,
   parse: (text: string) => T,
@@ -131,7 +131,7 @@ export function phrase(placeholder: string): Value<string | undefined> {
   });
 }
 
-/** A value in which white space matters, such as a body or a command. */
+/** A value whose white space svcpay keeps, such as a body or a command. */
 export const verbatim = (placeholder: string): Value<string> =>
   literal(placeholder, (given) => given);
 
@@ -169,7 +169,7 @@ export const duration = (placeholder = 'DURATION'): Value<number> =>
 
 /**
  * A value that must be one of the choices.
- * @param aliases other names of choices, which replace the choices on screens
+ * @param aliases the names of choices that screens show instead of the choices
  */
 export function choice<const C extends string>(
   choices: readonly C[],
@@ -240,7 +240,7 @@ export function readAll<V extends Values>(values: V | undefined, raw: RawValues)
 export const flagName = (name: string): string =>
   `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** Converts the name of an option to the flag that switches it off, such as `--no-wait`. */
+/** Converts the name of an option to the flag that switches the option off, such as `--no-wait`. */
 export const negatedFlag = (name: string): string => flagName(name).replace('--', '--no-');
 
 export const takesWord = (value: Value<unknown>): boolean =>
@@ -256,12 +256,12 @@ export interface ValueSchema {
 }
 
 /**
- * The largest number of choices that help lists. Help omits longer lists, such as the list of
- * countries.
+ * The largest number of choices that help lists. Help omits a list with more choices, such as the
+ * list of countries.
  */
 const mostChoices = 40;
 
-/** Converts the value to JSON Schema. */
+/** Describes the value as JSON Schema. */
 export function valueSchema({ shape }: Value<unknown>): ValueSchema {
   const { kind, summary: description, range } = shape;
   const choices =

@@ -1,4 +1,4 @@
-// Waits for a result for a limited time. Returns undefined if the result takes longer.
+// Waits for a result for a limited time, and returns undefined if the result takes longer.
 import type { Process } from './process.js';
 
 export async function within<T>(
@@ -12,6 +12,6 @@ export async function within<T>(
     () => undefined,
   );
   work.catch(() => undefined);
-  // Stops the timer, because a running timer would keep the process alive.
+  // Stops the timer in the end, because a running timer would keep the process alive.
   return Promise.race([work, late]).finally(() => ended.abort());
 }

@@ -48,7 +48,7 @@ export const home = defineCommand({
       if (words === back) return;
       if (words === again) continue;
       const code = words === history ? await browse(context) : await follow(words, context);
-      // Ctrl-C in a command ends the home screen too.
+      // Ctrl-C in a command that the home screen runs ends the home screen too.
       if (code === exitCodes.interrupted || signal.aborted) throw new Ended(code);
     }
   },
@@ -116,7 +116,7 @@ export async function readOverview(context: Context): Promise<OverviewData> {
   };
 }
 
-/** Shows this home's data if svcpay cannot reach the service. Rethrows other errors. */
+/** Returns this home's data if svcpay cannot reach the service, and rethrows any other error. */
 async function lookHere(reason: unknown, context: Context): Promise<OverviewData> {
   if (!isNotReached(reason) || !context.out.forPeople) throw reason;
   const payments = await offlineList(mostKnown, context);
@@ -139,8 +139,8 @@ async function lookHere(reason: unknown, context: Context): Promise<OverviewData
 }
 
 /**
- * The number of payments that svcpay reads from the journal, enough to find recent payments among
- * abandoned payments.
+ * The number of payments that svcpay reads from the journal, enough to find the recent payments
+ * between abandoned payments.
  */
 const mostKnown = 50;
 
@@ -166,7 +166,7 @@ async function readMovements(context: Context): Promise<Movements> {
     service.transactions({ time: '30d', txnStatuses: ['completed'], limit: mostRecent }),
     refreshOpen(context),
   ]);
-  // Refreshed payments have more details than the service's list.
+  // Prefers refreshed payments, because the service's list contains fewer fields.
   const byId = new Map(
     refreshed.open.flatMap((each) => (each.txn === undefined ? [] : [[each.txn.txnId, each.txn]])),
   );
@@ -200,20 +200,18 @@ async function ownService(context: Context) {
   );
 }
 
-/** The words of a command line after `svcpay`. */
+/** The words that follow `svcpay` in a command line. */
 type Words = readonly string[];
 
 const history: Words = ['tx', 'list'];
 
-/** The choice that reloads the home screen. */
+/** The choice "Try again", which reloads the home screen. */
 const again: Words = [];
 
 interface MenuDeps {
   readonly ask: Ask['steps'];
   readonly above: LinesAbove;
-  /**
-   * Whether svcpay reached the service. The menu of an unreachable service begins with "Try again".
-   */
+  /** Whether svcpay reached the service. If not, the menu begins with "Try again". */
   readonly isReached: boolean;
   /** Whether the home has a payment that `tx resume` can continue. */
   readonly isPending: boolean;
@@ -232,7 +230,9 @@ const entries: readonly {
   { name: 'Resume unfinished payments', words: ['tx', 'resume'], onlyPending: true },
 ];
 
-/** Asks for the next command. Resolves with the chosen command line, or with `back`. */
+/**
+ * Asks for the next command. Resolves with the words of the chosen command line, or with `back`.
+ */
 export function askWhatNext({ ask, isPending, isReached, above }: MenuDeps): Promise<Words | Back> {
   const offered = entries.filter(({ onlyPending }) => onlyPending !== true || isPending);
   const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(

@@ -46,7 +46,7 @@ const mostPages = 10;
 const days = 30;
 const dayMs = 86_400_000;
 
-/** The state of the screen, and the receipt that covers the screen. */
+/** The data of the live screen, and the receipt that covers the live screen. */
 interface View {
   readonly model: WatchModel;
   readonly opened: 'reading' | Opened | undefined;
@@ -58,8 +58,8 @@ interface Opened {
 }
 
 /**
- * The action of a pressed key: to leave, to open a row, or undefined if the key only changes the
- * view.
+ * The action of a pressed key: `leave` ends `watch`, `open` opens the chosen row, and a key without
+ * an action only changes the view.
  */
 type KeyAction = 'leave' | 'open' | undefined;
 
@@ -81,8 +81,8 @@ const choosing = (chosen: number, model: WatchModel): WatchModel => ({
 });
 
 /**
- * Shows the screen. Resolves with a summary when the person leaves, even if a request is still
- * running.
+ * Shows the live screen until the person leaves, even if a request is still running. Resolves with
+ * the summary.
  */
 async function showScreen({ overview, more }: OverviewData, context: Context): Promise<string> {
   const { terminal, live, every, now, signal } = context;
@@ -96,7 +96,7 @@ async function showScreen({ overview, more }: OverviewData, context: Context): P
     opened: undefined,
   };
   const lines = (): string[] => linesOf(client.serviceNow(), view, context);
-  // The screen needs no notice of a slow request, because the screen shows the age of the data.
+  // Hides the notice of a slow request, because the live screen shows the age of the data.
   const resume = live.aside();
   const { draw, close } = openFullScreen(terminal, lines);
   const change = (changes: Partial<WatchModel>): void => {
@@ -156,7 +156,8 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 
 /**
- * Returns a poll step that skips the first turn, because the screen has just shown its first data.
+ * Returns a poll step that skips the first turn, because the live screen has just shown current
+ * data.
  */
 const afterFirstTurn =
   (work: () => Promise<void>) =>
@@ -165,9 +166,7 @@ const afterFirstTurn =
     return {};
   };
 
-/**
- * Returns the message of a Failure. Rethrows an error that is not a Failure, which ends the screen.
- */
+/** Returns the message of a Failure. Rethrows any other error, which ends the live screen. */
 function problemOf(error: unknown): string {
   if (error instanceof Failure) return error.message;
   throw error;
@@ -179,7 +178,7 @@ const readOpened = async (txnId: string, context: Context): Promise<Opened> => {
   return { txn, times };
 };
 
-/** Refreshes the screen for new events in the inbox. */
+/** Refreshes the live screen when the inbox receives new events. */
 async function followInbox(
   merge: (events: readonly SeenEvent[]) => void,
   refresh: () => Promise<void>,

@@ -6,15 +6,18 @@ import type { Context } from '../context.js';
 import { within } from '../within.js';
 
 /**
- * Returns the value of an amount in USD. Returns undefined for currencies other than bitcoin, and
- * without an exchange rate.
+ * Returns the value of a bitcoin amount in USD, or undefined for any other currency and without an
+ * exchange rate.
  */
 export type WorthOf = (amount: Money) => Money | undefined;
 
 const fiat = 'USD';
 const ratesTimeoutMs = 1_500;
 
-/** Reads the exchange rates. If the rates do not arrive soon, every value is undefined. */
+/**
+ * Reads the exchange rates. If the rates do not arrive soon, the returned function returns
+ * undefined for every amount.
+ */
 export async function readWorth({ client, sleep }: Context): Promise<WorthOf> {
   const rates = client().then((service) => service.rates());
   const answered = await within(ratesTimeoutMs, rates, { sleep }).catch(() => undefined);

@@ -1,5 +1,5 @@
 // Runs guided flows, which show the reason of a refusal and ask what to change instead of ending.
-// Builds the forms and choices of these flows.
+// Builds the forms and choices of guided flows.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { back, type Back, type Choice, type Ask, type LinesAbove } from '../../terminal/ask/ask.js';
 import { failureLines } from '../../terminal/failure-view.js';
@@ -15,7 +15,7 @@ interface Change<A> {
 }
 
 export interface Flow<A> {
-  /** Asks for the missing answers, and suggests the earlier answers. */
+  /** Asks for the answers that `answers` lacks, and suggests the earlier answers in `before`. */
   readonly ask: (answers: A, before?: A) => Promise<A | Back>;
   readonly run: (answers: A) => Promise<void>;
   readonly changes: readonly Change<A>[];
@@ -47,8 +47,8 @@ export async function runGuided<A>(
 }
 
 /**
- * Asks and runs until the flow succeeds or the person leaves. Resolves with `back` if the person
- * goes back from the first question.
+ * Asks the questions of a flow and runs the flow until it succeeds or the person leaves. Resolves
+ * with `back` if the person goes back from the first question.
  * @param ref the given reference, whose payment cannot change, so that a refusal ends the flow
  */
 export async function guide<A>(
@@ -57,7 +57,7 @@ export async function guide<A>(
   ref: string | undefined,
   context: Context,
 ): Promise<Back | undefined> {
-  // Without a login, the command fails before the first question.
+  // Opens the client first, so that a command without a login fails before the first question.
   await context.client();
   const asked = await flow.ask(start);
   if (asked === back) return back;
@@ -75,7 +75,10 @@ export async function guide<A>(
   }
 }
 
-/** Asks the person what to change. Returns undefined if the person leaves. */
+/**
+ * Asks the person what to change after a failure, and returns the changed answers, or undefined if
+ * the person leaves.
+ */
 async function askChange<A>(
   answers: A,
   error: Failure,
@@ -88,7 +91,8 @@ async function askChange<A>(
   const again =
     error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];
   const changed = changes.map(({ name, forget }) => ({ name, value: forget }));
-  // Only a temporary failure may disappear without a change of the answers.
+  // "Try again" is the first choice only for a temporary failure, which may disappear without
+  // changed answers.
   const choices = error.kind === 'temporary' ? [...again, ...changed] : [...changed, ...again];
   while (choices.length > 0) {
     const question = { message: 'What now?', flag: '--yes', choices, backName: 'Leave it' };
@@ -120,7 +124,7 @@ export async function walletChoices({ account }: Context): Promise<WalletChoice[
 }
 
 /**
- * Shows questions below a form with the answers so far.
+ * Shows each question below a form with the earlier answers.
  * @param formOf returns the form at the time of a question
  */
 export function askingUnder(formOf: () => Form | undefined, ask: Ask['steps']): Ask['steps'] {
@@ -137,7 +141,7 @@ export function askingUnder(formOf: () => Form | undefined, ask: Ask['steps']): 
   };
 }
 
-/** Builds a form from the answers so far. */
+/** Builds a form from the earlier answers. */
 export const answersForm = (title: string, answers: readonly (string | undefined)[]): Form => ({
   title,
   known: answers.flatMap((text) => (text === undefined ? [] : [{ text, isDone: true }])),

@@ -1,4 +1,4 @@
-// The menu of recipients that this home can pay again.
+// Builds the menu of recipients that this home can pay again.
 import type { Payment } from '../../store/journal/payment.js';
 import type { Choice } from '../../terminal/ask/ask.js';
 import type { Column } from '../../terminal/rows/view.js';
@@ -24,7 +24,8 @@ export async function knownChoices<T>(
   return destinations.map(({ value, name, destination }, i) => ({
     value,
     name: lines[i] ?? name,
-    // The description contains the columns that a narrow window omits, so that a search finds them.
+    // The description of a choice contains the columns that a narrow window omits, so that a search
+    // finds the text of the omitted columns.
     description: [name, destination].filter((text) => text !== '').join(' · '),
   }));
 }

@@ -40,8 +40,8 @@ export async function runPayment(
   const { globals } = context;
   const options = optionsOf(flags);
   demandAnswers([], flags, context);
-  // svcpay opens one connection each for the create request, the wallets, the rates and the
-  // account's own address.
+  // Opens one connection each for the create request, the wallets, the rates and the account's own
+  // address.
   const requests = 2 + Number(isConverted(order)) + Number(mayBeOwn(order));
   context.early?.open(context.settings.baseUrl ?? '', requests);
   const noted =
@@ -63,7 +63,10 @@ export async function runPayment(
   );
 }
 
-/** Explains a refusal if the account does not have a wallet that the order names. */
+/**
+ * Replaces the service's refusal with an explanation if the account lacks a wallet that the order
+ * names.
+ */
 async function withWallets(error: unknown, { body }: Order, { client }: Context): Promise<never> {
   if (!(error instanceof Failure) || error.kind !== 'refused') throw error;
   const { sourceReq, destReq } = body;
@@ -76,8 +79,8 @@ async function withWallets(error: unknown, { body }: Order, { client }: Context)
 }
 
 /**
- * Changes the dependencies of a payment for `--quote-only` and for `--again`, which repeats a
- * payment without a question.
+ * Changes the dependencies of a payment for `--quote-only`, and for `--again`, which repeats an
+ * equal payment without a question.
  */
 async function depsUnder(
   { quoteOnly, again }: PaymentFlags,
@@ -117,8 +120,8 @@ async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<Pay
 }
 
 /**
- * Throws Failure `declined` that lists every missing answer, including `--yes`, if svcpay cannot
- * ask.
+ * Throws Failure `declined` with a list of all missing answers, including `--yes`, if svcpay cannot
+ * ask questions.
  */
 export function demandAnswers(
   missing: readonly string[],
@@ -152,8 +155,8 @@ export async function showPayment(
 }
 
 /**
- * Returns the payment options from the flags. Throws Failure `usage` if the flags contradict each
- * other.
+ * Converts the flags of a payment to payment options. Throws Failure `usage` for contradictory
+ * flags.
  */
 export const optionsOf = (
   flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>,

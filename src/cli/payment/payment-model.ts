@@ -1,5 +1,5 @@
-// Reduces the events of a payment to what the screen shows. The reducer is pure: each event changes
-// the model and returns drawings.
+// Reduces the events of a payment to a model of the screen. The reducer is pure: for each event,
+// the reducer returns the changed model and the drawings.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
@@ -15,14 +15,15 @@ export interface Presentation {
   readonly about: readonly CardDetail[];
   /** The expiry of the order in epoch ms. */
   readonly expiresAt?: number | undefined;
-  /** The label of the received amount, by default "Recipient gets". */
+  /** The label of the received amount on the quote card, by default "Recipient gets". */
   readonly getsLabel?: string;
   /** Whether a question with a countdown follows the quote card. */
   readonly isAsked?: boolean;
   /** Called when svcpay sends the confirmation. */
   readonly onSubmitted?: (() => void) | undefined;
   /**
-   * Describes the result with the received amount. The default describes the result with the cost.
+   * Describes the result of a payment with the received amount. Without `ended`, the result
+   * contains the cost.
    */
   readonly ended?: (gets: Money) => string;
 }
@@ -56,7 +57,7 @@ export type ScreenEvent = PaymentEvent | { readonly type: 'approved' };
 export type Drawing =
   | { readonly draw: 'say' | 'warning'; readonly text: string }
   | { readonly draw: 'searching'; readonly count: number }
-  /** `isKnown` means that the screen already shows the card of an equal quote. */
+  /** Draws a quote. `isKnown` means that the screen already shows the card of an equal quote. */
   | { readonly draw: 'quote'; readonly approval: Approval; readonly isKnown: boolean }
   | { readonly draw: 'change'; readonly txn: Transaction }
   | { readonly draw: 'wait' | 'submitted' };
@@ -67,7 +68,7 @@ const say = (text: string): Drawing => ({ draw: 'say', text });
 const warning = (text: string): Drawing => ({ draw: 'warning', text });
 
 /**
- * Applies an event to the model.
+ * Applies an event of a payment to the model.
  * @param now epoch ms by this machine's clock
  */
 export function step(model: PaymentModel, event: ScreenEvent, now: number): Step {

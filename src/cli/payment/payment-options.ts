@@ -8,13 +8,14 @@ import { duration, flag, literal, onOff, text, word, type ValuesOf } from '../va
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 
 /**
- * Returns the highest fee for a paying wallet. A number without a unit is in the wallet's currency.
+ * Returns the fee limit for a paying wallet. A fee limit without a unit is in the wallet's
+ * currency.
  */
 export type MaxFeeOf = (ccy: string) => MaxFee;
 
 /**
  * Reads a fee limit, either a percentage such as `1%` or an amount such as `100sat`. The returned
- * function throws Failure `usage` for a wallet in another currency.
+ * function throws Failure `usage` if the fee limit and the wallet have different currencies.
  */
 export function parseMaxFee(given: string): MaxFeeOf {
   const percent = /^(\d{1,3}(?:\.\d{1,6})?)\s?%$/.exec(given)?.[1];
@@ -39,7 +40,7 @@ function otherCurrency(given: string, named: string, ccy: string): Failure {
   );
 }
 
-/** Reads the largest accepted loss from the exchange rate, such as `5%` or `5`. */
+/** Reads the largest accepted loss by the conversion of a payment, such as `5%` or `5`. */
 function parseRateLoss(given: string): string {
   const percent = /^(\d{1,2}(?:\.\d{1,6})?|100)\s?%?$/.exec(given)?.[1];
   if (percent !== undefined) return percent;
@@ -93,10 +94,7 @@ export const paymentOptions = {
   ),
 };
 
-/**
- * Returns the longest wait for the settlement. Throws Failure `usage` if the flags contradict each
- * other.
- */
+/** Returns the longest wait for the settlement. Throws Failure `usage` for contradictory flags. */
 export function waitOf({
   wait,
   waitTimeout,

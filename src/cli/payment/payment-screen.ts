@@ -65,9 +65,7 @@ export function paymentScreen(
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const { columns } = transactionList(context.now());
   let model = nothingShown;
-  /**
-   * Draws the pending quote card, which waits until the rates arrive or another drawing follows.
-   */
+  /** Draws the quote card that waits for the exchange rates or for the next drawing. */
   let card: (() => void) | undefined;
   let worth: WorthOf | undefined;
   const decoration =
@@ -80,7 +78,7 @@ export function paymentScreen(
     card = undefined;
   };
 
-  /** Draws the quote card after a short wait for the rates. */
+  /** Draws the quote card after a short wait for the exchange rates. */
   const completeCard = async (): Promise<void> => {
     if (card !== undefined && decoration !== undefined)
       await within(decorationMs, decoration, context);
@@ -137,7 +135,7 @@ export function paymentScreen(
   };
 }
 
-/** The longest time that the quote card waits for the rates. */
+/** The longest time that the quote card waits for the exchange rates, in ms. */
 const decorationMs = 1_500;
 
 function warnOf({ quote, unusual }: Approval, { out }: Context): void {
@@ -156,7 +154,8 @@ async function askFor(
   const place = settings.embedded ? 'sandbox' : settings.profileName;
   const despite = unusual.length === 0 ? '' : `, although ${unusual.join(' and ')}`;
   const question = `Pay ${formatAmount(total)} from your ${total.ccy} wallet (${place})${despite}?`;
-  // If the service still accepts an expired quote, the question has no countdown.
+  // The question has no countdown if the quote has no expiry, or if the service still accepts an
+  // expired quote.
   return left() <= 0 ? ask.confirm(question) : ask.confirmWithin(question, { left, every });
 }
 
@@ -170,14 +169,15 @@ function startWaiting(model: () => PaymentModel, context: Context): void {
     if (txn === undefined) return 'Waiting';
     const steps = stepsLine(txn, canvas, reached);
     if (!terminal.canAnimate) return steps;
-    // If an earlier run submitted the payment, the wait began at the creation of the transaction.
+    // If an earlier run submitted the payment, svcpay counts the wait from the creation of the
+    // transaction.
     const waitedMs = approval === undefined ? ageOf(txn, context.now()) : elapsedMs;
     const time = waitingText(txn, waitedMs, usual(txn));
     return `${besideSteps(steps, time, canvas)}${miningHint(txn, context)}`;
   });
 }
 
-/** Draws the final steps and their duration, then the result. */
+/** Draws the final steps of a payment with the duration of the payment, then the result. */
 function showEnd(
   txn: Transaction,
   { reached, waitingSince, approval }: PaymentModel,

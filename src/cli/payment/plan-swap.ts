@@ -10,7 +10,7 @@ export interface Swap {
   readonly from: string;
   readonly to: string;
   readonly amount: Money;
-  /** Whether the amount is the received amount instead of the paid amount. */
+  /** Whether `amount` is the received amount instead of the paid amount. */
   readonly receive: boolean;
   /** Whether the swap debits the whole balance, including fees. */
   readonly all?: boolean;
@@ -31,7 +31,7 @@ const isSats = (name: string): boolean => /^sats?$/i.test(name);
 
 /**
  * Reads the words of a swap, `AMOUNT FROM TO` or, with the wallet as the unit, `AMOUNTfrom TO`. A
- * missing word is undefined in the result.
+ * word that is missing from the swap is undefined.
  */
 export function readSwapWords(given: string, receive: boolean): SwapWords {
   const text = given.trim().replaceAll(/ +/g, ' ');
@@ -92,7 +92,7 @@ export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held
   return { ...swap, amount: held, all: true };
 }
 
-/** Returns the names of the missing arguments as help shows them. */
+/** Returns the names of the missing arguments, as help shows the names. */
 export const missingOf = ({ amount, from, to }: SwapWords): string[] =>
   Object.entries({ AMOUNT: amount, FROM: from, TO: to }).flatMap(([name, word]) =>
     word === undefined ? [name] : [],

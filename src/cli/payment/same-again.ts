@@ -1,4 +1,4 @@
-// Asks before svcpay repeats an equal payment. If svcpay cannot ask, it refuses the payment.
+// Asks before svcpay repeats an equal payment, or refuses the payment if svcpay cannot ask.
 import { Failure } from '../../formats/failure.js';
 import { latest } from '../../store/journal/payment.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
@@ -10,9 +10,9 @@ import type { EarlierPayment } from '../../wallet/payment/same-again.js';
 import type { Context } from '../context.js';
 
 /**
- * Asks the person whether to repeat a payment. Throws Failure `usage` for an unfinished payment
- * with `--yes`, because a script that runs twice would pay twice. Throws `declined` if the person
- * declines.
+ * Asks the person whether to repeat a payment. With `--yes`, throws Failure `usage` if the earlier
+ * payment is unfinished, because a script that runs twice would pay twice. Throws Failure
+ * `declined` if the person declines.
  */
 export async function askAgain(
   earlier: EarlierPayment,

@@ -74,13 +74,13 @@ async function planAndPay(
   const { missing, ccy } = planned;
   if (missing === 'way' && !context.terminal.canPrompt) return payPlanned(words, planned);
   demandAnswers(missingWords(words, missing, ccy), flags, context);
-  // The wizard loads only when required, because most payments ask no question.
+  // svcpay loads the wizard only on use, because most payments ask no question.
   const { guideSend } = await import('./send-wizard.js');
   const run = (answers: SendWords): Promise<void> => payPlanned(answers, plan(answers));
   await guideSend(words, missing, { plan, run, ref: flags.ref }, context);
 }
 
-/** Returns the names of the missing arguments as help shows them. */
+/** Returns the names of the missing arguments, as help shows the names. */
 function missingWords(
   { rail, amount, spend }: SendWords,
   missing: Missing,
@@ -128,7 +128,10 @@ export async function ratesFor(
     });
 }
 
-/** Returns the converted amount of the earlier payment under the same reference. */
+/**
+ * Returns the amount of the earlier payment under the same reference, so that svcpay does not
+ * convert a foreign amount again.
+ */
 async function amountUnder(
   ref: string | undefined,
   amount: string | undefined,
@@ -142,8 +145,8 @@ async function amountUnder(
 
 /**
  * Pays a send.
- * @param planned the plan of the words, kept because a plan parses an invoice and recovers its
- * signer
+ * @param planned the plan of the send, passed on because planning again would parse the invoice and
+ * recover the signer again
  */
 async function paySend(
   words: SendWords,

@@ -22,8 +22,8 @@ interface GuidedSend {
 }
 
 /**
- * Asks for the missing answers, and pays. The person can change answers until the payment is
- * submitted.
+ * Asks for the missing answers of a send, and pays. The person can change answers until the payment
+ * is submitted.
  */
 export async function guideSend(
   words: SendWords,
@@ -55,7 +55,7 @@ const withoutDestination = (words: SendWords): SendWords => ({
   via: undefined,
 });
 
-/** Asks for the missing answers. Each question refuses an invalid answer at once. */
+/** Asks for the missing answers of a send. Each question refuses an invalid answer at once. */
 async function askSend(
   start: SendWords,
   plan: Plan,
@@ -113,8 +113,8 @@ async function askSend(
 }
 
 /**
- * Asks for the destination, with a search among known destinations. Without known destinations,
- * asks a plain text question.
+ * Asks for the destination with a search among known destinations or, without known destinations,
+ * with a plain text question.
  */
 async function askDestination(
   soFar: SendWords,

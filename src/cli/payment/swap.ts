@@ -1,4 +1,4 @@
-// Swaps between two of the account's own wallets. Specification: endpoint 6, rule 8.
+// Swaps money between two wallets of the account. Specification: endpoint 6, rule 8.
 import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { Ask, Back } from '../../terminal/ask/ask.js';

@@ -1,5 +1,5 @@
-// Confirms a quote: shows the cost, asks, and submits the confirmation once. Specification:
-// endpoint 7.
+// Confirms a quote: shows the cost, asks for approval, and submits the confirmation once.
+// Specification: endpoint 7.
 import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';

@@ -1,5 +1,5 @@
-// Describes how long payments by a method usually take, from this home's own payments or, without
-// payments by the method, from the method's data.
+// Describes how long payments by a method usually take, according to this home's own payments by
+// the method or, without such payments, to the data of the method.
 import type { Transaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { methodProperties } from '../../formats/rails.js';
@@ -20,8 +20,8 @@ export function usualText(method: string, own: number | undefined): string | und
 }
 
 /**
- * Starts an optional read of the journal. Until the read ends, the returned function uses the
- * method's own duration.
+ * Starts an optional read of the journal. Until the read ends, the returned function uses the usual
+ * duration from the data of the method.
  */
 export function readUsual(context: Context): (txn: Transaction) => string | undefined {
   let recent: readonly Payment[] = [];

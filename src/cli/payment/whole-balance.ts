@@ -7,9 +7,9 @@ import type { Context } from '../context.js';
 import { paymentNamed } from '../history/resolve-id.js';
 
 /**
- * Returns the amount for `all`, which is the balance of the wallet. If the reference has a payment,
- * the amount is that payment's amount, because the payment has changed the balance. Throws Failure
- * `limit` for an empty wallet.
+ * Returns the amount for `all`, which is the balance of the wallet. If the reference already has a
+ * payment, the amount for `all` is that payment's amount, because the payment has changed the
+ * balance. Throws Failure `limit` for a missing or empty wallet.
  */
 export async function wholeBalance(
   ccy: string,
@@ -45,8 +45,8 @@ async function readBalances({ account }: Context): Promise<Money[]> {
 }
 
 /**
- * Returns the balances for the question, or no balances if svcpay cannot read them, because the
- * payment reads them again.
+ * Returns the balances for the amount question, or no balances if svcpay cannot read the wallets,
+ * because the payment reads the wallets again.
  */
 export const shownBalances = async (context: Context): Promise<Money[]> =>
   (await ifAvailable(readBalances(context))) ?? [];

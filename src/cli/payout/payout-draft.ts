@@ -31,7 +31,10 @@ import {
 } from './payout-options.js';
 import { clip } from '../../formats/text.js';
 
-/** The answers of a payout. An undefined answer is unknown, or is an omitted optional answer. */
+/**
+ * The answers of a payout. An undefined answer is unknown, or is an optional answer that the person
+ * omitted.
+ */
 export interface Draft
   extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
   readonly amount?: Money | undefined;
@@ -44,7 +47,9 @@ export interface Draft
   readonly keepAs?: string | undefined;
 }
 
-/** Reads the destination from the flags. Throws Failure `usage` for contradictory flags. */
+/**
+ * Reads the destination of a payout from the flags. Throws Failure `usage` for contradictory flags.
+ */
 export function readDestination({ method: methodOf, ...flags }: DestinationFlags): Destination {
   const country = flags.country ?? methodOf?.(undefined)?.country;
   const method = methodOf?.(country);
@@ -62,7 +67,7 @@ export function readDestination({ method: methodOf, ...flags }: DestinationFlags
   throw new Failure('usage', `${what}: use ${methods}.`, { hint: `svcpay payout methods ${code}` });
 }
 
-/** Sets the country and, if the country has only one method, the method. */
+/** Sets the country of a payout and, if the country has only one payout method, the method. */
 export function withCountry<D extends Destination>(
   draft: D,
   country: PayoutCountry | undefined,
@@ -73,7 +78,7 @@ export function withCountry<D extends Destination>(
   return withMethod({ ...draft, country }, method);
 }
 
-/** Sets the method, and checks the account number for the method. */
+/** Sets the payout method, and checks the account number by the rules of the method. */
 export function withMethod<D extends Destination>(draft: D, method: PayoutMethod | undefined): D {
   const { acctNum } = draft;
   return {
@@ -84,7 +89,10 @@ export function withMethod<D extends Destination>(draft: D, method: PayoutMethod
   };
 }
 
-/** Combines flags, address book and profile. Throws Failure `usage` for contradictory answers. */
+/**
+ * Combines the answers from the flags, the address book and the profile. Throws Failure `usage` for
+ * contradictory answers.
+ */
 export function readDraft(
   flags: PayoutAnswers & { readonly from?: string | undefined },
   recipients: Readonly<Record<string, Recipient>>,
@@ -114,8 +122,8 @@ export function readDraft(
 }
 
 /**
- * Reads the amount. The country decides the currency. Without a country, the amount must name its
- * currency.
+ * Reads the amount of a payout. The country decides the currency or, if the country is unknown, the
+ * amount must contain the currency.
  */
 function readAmount(text: string, country: PayoutCountry | undefined): Money {
   if (country !== undefined) return parseAmount(text, country.ccy);
@@ -150,7 +158,7 @@ function fromBook(flags: PayoutAnswers, kept: Recipient | undefined): Destinatio
   return kept === undefined ? {} : answersOf(kept);
 }
 
-/** Converts a saved recipient to answers. */
+/** Converts a recipient of the address book to answers. */
 export function answersOf(kept: Recipient): Destination {
   const { party } = kept;
   return {
@@ -213,7 +221,10 @@ function recipientOf(body: CreateTransaction): Recipient | undefined {
   };
 }
 
-/** Reads the sender. The saved sender applies unless a flag names a different sender. */
+/**
+ * Reads the sender from the flags and the profile. The sender in the profile applies unless a flag
+ * names a different sender.
+ */
 function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
   const own =
     flags.senderName === undefined || flags.senderName === kept?.legalFullName ? kept : undefined;
@@ -226,7 +237,7 @@ function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
   };
 }
 
-/** Reads a party of the payout. Returns undefined if a required answer is missing. */
+/** Returns a party of the payout, or undefined if a required answer about the party is missing. */
 export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | undefined {
   const [type, legalFullName, countryCode] = [
     draft[`${who}Type`],
@@ -256,7 +267,10 @@ const change = (name: string, forgotten: readonly (keyof Draft)[], others: Draft
 
 const somebodyNew: Draft = { chosen: '' };
 
-/** The groups of answers that the person can change after a refusal or after declining. */
+/**
+ * The groups of answers that the person can change after the service refused the payout, or after
+ * the person declined the quote.
+ */
 export const payoutChanges = [
   change('Change the amount', ['amount']),
   change('Pay from another wallet', ['from']),

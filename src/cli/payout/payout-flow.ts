@@ -1,5 +1,5 @@
-// Runs a payout from its answers to the payment: looks up institutions, shows the card and saves
-// answers.
+// Runs a payout from the answers to the payment: looks up institutions, shows the quote card and
+// saves the answers.
 import type { CreateTransaction, Institution } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
@@ -36,7 +36,7 @@ export async function institutionsOf(
 
 /**
  * Returns a function that looks up the institutions of each country once. If a lookup fails, svcpay
- * does not check institution codes.
+ * does not check the institution codes of the country.
  */
 export async function openLookUp(context: Context): Promise<LookUp> {
   const { live, out } = context;
@@ -125,7 +125,7 @@ export const recipientRecord = ({
   party: recipient,
 });
 
-/** Pays, and saves the chosen answers as soon as the payment is submitted. */
+/** Runs the payout, and saves the chosen answers as soon as svcpay has submitted the payment. */
 export async function runPayout(
   payout: Payout,
   draft: Draft,
@@ -143,8 +143,8 @@ export async function runPayout(
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
     await runPayoutOrder(payoutOrder(payout), payout.method, flags, context, onSubmitted);
-    // Saves the answers if an earlier run submitted the payment, because this run then submits
-    // nothing.
+    // Saves the answers even if an earlier run submitted the payment, because then this run submits
+    // no payment.
     onSubmitted();
   } finally {
     await saved;
@@ -153,7 +153,7 @@ export async function runPayout(
   }
 }
 
-/** Saves the recipient and the code numbers. If svcpay cannot save the answers, it only warns. */
+/** Saves the recipient and the code numbers, or only warns if svcpay cannot save these answers. */
 async function saveAnswers(
   payout: Payout,
   { keepAs, chosen }: Draft,

@@ -1,4 +1,5 @@
-// Builds the form of a payout, which shows one line for each known part above the questions.
+// Builds the form of a payout, which shows one line above the questions for each part with known
+// answers.
 import { formatAmount } from '../../formats/amount.js';
 import { countryName } from '../../formats/country.js';
 import type { Form } from '../../terminal/cards/form.js';
@@ -7,11 +8,12 @@ import { partyOf, type Draft } from './payout-draft.js';
 
 export type FormPart = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes' | 'Amount';
 
-/** A part of the form, and the function that summarizes its answers. */
+/** A part of the form, and the function that summarizes the answers of the part. */
 type PartText = readonly [part: FormPart, tell: (draft: Draft) => string];
 
 /**
- * Returns the form while svcpay asks for a part, or the form with all answers if no part is given.
+ * Returns the form while svcpay asks for the answers of a part, or the form with all answers if no
+ * part is given.
  */
 export type FormOf = (draft: Draft, part?: FormPart) => Form;
 

@@ -1,5 +1,5 @@
-// Lists payout countries and methods, and their banks and mobile wallets. Specification: Supported
-// fiat payout destinations, endpoint 15.
+// Lists payout countries and methods, and the banks and mobile wallets of a country. Specification:
+// Supported fiat payout destinations, endpoint 15.
 import { countryName, parseCountryCode } from '../../formats/country.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { institutionList, methodList } from '../../terminal/views/payout-lists.js';

@@ -26,10 +26,16 @@ const line = () => word('TEXT', parseLine);
 
 const kinds = ['mobile', 'bank'] as const;
 
-/** Returns the method in a country, or undefined if the country is unknown or lacks the method. */
+/**
+ * Returns the payout method in a country, or undefined if the country is unknown or lacks the
+ * method.
+ */
 export type MethodOf = (country: PayoutCountry | undefined) => PayoutMethod | undefined;
 
-/** Reads a method by its code or by its type. Throws Failure `usage` for an unknown method. */
+/**
+ * Reads a payout method by the method's code or by `mobile` or `bank`. Throws Failure `usage` for
+ * an unknown method.
+ */
 function readMethod(text: string): MethodOf {
   const name = text.trim().toLowerCase();
   const kind = kinds.find((each) => each === name.replace(/ (?:account|wallet)$/, ''));
@@ -115,10 +121,13 @@ export type PayoutFlags = ValuesOf<typeof payoutOptions>;
 export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
 export type DestinationFlags = ValuesOf<typeof destinationOptions>;
 
-/** The answers about the destination, with the resolved method. An unknown answer is undefined. */
+/**
+ * The answers about the destination of a payout, with the resolved payout method. An unknown answer
+ * is undefined.
+ */
 export interface Destination extends Partial<Omit<DestinationFlags, 'method'>> {
   readonly method?: PayoutMethod | undefined;
-  /** Resolves the given method when the country is known. */
+  /** Returns the payout method that the flag names, as soon as the country is known. */
   readonly methodOf?: MethodOf | undefined;
 }
 
@@ -127,13 +136,13 @@ type Answers = Readonly<Partial<Record<AnswerName, unknown>>>;
 
 const isAnswer = (name: string): name is AnswerName => Object.hasOwn(answerOptions, name);
 
-/** Returns the flags that the command line gives, as a person types them. */
+/** Returns the flags among the given answers, as a person types the flags. */
 export const givenFlags = (flags: Answers, among: object): string[] =>
   Object.keys(among)
     .filter((name) => isAnswer(name) && flags[name] !== undefined)
     .map(flagName);
 
-/** The names of the optional answers. */
+/** The names of the optional answers of a payout. */
 const optional: ReadonlySet<AnswerName> = new Set([
   'country',
   'institutionName',
@@ -143,7 +152,7 @@ const optional: ReadonlySet<AnswerName> = new Set([
   'senderAddress',
 ]);
 
-/** Returns the required answers that are missing. */
+/** Returns the names of the missing required answers. */
 export function missingAnswers(given: Answers, among: object = answerOptions): AnswerName[] {
   const needed = (name: AnswerName): boolean =>
     !optional.has(name) || (name === 'country' && given.method === undefined);

@@ -1,4 +1,4 @@
-// Asks the wizard's questions about the recipient of a payout.
+// Asks the questions of the payout wizard about the recipient.
 import type { Institution } from '../../api/types.js';
 import { countryCodes, countryName } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';
@@ -160,7 +160,8 @@ const optionally =
     text === '' ? undefined : parse(text);
 
 /**
- * Asks for the identity of a party. Asks for optional answers only together with required answers.
+ * Asks for the identity of a party. Asks for the optional answers only if a required answer is
+ * missing too.
  */
 export function partySteps(
   party: 'recipient' | 'sender',

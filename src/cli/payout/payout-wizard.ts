@@ -1,4 +1,4 @@
-// Asks for the unknown answers of a payout in order. The person can go back to each question.
+// Asks for the unknown answers of a payout in order, and lets the person go back to each question.
 import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { parseRecipientName, type KycCodes, type Recipient } from '../../store/profile/profiles.js';
 import type { Back, Choice } from '../../terminal/ask/ask.js';
@@ -24,7 +24,7 @@ export interface WizardDeps extends PayoutPrompts {
   readonly recipients: Readonly<Record<string, Recipient>>;
   /** The recipients from the address book and from earlier payouts. */
   readonly known: readonly Choice<Payee>[];
-  /** The labels of the code numbers, and the numbers used last. */
+  /** The labels of the service's code numbers, and the code numbers of the last payout. */
   readonly codes: KycCodes;
   readonly takesAnyCode: boolean;
   /** Returns the wallets that hold money, or no wallets until svcpay has read the balances. */
@@ -56,8 +56,8 @@ export function askRecipient(start: Draft, deps: PayoutPrompts): Promise<Draft |
 }
 
 /**
- * Shows the questions below the form. `standing` wraps steps to update the form before each
- * question.
+ * Shows the questions below the form. `standing` wraps the steps of a part, so that each step
+ * updates the form before its question.
  */
 function underForm<D extends PayoutPrompts>(formOf: FormOf, deps: D) {
   let form: Form | undefined;
@@ -100,7 +100,10 @@ const readCode = whole(0, highestCode).read;
 
 const another = -1;
 
-/** Asks for code numbers by the labels of the profile, and suggests the number used last. */
+/**
+ * Asks for the service's code numbers, with the labels from the profile, and suggests the code
+ * number of the last payout.
+ */
 function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): DraftStep[] {
   const code = (name: keyof KycCodes, message: string): DraftStep =>
     step(name, async ({ chosen }, before) => {
@@ -144,7 +147,7 @@ function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): Draft
   ];
 }
 
-/** Asks for the wallet, unless only one wallet holds money. */
+/** Asks for the paying wallet, unless only one wallet holds money. */
 const walletStep =
   ({ ask, wallets }: WizardDeps): DraftStep =>
   (soFar, before) => {

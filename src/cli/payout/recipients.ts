@@ -122,7 +122,8 @@ async function askName(context: Context): Promise<string> {
 }
 
 /**
- * Asks for a destination of `send`. Returns undefined if the person adds a recipient of payouts.
+ * Asks for a destination of `send`, and returns undefined if the person wants to add a recipient of
+ * payouts.
  */
 async function askContact(context: Context): Promise<string | undefined> {
   const { steps } = context.ask;
@@ -169,7 +170,10 @@ async function askContact(context: Context): Promise<string | undefined> {
   return asked.to;
 }
 
-/** Adds a contact. Refuses a destination that accepts only one payment. */
+/**
+ * Adds a destination of `send` to the address book. Refuses a destination that accepts only one
+ * payment.
+ */
 async function addContact(
   name: string,
   destination: string,
@@ -213,8 +217,8 @@ function isDestination(text: string): boolean {
 }
 
 /**
- * Changes the given fields of an entry. A change of the method removes the institution and the
- * account.
+ * Changes the given fields of an address book entry. A change of the payout method removes the
+ * institution and the account.
  */
 function changed(kept: Destination, flags: DestinationFlags): Destination {
   const given = Object.fromEntries(

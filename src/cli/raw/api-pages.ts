@@ -7,7 +7,7 @@ import { toJson } from '../../terminal/rows/json.js';
 
 /**
  * Yields each item of the list once, see {@link eachRow}. Throws Failure `usage` if the response is
- * not a list, and `temporary` if the next page repeats the last page.
+ * not a list, and `temporary` if a page repeats the page before.
  * @param get reads the JSON of a path
  */
 export function eachItem(

@@ -8,8 +8,9 @@ import { readGivenFile, readStdin } from '../stdin.js';
 export const accountPlaceholder = '{accountId}';
 
 /**
- * Reads a path, to which svcpay adds `/api/v2/` if the path has no leading slash. Throws Failure
- * `usage` for a URL, because svcpay sends the token only to the configured service.
+ * Reads the path of a raw request, to which svcpay adds `/api/v2/` if the path has no leading
+ * slash. Throws Failure `usage` for a URL, because svcpay sends the token only to the configured
+ * service.
  */
 export function parsePath(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) || /\s/.test(text) || text === '') {
@@ -34,8 +35,8 @@ export async function fillIn(path: string, client: ServiceClient): Promise<strin
 }
 
 /**
- * Reads the body of a request from the command line, from `@FILE` or from stdin (`-`). The body
- * must be JSON. svcpay sends the body unchanged.
+ * Reads the body of a raw request from the command line, from `@FILE` or from stdin (`-`). The body
+ * must be JSON, which svcpay sends unchanged.
  */
 export const readBody = async (given: string, context: Context): Promise<string> =>
   checkedBody(await textOf(given, context));

@@ -78,7 +78,7 @@ export const api = defineCommand({
   },
 });
 
-/** Returns the body of a request. Without `--data`, the body of a POST is the piped input. */
+/** Returns the body of a raw request. Without `--data`, the body of a POST is the piped input. */
 async function bodyOf(
   method: string,
   data: string | undefined,
@@ -118,8 +118,8 @@ async function agree(method: string, path: string, { ask, out, globals }: Contex
 }
 
 /**
- * Sends the request. Throws Failure if the request fails, and prints the body of an error response
- * on stderr.
+ * Sends the raw request. Throws Failure if the request fails, and prints the body of an error
+ * response on stderr.
  */
 async function request(
   method: string,
@@ -138,8 +138,8 @@ async function request(
 }
 
 /**
- * Adds the unknown outcome of a request to its error. The journal has no record of a raw request,
- * so only the service can report its outcome.
+ * Adds to the error of a raw request that its outcome is unknown. The journal does not record raw
+ * requests, so only the service can report the outcome of a raw request.
  */
 function withUnknownOutcome(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;

@@ -13,7 +13,7 @@ export const qrFile = () =>
     .optional()
     .describe('write the QR code to FILE.svg or FILE.png');
 
-/** Writes the QR code to a file. Throws Failure `usage` if svcpay cannot write the file. */
+/** Writes a QR code to a file. Throws Failure `usage` if svcpay cannot write the file. */
 export async function writeQr(file: string, code: string): Promise<void> {
   await writeFile(file, file.toLowerCase().endsWith('.svg') ? qrSvg(code) : qrPng(code)).catch(
     (cause: unknown) => {

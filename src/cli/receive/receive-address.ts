@@ -145,8 +145,8 @@ async function usdtDeposit(named: Chain | undefined, context: Context): Promise<
 }
 
 /**
- * Returns the deposit by Lightning Address. The QR code contains the LNURL of the address (LUD-16),
- * which more wallets support.
+ * Returns the deposit address for a Lightning Address. The QR code contains the LNURL of the
+ * Lightning Address (LUD-16), because more wallets can read an LNURL from a QR code.
  */
 async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
   const service = await client();

@@ -64,8 +64,9 @@ export interface PaymentRequest {
 export type ReceiveMethod = 'lightning' | 'on-chain';
 
 /**
- * Creates a payment request, shows it and waits for the money. Asks for a missing amount. Resolves
- * with `back` if the person goes back from the question for the amount.
+ * Creates a payment request, shows it and waits for the money. Asks for the amount if the command
+ * line contains no amount. Resolves with `back` if the person goes back from the question for the
+ * amount.
  */
 export async function runReceive(
   method: ReceiveMethod,
@@ -113,17 +114,22 @@ async function receiveAmount(
   const onRead = (count: number): void => showSearching(count, context);
   const deps = { ...context, service, account, onRead };
   const { txn, amount } = await requestMoney(body, flags.ref, now.worth !== undefined, deps);
-  // An earlier request under the same reference keeps its rate.
+  // An earlier payment request under the same reference keeps the exchange rate of that request.
   const asked: RequestedAmount = amount.value.eq(now.amount.value) ? now : { amount };
   const request = requestOf(method, txn, asked, service.serviceNow(), context);
   const worth = worthDetails(asked, await within(decorationMs, rates, context));
   await showRequest(txn, { ...request, details: [...worth, ...request.details] }, flags, context);
 }
 
-/** The longest wait for the rates after the service has created the request. */
+/**
+ * The longest wait for the exchange rates after the service has created the payment request, in ms.
+ */
 const decorationMs = 300;
 
-/** Reads and checks the payment request. svcpay does not check the invoice of a paid request. */
+/**
+ * Reads and checks the payment request, but not the invoice of a payment request that is already
+ * paid.
+ */
 function requestOf(
   method: ReceiveMethod,
   txn: Transaction,
@@ -208,8 +214,8 @@ async function showRequest(
 }
 
 /**
- * Shows the card of a request, without the remaining time if the live line shows the remaining
- * time.
+ * Shows the card of a payment request. The card omits the remaining time if the live line shows the
+ * remaining time.
  */
 function showCard(
   request: PaymentRequest,
@@ -297,7 +303,9 @@ const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money
 
 type ServiceClock = Pick<ServiceClient, 'serviceNow'>;
 
-/** Describes the end of a wait. A payer can still pay the request until it expires. */
+/**
+ * Describes the end of a wait. A payer can still pay the payment request until the request expires.
+ */
 function stopped(
   error: unknown,
   txn: Transaction,
@@ -318,7 +326,7 @@ function stopped(
   });
 }
 
-/** Whether the service has detected a blockchain transfer. */
+/** Whether the service has detected a blockchain transfer to the payment request. */
 const isSeen = ({ txnState, sourceReq }: Transaction): boolean =>
   txnState === 'srccreated' && sourceReq.method === 'on-chain';
 

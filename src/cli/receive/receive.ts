@@ -1,5 +1,5 @@
-// Requests a payment over Lightning, on-chain or at a permanent address. Asks for the method if the
-// command line does not name a method.
+// Requests a payment over Lightning, on-chain or at a permanent address. Asks for the payment
+// method if the command line does not name a method.
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';

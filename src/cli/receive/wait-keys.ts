@@ -1,5 +1,5 @@
 // Handles keys while a request waits for its payment: c copies the invoice or address, and Enter
-// shows its QR code on the full screen.
+// shows the QR code on the full screen.
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import { qrPage } from '../../terminal/cards/invoice-card.js';
 import type { Context } from '../context.js';
@@ -18,8 +18,8 @@ export const takesKeys = ({ terminal, out }: Context): boolean =>
   terminal.stdin.isForeground?.() !== false;
 
 /**
- * Takes the keyboard during the wait. `hint` names the keys below the live line. `release` ends the
- * use of the keyboard.
+ * Takes the keyboard while a request waits for its payment. `hint` names the keys below the live
+ * line, and `release` stops reading the keyboard.
  */
 export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
   const { terminal, live, interrupt } = context;
@@ -45,7 +45,7 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
     else if (close !== undefined) close();
     else if (name === 'return' && blocks) open();
     else if (sequence === 'c') {
-      // OSC 52 copies a text to the clipboard. Terminals send no response to OSC 52.
+      // OSC 52 copies a text to the clipboard, and the terminal sends no response.
       stderr.write(`\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`);
       isCopied = true;
       live.update();

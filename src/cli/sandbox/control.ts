@@ -48,7 +48,10 @@ export async function controlAt<T>(
   return read.output;
 }
 
-/** Returns the chosen sandbox on this machine, or the embedded sandbox if no sandbox is chosen. */
+/**
+ * Returns the chosen sandbox server on this machine, or the embedded sandbox if no sandbox server
+ * is chosen.
+ */
 async function findTarget(context: Context): Promise<SandboxTarget> {
   const { baseUrl } = context.settings;
   if (meansEmbedded(context.settings) || baseUrl === undefined) {
@@ -62,17 +65,20 @@ const meansEmbedded = ({ embedded, baseUrl }: Settings): boolean =>
   embedded || baseUrl === undefined || isRealService({ baseUrl });
 
 /**
- * Whether the address belongs to a real service. svcpay accepts http only for a sandbox on this
- * machine.
+ * Whether the base URL belongs to a real service. svcpay accepts a base URL with http only for a
+ * sandbox on this machine.
  */
 export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =>
   baseUrl !== undefined && parseBaseUrl(baseUrl).startsWith('https:');
 
-/** Returns the chosen account, or undefined if the account belongs to a real service. */
+/**
+ * Returns the chosen account of the sandbox, or undefined if the chosen account belongs to a real
+ * service.
+ */
 export const accountOf = ({ settings }: Context): string | undefined =>
   isRealService(settings) ? undefined : settings.accountId;
 
-/** Builds a query that starts with `?`, without undefined fields. */
+/** Builds the query of a URL, which starts with `?` and omits undefined fields. */
 export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields))

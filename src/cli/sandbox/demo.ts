@@ -49,7 +49,7 @@ async function tour(home: string, context: Context): Promise<void> {
   await show(['swap', '25', 'USDT', 'BTC', '--yes']);
   await show(['wallets']);
   await show(['tx', 'list']);
-  // An npm script may run the demo while svcpay is not in the PATH.
+  // If an npm script runs the demo, svcpay may be missing from the PATH.
   const self = context.env['npm_lifecycle_event'] === undefined ? 'svcpay' : 'node bin/svcpay.js';
   out.text(`\nNext: ${self} --sandbox wallets\nOr connect to a service: ${self} login`);
 }

@@ -27,7 +27,8 @@ export async function openEmbedded(
     openFile: openSqlite,
     maker: serviceName,
     liveShapes: chosenShapes(env),
-    // Receivers of the sandbox's webhooks, such as `webhook listen`, run on this machine.
+    // Allows http callbacks, because receivers of the embedded sandbox's webhooks, such as `webhook
+    // listen`, run on this machine.
     allowHttpCallbacks: true,
   });
   const { apiKey, apiSecret } = service;
@@ -39,7 +40,7 @@ export async function openEmbedded(
   };
 }
 
-/** The default timeout of a request. */
+/** The default timeout of a request to the embedded sandbox, in ms. */
 const longestMs = 30_000;
 
 function embeddedTransport(service: EmbeddedSandbox): Transport {

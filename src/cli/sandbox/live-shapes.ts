@@ -6,7 +6,7 @@ import type { Output } from '../../terminal/output.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Prints the list of shapes for `--live-shapes help`. Resolves with true if svcpay printed the
+ * Prints the list of live shapes for `--live-shapes help`. Resolves with true if svcpay printed the
  * list.
  */
 export async function listedLiveShapes(
@@ -35,8 +35,8 @@ export async function listedLiveShapes(
 }
 
 /**
- * Returns the names of the shapes, from the flag or from `SVCPAY_LIVE_SHAPES`. Throws Failure
- * `usage` for an unknown name.
+ * Returns the names of the live shapes, from the flag or from `SVCPAY_LIVE_SHAPES`. Throws Failure
+ * `usage` for an unknown live shape.
  */
 export function chosenShapes(env: Environment, flag?: readonly string[]): readonly string[] {
   const names = flag ?? env['SVCPAY_LIVE_SHAPES']?.split(',') ?? [];

@@ -37,7 +37,7 @@ export const sandboxRun = defineCommand({
     const server = await startServer({ ...(await readServerOptions(flags, context)), file });
     context.onClose(() => server.stop());
     const { apiKey, apiSecret } = server.service.credentials;
-    // Removes the inherited account, because the account belongs to a different service.
+    // Removes the inherited `SVCPAY_ACCOUNT`, because that account belongs to a different service.
     const { SVCPAY_ACCOUNT: _account, ...inherited } = context.env;
     const exitCode = await runChild(
       command,
@@ -60,8 +60,8 @@ export const sandboxRun = defineCommand({
 const endedBySignal = 128;
 
 /**
- * Runs the program and passes signals on. Resolves with the exit code. Throws Failure `usage` if
- * svcpay cannot start the program.
+ * Runs the program and passes signals on to the program. Resolves with the program's exit code.
+ * Throws Failure `usage` if svcpay cannot start the program.
  */
 function runChild(
   [command = '', ...args]: readonly string[],
@@ -71,7 +71,7 @@ function runChild(
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { env, stdio: 'inherit' });
     const releaseSignals = takeSignals((signal) => {
-      // At a terminal, Ctrl-C reaches the child directly.
+      // At a terminal, the child receives Ctrl-C directly, so svcpay does not pass it on.
       if (signal !== 'SIGINT' || !stdin.isTTY) child.kill(signal);
     });
     child.on('error', (cause) => {

@@ -41,7 +41,7 @@ export const sandboxStatus = defineCommand({
   },
 });
 
-/** Resets the sandbox. The credentials stay valid. */
+/** Resets the sandbox, whose credentials stay valid. */
 export const sandboxReset = defineCommand({
   fields: [],
   options: {
@@ -72,8 +72,8 @@ export const sandboxReset = defineCommand({
 });
 
 /**
- * Deletes the recorded books, because records of the earlier money would not tie with the new
- * money.
+ * Deletes the recorded books, because the records of the replaced balances would not tie with the
+ * new balances.
  */
 async function forgetBooks({ account, books }: Context): Promise<void> {
   const own = await ifAvailable(account());

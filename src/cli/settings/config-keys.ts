@@ -1,4 +1,4 @@
-// Defines the settings of a profile that commands can read and change by name. No setting is a
+// Defines the settings of a profile that commands can read and change by name, none of which is a
 // secret.
 import { parseBaseUrl } from '../../api/base-url.js';
 import { isFiat } from '../../formats/amount.js';
@@ -30,17 +30,20 @@ export interface ConfigKey {
   readonly choices?: readonly string[];
   readonly inProfile: (profile: Profile) => string | undefined;
   /**
-   * Returns the changed profile. An undefined text removes the setting. Throws Failure `usage` for
-   * an invalid value.
+   * Returns the profile with the changed setting. An undefined text removes the setting. Throws
+   * Failure `usage` for an invalid value.
    */
   readonly change: (profile: Profile, text: string | undefined) => Profile;
-  /** Stores the secret part of the value in the secret store, and returns the rest. */
+  /**
+   * Stores the secret part of the value in the secret store, and returns the value without the
+   * secret part.
+   */
   readonly keep?: (text: string, secrets: SecretStore) => Promise<string>;
-  /** Returns the value in force, for a setting that flags or environment can override. */
+  /** Returns the value in force of a setting that flags or the environment can override. */
   readonly effective?: (settings: Settings) => string | undefined;
-  /** The environment variable that overrides the profile. */
+  /** The environment variable that overrides the setting in the profile. */
   readonly variable?: string;
-  /** The global option that overrides the profile and the environment variable. */
+  /** The global option that overrides the environment variable and the setting in the profile. */
   readonly flag?: keyof Globals;
 }
 
@@ -152,7 +155,7 @@ const profileKey = <K extends keyof Stored>(
 export const configKeys: readonly ConfigKey[] = [
   profileKey('base-url', 'baseUrl', parseBaseUrl, {
     about: 'address of the service',
-    // Hides a password in the address. Commands that use the address refuse the password.
+    // Hides a password in the base URL. A command that uses the base URL refuses a password.
     effective: ({ baseUrl }) => baseUrl?.replace(/\/\/[^/]*@/, '//'),
     variable: 'SVCPAY_BASE_URL',
     flag: 'baseUrl',
@@ -214,7 +217,7 @@ export const configKeys: readonly ConfigKey[] = [
 
 export const configNames: readonly string[] = configKeys.map(({ name }) => name);
 
-/** Finds a setting. Throws Failure `usage` for an unknown name. */
+/** Finds a setting by name. Throws Failure `usage` for an unknown name. */
 export function findKey(text: string): ConfigKey {
   const found = configKeys.find(({ name }) => name === text.toLowerCase());
   if (found !== undefined) return found;
@@ -237,7 +240,7 @@ interface Sources {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns the value in force and its source. */
+/** Returns the value in force of a setting, and the source of the value. */
 export function readKey(key: ConfigKey, { settings, globals, env }: Sources): ConfigEntry {
   const stored = key.inProfile(settings.profile);
   const value = (key.effective === undefined ? stored : key.effective(settings)) ?? null;

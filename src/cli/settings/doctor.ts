@@ -39,7 +39,7 @@ export const doctor = defineCommand({
   },
 });
 
-/** The properties of the machine that the checks read. Tests replace them. */
+/** The properties of the machine that the checks read. Tests replace these properties. */
 export interface Machine {
   /** The version of Node, such as `20.19.0`. */
   readonly nodeVersion: string;
@@ -60,11 +60,12 @@ const problem = (detail: string, advice: string | null): Finding => ({
   advice,
 });
 
-/** Runs the checks. Skips the checks that an earlier problem prevents. */
+/** Runs the checks of `doctor`, without the checks that an earlier problem prevents. */
 async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
   const { home } = context;
   yield await found('Node', () => checkNode(machine));
-  // The check of the files runs first, because opening the files corrects the mode of their folder.
+  // The check of the file modes runs first, because opening the files corrects the mode of the
+  // folder.
   if (machine.hasModes) yield await found('Files', () => checkModes(home));
   const settings = await found('Settings', () => checkSettings(context));
   yield settings;
@@ -115,8 +116,8 @@ const beyondOwner = 0o077;
 const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events)\.db/;
 
 /**
- * Checks that secrets, tokens and payments are readable only by their owner. The sandbox holds no
- * real money, so its files are exempt.
+ * Checks that secrets, tokens and payments are readable only by their owner. The files of the
+ * sandbox are exempt, because the sandbox holds no real money.
  */
 function checkModes({ config, data }: Home): Finding {
   const folders = [...new Set([config, data])].filter((folder) => isThere(folder));
@@ -143,8 +144,8 @@ function checkSettings({ settings }: Context): Finding {
 }
 
 /**
- * Checks the journal. In a file, the check reads every page, which other commands do once a day. In
- * a database, the check covers the tables.
+ * Checks the journal. For a journal in a file, `doctor` reads every page, which other commands do
+ * once a day. For a journal in a database, `doctor` checks the tables.
  */
 async function findJournal(context: Context): Promise<Finding> {
   const { home, config, journal } = context;
@@ -196,7 +197,7 @@ function checkProxy({ settings, env }: Context): Finding | undefined {
   )
     return undefined;
   const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
-  // The check of the service, not this check, reports an invalid proxy address.
+  // Ignores an invalid proxy address, which the check of the service reports.
   return URL.canParse(proxy.address)
     ? ok(`requests go through ${new URL(proxy.address).host}${except}`)
     : undefined;
@@ -226,7 +227,10 @@ interface ProbeResult {
 
 const probeTimeoutMs = 10_000;
 
-/** Sends a request with an invalid token. A 401 response shows that the service answers. */
+/**
+ * Sends a request with an invalid token to the service. A 401 response shows that the service
+ * answers.
+ */
 async function probe({ settings, transport, now, signal, version }: Context): Promise<ProbeResult> {
   const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
   const sentAt = now();

@@ -1,4 +1,5 @@
-// Shows and changes the local spending limits. Each command prints the limits and the amounts used.
+// Shows and changes the local spending limits. Each `limits` command prints the limits and the
+// amounts used.
 import { Big } from 'big.js';
 import {
   fixed,
@@ -30,7 +31,7 @@ export const limitsList = defineCommand({
   run: (_values, context) => showLimits(context),
 });
 
-/** Replaces the limits of the given currencies. */
+/** Sets the limits of the given currencies, and keeps the limits of all other currencies. */
 export const limitsSet = defineCommand({
   fields: limitNames,
   options: {
@@ -78,7 +79,8 @@ export const limitsSet = defineCommand({
 });
 
 /**
- * Adds a destination to the allow-list. The first entry blocks payments to all other destinations.
+ * Adds a destination to the allow-list. The first entry of the allow-list blocks payments to all
+ * other destinations.
  */
 export const limitsAllow = defineCommand({
   fields: limitNames,
@@ -169,9 +171,7 @@ const limitedBy = async ({ database, settings }: Context): Promise<string> =>
 
 const unchanged = 'The limits are unchanged.';
 
-/**
- * Asks the person to type the amount when a command raises a limit, to prevent a hasty approval.
- */
+/** Asks the person to type the new amount of a raised limit, to prevent a hasty approval. */
 async function agreeToRaise(
   rule: string,
   before: Readonly<Record<string, string>>,
@@ -226,8 +226,8 @@ async function showLimits(context: Context): Promise<void> {
 }
 
 /**
- * Returns the amounts spent in the last 24 hours. Returns undefined if the account is unknown,
- * because svcpay is not logged in or the service did not answer.
+ * Returns the amounts spent in the last 24 hours, or undefined if svcpay does not know the account,
+ * because the profile is not logged in or the service did not answer.
  */
 async function spentInWindow(context: Context): Promise<readonly Spend[] | undefined> {
   try {

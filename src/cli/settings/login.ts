@@ -50,7 +50,7 @@ export const login = defineCommand({
   },
 });
 
-/** Logs out. Keeps the profile, so that the next login asks fewer questions. */
+/** Logs out. Logging out keeps the profile, so that the next login asks fewer questions. */
 export const logout = defineCommand({
   fields: [],
   examples: [
@@ -108,8 +108,8 @@ async function loginToSandbox(context: Context): Promise<Login> {
 
 async function loginToService(answers: Answers, context: Context): Promise<Login> {
   const { settings } = context;
-  // When a profile changes from the embedded sandbox to a service, the profile loses the sandbox's
-  // address.
+  // When a profile changes from the embedded sandbox to a service, the profile does not keep the
+  // sandbox's address.
   const before = settings.embedded ? undefined : settings.baseUrl;
   const start: Access = {
     baseUrl: before === undefined ? undefined : parseBaseUrl(before),
@@ -163,7 +163,9 @@ async function signIn(start: Access, context: Context) {
   }
 }
 
-/** Asks for the address, and checks the typed address before the person types a key. */
+/**
+ * Asks for the address of the service, and checks the typed address before the person types a key.
+ */
 async function askAddress(before: string | undefined, context: Context): Promise<string | Back> {
   const question = {
     message: 'Address of the service',
@@ -185,8 +187,8 @@ async function askAddress(before: string | undefined, context: Context): Promise
 }
 
 /**
- * Sends invalid credentials to the address. Returns the problem with the address, or undefined if a
- * service refuses the credentials.
+ * Checks an address by signing in with invalid credentials. Returns the problem with the address,
+ * or undefined if a service refuses the credentials.
  */
 async function addressProblem(
   baseUrl: string,
@@ -245,7 +247,7 @@ async function knownSecret(
   return secret;
 }
 
-/** Asks before the login replaces a profile of a different service or API key. */
+/** Asks before `login` replaces a profile that belongs to a different service or API key. */
 async function agreeToReplace(
   next: Profile,
   { config, settings: { profileName, profile }, ask }: Context,

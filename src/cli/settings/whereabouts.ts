@@ -14,7 +14,9 @@ export async function whereaboutsOf({ settings, client }: Context): Promise<Wher
   };
 }
 
-/** Describes where svcpay stores the API secret. Returns undefined without an API secret. */
+/**
+ * Describes where svcpay stores the API secret, or returns undefined if no API secret is stored.
+ */
 export async function secretPlace({ settings, secrets }: Context): Promise<string | undefined> {
   const { embedded, apiSecret, baseUrl, apiKey } = settings;
   if (embedded) return 'the sandbox itself';

@@ -1,5 +1,5 @@
-// Registers the webhook of `webhook listen`. svcpay asks before it registers with a real service,
-// but not with a sandbox. When `listen` ends, svcpay removes the webhook.
+// Registers the webhook of `webhook listen`. svcpay asks before a registration with a real service,
+// but not with a sandbox. When `webhook listen` ends, svcpay removes the webhook.
 import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -12,13 +12,14 @@ import { registerAdvice } from './webhook-secret.js';
 export interface Registration {
   /** The registration in words, such as `registered with the embedded sandbox until you leave`. */
   readonly text: string;
-  /** Removes the webhook, even after Ctrl-C. */
+  /** Removes the registered webhook, even after Ctrl-C. */
   readonly remove: () => Promise<void>;
 }
 
 /**
- * Registers the webhook. After a failed registration, reports the reason and returns undefined.
- * `listen` continues without a registration, because a different program may deliver events.
+ * Registers the webhook, or reports the reason of a failed registration and returns undefined.
+ * `webhook listen` continues without a registration, because a different program may deliver
+ * events.
  */
 export async function register(
   listening: string,
@@ -63,7 +64,10 @@ async function registerSandbox(
 const isAt = (callback: string, listening: string): boolean =>
   URL.canParse(callback) && new URL(callback).origin === new URL(listening).origin;
 
-/** Asks whether to replace the webhook of a run that was killed, or of a different receiver. */
+/**
+ * Asks whether to replace an existing webhook, which belongs to a different receiver or to an
+ * earlier run that was killed.
+ */
 async function replaces(
   { callback }: Webhook,
   listening: string,

@@ -8,7 +8,7 @@ import type { Answer } from '../../webhooks/listen.js';
 const quietMs = 5_000;
 
 /**
- * Creates the reports.
+ * Creates the reports of `webhook listen`.
  * @param onAnswer draws the target's answer to a forwarded event
  */
 export function listenReports(context: Context, onAnswer: (answer: Answer) => void) {
@@ -64,8 +64,8 @@ export function listenReports(context: Context, onAnswer: (answer: Answer) => vo
 }
 
 /**
- * Returns a function that reports the first occurrence at once, and the number of later occurrences
- * every few seconds.
+ * Creates a report of a frequent event, which reports the first occurrence at once, and the number
+ * of later occurrences every few seconds.
  */
 function calmly({ every }: Context, say: (count: number) => void) {
   let count = 0;

@@ -113,8 +113,8 @@ export const webhookListen = defineCommand({
 });
 
 /**
- * Throws Failure `usage` if only some of the targets and the command have a consumer name, or if
- * two share a name.
+ * Throws Failure `usage` if only some targets and commands have a consumer name, or if two targets
+ * have the same consumer name.
  */
 function checkNames({ consumer: names, forwardTo, exec }: Flags): void {
   const targets = forwardTo.length + (exec === undefined ? 0 : 1);
@@ -138,8 +138,8 @@ async function listen(
   const describe = await describer(flags, context);
   const reports = listenReports(context, answerPrinter(describe, out));
   const client = flags.enrich ? (await context.account()).client : undefined;
-  // The embedded sandbox delivers events, and its clock runs, only while a process has the sandbox
-  // open.
+  // Opens the embedded sandbox, because its clock runs and it delivers events only while a process
+  // has the sandbox open.
   if (context.settings.embedded) await context.embedded();
   const metrics =
     flags.metrics === undefined
@@ -161,7 +161,7 @@ async function listen(
   });
   let stopping: ReturnType<Listener['stop']> | undefined;
   const stop = (): ReturnType<Listener['stop']> => (stopping ??= listener.stop());
-  // This handler ignores errors, because the code that awaits the end of `listen` reports them.
+  // The abort handler ignores errors of `stop`, because the `finally` block reports these errors.
   const begin = (): void => void stop().catch(() => undefined);
   signal.addEventListener('abort', begin);
   if (signal.aborted) begin();
@@ -189,7 +189,7 @@ async function listen(
         );
       }
     }
-    // For a person, svcpay prints a forwarded event together with the answer to the event.
+    // For a person, svcpay prints a forwarded event only together with the target's answer.
     const isAnswered = out.forPeople && flags.forwardTo.length > 0;
     const keepRate = settlementReader(context);
     await out.stream(rows(listener.events, isAnswered, describe, keepRate), eventStream);
@@ -202,7 +202,7 @@ async function listen(
   }
 }
 
-/** Serves the metrics. Resolves with the address of the metrics. */
+/** Starts the server of the metrics, and resolves with the address of the metrics. */
 async function serveMetrics(
   metrics: Metrics,
   listener: Listener,
@@ -233,7 +233,7 @@ async function* rows(
 ): AsyncGenerator<EventRow> {
   for await (const { event, payload, transaction } of events) {
     if (transaction === undefined) onSettled(event);
-    // svcpay prints a duplicate event here, because no target receives a duplicate.
+    // Prints a duplicate event without an answer, because no target receives a duplicate.
     if (isAnswered && event.duplicateOf === null) continue;
     yield withTransaction(eventRow(event, payload), transaction ?? (await describe(event)));
   }
@@ -242,8 +242,9 @@ async function* rows(
 const mostSettlements = 1_000;
 
 /**
- * Reads settled transactions one at a time, because the client stores the exchange rates of each
- * read. If a thousand events already wait, svcpay stores no rates for further events.
+ * Reads settled transactions one at a time, because the client stores the exchange rates for each
+ * settled transaction that it reads. If a thousand transactions already wait, svcpay stores no
+ * exchange rates for further transactions.
  */
 function settlementReader({ settings, account }: Context): (event: StoredEvent) => void {
   if (settings.profile.fiat === undefined) return () => undefined;
@@ -283,8 +284,8 @@ async function describer({ enrich }: Flags, context: Context): Promise<Describe>
 }
 
 /**
- * Draws each answer once, because svcpay sends an event again and again to an address that refuses
- * the event.
+ * Draws a repeated answer once, because svcpay sends an event again and again to an address that
+ * refuses the event.
  */
 function answerPrinter(describe: Describe, out: Context['out']): (answer: Answer) => void {
   const last = new Map<string, number>();
@@ -309,8 +310,8 @@ async function greet(
   { home, out, pid }: Context,
 ): Promise<() => Promise<void>> {
   const ready = { ...urls, pid };
-  // `webhook replay` finds the listener by this file. Without the file, `webhook replay` uses the
-  // usual port.
+  // `webhook replay` finds `webhook listen` by the receiver file. Without a receiver file, `webhook
+  // replay` uses the usual port.
   openFolder(home.data);
   const forget = await announceReady(receiverFile(home), ready);
   const removeReady =
@@ -338,8 +339,8 @@ interface Ready {
 }
 
 /**
- * Writes the file atomically for a waiting script. The returned function removes the file, so that
- * the file never names a listener that has ended.
+ * Writes the file with the listener's address atomically, because a script may wait for the file.
+ * The returned function removes the file, so that the file never names a listener that has ended.
  */
 async function announceReady(file: string, ready: Ready): Promise<() => Promise<void>> {
   const unfinished = `${file}.${ready.pid}.tmp`;

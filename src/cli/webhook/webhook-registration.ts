@@ -155,8 +155,8 @@ export function checkCallback(given: string, baseUrl: string | undefined): URL {
 }
 
 /**
- * Throws Failure `usage` for a URL without https. Allows http if a sandbox on this machine calls
- * this machine.
+ * Throws Failure `usage` for a callback URL without https. Allows http only for a callback from a
+ * sandbox on this machine to this machine.
  */
 function checkScheme({ protocol, hostname }: URL, baseUrl: string | undefined): void {
   if (protocol === 'https:') return;
@@ -166,12 +166,12 @@ function checkScheme({ protocol, hostname }: URL, baseUrl: string | undefined): 
   });
 }
 
-/** Whether an error means that the account already has a webhook: code 3002. */
+/** Whether an error means that the account already has a webhook (code 3002). */
 const isTaken = (error: unknown): error is Failure =>
   error instanceof Failure && error.code === '3002';
 
 /**
- * Updates the existing webhook.
+ * Replaces the account's existing webhook.
  * @param approved the webhook whose replacement the person approved
  */
 async function updateExisting(
@@ -195,8 +195,8 @@ async function updateExisting(
 }
 
 /**
- * Asks before svcpay replaces the webhook, because an account has only one webhook, and the
- * previous callback URL receives no further events.
+ * Asks before svcpay replaces the account's only webhook, because the previous callback URL
+ * receives no further events.
  */
 async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
   out.say(`The account's webhook will get no more events: ${before.callback} (${before.id}).`);

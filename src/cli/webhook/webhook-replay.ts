@@ -65,8 +65,8 @@ export const webhookReplay = defineCommand({
     const { out } = context;
     const replayed = rows(replay(events, forwarder), failed);
     if (out.format === 'json') {
-      // With `-o json`, the output is one document, which svcpay prints only if every replay
-      // succeeds.
+      // With `-o json`, the results of all replays are one document, which svcpay prints only if
+      // every replay succeeds.
       const whole = await all(replayed);
       throwIfFailed(failed, events.length, to);
       return out.list(whole, { ...eventStream, empty: 'No event was received within that time.' });
@@ -89,8 +89,8 @@ async function receiverOf(home: Home): Promise<URL | undefined> {
 }
 
 /**
- * Returns the named events in the order of arrival, each once. Throws Failure `not-found` for a
- * name without events.
+ * Returns the named events in the order of arrival, each event once. Throws Failure `not-found` for
+ * a name without events.
  */
 async function eventsOf(
   ids: readonly string[],

@@ -23,14 +23,14 @@ export const findWebhookSecret = async (secretStdin: boolean, context: Context):
   (await knownSecret(secretStdin, context)) ??
   context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
 
-/** The advice to register a listener by hand with the saved secret. */
+/** The advice how a person registers a listener with the saved webhook secret. */
 export const registerAdvice =
   'To register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
 
 /**
- * Returns the secret for `webhook listen`. At a terminal, and with a sandbox, svcpay generates and
- * saves a missing secret. If `listen` cannot register the webhook itself, svcpay shows the new
- * secret.
+ * Returns the webhook secret for `webhook listen`. At a terminal, and with a sandbox, svcpay
+ * generates and saves a missing webhook secret. If `webhook listen` cannot register the webhook
+ * itself, svcpay shows the generated secret.
  */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const { settings, terminal, out } = context;
@@ -77,22 +77,23 @@ async function givenSecret(secretStdin: boolean, context: Context): Promise<stri
 }
 
 /**
- * Returns the secrets in the environment, newest first. During a change of the secret, the variable
- * contains the two secrets as `new,old`.
+ * Returns the webhook secrets in the environment, newest first. During a change of the webhook
+ * secret, the environment variable contains the new and the old secret as `new,old`.
  */
 const secretsInEnvironment = ({ env }: Context): string[] =>
   withoutLineEnd(env[variable] ?? '')
     .split(',')
     .filter((secret) => secret.trim() !== '');
 
-/** Returns the older secrets with which the service may still sign deliveries. */
+/** Returns the older webhook secrets with which the service may still sign deliveries. */
 export const olderSecrets = (secretStdin: boolean, context: Context): readonly string[] =>
   secretStdin ? [] : secretsInEnvironment(context).slice(1);
 
 const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
 
 /**
- * Saves the secret for `webhook listen`. Resolves with a description of where the secret is stored.
+ * Saves the webhook secret for `webhook listen`, and resolves with a description of where the
+ * secret is stored.
  */
 export const keepWebhookSecret = async (secret: string, context: Context): Promise<string> =>
   context.secrets.where(await context.secrets.save(secretName(context), secret));
@@ -101,7 +102,8 @@ export const forgetWebhookSecret = (context: Context): Promise<void> =>
   context.secrets.remove(secretName(context));
 
 /**
- * Returns the name of the secret in the secret store. Each account has one webhook and one secret.
+ * Returns the name of the webhook secret in the secret store. Each account has one webhook and one
+ * webhook secret.
  */
 function secretName({ settings }: Context): string {
   const { baseUrl = '', apiKey = '', accountId = '', embedded } = settings;

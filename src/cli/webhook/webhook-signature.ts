@@ -1,5 +1,5 @@
-// Signs a body like the service, and verifies signatures. If a signature is wrong, svcpay reports
-// the cause. Specification: Webhook authentication.
+// Signs a body like the service, and verifies signatures. For a wrong signature, svcpay reports the
+// cause. Specification: Webhook authentication.
 import { Failure } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/secrets.js';
 import { signatureView, verifiedView } from '../../terminal/views/webhook-view.js';
@@ -29,7 +29,7 @@ export const webhookSign = defineCommand({
   },
 });
 
-/** Verifies a signature. If the signature is wrong, the exit code is 3. */
+/** Verifies the signature of a webhook delivery. For a wrong signature, the exit code is 3. */
 export const webhookVerify = defineCommand({
   prints: ['valid', 'bytes'],
   arguments: { file: body },
@@ -78,8 +78,8 @@ async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret
 }
 
 /**
- * Reads the bytes of a file. Without a file name, or with `-`, svcpay reads stdin, which then
- * cannot provide the secret.
+ * Reads the signed bytes from a file or, without a file name or with `-`, from stdin, which then
+ * cannot contain the webhook secret too.
  */
 async function inputBytes(
   file: string | undefined,

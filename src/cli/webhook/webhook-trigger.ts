@@ -1,5 +1,4 @@
-// Triggers a webhook event. The sandbox delivers the event, or svcpay signs and sends the event
-// itself.
+// Triggers a webhook event, which the sandbox delivers or which svcpay signs and sends itself.
 import { Failure } from '../../formats/failure.js';
 import { deliveryAnswer, fieldNames } from '../../formats/sandbox/answers.js';
 import { messageOf } from '../../formats/unknown.js';
@@ -73,8 +72,8 @@ export const webhookTrigger = defineCommand({
 });
 
 /**
- * Replaces a reference in the journal with its transaction id. Returns a text that is not a
- * reference unchanged.
+ * Replaces a reference from the journal with the transaction id, and returns any other text
+ * unchanged.
  */
 const idOf = async (txn: string | undefined, context: Context): Promise<string | undefined> =>
   txn === undefined

@@ -1,5 +1,5 @@
-// Reads responses of every form, specified or not, JSON or not. Derives the failure that an error
-// response means, and the wait that it requests.
+// Reads responses of every form, even if the form is not specified or not JSON. Derives the failure
+// that an error response means, and the wait that the response requests.
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 import { clip } from '../formats/text.js';
 import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
@@ -16,11 +16,11 @@ export interface Answer {
   json: unknown;
 }
 
-/** The properties of a request that decide how its response is read. */
+/** The properties of a request that decide how the client reads its response. */
 export interface Expectation {
   effect: Effect;
   txnId?: string | undefined;
-  /** Whether an empty response counts as success. */
+  /** Whether an empty body counts as a successful response. */
   mayBeEmpty?: boolean | undefined;
   /** A signal that stops this request, in addition to the client's signal. */
   signal?: AbortSignal | undefined;
@@ -35,12 +35,12 @@ export function readAnswer(response: HttpResponse): Answer {
 
 export const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 && status < 300;
 
-/** Whether this is a valid body for a successful response. */
+/** Whether the response has a body that is valid for a successful response. */
 export const isReadable = ({ content }: Answer, { mayBeEmpty }: Expectation): boolean =>
   content === 'json' || (content === 'empty' && mayBeEmpty === true);
 
 /**
- * Reads a successful response. For any other response, throws the failure that the response means.
+ * Reads a successful response. For an error response, throws the failure that the response means.
  */
 export function valueOf<T>(
   answer: Answer,
@@ -61,13 +61,13 @@ export function valueOf<T>(
   }
 }
 
-/** Whether a response has a success status but an error in its body. */
+/** Whether the body of a response reports an error, even if the status reports success. */
 export const reportsError = ({ json }: Answer): boolean =>
   /^(?:error|fail(?:ed|ure)?)$/i.test(
     text.read(fieldsWithin(json, 'resultStatus')['resultStatus']) ?? '',
   );
 
-/** The fields of an error, at the top of the body or inside `data`. */
+/** Returns the fields of an error, which may be at the top of the body or inside `data`. */
 const errorWithin = (json: unknown): Fields => fieldsWithin(json, 'error', 'message', 'code');
 
 const fieldsWithin = (json: unknown, ...anyOf: readonly string[]): Fields => {
@@ -75,14 +75,17 @@ const fieldsWithin = (json: unknown, ...anyOf: readonly string[]): Fields => {
   return isFields(found) ? found : {};
 };
 
-/** The error code, which services send as a text or a number. */
+/** The error code of a response, which services send as a text or a number. */
 export const codeOf = ({ json }: Answer): string | undefined =>
   clip(text.read(errorWithin(json)['code']) ?? '', longestCode) || undefined;
 
-/** The most characters of a service's error text and error code that a message shows. */
+/**
+ * The largest number of characters that a message shows of a service's error text and of its error
+ * code.
+ */
 const [longestReason, longestCode] = [2_000, 80];
 
-/** The failure of an error response: refused, or an unknown outcome. */
+/** Returns the failure that an error response means: a refusal, or an unknown outcome. */
 export function failureOf(
   answer: Answer,
   expectation: Expectation,
@@ -94,14 +97,14 @@ export function failureOf(
   return unknownOutcome(error.message, expectation, { status, code, requestId, cause: error });
 }
 
-/** Gateways answer with these statuses when they stop waiting for the service. */
+/** The statuses with which a gateway answers when it stops waiting for the service. */
 const gaveUp: ReadonlySet<number> = new Set([408, 425, 499]);
-/** Gateways use these statuses for concurrent requests, and services for a used reference. */
+/** The statuses that a gateway uses for concurrent requests, and a service for a used reference. */
 const conflicts: ReadonlySet<number> = new Set([409, 423]);
 
 /**
- * Whether an error response leaves the outcome unknown. For a payment, only the service's own
- * refusal, including a rate limit, proves that the service did not carry out the request.
+ * Whether an error response leaves the outcome unknown. Only the service's own refusal, including a
+ * rate limit, proves that the service did not carry out a payment request.
  */
 function isUnresolved(
   { status, isOwnRefusal }: ServiceError,
@@ -114,28 +117,28 @@ function isUnresolved(
   return gaveUp.has(status) || (conflicts.has(status) && !hasErrorShape(answer));
 }
 
-/** Whether a body has the text `error`, like every error from the specification. */
+/** Whether a body has a text in the field `error`, like every error from the specification. */
 const hasErrorShape = ({ json }: Answer): boolean => typeof errorWithin(json)['error'] === 'string';
 
 const ownStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
 /**
- * Whether the service itself wrote an error response: an error body with status 400, 401, 403 or
- * 404, or with status 200 in the detailed form, which no gateway uses.
+ * Whether the service itself, not a gateway, wrote an error response. Such a response has an error
+ * body with status 400, 401, 403 or 404, or an error body in the detailed form with status 200.
  */
 const isOwn = (answer: Answer): boolean =>
   hasErrorShape(answer) &&
   (ownStatuses.has(answer.response.status) ||
     (answer.response.status === 200 && reportsError(answer)));
 
-/** The caller's context for the failure's message. */
+/** What the caller knows about the request, for the message of a failure. */
 interface FailureContext extends Advice {
   readonly txnId?: string | undefined;
 }
 
 export type Advice = Pick<FailureDetails, 'hint' | 'next'>;
 
-/** The failure that an error response means, whatever the shape of its body. */
+/** Returns the failure that an error response means, whatever the form of its body. */
 export function serviceError(
   answer: Answer,
   now: number,
@@ -179,7 +182,7 @@ export function requestIdOf({ headers }: HttpResponse): string | undefined {
   return given?.slice(0, 80);
 }
 
-/** Ids in a response, for logs. */
+/** Returns the ids in a response, for logs. */
 export function factsOf(answer: Answer): LogFacts {
   const body = within(answer.json, 'txnId');
   const { txnId, extRefId } = isFields(body) ? body : {};
@@ -205,7 +208,10 @@ export function unknownOutcome(
   });
 }
 
-/** The hint for a page or a redirect, which a guest network or a gateway may have sent. */
+/**
+ * The hint for a response that is a web page or a redirect, because a guest network or a gateway
+ * may have sent it.
+ */
 const notTheService = 'Try again. If the error persists, check the base URL.';
 
 const pointsElsewhere = (status: number): boolean => status >= 300 && status < 400;
@@ -229,8 +235,8 @@ function misshapen(
 }
 
 /**
- * Error codes of live services about the key, the signature, the token or the balance, which are
- * more exact than the status.
+ * The kinds of failure for error codes of live services. These codes report a problem with the key,
+ * the signature, the token or the balance more exactly than the status.
  */
 const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
   ['1001', 'authentication'],
@@ -250,7 +256,7 @@ function kindOf(status: number, code: string | undefined): FailureKind {
 
 /**
  * Whether a 404 means that the transaction does not exist. A 404 without JSON may come from a
- * gateway.
+ * gateway, so it proves nothing about the transaction.
  */
 const isMissing = ({ response: { status }, content }: Answer, { txnId }: FailureContext): boolean =>
   status === 404 && content === 'json' && txnId !== undefined;
@@ -296,8 +302,8 @@ function decoded(params: unknown): unknown {
 }
 
 /**
- * Describes a body, or the target of a redirect. Omits JSON and the query of a URL, which may
- * contain a token.
+ * Describes the body of a response, or the target of a redirect. The description omits JSON and the
+ * query of a URL, because these may contain a token.
  */
 function contentOf({ response, content }: Answer): string {
   const [elsewhere = ''] = (response.headers['location'] ?? '').split(/[?#]/);
@@ -319,7 +325,8 @@ function firstWords(body: string): string {
 }
 
 /**
- * The wait in ms that a response requests by `Retry-After`, or by the time of the reset for a 429.
+ * Returns the wait in ms that a response requests by `Retry-After`. For a 429 without
+ * `Retry-After`, returns the wait until the rate limit resets.
  */
 export function waitAskedFor(
   { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
@@ -331,7 +338,10 @@ export function waitAskedFor(
   );
 }
 
-/** The wait in ms from `Retry-After`, which contains seconds or a date by the service's clock. */
+/**
+ * Returns the wait in ms from the header `Retry-After`, which contains seconds or a date by the
+ * service's clock.
+ */
 function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+(?:\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header) * 1000);
@@ -339,10 +349,16 @@ function retryAfterMs(header: string | undefined, now: number): number | undefin
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** In `X-RateLimit-Reset`, a smaller number is seconds from now. A larger number is an instant. */
+/**
+ * In `X-RateLimit-Reset`, a number below `longestSpan` means seconds from now, and every other
+ * number means an instant.
+ */
 const longestSpan = 1e8;
 
-/** The wait in ms from `X-RateLimit-Reset`, which contains seconds or an instant in any form. */
+/**
+ * Returns the wait in ms from the header `X-RateLimit-Reset`, which contains seconds or an instant
+ * in any form.
+ */
 export function resetMs(headers: HttpResponse['headers'], now: number): number | undefined {
   const header = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'];
   if (header === undefined) return undefined;

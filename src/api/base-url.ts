@@ -1,13 +1,13 @@
-// Base URLs that may receive a token.
+// Checks base URLs, and decides which base URLs may receive a token.
 import { Failure } from '../formats/failure.js';
 
 const longest = 2_000;
 
 /**
  * Checks a base URL, and returns it without a trailing slash and without a pasted `/api/v2`. A bare
- * name such as `wallet.example.com` means https, and on loopback (`localhost:8787`) http. The URL
- * must be https, or http to this machine, and must have no credentials, query or fragment. Throws
- * `Failure` usage for any other text.
+ * name such as `wallet.example.com` means https, and a bare loopback name such as `localhost:8787`
+ * means http. The URL must be https, or http to this machine, and must have no credentials, query
+ * or fragment. Throws `Failure` usage for a text that is not an allowed base URL.
  */
 export function parseBaseUrl(text: string): string {
   const trimmed = withScheme(text.trim());
@@ -55,7 +55,7 @@ export function isLoopback(hostname: string): boolean {
   return isLocalName(hostname) || /^127(?:\.\d{1,3}){3}$/.test(hostname) || hostname === '[::1]';
 }
 
-/** `localhost` and every name under it (RFC 6761). */
+/** Whether a host name is `localhost` or a name under `localhost` (RFC 6761). */
 export const isLocalName = (hostname: string): boolean =>
   hostname === 'localhost' || hostname.endsWith('.localhost');
 

@@ -31,10 +31,11 @@ import { arrayParameter, cancelPath, ratesPath } from './unspecified.js';
 export type { ClientOptions };
 
 /**
- * The endpoints of the service. If the network or the service fails temporarily, the client repeats
- * a read. The client sends a request that changes something only once. Every method rejects with a
- * `ServiceError` if the service refuses, with a `NoAnswer` if the outcome of the request is
- * unknown, and with another `Failure` if the response to a read is invalid.
+ * The endpoints of the service, as methods. If the network or the service fails temporarily, the
+ * client repeats a read. The client sends a request only once if the request changes something at
+ * the service. Every method rejects with a `ServiceError` if the service refuses, with a `NoAnswer`
+ * if the outcome of the request is unknown, and with another `Failure` if the response to a read is
+ * invalid.
  */
 export class ServiceClient {
   readonly #options: ClientOptions;
@@ -98,15 +99,18 @@ export class ServiceClient {
   }
 
   /**
-   * Reads the wallets of the given account (endpoint 2). The default is the account in the options,
-   * otherwise the token's account.
+   * Reads the wallets of the given account (endpoint 2). The default account is the account in the
+   * options, otherwise the token's account.
    */
   async wallets(accountId?: string): Promise<types.Wallet[]> {
     const path = `${await this.#accountPath(accountId)}/wallet/`;
     return this.#read(path, read.readWallets);
   }
 
-  /** Reads the record of an account, chosen as in {@link wallets} (endpoint 3). */
+  /**
+   * Reads the record of the given account (endpoint 3). The default account is the same as for
+   * {@link wallets}.
+   */
   async account(accountId?: string): Promise<types.Account> {
     return this.#read(await this.#accountPath(accountId), read.readAccount);
   }
@@ -150,7 +154,7 @@ export class ServiceClient {
 
   /**
    * Cancels a quote (endpoint 8, response not specified). Rejects with `CancelNotOffered` if the
-   * service has no such operation.
+   * service does not offer cancellation.
    */
   async cancelTransaction(txnId: string): Promise<types.Transaction> {
     const call = {
@@ -200,8 +204,8 @@ export class ServiceClient {
   }
 
   /**
-   * Yields every transaction of the list once, from `filter.page` on. Leaving the loop stops the
-   * requests in flight.
+   * Yields every transaction of the list once, from the page `filter.page` on. If the caller leaves
+   * the loop, the client stops the requests in flight.
    */
   eachTransaction(
     filter: types.TransactionFilter = {},
@@ -211,8 +215,8 @@ export class ServiceClient {
   }
 
   /**
-   * Yields the same transactions as {@link eachTransaction} in pages, which is faster than single
-   * rows.
+   * Yields the same transactions as {@link eachTransaction}, but in pages, which is faster than one
+   * transaction at a time.
    */
   eachTransactionPage(
     filter: types.TransactionFilter = {},
@@ -253,8 +257,8 @@ export class ServiceClient {
   }
 
   /**
-   * Reads the first page, as large as the service allows. Returns the page, and the page size for
-   * further requests.
+   * Reads the first page of a list, as large as the service allows. Returns the first page, and the
+   * page size for further requests.
    */
   async #largestPage<T>(get: (size: number) => Promise<Page<T>>): Promise<[Page<T>, number]> {
     const { pageSizes } = this.#options;
@@ -274,7 +278,7 @@ export class ServiceClient {
 
   /**
    * Replaces the account's webhook (endpoint 11). The callback must be an https URL. If the
-   * response omits the webhook, the client reads the webhook from the list.
+   * response omits the new webhook, the client reads it from the list of webhooks.
    */
   async createWebhook(webhook: { callback: string; secret: string }): Promise<types.Webhook> {
     const call = {
@@ -301,8 +305,8 @@ export class ServiceClient {
   }
 
   /**
-   * Changes a webhook (endpoint 13). The specification does not define the response, so read
-   * {@link webhooks} for the result.
+   * Changes a webhook (endpoint 13). The specification does not define the response to a change, so
+   * read {@link webhooks} for the result.
    */
   async updateWebhook(
     webhookId: string,
@@ -329,8 +333,8 @@ export class ServiceClient {
   }
 
   /**
-   * Lists the banks of a country (ISO alpha-2), followed by its mobile wallets (endpoint 15). The
-   * list is empty if the country has no payout methods.
+   * Lists the banks of a country (ISO alpha-2), followed by its mobile wallets (endpoint 15).
+   * Resolves with an empty list if the country has no payout methods.
    */
   async institutions(countryCode: string): Promise<types.Institution[]> {
     const path = `/api/v2/reference/fiat-institution/by-country/${segment(countryCode)}`;
@@ -346,9 +350,9 @@ export class ServiceClient {
 
   /**
    * Sends any authenticated request and resolves with the response, whatever its status. The path
-   * begins with `/`. The body is JSON and is sent verbatim. The client repeats a GET (unless
-   * `retry: false`). The client also repeats a change of settings if a closed connection lost the
-   * request.
+   * must begin with `/`. The client sends the body, which must be JSON, verbatim. Unless `retry` is
+   * false, the client repeats a GET after a temporary failure. The client also repeats a change of
+   * settings if a closed connection lost the request.
    */
   async request(
     method: string,
@@ -370,7 +374,7 @@ export class ServiceClient {
     return this.#service.accountId();
   }
 
-  /** The account in the options, otherwise the token's own account. */
+  /** Returns the id of the account in the options, otherwise of the token's own account. */
   async accountId(): Promise<string> {
     return this.#options.accountId ?? this.#service.accountId();
   }
@@ -379,7 +383,7 @@ export class ServiceClient {
     return this.#service.call({ method: 'GET', path, query, effect: 'read' }, reader);
   }
 
-  /** Reads the transaction after a confirmation whose response does not show it. */
+  /** Reads the transaction after a confirmation whose response does not contain the transaction. */
   async #readBack(txnId: string): Promise<types.Transaction> {
     return this.transaction(txnId).catch((cause: unknown) => {
       const message =
@@ -402,7 +406,10 @@ function segment(id: string): string {
 
 const anything = (): void => undefined;
 
-/** Returns a replacement value for the service's own 404. A gateway's 404 stays an error. */
+/**
+ * Returns a replacement value if the service itself answers 404. A 404 from a gateway stays an
+ * error.
+ */
 const ifMissing =
   <T>(nothing: T) =>
   (error: unknown): T => {
@@ -410,7 +417,7 @@ const ifMissing =
     throw error;
   };
 
-/** The result of the read, or undefined if the response cannot be read. */
+/** Returns the result of the read, or undefined if the client cannot read the response. */
 const ifPossible =
   <T>(reader: AnswerReader<T>): AnswerReader<T | undefined> =>
   (answer, unrecognized) => {

@@ -3,11 +3,11 @@ import { Failure, type FailureDetails, type FailureKind } from '../formats/failu
 
 /**
  * What a request can change: nothing, a setting (webhook, cancellation), a quote (moves no money),
- * or money. The effect decides what a missing response means.
+ * or money. The effect of a request decides what a missing response means.
  */
 export type Effect = 'read' | 'setting' | 'quote' | 'payment';
 
-/** The data from which a {@link ServiceError} is made. */
+/** The data from which the client makes a {@link ServiceError}. */
 export type ServiceErrorDetails = FailureDetails &
   Pick<ServiceError, 'status' | 'reason'> &
   Partial<Pick<ServiceError, 'isOwnRefusal' | 'params' | 'retryAfterMs'>>;
@@ -23,13 +23,13 @@ export class ServiceError extends Failure {
   readonly reason: string;
   /**
    * Whether the service itself refused: 400, 401, 403 or 404 with a body in one of the
-   * specification's shapes, or 200 with the detailed shape. Any other response may come from a
-   * gateway, which does not know the outcome.
+   * specification's shapes, or 200 with the detailed shape. Every other error response may come
+   * from a gateway, which cannot know the outcome.
    */
   readonly isOwnRefusal: boolean;
   /** `errorMetadata.params`, decoded if it is JSON. */
   readonly params: unknown;
-  /** The wait in ms that `Retry-After` or `X-RateLimit-Reset` requests. */
+  /** The wait in ms that the header `Retry-After` or `X-RateLimit-Reset` requests. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: FailureKind, message: string, details: ServiceErrorDetails) {
@@ -48,14 +48,15 @@ export class ServiceError extends Failure {
 export class CancelNotOffered extends ServiceError {}
 
 /**
- * The outcome of the request is unknown. Either the connection failed, or the response to a create
- * request or confirmation was a server error, came from a gateway, or was unreadable.
+ * The outcome of the request is unknown. The reason is either a failed connection, or an unusable
+ * response to a create request or confirmation: a server error, a gateway's response, or an
+ * unreadable response.
  */
 export class NoAnswer extends Failure {
   override readonly name = 'NoAnswer';
   /**
-   * Whether the service may have carried out the request. False only if the request certainly had
-   * no effect.
+   * Whether the service may have carried out the request, which is false only if the request
+   * certainly had no effect.
    */
   readonly mayHaveArrived: boolean;
 

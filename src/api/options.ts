@@ -1,4 +1,5 @@
-// The options of a client. The caller passes in the clock, the randomness and the network.
+// The options of a client. The caller of a client passes in the clock, the randomness and the
+// network.
 import type { Transport } from './transport.js';
 import type { Credentials, TokenStore, Transaction } from './types.js';
 
@@ -11,9 +12,9 @@ export interface LogFacts {
   readonly requestId?: string;
 }
 
-/** What a client needs to reach the service. */
+/** The options with which a client reaches the service. */
 export interface ClientOptions {
-  /** An https URL, or http to this machine; see `parseBaseUrl`. */
+  /** The base URL, which must be https, or http to this machine (see `parseBaseUrl`). */
   baseUrl: string;
   credentials: Credentials;
   transport: Transport;
@@ -28,18 +29,19 @@ export interface ClientOptions {
    * transactions of a different account need that account's key.
    */
   accountId?: string | undefined;
-  /** The machine's clock in epoch ms. */
+  /** Returns the time of the machine's clock in epoch ms. */
   clock: () => number;
-  /** Waits for a time in ms. The wait may reject or resolve early when the signal fires. */
+  /** Waits for a time in ms. When the signal fires, `sleep` may reject or resolve early. */
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** A random number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   random: () => number;
   signal?: AbortSignal | undefined;
   /**
-   * Receives a line per exchange with method, path, status and time, but no header, query or body.
+   * Receives a line for each exchange with the service, with method, path, status and time, but
+   * without headers, query and body.
    */
   log?: ((line: string, facts?: LogFacts) => void) | undefined;
-  /** Receives the ids in a response. */
+  /** Receives the ids that a response contains. */
   onFacts?: ((facts: LogFacts) => void) | undefined;
   /** The number of retries of a failed request that may be repeated (default 3). */
   retries?: number | undefined;
@@ -51,14 +53,14 @@ export interface ClientOptions {
   pageSizes?:
     | { load(): Promise<number | undefined>; save(size: number): Promise<void> }
     | undefined;
-  /** Called with the wait in ms when a request waits because of a rate limit. */
+  /** Called when a request waits because of a rate limit, with the wait in ms. */
   onWait?: ((ms: number) => void) | undefined;
   /**
    * Receives the name, the value and the expected value of a field that svcpay could not read and
    * therefore ignored.
    */
   onUnrecognized?: ((words: string) => void) | undefined;
-  /** Called when the service has reported a transaction by id, or confirmed it. */
+  /** Called with a transaction when the service has returned it by its id or confirmed it. */
   onTransaction?: ((txn: Transaction) => void) | undefined;
   /** The user agent, such as `svcpay/1.0.0`. */
   userAgent?: string | undefined;

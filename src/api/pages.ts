@@ -3,13 +3,14 @@ import { Failure } from '../formats/failure.js';
 
 export interface Page<T> {
   readonly rows: readonly T[];
-  /** The number of rows on all pages, as the service reports. */
+  /** The number of rows on all pages, as the service reports it. */
   readonly total: number | null | undefined;
 }
 
 /**
- * The page size of the first request. The specification names no maximum. If a service refuses this
- * size or returns its default size, the client uses {@link pageSize} for further requests.
+ * The page size of the first request, because the specification names no maximum. If a service
+ * refuses this page size or returns its default page size, the client uses {@link pageSize} for
+ * further requests.
  */
 export const largePageSize = 1_000;
 export const pageSize = 100;
@@ -17,7 +18,8 @@ export const pageSize = 100;
 export const usualPageSize = 20;
 
 /**
- * The number of pages requested ahead, because reading from a distant service is mostly waiting.
+ * The number of pages that the client requests ahead, because reading from a distant service is
+ * mostly waiting.
  */
 const pagesAhead = 8;
 
@@ -27,9 +29,12 @@ const mostPages = 100_000;
 export interface ListSource<T> {
   readonly fetch: (page: number) => Promise<Page<T>>;
   readonly idOf: (row: T) => string;
-  /** The first page, and the requested rows per page. */
+  /** The number of the first page to read, and the requested number of rows per page. */
   readonly from?: { readonly page: number; readonly size: number };
-  /** Stops requests in flight. Called at the end, even after an early exit. */
+  /**
+   * Stops requests in flight. `eachPage` calls `end` when it ends, even if the caller leaves the
+   * loop early.
+   */
   readonly end?: () => void;
 }
 
@@ -38,12 +43,12 @@ export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void
 }
 
 /**
- * Yields each row once, in pages. If new rows push known rows onto the next page, `eachPage` skips
- * the known rows. The list ends at an empty page, or after two pages in a row without new rows,
- * whatever limit and total the service reports. `eachPage` requests the next pages ahead. If rows
- * leave the list meanwhile, the following rows move up, so `eachPage` re-reads the page and the
- * page before. Throws Failure `temporary` if the service repeats a page although rows are missing,
- * or if its pages never end.
+ * Yields each row of a list once, in pages. If new rows push known rows onto the next page,
+ * `eachPage` skips the known rows. The list ends at an empty page, or after two pages in a row
+ * without new rows, whatever limit and total the service reports. `eachPage` requests the next
+ * pages ahead. If rows leave the list during the reading, later rows move up, so `eachPage`
+ * re-reads the current page and the previous page. Throws Failure `temporary` if the service
+ * repeats a page although rows are missing, or if the pages never end.
  */
 export async function* eachPage<T>(
   source: ListSource<T>,
@@ -59,7 +64,8 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
   const { fetch, idOf, from = { page: 1, size: pageSize } } = source;
   const fetchPage = (page: number): Promise<Page<T>> => {
     const fetched = fetch(page);
-    // The error of a page counts only if the caller needs the page.
+    // Ignores the error of a page here, because the error matters only if the caller needs that
+    // page.
     fetched.catch(() => undefined);
     return fetched;
   };
@@ -93,7 +99,7 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     repeated = fresh.length === 0 ? repeated + 1 : 0;
     if (repeated > 1 && total !== undefined && counted < total) throw goingRound(counted, total);
     if (repeated > 1) return;
-    // Without a total, each page that was read allows one more page ahead.
+    // If the service reports no total, each page that was read allows one more page ahead.
     pages += 1;
     if (pages > mostPages) throw endless();
     const left =
@@ -105,8 +111,8 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     while (coming.length < Math.min(left, pagesAhead))
       coming.push(fetchPage(page + coming.length + 1));
     yield fresh;
-    // Requests the empty page after the last page only now, because the caller may leave the loop
-    // earlier.
+    // Requests the page after the last page only after `yield`, because the caller may leave the
+    // loop earlier.
     if (coming.length === 0) coming.push(fetchPage(page + 1));
     earlier = new Set(ids);
     first ??= earlier;

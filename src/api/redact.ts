@@ -4,19 +4,22 @@ import { isFields, jsonIn } from '../formats/unknown.js';
 import type { HttpRequest, HttpResponse } from './transport.js';
 
 const redacted = '[redacted]';
-/** Matches any web token, including an earlier token. */
+/** Matches every web token, including a token that is no longer in use. */
 const webToken = /\beyJ[\w-]{8,}(?:\.[\w-]+)*/g;
-/** The least length of a redacted secret. A shorter secret could be an ordinary word. */
+/** The least length of a secret that svcpay redacts. A shorter secret could be an ordinary word. */
 const shortest = 4;
 /**
- * The least length of a secret that is redacted in data. Data contains a secret of this length only
- * if the service echoes the secret.
+ * The least length of a secret that svcpay redacts in data. Data can contain a secret of at least
+ * this length only if the service echoes the secret.
  */
 const shortestInData = 16;
 
 export const withoutTokens = (text: string): string => text.replace(webToken, redacted);
 
-/** The spellings of a secret in plain text, JSON, a URL, a form or a page, and its encodings. */
+/**
+ * Returns the spellings of a secret in plain text, JSON, a URL, a form or a web page, and the
+ * encodings of the secret.
+ */
 const spellings = (secret: string): ReadonlySet<string> =>
   new Set([
     secret,
@@ -28,15 +31,15 @@ const spellings = (secret: string): ReadonlySet<string> =>
   ]);
 
 /**
- * The least length of a secret whose encoded parts are redacted. Parts of a shorter secret could be
- * parts of words.
+ * The least length of a secret whose encodings svcpay redacts. The encoding of a shorter secret
+ * could be a part of a word.
  */
 const shortestEncoded = 8;
 
 /**
- * The encodings of a secret: in hex, in base64, and as a part of a longer text in base64, such as
- * `key:secret`. Within a longer text, omits the characters at both ends that also depend on the
- * neighbouring text.
+ * Returns the encodings of a secret: in hex, in base64, and as a part of a longer text in base64,
+ * such as `key:secret`. The encoding within a longer text lacks the characters at both ends that
+ * depend on the neighbouring text.
  */
 function encodings(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex');
@@ -65,8 +68,8 @@ const inPage = (secret: string): string =>
   ].reduce((text, [character = '', name = '']) => text.replaceAll(character, name), secret);
 
 /**
- * Redacts a JSON body. Returns the body unchanged if it contains no secret. Replaces JSON that is
- * nested too deeply by a placeholder.
+ * Redacts a JSON body, or returns it unchanged if it contains no secret. A placeholder replaces
+ * JSON that is nested too deeply.
  */
 function redactedJson(
   body: string,
@@ -110,8 +113,9 @@ export function createRedactor(apiSecret: string) {
       if (token !== undefined) add(tokens, token);
     },
     /**
-     * Redacts a response with data. Keeps short secrets, which may be part of other text. Keeps the
-     * tokens in a token response, because a new token may equal the previous token.
+     * Redacts a response with data. Does not redact short secrets, which may be a part of other
+     * text. Does not redact the tokens in a token response, because a new token may equal the
+     * previous token.
      */
     data(response: HttpResponse, isToken: boolean): HttpResponse {
       const spellings = [
@@ -146,7 +150,7 @@ const secretHeaders: ReadonlySet<string> = new Set([
   'x-api-signature',
 ]);
 
-/** A request without its secrets, for hooks and logs. */
+/** Returns a request without its secrets, for hooks and logs. */
 export const withoutSecrets = ({ headers, body, ...request }: HttpRequest): HttpRequest => ({
   ...request,
   headers: Object.fromEntries(
@@ -158,6 +162,6 @@ export const withoutSecrets = ({ headers, body, ...request }: HttpRequest): Http
   body: body && hidden(body),
 });
 
-/** The JSON without webhook secrets and tokens. */
+/** Returns a JSON text without its webhook secrets and tokens. */
 export const hidden = (json: string): string =>
   json.replaceAll(/("(?:secret|accessToken)"\s*:\s*)"(?:[^"\\]|\\.)*"/g, `$1"${redacted}"`);

@@ -4,15 +4,18 @@
 export interface HttpRequest {
   method: string;
   url: string;
-  /** Header names are in lower case. */
+  /** The headers of the request, with names in lower case. */
   headers: Record<string, string>;
   body?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Milliseconds left for the whole exchange. */
+  /** The time left for the whole exchange, in ms. */
   timeoutMs?: number | undefined;
 }
 
-/** The timings of an exchange in ms. A reused connection has neither `connect` nor `tls`. */
+/**
+ * The timings of an exchange in ms. On a reused connection, an exchange has neither the timing
+ * `connect` nor the timing `tls`.
+ */
 export interface Timing {
   readonly connect?: number | undefined;
   readonly tls?: number | undefined;
@@ -23,33 +26,38 @@ export interface Timing {
 /** A complete response. */
 export interface HttpResponse {
   status: number;
-  /** Header names are in lower case. Repeated values are joined by `, `. */
+  /**
+   * The headers of the response, with names in lower case and with repeated values joined by `, `.
+   */
   headers: Record<string, string>;
   body: string;
   timing?: Timing | undefined;
 }
 
 /**
- * Sends one request and resolves with the whole response, whatever its status. Does not follow
- * redirects. Rejects with a {@link NetworkError} if the response is incomplete.
+ * Sends one request and resolves with the whole response, whatever its status. A transport does not
+ * follow redirects. Rejects with a {@link NetworkError} if the response is incomplete.
  */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** Details of a failed exchange, which show whether the request can have reached the service. */
 export interface NetworkErrorDetails {
-  /** Whether bytes of the request may have been sent. False only if certainly no byte was sent. */
+  /**
+   * Whether bytes of the request may have left the machine, which is false only if certainly no
+   * byte left.
+   */
   requestSent: boolean;
   /**
-   * Whether a reused connection broke before the first byte of a response. Most likely, the service
-   * had closed the connection before the request arrived.
+   * Whether a reused connection broke before the first byte of a response. In that case, the
+   * service had most likely closed the connection before the request arrived.
    */
   wasClosed?: boolean | undefined;
-  /** A system or library code, such as `ECONNREFUSED`. */
+  /** The error code of the system or of a library, such as `ECONNREFUSED`. */
   code?: string | undefined;
   cause?: unknown;
 }
 
-/** The response is missing or incomplete. The message gives the reason without the address. */
+/** The error for a missing or incomplete response. The message gives the reason without the URL. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';
   readonly requestSent: boolean;

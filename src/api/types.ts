@@ -1,6 +1,6 @@
 // The objects on the wire, with the names from the specification. Amounts are numbers in whole
 // units of the currency (BTC, never satoshis). Times are epoch ms unless noted. Services omit more
-// than the specification allows, so only fields that the readers require are mandatory.
+// fields than the specification allows, so only the fields that the readers require are mandatory.
 import type { Big } from 'big.js';
 import type { WireNumber } from '../formats/amount.js';
 import type { transactionStates } from '../formats/states.js';
@@ -25,8 +25,8 @@ export type Method =
   | (string & {});
 
 /**
- * The key for descriptions of a response's unrecognized fields. The client sets such fields to
- * null.
+ * The key under which an object has the descriptions of its unrecognized fields. The client sets an
+ * unrecognized field to null.
  */
 export const misread: unique symbol = Symbol('misread');
 
@@ -61,57 +61,71 @@ export interface RequestSide {
   /** The settled amount, which the service fills in after completion. */
   amtSettled?: WireNumber | null | undefined;
   /**
-   * Details by method and role: an invoice, an address, a bank account (specification: reqDetails).
+   * The details of the side, which depend on method and role, such as an invoice, an address or a
+   * bank account (specification: reqDetails).
    */
   reqDetails?: Partial<Record<DetailName, unknown>> | null | undefined;
-  /** The identity of the party, only for fiat payouts. */
+  /** The identity of the payer or payee, only for fiat payouts. */
   kyc?: Partial<Record<keyof Kyc, unknown>> | null | undefined;
   /**
-   * The fee of the service, in whole units of the source. Responses have the fee on `sourceReq`.
+   * The fee of the service, in whole units of the source currency. A response has this fee only on
+   * `sourceReq`.
    */
   servicepayFees?: WireNumber | null | undefined;
   /**
-   * The network or mining fee, in whole units of the source. Responses have the fee on `sourceReq`.
+   * The network or mining fee, in whole units of the source currency. A response has this fee only
+   * on `sourceReq`.
    */
   networkFees?: WireNumber | null | undefined;
-  /** `0` is pending and `2` is completed. Other values are not specified. */
+  /**
+   * The status of the side: `0` is pending, `2` is completed, and the specification defines no
+   * other values.
+   */
   reqStatus?: string | number | null | undefined;
-  /** The expiry of the quote, and later of the invoice. */
+  /** The expiry of the quote, and after the confirmation the expiry of the invoice. */
   expiresAt?: number | null | undefined;
-  /** The time of creation, in the service's own spelling. */
+  /** The time of creation, under the name that the service uses. */
   createAt?: number | null | undefined;
   updatedAt?: number | null | undefined;
 }
 
-/** A transaction (specification, section Transaction). A missing side is an empty object. */
+/**
+ * A transaction (specification, section Transaction). If the service omits a side, the side is an
+ * empty object.
+ */
 export interface Transaction {
   /**
    * The id of the transaction. An unrecognized row of a list has an empty id and an empty
    * `txnState`.
    */
   txnId: string;
-  /** A state (specification, section States and transitions). */
+  /** The state of the transaction (specification, section States and transitions). */
   txnState: TxnState;
   sourceReq: RequestSide;
   destReq: RequestSide;
   accountId?: string | null | undefined;
   accountDisplayName?: string | null | undefined;
-  /** The caller's reference, if one was given. */
+  /** The caller's reference, if the caller gave a reference. */
   extRefId?: string | null | undefined;
-  /** The caller's note. The recipient does not see the note. */
+  /** The caller's note, which the recipient does not see. */
   note?: string | null | undefined;
   sourceOfFunds?: Partial<Record<keyof SourceOfFunds, unknown>> | null | undefined;
   /**
-   * Units of the destination currency for one unit of the source. The rate within one currency is
-   * 1.
+   * The number of units of the destination currency for one unit of the source currency, which is 1
+   * if both sides have the same currency.
    */
   fxRate?: WireNumber | null | undefined;
-  /** Whether the fees are taken out of the amount sent, if the service reports this flag. */
+  /**
+   * Whether the service takes the fees out of the amount sent, if the service reports this flag.
+   */
   deductNetworkFeesFromDest?: boolean | null | undefined;
   deductNetworkFees?: boolean | null | undefined;
   deductServicepayFees?: boolean | null | undefined;
   createdAt?: number | null | undefined;
-  /** Descriptions such as `sourceReq.amtRequested is "abc", a number was expected`. */
+  /**
+   * The descriptions of unrecognized fields, such as
+   * `sourceReq.amtRequested is "abc", a number was expected`.
+   */
   [misread]?: readonly string[] | undefined;
 }
 
@@ -135,9 +149,9 @@ export interface Pagination {
 export interface Wallet {
   id?: string | null | undefined;
   ccy: string;
-  /** The total in whole units, including the amounts that pending transactions reserve. */
+  /** The total balance in whole units, including the amounts that pending transactions reserve. */
   amount?: WireNumber | null | undefined;
-  /** The spendable amount in whole units. */
+  /** The spendable balance in whole units. */
   availableBalance?: WireNumber | null | undefined;
   accountId?: string | null | undefined;
   /** ISO 8601. */
@@ -148,7 +162,7 @@ export interface Wallet {
 
 /**
  * The account record (endpoint 3), with the fields that live services send. The specification does
- * not name the fields.
+ * not name the fields of an account record.
  */
 export type Account = Readonly<
   Partial<
@@ -202,8 +216,8 @@ export interface Institution {
 }
 
 /**
- * The price of one unit of the first currency in the second, by pair, such as
- * `{ BTCUSD: 70796.845 }`.
+ * The rates by pair, such as `{ BTCUSD: 70796.845 }`. A rate is the price of one unit of the first
+ * currency in the second currency.
  */
 export type Rates = Readonly<Record<string, WireNumber>>;
 
@@ -234,28 +248,33 @@ export interface Kyc {
   };
 }
 
-/** Codes for international payouts. The specification does not define the meaning of the codes. */
+/**
+ * The codes of the source of funds for international payouts. The specification does not define the
+ * meaning of these codes.
+ */
 export interface SourceOfFunds {
   purpose: number;
   source: number;
   relationship: number;
 }
 
-/** The body of endpoint 6. The client omits fields that are `undefined`. */
+/**
+ * The body of a create request (endpoint 6). The client does not send fields that are `undefined`.
+ */
 export interface CreateTransaction extends FurtherDeductions {
   sourceReq: CreateSide;
   destReq: CreateSide;
   /** The reference, which is unique per transaction. */
   extRefId?: string | undefined;
   note?: string | undefined;
-  /** Whether to take the fees out of the amount sent. */
+  /** Whether the service should take the fees out of the amount sent. */
   deductNetworkFeesFromDest?: boolean | undefined;
   sourceOfFunds?: SourceOfFunds | undefined;
 }
 
 /**
- * The filters of endpoint 10, under the names from the specification. `startTime` and `endTime`
- * apply only if `time` is `other`.
+ * The filters of endpoint 10, under the names from the specification. The filters `startTime` and
+ * `endTime` apply only if `time` is `other`.
  */
 export interface TransactionFilter {
   time?: '1d' | '7d' | '30d' | '3m' | '6m' | '1y' | 'other' | undefined;
@@ -273,7 +292,7 @@ export interface TransactionFilter {
 }
 
 export interface RequestOptions {
-  /** A signal that stops the request, which then rejects with kind `interrupted`. */
+  /** A signal that stops the request. A stopped request rejects with kind `interrupted`. */
   signal?: AbortSignal | undefined;
 }
 
@@ -285,7 +304,7 @@ export interface Token {
   accountId: string;
 }
 
-/** Stores a token between runs. */
+/** Stores an access token between runs of svcpay. */
 export interface TokenStore {
   load(): Promise<Token | undefined>;
   save(token: Token): Promise<void>;

@@ -1,22 +1,23 @@
 // Collects every assumption of the client about details that the specification does not show.
 
 /**
- * The path of endpoint 8, which the specification does not show. 404 and 405 mean that the service
- * cannot cancel.
+ * The path of endpoint 8, which the specification does not show. The statuses 404 and 405 mean that
+ * the service does not offer cancellation.
  */
 export const cancelPath = (txnId: string): string => `/api/v2/transaction/${txnId}/cancel`;
 
 export const ratesPath = '/api/v2/rate';
 
 /**
- * Writes an array of endpoint 10 as a repeated parameter, `txnStatuses=quoted&txnStatuses=expired`.
+ * Writes an array in a query of endpoint 10 as a repeated parameter, as in
+ * `txnStatuses=quoted&txnStatuses=expired`.
  */
 export const arrayParameter = (name: string, values: readonly string[]): [string, string][] =>
   values.map((value) => [name, value]);
 
 /**
- * Two further flags of endpoint 6, one for each type of fee, that deduct the fee from the
- * destination.
+ * Two further flags of a create request (endpoint 6), each of which deducts one type of fee from
+ * the destination amount.
  */
 export interface FurtherDeductions {
   deductServicepayFees?: boolean | undefined;
@@ -31,7 +32,10 @@ const neededNames = [
   'minConfirmations',
 ] as const;
 
-/** The confirmations of a transfer and the required number, under any likely name. */
+/**
+ * Returns the confirmations of an on-chain transfer and the required number of confirmations, from
+ * fields with any likely name.
+ */
 export function confirmationsOf(side: {
   readonly reqDetails?: Readonly<Record<string, unknown>> | null | undefined;
 }) {
@@ -47,8 +51,8 @@ export function confirmationsOf(side: {
 }
 
 /**
- * The fields that may contain the reason for a failure. Events have `msg` (specification, section
- * Events). The other names are guesses.
+ * The names of fields that may contain the reason for a failure. Events have the field `msg`
+ * (specification, section Events), and the other names are guesses.
  */
 const reasonNames = [
   'msg',
@@ -59,7 +63,10 @@ const reasonNames = [
   'statusMessage',
 ] as const;
 
-/** The reason for a failed transaction, if the transaction or one of its sides reports it. */
+/**
+ * Returns the reason why a transaction failed, if the transaction or one of its sides reports a
+ * reason.
+ */
 export const failureReasonOf = (txn: {
   readonly sourceReq: object;
   readonly destReq: object;

@@ -1,6 +1,6 @@
 // Converts requests and responses to and from the wire form. On the wire, identifiers contain the
-// service name instead of the name in the specification, and JSON has exact numbers in fixed
-// notation, without exponents.
+// service name instead of `service`, and JSON has exact numbers in fixed notation, without
+// exponents.
 import Big from 'big.js';
 import { fixed, fromWire } from '../formats/amount.js';
 import { Failure } from '../formats/failure.js';
@@ -10,19 +10,22 @@ const identifiers = ['servicepay', 'servicepayFees', 'deductServicepayFees'];
 
 type Renames = ReadonlyMap<string, string>;
 
-/** Renames `acmepay` and `acmepayFees` of a response to the names from the specification. */
+/**
+ * Renames identifiers in a response, such as `acmepay` and `acmepayFees`, to the names from the
+ * specification.
+ */
 export function fromWireNames(answer: unknown, serviceName: string): unknown {
   if (serviceName === 'service') return answer;
   return rename(answer, new Map(identifiers.map((name) => [onWire(name, serviceName), name])));
 }
 
-/** Renames a request body to the service's names. */
+/** Renames the identifiers in a request body to the service's names. */
 export function toWireNames(body: unknown, serviceName: string): unknown {
   if (serviceName === 'service') return body;
   return rename(body, new Map(identifiers.map((name) => [name, onWire(name, serviceName)])));
 }
 
-/** Renames the methods of a comma-separated filter. */
+/** Renames the methods in a comma-separated filter to the service's names. */
 export function methodsToWireNames(methods: string, serviceName: string): string {
   return methods
     .split(',')
@@ -42,7 +45,9 @@ function onWire(identifier: string, serviceName: string): string {
   return identifier.replace('service', serviceName).replace('Service', capital);
 }
 
-/** The depth below which values stay unchanged, because identifiers do not occur deeper. */
+/**
+ * The depth of nesting below which svcpay renames nothing, because identifiers do not occur deeper.
+ */
 const deepest = 20;
 
 function rename(value: unknown, names: Renames, level = 0): unknown {
@@ -68,8 +73,8 @@ function isPlainObject(value: unknown): value is object {
 
 /**
  * Writes JSON like `JSON.stringify`, except that a number or a `Big` is written as `0.00000001`,
- * not as `1e-8`. Omits properties that are `undefined`. Throws Failure `usage` for values that JSON
- * cannot represent, such as `NaN`, instead of writing `null`.
+ * not as `1e-8`. The written JSON omits properties that are `undefined`. Throws Failure `usage` for
+ * values that JSON cannot represent, such as `NaN`, instead of writing `null`.
  */
 export function wireJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string')

@@ -1,5 +1,5 @@
-// Opens connections to the service, directly or through the proxy of the environment. A connection
-// can open before the request that uses it.
+// Opens connections to the service, directly or through the proxy of the environment. svcpay can
+// open a connection before it makes the request that uses the connection.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -30,17 +30,17 @@ export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
   };
 }
 
-/** Whether a connection may use a proxy. A loopback connection never uses a proxy. */
+/** Whether a connection to a URL may use a proxy. A connection to loopback never uses a proxy. */
 export const mayBeProxied = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' && !isLoopback(hostname);
 
-/** Whether Node is set to accept every certificate. */
+/** Whether the environment makes Node accept every certificate. */
 export const takesAnyCertificate = (env: NodeJS.ProcessEnv): boolean =>
   env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
 
 /**
- * Throws Failure `usage` if Node is set to skip certificate checks for a remote machine, unless
- * `insecure` allows that.
+ * Throws Failure `usage` if the environment makes Node skip certificate checks for a remote
+ * machine, unless `insecure` allows skipping these checks.
  */
 export function checkTls(
   url: URL,
@@ -66,8 +66,8 @@ export function checkTls(
 }
 
 /**
- * The idle time in ms after which a connection is not reused, because the service may have closed
- * it.
+ * The idle time in ms after which svcpay does not use a connection, because the service may have
+ * closed it.
  */
 const longestIdleMs = 4_000;
 
@@ -80,16 +80,19 @@ interface Opening {
 
 export interface Connections {
   /**
-   * The connector that undici calls for each connection. Returns a connection that was opened
-   * ahead, or opens a new connection.
+   * The connector that undici calls for each connection. The connector returns a connection that
+   * was opened ahead, or opens a new connection.
    */
   readonly connect: Connect;
   /**
-   * Opens connections until this many are idle. The request that needs a failed connection reports
-   * the failure.
+   * Opens connections until `count` connections are idle. If a connection fails, the request that
+   * later uses it reports the failure.
    */
   open(url: URL, count: number): void;
-  /** When the TLS handshake began, by `performance.now()`. Undefined for plain http. */
+  /**
+   * Returns the time by `performance.now()` at which the TLS handshake began, or undefined for
+   * plain http.
+   */
   handshakeAt(socket: Duplex): number | undefined;
   close(): void;
 }
@@ -134,8 +137,8 @@ export function openConnections(timeoutMs: number): Connections {
       const target = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port };
       const missing = count - ahead.filter((each) => each.origin === origin).length;
       const opened = Array.from({ length: Math.max(0, missing) }, () => start(target));
-      // Reads each socket, because only then does the process notice that the service has closed
-      // it.
+      // Reads each socket, because the process notices only by reading that the service has closed
+      // the connection.
       for (const { socket } of opened) socket.resume();
       ahead = [...ahead, ...opened];
     },

@@ -1,4 +1,4 @@
-// The dispatchers of undici: one for direct requests, and one for requests through a proxy.
+// Opens the dispatchers of undici: one for direct requests, and one for requests through a proxy.
 import { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import Agent, { type AgentOptions } from 'undici/lib/dispatcher/agent.js';
@@ -10,16 +10,16 @@ import { mostBytes } from './exchange.js';
 export interface Dispatchers {
   readonly direct: Dispatcher;
   /**
-   * A dispatcher that tunnels https through the proxy. Rejects with Failure `usage` if the proxy
-   * has no valid address.
+   * Resolves with a dispatcher that tunnels https through the proxy. Rejects with Failure `usage`
+   * if the proxy's address is invalid.
    */
   proxied(proxy: Proxy): Promise<Dispatcher>;
   /**
-   * The connection opened for the request that starts now, or undefined if the request reuses a
-   * connection.
+   * Returns the connection that undici opened for the request that starts now, or undefined if that
+   * request reuses a connection.
    */
   newConnection(): Duplex | undefined;
-  /** The number of idle direct connections to this origin. */
+  /** Returns the number of idle direct connections to an origin. */
   idle(origin: string): number;
   close(): Promise<void>;
 }
@@ -27,13 +27,13 @@ export interface Dispatchers {
 export function openDispatchers({ connect }: Pick<Connections, 'connect'>): Dispatchers {
   let opened: Duplex | undefined;
   const options: AgentOptions = {
-    // The exchange has its own time limit, so undici's limits are off.
+    // undici's own time limits are off, because the exchange has a time limit.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: mostBytes,
     connect,
-    // undici starts the request within `callback`, so `opened` is the new connection of that
-    // request.
+    // Sets `opened` during `callback`, because undici starts the request on the new connection
+    // within `callback`.
     factory: (origin, pool) =>
       new Pool(origin, {
         ...pool,
@@ -70,7 +70,8 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
   try {
     return new EnvHttpProxyAgent({
       ...options,
-      // undici's index, which svcpay does not load, would add `connect` to all dispatchers.
+      // Adds `connect`, which undici's index adds to every dispatcher, because svcpay does not load
+      // that index.
       clientFactory: (origin, pool) => Object.assign(new Pool(origin, pool), { connect }),
       httpProxy: address,
       httpsProxy: address,
@@ -90,13 +91,14 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
   }
 }
 
-/** V8's flags for optimising WebAssembly that runs often. */
+/** The V8 flags that make V8 optimise WebAssembly that runs often. */
 const optimisations = ['wasm-tier-up', 'wasm-dynamic-tiering'];
 
 /**
- * Lets undici's WebAssembly parser read a first response while V8 compiles the parser without later
- * optimisation. With optimisation, `process.exit` would wait 100 to 200 ms. Sets the flags only
- * during this compilation, because V8 rejects compile caches written under other flags.
+ * Makes V8 compile undici's WebAssembly parser without later optimisation, by a first response that
+ * the parser reads. With optimisation, `process.exit` would wait 100 to 200 ms. The V8 flags are
+ * set only during this compilation, because V8 rejects a compile cache that was written under
+ * different flags.
  */
 export async function compileParser(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8');

@@ -17,24 +17,29 @@ export type NetworkRequest = Omit<HttpRequest, 'body'> & {
   readonly body?: string | Uint8Array | undefined;
 };
 
-/** The connections that carry a request to the service. */
+/**
+ * The way in which a request reaches the service: the dispatcher and the use of its connections.
+ */
 export interface Route {
   readonly dispatcher: Dispatcher;
   /**
-   * When TCP connected, by `performance.now()`, if a connection was opened for the request that
-   * starts now. Undefined for a reused connection.
+   * Returns the time by `performance.now()` at which TCP connected for the request that starts now,
+   * or undefined if that request reuses a connection.
    */
   connectedAt(): number | undefined;
   /** Whether the connection closes after the response. */
   readonly isSingleUse: boolean;
 }
 
-/** The largest response body accepted, compressed or not. */
+/**
+ * The size in bytes of the largest response body that the client accepts, both compressed and
+ * decompressed.
+ */
 export const mostBytes = 32 * 1024 * 1024;
 
 /**
- * Resolves with the whole response. Rejects with {@link NetworkError} if the response is incomplete
- * or takes longer than `longestMs`.
+ * Sends a request, and resolves with the whole response. Rejects with {@link NetworkError} if the
+ * response is incomplete or takes longer than `longestMs`.
  */
 export async function exchange(
   request: NetworkRequest,
@@ -66,8 +71,8 @@ export async function exchange(
 }
 
 /**
- * The moments of an exchange, by `performance.now()`. Each moment is undefined until the exchange
- * reaches it.
+ * The times of the steps of an exchange, by `performance.now()`. The time of a step is undefined
+ * until the exchange reaches that step.
  */
 interface Moments {
   startedAt: number;
@@ -80,7 +85,7 @@ type Received = Omit<HttpResponse, 'body'> & { readonly bytes: Buffer };
 
 interface Prepared {
   readonly receive: () => Promise<Received>;
-  /** Ends the exchange. Does not send a request that has not left the machine. */
+  /** Ends the exchange. A request that has not left the machine is then not sent. */
   readonly stop: (message: string, code: string) => void;
 }
 
@@ -99,7 +104,8 @@ function prepare({ url, method, headers, body }: NetworkRequest, route: Route): 
       let head: Pick<Received, 'status' | 'headers'> = { status: 0, headers: {} };
       const chunks: Buffer[] = [];
       const handler: Dispatcher.DispatchHandler = {
-        // Called with an open connection, before the first byte leaves.
+        // undici calls `onRequestStart` with an open connection, before the first byte of the
+        // request leaves.
         onRequestStart(controller) {
           if (stopped !== undefined) return controller.abort(stopped);
           cutOff = (reason) => controller.abort(reason);
@@ -139,8 +145,8 @@ function prepare({ url, method, headers, body }: NetworkRequest, route: Route): 
 }
 
 /**
- * Waits one turn after the response, because undici can reuse the connection only then. Without
- * this wait, the next request would open a new connection.
+ * Waits one turn of the event loop after the response, because undici can reuse the connection only
+ * then. Without the wait for that turn, the next request would open a new connection.
  */
 const onceReusable = (then: () => void): void => void setImmediate(() => setImmediate(then));
 
@@ -148,8 +154,8 @@ const isUnansweredOnReused = ({ connected, sent, answered }: Moments): boolean =
   sent !== undefined && connected === undefined && answered === undefined;
 
 /**
- * The timings of the exchange. `connect` and `tls` are the times that this request waited, because
- * its connection may have been opened ahead.
+ * Returns the timings of the exchange. The timings `connect` and `tls` count only the time that
+ * this request waited, because svcpay may have opened its connection earlier.
  */
 function timingOf({ startedAt, connected, sent = startedAt, answered = sent }: Moments): Timing {
   const waited = { firstByte: answered - sent, total: performance.now() - startedAt };
@@ -168,8 +174,8 @@ const joined = (headers: IncomingHttpHeaders): Record<string, string> =>
   );
 
 /**
- * Decodes `content-encoding`, because a server may compress a response that was requested
- * uncompressed.
+ * Decodes a body by its `content-encoding`, because a server may compress a response even if the
+ * client requested no compression.
  */
 async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
   const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib');
@@ -180,7 +186,7 @@ async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
     br: (packed) => brotliDecompressSync(packed, limit),
     identity: (whole) => whole,
   };
-  // The codings, in the order in which the server applied them.
+  // The content codings, in the order in which the server applied them.
   const names = coding.toLowerCase().split(',');
   try {
     return names.reduceRight((packed, given) => {
@@ -194,7 +200,7 @@ async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
   }
 }
 
-/** Error codes of a closed connection. */
+/** Matches the error codes of a connection that the service closed. */
 const closed = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 
 const brokenOff = 'the connection closed before the response was complete';

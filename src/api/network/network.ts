@@ -1,4 +1,4 @@
-// The network transport, by undici: direct requests and requests through a proxy.
+// The network transport, which uses undici for direct requests and for requests through a proxy.
 import { timerMs } from '../../formats/duration.js';
 import { NetworkError, type HttpResponse } from '../transport.js';
 import { checkTls, mayBeProxied, proxyOf, openConnections } from './connections.js';
@@ -9,16 +9,16 @@ export interface NetworkOptions {
   readonly env: NodeJS.ProcessEnv;
   /**
    * The time limit of a whole exchange, from the first byte sent to the last byte received. A
-   * request may set a shorter limit.
+   * single request may have a shorter time limit.
    */
   readonly timeoutMs: number;
-  /** Whether to allow a service whose certificate Node does not check. */
+  /** Whether to allow requests to a service whose certificate Node does not check. */
   readonly insecure?: boolean | undefined;
   /** Whether the process makes a few requests and ends with `process.exit`. */
   readonly endsSoon?: boolean;
 }
 
-/** A transport that keeps connections open. */
+/** A transport that keeps connections open between requests. */
 export type NetworkTransport = ((request: NetworkRequest) => Promise<HttpResponse>) & {
   /** Ends all connections immediately. */
   close(): Promise<void>;
@@ -26,8 +26,8 @@ export type NetworkTransport = ((request: NetworkRequest) => Promise<HttpRespons
 
 export type OpeningTransport = NetworkTransport & {
   /**
-   * Opens connections ahead of requests, until this many are idle. Does nothing if requests to this
-   * address use a proxy.
+   * Opens connections ahead of requests, until `connections` connections are idle. Does nothing if
+   * requests to the address use a proxy.
    */
   open(address: string, connections: number): void;
 };
@@ -39,7 +39,7 @@ export function networkTransport(options: NetworkOptions): OpeningTransport {
   let dispatchers: Dispatchers | undefined;
   /**
    * Whether each request gets its own connection, because the service closes connections that it
-   * announced as kept alive. A reused connection would lose the request.
+   * announced as kept alive. On such a closed connection, a request would be lost.
    */
   let closesUnannounced = false;
 

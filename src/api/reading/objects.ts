@@ -26,16 +26,17 @@ import {
 const hourMs = 3_600_000;
 
 /**
- * Whether a value fits into a header. Messages never show an invalid value, because the value may
+ * Whether a token fits into a header. Messages never show an invalid token, because the token may
  * be a secret.
  */
 const isToken = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 
 /**
- * Reads the token response. The expiry is `expiredAt`, `expiresAt`, or the token's own claim. If
- * the expiry is missing or in the past, the token is valid for the lifetime in its claims, by
- * default for an hour. An expiry in the past means that the clocks differ.
+ * Reads the token response. The token's expiry is `expiredAt`, `expiresAt`, or the expiry in the
+ * token's claims. If the token's expiry is missing or in the past, the token is valid for the
+ * lifetime in its claims, by default for an hour. An expiry in the past means that the clocks of
+ * client and service differ.
  */
 export const readToken =
   (now: number) =>
@@ -56,7 +57,7 @@ export const readToken =
     };
   };
 
-/** The claims of a JWT. `exp` and `iat` are epoch seconds. */
+/** Returns the claims of a JWT, in which `exp` and `iat` are epoch seconds. */
 function claimsOf(token: string): Fields {
   const claims = jsonIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
   return isFields(claims) ? claims : {};
@@ -84,7 +85,10 @@ export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): type
     unrecognized,
   );
 
-/** Field names that live services use. svcpay does not read their values. */
+/**
+ * The field names that live services use in an account record. The readers leave the values of
+ * these fields unchanged.
+ */
 export const accountFields = {
   id: text,
   accountId: text,
@@ -102,7 +106,7 @@ export const accountFields = {
   createdAt: text,
 } satisfies FieldsOf<types.Account>;
 
-/** The account record without its wrapper, otherwise unchanged. */
+/** Returns the account record without its wrapper, otherwise unchanged. */
 export function readAccount(answer: unknown): types.Account {
   if (!isFields(answer)) throw new Misread(misreading('the answer', answer, 'an object'));
   const inner = answer['data'];
@@ -159,8 +163,8 @@ export const readWebhooks = (answer: unknown, unrecognized: OnUnrecognized): typ
   readRows(rowsOf(answer), 'webhook', (row) => webhookOf(row, unrecognized), unrecognized);
 
 /**
- * Reads banks, followed by mobile wallets. The response may also be a single list of banks and
- * mobile wallets. A missing list counts as empty.
+ * Reads the banks, followed by the mobile wallets. The response may have two lists, or a single
+ * list of banks and mobile wallets. A missing list counts as empty.
  */
 export function readInstitutions(
   answer: unknown,
@@ -207,7 +211,10 @@ const institutionRows = (
     unrecognized,
   );
 
-/** The rates by pair, from a bare or wrapped response. Omits pairs without a rate. */
+/**
+ * Returns the rates by pair, from a bare or wrapped response. The result omits pairs without a
+ * rate.
+ */
 export function readRates(answer: unknown, unrecognized: OnUnrecognized): types.Rates {
   const inner = within(answer);
   if (!isFields(inner)) throw new Misread(misreading('the list of rates', inner, 'an object'));

@@ -12,7 +12,7 @@ export type OnUnrecognized = (words: string) => void;
 /** Reads a whole response. Throws {@link Misread} if a required value is missing. */
 export type AnswerReader<T> = (answer: unknown, unrecognized: OnUnrecognized) => T;
 
-/** A required value is missing or invalid. */
+/** The error for a response in which a required value is missing or invalid. */
 export class Misread extends Error {
   override readonly name = 'Misread';
 }
@@ -20,7 +20,8 @@ export class Misread extends Error {
 export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'object';
 
 /**
- * Reads one value. Returns undefined for an unrecognized value, and a specified value unchanged.
+ * Reads one value. A reader returns undefined for an unrecognized value, and returns a value in the
+ * specified form unchanged.
  */
 export interface Reader<T> {
   readonly expected: string;
@@ -29,8 +30,8 @@ export interface Reader<T> {
 }
 
 /**
- * The fields of a response, each with the reader of its value. `--fields` takes these names, and
- * the tools for agents describe the types.
+ * The fields of a response, each with the reader of its value. The option `--fields` accepts the
+ * names of these fields, and the tools for agents describe their types.
  */
 export type FieldsOf<T> = { readonly [Name in keyof T & string]-?: Reader<ReadAs<T[Name]>> };
 
@@ -46,7 +47,7 @@ type Known<T> = T extends Big
 
 export type Readers = Readonly<Record<string, Reader<unknown>>>;
 
-/** Reads a text. Converts a number that is exact to text. */
+/** Reads a text, and converts an exact number to text. */
 export const text: Reader<string> = {
   expected: 'a text',
   types: ['string'],
@@ -133,8 +134,8 @@ export const fields: Reader<Fields> = {
 };
 
 /**
- * An instant from `earliestSeconds` up to `earliestMs` is in seconds. Any other number is in
- * milliseconds.
+ * A number from `earliestSeconds` up to `earliestMs` is an instant in seconds. Every other number
+ * is an instant in milliseconds.
  */
 const earliestSeconds = 1e8;
 const earliestMs = 1e11;
@@ -142,8 +143,8 @@ const earliestMs = 1e11;
 const latestMs = 253_402_300_799_999;
 
 /**
- * Reads an instant as epoch ms, from epoch ms or seconds as number or text, or from ISO 8601 (UTC
- * without a zone).
+ * Reads an instant as epoch ms, from epoch ms or epoch seconds as number or text, or from ISO 8601.
+ * A time in ISO 8601 without a zone is in UTC.
  */
 export const instant: Reader<number> = {
   expected: 'a time',
@@ -169,7 +170,10 @@ function isoInstant(value: string): number | undefined {
   return at >= 0 && at <= latestMs ? at : undefined;
 }
 
-/** Reads fields in place. An unrecognized value becomes null and is reported. */
+/**
+ * Converts the fields of an object in place. An unrecognized value becomes null, and `unrecognized`
+ * reports it.
+ */
 export function readInPlace(
   of: Fields,
   readers: Readers,
@@ -194,8 +198,8 @@ export function required<T>(of: Fields, field: string, reader: Reader<T>): T {
 }
 
 /**
- * Describes an unreadable field, such as `amount is missing`, or `amount is "abc", a number was
- * expected`.
+ * Describes an unreadable field with a text such as `amount is missing` or
+ * `amount is "abc", a number was expected`.
  */
 export function misreading(field: string, value: unknown, expected: string): string {
   if (value === undefined || value === null || value === '') return `${field} is missing`;
@@ -209,8 +213,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * Unwraps `data` at any depth. Returns the outermost object with one of the fields, otherwise the
- * innermost value.
+ * Unwraps a response from `data` at any depth. Returns the outermost object that has one of the
+ * fields, otherwise the innermost value.
  */
 export function within(answer: unknown, ...anyOf: readonly string[]): unknown {
   let inner = answer;
@@ -222,8 +226,8 @@ const hasAny = (of: Fields, anyOf: readonly string[]): boolean =>
   anyOf.some((field) => of[field] !== undefined && of[field] !== null);
 
 /**
- * The object {@link within} a response that has one of the fields. Throws {@link Misread} if no
- * object has one of the fields.
+ * Returns the object {@link within} a response that has one of the fields. Throws {@link Misread}
+ * if no object in the response has one of the fields.
  */
 export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields {
   const found = within(answer, ...anyOf);
@@ -233,7 +237,7 @@ export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields 
   );
 }
 
-/** The rows of a list, bare or wrapped in `data`. A null list counts as empty. */
+/** Returns the rows of a list, bare or wrapped in `data`. A list that is null counts as empty. */
 export function rowsOf(answer: unknown): unknown[] {
   const list = within(answer);
   if (list === null) return [];
@@ -246,8 +250,8 @@ export function rowsOf(answer: unknown): unknown[] {
 }
 
 /**
- * Returns the readable rows, and reports the unreadable rows. Throws {@link Misread} if every row
- * is unreadable.
+ * Returns the readable rows of a list, and reports the unreadable rows. Throws {@link Misread} if
+ * every row is unreadable.
  */
 export function readRows<T>(
   rows: readonly unknown[],

@@ -1,4 +1,4 @@
-// Reads transactions, single or paged, complete or abbreviated.
+// Reads single transactions and pages of transactions, even if the service abbreviates them.
 import { isFields, type Fields } from '../../formats/unknown.js';
 import {
   misread,
@@ -32,7 +32,10 @@ import {
   type Readers,
 } from './readers.js';
 
-/** The fields of a side, each with its reader. `--fields` takes these names. */
+/**
+ * The fields of a transaction's side, each with its reader. The option `--fields` accepts the names
+ * of these fields.
+ */
 export const sideFields = {
   ccy: currency,
   method: text,
@@ -48,7 +51,7 @@ export const sideFields = {
   updatedAt: instant,
 } satisfies FieldsOf<RequestSide>;
 
-/** The field names within `reqDetails`. svcpay does not read their values. */
+/** The field names within `reqDetails`. The readers leave the values of these fields unchanged. */
 export const detailFields = {
   paymentRequest: text,
   invoicePageUrl: text,
@@ -105,7 +108,7 @@ const ofNames = named(names);
 const ofOptional = named(optional);
 const ofSide = named(sideFields);
 
-/** Whether every value is in the form from the specification. */
+/** Whether every value of an object is in the form from the specification. */
 function isInForm(of: Fields, named: FieldReaders): boolean {
   for (const { field, read } of named) {
     const value = of[field];
@@ -116,7 +119,10 @@ function isInForm(of: Fields, named: FieldReaders): boolean {
 
 const isSide = (side: unknown): boolean => isFields(side) && isInForm(side, ofSide);
 
-/** Whether a row already has the form from the specification: a fast check, for long histories. */
+/**
+ * Whether a row already has the form from the specification. For long histories, this check is
+ * faster than reading each field.
+ */
 const isSpecified = (row: Fields): row is Fields & Transaction =>
   typeof row['txnId'] === 'string' &&
   typeof row['txnState'] === 'string' &&
@@ -125,7 +131,10 @@ const isSpecified = (row: Fields): row is Fields & Transaction =>
   isSide(row['destReq']) &&
   isInForm(row, ofOptional);
 
-/** Reads a transaction. Requires the id and the state, and reports other unrecognized fields. */
+/**
+ * Reads a transaction. The id and the state are required, and `unrecognized` reports every other
+ * field that is unreadable.
+ */
 export function readTransaction(answer: unknown, unrecognized: OnUnrecognized): Transaction {
   const row = unwrapped(answer, 'txnId');
   return withSides(
@@ -146,7 +155,10 @@ export function readTransactionIfThere(
   return readTransaction(answer, unrecognized);
 }
 
-/** Reads a page. An unrecognized row keeps its place, with an empty id and an empty state. */
+/**
+ * Reads a page of transactions. An unrecognized row keeps its place in the page, with an empty id
+ * and an empty state.
+ */
 export function readTransactionPage(
   answer: unknown,
   unrecognized: OnUnrecognized,

@@ -24,8 +24,8 @@ import { interrupted, unlessInterrupted } from './retry.js';
 export const tokenPath = '/api/v2/authentication/token-signature';
 
 /**
- * How long before its expiry the client replaces a token, in ms, because the token could expire in
- * flight.
+ * The time in ms before the expiry of a token at which the client replaces the token, because the
+ * token could expire while a request is in flight.
  */
 const renewalMarginMs = 10_000;
 
@@ -57,8 +57,8 @@ export function sign({ credentials, random }: ClientOptions, now: () => number):
 }
 
 /**
- * HMAC-SHA256 over the API key and the exact body text, in lower-case hex (specification, section
- * Authentication).
+ * Returns the signature of a token request: HMAC-SHA256 over the API key and the exact body text,
+ * in lower-case hex (specification, section Authentication).
  */
 async function signature({ apiKey, apiSecret }: Credentials, body: string): Promise<string> {
   // Loads `node:crypto` only here, because most runs have a stored token and sign nothing.
@@ -67,8 +67,8 @@ async function signature({ apiKey, apiSecret }: Credentials, body: string): Prom
 }
 
 /**
- * Creates request bodies that all differ. Time and random bits distinguish processes, and a counter
- * distinguishes the requests of one process.
+ * Creates the bodies of token requests, which must all differ. Time and random bits distinguish
+ * processes, and a counter distinguishes the requests of one process.
  */
 function createBodies(now: () => number, random: () => number): () => string {
   let count = 0;
@@ -83,7 +83,7 @@ function createBodies(now: () => number, random: () => number): () => string {
 }
 
 /**
- * Requests a token. The request moves no money, so the client repeats the request like a read.
+ * Requests a token. A token request moves no money, so the client repeats it like a read.
  * @param now the service's clock
  */
 export async function requestToken(
@@ -112,21 +112,21 @@ function signInAdvice({ response: { status, body } }: Answer): Advice {
     : {};
 }
 
-/** The error texts that services send for a used signature. */
+/** Matches the error texts that services send for a signature that was already used. */
 const isRepeated =
   /signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature/i;
 
 interface HeldToken extends Token {
   /** Whether this process requested the token. */
   readonly isNew: boolean;
-  /** Whether the token is valid long enough for another request. */
+  /** Whether the token stays valid long enough for another request. */
   isFresh(): boolean;
 }
 
 export type TokenKeeper = ReturnType<typeof createTokenKeeper>;
 
 /**
- * Keeps the token. Concurrent requests share one sign-in.
+ * Keeps the access token. Concurrent requests share one sign-in.
  * @param now the service's clock
  */
 export function createTokenKeeper(
@@ -156,7 +156,7 @@ export function createTokenKeeper(
   /** Deletes the stored token, but keeps its account. */
   const forget = async (): Promise<void> => {
     const kept = await store.load();
-    // Another process may have stored a new token.
+    // Does not delete a new token that another process has stored since.
     if (kept === undefined || (held !== undefined && held.accessToken !== kept.accessToken)) return;
     await store.save({ ...kept, accessToken: '', expiresAt: 0 });
   };
@@ -175,7 +175,7 @@ export function createTokenKeeper(
     renewal ??= signInAndKeep().finally(() => (renewal = undefined));
     return renewal;
   };
-  /** The stored token, or a new token if the stored token is about to expire. */
+  /** Resolves with the stored token, or with a new token if the stored token is about to expire. */
   const current = async (): Promise<Token> => {
     const kept = held ?? (await load());
     held ??= kept;
@@ -185,7 +185,7 @@ export function createTokenKeeper(
     renew,
     current,
     isNew: ({ accessToken }: Token): boolean => held?.accessToken === accessToken && held.isNew,
-    /** The account of the key, even if the service issues no token now. */
+    /** Resolves with the account of the API key, even if the service issues no token now. */
     async accountId(): Promise<string> {
       try {
         return (await current()).accountId;
@@ -196,8 +196,8 @@ export function createTokenKeeper(
       }
     },
     /**
-     * After the service refused a token, returns a newer token of this process or of another
-     * process, if there is one.
+     * Resolves with a token that replaces a refused token, if this process or another process
+     * already has a newer token.
      */
     async successor(refused: Token): Promise<Token | undefined> {
       const isOther = (token: HeldToken | undefined): token is HeldToken =>
@@ -211,18 +211,19 @@ export function createTokenKeeper(
 }
 
 /**
- * Sends a request with the token, and after a 401 again with a newer token, because a refused
- * request has changed nothing. With some services, a new token invalidates the previous token, so
- * the client repeats the request more often if other processes use the key. The client repeats a
- * confirmation only once.
+ * Sends a request with the token. After a 401, sends the request again with a newer token, because
+ * a refused request has changed nothing. At some services, a new token invalidates the previous
+ * token, so the client repeats a request more often if other processes use the same API key. The
+ * client repeats a confirmation only once.
  */
 export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
   const { clock: now, sleep, random } = options;
-  /** Whether the service has accepted a token of this key. */
+  /** Whether the service has accepted a token of this API key before. */
   let wasAccepted = false;
   return (next) => async (call) => {
     const { effect, signal } = call;
-    // An interruption stops only this request, not the sign-in, which other requests may share.
+    // An interruption stops only this request. The sign-in continues, because other requests may
+    // share it.
     let token = await unlessInterrupted(tokens.current, signal);
     let hasOthers = wasAccepted;
     let refusal: Answer | undefined;
@@ -240,8 +241,8 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
         return { done: answer };
       }
       refusal = answer;
-      // If the service refused a new token, another process has signed in since, so the client
-      // pauses.
+      // If the service refuses a new token, another process has signed in after this process, so
+      // the client pauses.
       return tokens.isNew(token) ? {} : { afterMs: 0 };
     };
     try {
@@ -257,8 +258,9 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
 }
 
 /**
- * The failure of a confirmation whose token the service refused, if the sign-in or the repetition
- * failed. The first confirmation has left this machine, so its outcome is unknown.
+ * Returns the failure of a confirmation if the service refused its token, and the new sign-in or
+ * the repeated confirmation then failed. The outcome is unknown, because the first confirmation has
+ * left this machine.
  */
 function unanswered(cause: unknown, call: Call): NoAnswer {
   if (cause instanceof NoAnswer && cause.mayHaveArrived) return cause;
@@ -267,9 +269,9 @@ function unanswered(cause: unknown, call: Call): NoAnswer {
 }
 
 /**
- * Whether a response refuses the token, by its status or by the code of an expired token. If a
- * gateway refuses a confirmation, the service may still have received the confirmation. For a
- * confirmation, only the service's own refusal counts.
+ * Whether a response refuses the token, by its status or by the code of an expired token. For a
+ * confirmation, only the service's own refusal counts, because the service may have received a
+ * confirmation that a gateway refuses.
  */
 function isTokenRefused(answer: Answer, { effect }: Call): boolean {
   const { status } = answer.response;

@@ -1,5 +1,5 @@
 // Defines a request to the service, what the request can change, and the steps that every request
-// passes. Each step wraps the next step.
+// passes. Each of these steps wraps the next step.
 import type { Answer, Expectation } from '../answer.js';
 
 /** The time limit and the number of retries of a call. */
@@ -8,7 +8,7 @@ export interface CallLimits {
   readonly retries?: number | undefined;
 }
 
-/** A request. The path begins with `/`, and ids in the path are encoded. */
+/** A request, whose path begins with `/` and contains only encoded ids. */
 export interface Call extends Expectation {
   readonly method: string;
   readonly path: string;
@@ -17,13 +17,13 @@ export interface Call extends Expectation {
   readonly body?: string | undefined;
   /** The headers for authentication. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Milliseconds left for the exchange. */
+  /** The time left for the exchange, in ms. */
   readonly timeoutMs?: number | undefined;
   /** The limits of this call, which replace the client's limits. */
   readonly limits?: CallLimits | undefined;
   /**
-   * The results after which the client repeats a read. By default, the client repeats the read
-   * after failures and unreadable responses.
+   * The results after which the client repeats a read. By default, the client repeats a read after
+   * a temporary failure and after an unreadable response.
    */
   readonly repeatAfter?: 'nothing' | 'failures' | undefined;
 }

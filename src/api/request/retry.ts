@@ -1,5 +1,5 @@
-// Repeats requests that changed nothing, after a pause. Delays requests by the rate limit that the
-// service reports.
+// Repeats failed requests that changed nothing, after a pause. Delays requests by the rate limit
+// that the service reports.
 import { Failure } from '../../formats/failure.js';
 import { policies } from '../../formats/policies.js';
 import { pauseAfter, poll, type PollNext } from '../../formats/poll.js';
@@ -14,7 +14,8 @@ type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 /**
  * Repeats a read after a lost exchange or a temporary failure. Repeats a change of settings only if
  * a closed connection lost the request, which makes the repetition harmless. Rate limits delay
- * every request except a confirmation. The last attempt decides the outcome.
+ * every request except a confirmation. The outcome of the request is the outcome of its last
+ * attempt.
  * @param now the service's clock
  */
 export const retry =
@@ -52,7 +53,7 @@ const outcomeOf = (answer: Promise<Answer>): Promise<Outcome> =>
   );
 
 interface Reason {
-  /** The wait that the service requests, in ms. */
+  /** The wait in ms that the service requests before a repetition. */
   readonly waitMs?: number | undefined;
   /** Whether the failure is a rate limit, which justifies a longer wait than other failures. */
   readonly isLimited?: boolean | undefined;
@@ -81,8 +82,8 @@ function isWorthRepeating(answer: Answer, call: Call): boolean {
 }
 
 /**
- * Limits the time and the number of attempts of one request. Rate-limit waits do not count as time
- * of the request. `rateLimitWaitMs` limits the rate-limit waits.
+ * Limits the time and the number of attempts of one request. A wait because of a rate limit does
+ * not count as time of the request. Instead, `rateLimitWaitMs` limits the total of these waits.
  */
 function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   const { clock, random, onWait } = options;
@@ -100,18 +101,21 @@ function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   return {
     leftMs: () => Math.min(timeoutMs, Math.max(1, deadline - clock())),
     /**
-     * The rate-limit wait before an attempt, in ms. Undefined if the attempt starts now, because
-     * the wait is zero or too long.
+     * Returns the wait in ms before an attempt because of a rate limit, or undefined if the attempt
+     * starts now, because the wait is zero or too long.
      */
     holdFor(limitedMs: number): number | undefined {
       if (limitedMs === 0 || clock() + limitedMs > lastWaitEnds) return undefined;
       return limitedMs > recheckMs ? wait(limitedMs) : limitedMs;
     },
-    /** The pause before a further attempt, in ms. Undefined if no attempt is left. */
+    /**
+     * Returns the pause in ms before a further attempt, or undefined if the request may have no
+     * further attempt.
+     */
     pauseFor({ waitMs, isLimited }: Reason): number | undefined {
       const isWait = waitMs !== undefined || isLimited === true;
       const turn = { number: retries + waits + 1, waitedMs: 0 };
-      // svcpay backs off even if the service requests no wait, or a wait of zero.
+      // If the service requests no wait or a wait of zero, svcpay waits for its own back-off time.
       const ms = waitMs || (pauseAfter(policies.read, turn, random()) ?? 0);
       const end = clock() + ms;
       const isSpent = isWait
@@ -127,8 +131,8 @@ function openBudget(options: ClientOptions, limits: CallLimits = {}) {
 }
 
 /**
- * The failure of an aborted request: the signal's reason if that is a Failure, otherwise
- * `interrupted`.
+ * Returns the failure of an aborted request: the signal's reason if the reason is a Failure,
+ * otherwise Failure `interrupted`.
  */
 export const interrupted = (signal: AbortSignal | undefined): Failure =>
   signal?.reason instanceof Failure ? signal.reason : new Failure('interrupted', 'Interrupted.');
@@ -138,8 +142,8 @@ function throwIfInterrupted(signal: AbortSignal | undefined): void {
 }
 
 /**
- * Resolves with the result of the work. After the signal, rejects with Failure `interrupted`, and
- * the work continues in the background.
+ * Resolves with the result of the work. When the signal fires, rejects with Failure `interrupted`,
+ * and the work continues in the background.
  */
 export async function unlessInterrupted<T>(
   work: () => Promise<T>,
@@ -157,16 +161,17 @@ export async function unlessInterrupted<T>(
 }
 
 /**
- * The interval in ms at which waiting requests check for the response to the first request after a
- * reset.
+ * The interval in ms at which waiting requests check whether the first request after a reset of the
+ * rate limit has a response.
  */
 const recheckMs = 100;
 
 export type RateLimit = ReturnType<typeof trackRateLimit>;
 
 /**
- * Delays requests only while the service reports that its rate limit is used up, counting requests
- * in flight. After a reset, one request goes first, and the others wait for its response.
+ * Delays requests only while the service's rate limit is used up, including by requests in flight.
+ * After a reset of the rate limit, svcpay sends one request, and all other requests wait for its
+ * response.
  */
 export function trackRateLimit() {
   let left = Infinity;
@@ -178,7 +183,7 @@ export function trackRateLimit() {
     underway += 1;
   }
   return {
-    /** The wait in ms before the next request, or 0 to send the request now. */
+    /** Returns the wait in ms before the next request, or 0 to send the next request now. */
     before(now: number): number {
       const untilCounted = underway > 0 ? Math.max(resetAt - now, recheckMs) : resetAt - now;
       const ms = Math.max(0, closedUntil - now, left > 0 ? 0 : untilCounted);
@@ -186,7 +191,10 @@ export function trackRateLimit() {
       return ms;
     },
     sent,
-    /** Reads the headers of a response. The pause of a 429 applies to all requests. */
+    /**
+     * Reads the rate limit from the headers of a response. The wait that a 429 requests applies to
+     * all requests.
+     */
     observe({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, now: number): void {
       underway = Math.max(0, underway - 1);
       if (status === 429)

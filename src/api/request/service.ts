@@ -22,7 +22,7 @@ import { NoAnswer } from '../errors.js';
 /** The options of single calls, which replace the client's options. */
 export interface CallTerms extends CallLimits {
   readonly signal?: AbortSignal | undefined;
-  /** Called with the last response of each call. */
+  /** Called with the final response of each call. */
   readonly observe?: ((response: HttpResponse) => void) | undefined;
 }
 
@@ -35,7 +35,10 @@ export interface Service {
   call<T>(call: Call, read: AnswerReader<T>): Promise<T>;
   /** Sends a request, and returns the unchanged response, whatever its status. */
   raw(call: Call, retries: boolean): Promise<HttpResponse>;
-  /** Returns a service whose requests also stop at this signal, and keep to these limits. */
+  /**
+   * Returns a service whose requests also stop at the given signal, and keep within the given
+   * limits.
+   */
   within(terms: CallTerms): Service;
   /** Returns a service whose requests ignore the client's signal. */
   afterwards(): Service;
@@ -89,7 +92,7 @@ export function createService(options: ClientOptions): Service {
   return within({ signal: options.signal });
 }
 
-/** Chains the steps of a request. The first step is the outermost. */
+/** Chains the steps of a request, of which the first step is the outermost. */
 const through = (steps: readonly Step[], last: Send): Send =>
   steps.reduceRight((next, step) => step(next), last);
 
@@ -100,7 +103,7 @@ const anyOf = (
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
 /**
- * The last step, which sends the request. Rejects with {@link NetworkError} if the response is
+ * The last step of a request, which sends it. Rejects with {@link NetworkError} if the response is
  * missing or incomplete.
  */
 const send =
@@ -128,7 +131,7 @@ function redact({ credentials }: ClientOptions): Step {
   };
 }
 
-/** Reads the service's clock and rate limit from the headers. */
+/** Reads the service's clock and rate limit from the headers of a response. */
 const observe =
   ({ clock }: ClientOptions, serviceClock: ServiceClock, rateLimit: RateLimit): Step =>
   (next) =>
@@ -145,7 +148,7 @@ const observe =
     }
   };
 
-/** Logs a line per exchange, without secrets. */
+/** Logs a line for each exchange with the service, without secrets. */
 const log =
   (options: ClientOptions): Step =>
   (next) =>
@@ -168,7 +171,8 @@ const log =
   };
 
 /**
- * The times of an exchange, which distinguish a slow network, a slow handshake and a slow service.
+ * Returns the times of an exchange as text, from which a reader can distinguish a slow network, a
+ * slow handshake and a slow service.
  */
 function timingText(timing: Timing | undefined): string {
   if (timing === undefined) return '';
@@ -179,7 +183,7 @@ function timingText(timing: Timing | undefined): string {
   return ` (${parts.join(', ')})`;
 }
 
-/** Turns a {@link NetworkError} into a failure of this call. */
+/** Converts a {@link NetworkError} to the failure of the call. */
 const explain =
   ({ baseUrl }: ClientOptions): Step =>
   (next) =>
@@ -209,15 +213,16 @@ function noAnswer(error: NetworkError, call: Call, baseUrl: string): NoAnswer {
 type ServiceClock = ReturnType<typeof createServiceClock>;
 
 /**
- * The largest plausible time that a clock measures during a request or since the last response, in
- * ms. A larger time means that someone set the clock.
+ * The largest plausible time, in ms, that the machine's clock measures for a request or since the
+ * last response. A larger measured time means that someone set the machine's clock.
  */
 const longestMoveMs = 60_000;
 
 /**
- * Estimates the service's clock, at first by the machine's clock. A `Date` header has whole seconds
- * and is as old as its transfer, so the header defines a range of times. An estimate within the
- * range stays, so that countdowns do not jump with every response.
+ * Estimates the service's clock. Before the first response, the estimate is the machine's clock. A
+ * `Date` header has whole seconds and is as old as its transfer, so the header defines a range of
+ * times. The estimate stays unchanged if it is within that range, so that countdowns do not jump
+ * with every response.
  */
 export function createServiceClock(clock: () => number) {
   let offset = 0;
@@ -226,14 +231,15 @@ export function createServiceClock(clock: () => number) {
     /** Epoch ms. */
     now: (): number => clock() + offset,
     /**
-     * The service's time in epoch ms, or undefined before the first response with a date. Limits
-     * use this clock, so the clock advances by at most a minute after the last response.
+     * The service's time in epoch ms, or undefined before the first response with a date.
+     * `datedNow` advances by at most a minute after the last response, because spending limits use
+     * it.
      */
     datedNow: (): number | undefined =>
       latest && latest.at + Math.min(Math.max(0, clock() - latest.machine), longestMoveMs),
     /**
-     * Reads the `Date` header of a response. `sentAt` is the time when the request left, by the
-     * machine's clock.
+     * Reads the `Date` header of a response. `sentAt` is the time by the machine's clock at which
+     * the request left.
      */
     observe(date: string | undefined, sentAt: number): void {
       const at = Date.parse(date ?? '');

@@ -12,7 +12,10 @@ import { buildProgram } from './build/program.mjs';
 
 const outdir = 'dist';
 
-/** Packages stay external, so that the library uses the integrator's own big.js. */
+/**
+ * Builds the library. All packages stay external, so that the library uses the integrator's own
+ * big.js.
+ */
 const buildLibrary = () =>
   build({
     entryPoints: { index: 'src/index.ts', raw: 'src/raw.ts', sandbox: 'src/sandbox.ts' },
@@ -68,12 +71,12 @@ async function buildTypes() {
 }
 
 /**
- * Writes the text of `--help` without a terminal, which bin/svcpay.js prints in half the time of
- * the whole program.
+ * Writes the text that `--help` prints without a terminal, because bin/svcpay.js prints this file
+ * in half the time that the whole program takes.
  */
 async function buildHelp() {
   const { stdout } = await promisify(execFile)(process.execPath, ['bin/svcpay.js', '--help']);
-  // A pipe may split a longer text into several writes.
+  // A pipe may split a text of more than 4096 bytes into several writes.
   if (stdout.length > 4096) throw new Error('The page of help is too long to be written at once.');
   await writeFile(join(outdir, 'help.txt'), stdout);
 }

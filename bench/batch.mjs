@@ -1,6 +1,6 @@
 // Measures a batch against a service with a fixed response time, where each confirmation settles
-// immediately. Compares the time with `rows x latency / concurrency`, and checks whether ten times
-// as many rows take more memory.
+// immediately. Compares the time of the batch with `rows x latency / concurrency`, and checks
+// whether ten times as many rows take more memory.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -14,8 +14,8 @@ const latencyMs = 200;
 const requestsOfRow = 3;
 const atLeast = 0.95;
 /**
- * The highest allowed ratio of the memory with ten times as many rows to the memory with fewer
- * rows.
+ * The highest allowed ratio of two memory figures: the memory for ten times as many rows, and the
+ * memory for the smaller batch.
  */
 const atMostMore = 1.5;
 
@@ -66,7 +66,8 @@ async function highest(folder, rows) {
 }
 
 /**
- * Pays a new file with a new journal. Resolves with the elapsed time and the highest memory in KiB.
+ * Pays the rows of a new batch file with a new journal. Resolves with the elapsed time and the
+ * highest memory in KiB.
  */
 async function runBatch(folder, count, concurrency, url) {
   const home = await mkdtemp(join(folder, 'home-'));
@@ -114,7 +115,10 @@ const probeText = `import { writeFileSync } from 'node:fs';
 process.on('exit', () => writeFileSync(process.env.SVCPAY_BENCH_RSS, String(process.resourceUsage().maxRSS)));
 `;
 
-/** The endpoints that a batch uses. A confirmation completes its transaction. */
+/**
+ * Starts a service with the endpoints that a batch uses, in which a confirmation completes its
+ * transaction.
+ */
 async function startService(delayMs) {
   /** The transactions in the order of their creation. */
   const transactions = [];

@@ -10,8 +10,8 @@ const rounds = 7;
 const atMostMoreMs = 60;
 
 /**
- * Runs the rounds of a plan. The requests of one round run at the same time. `TXN` stands for the
- * id of the transaction that an earlier round created.
+ * A script that runs the rounds of a plan. The requests of one round run at the same time. In a
+ * plan, `TXN` stands for the id of the transaction that an earlier round created.
  */
 const bareScript = `const { Agent, request } = require(${JSON.stringify(fileURLToPath(import.meta.resolve('undici')))});
 const dispatcher = new Agent();
@@ -94,6 +94,6 @@ async function planOf(far, requests) {
       body: again,
     });
   }
-  // A round trip without a request is the handshake of a second connection.
+  // A round without a request is the handshake of a second connection, so the plan omits the round.
   return plan.filter((round) => round !== undefined);
 }

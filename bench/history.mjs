@@ -46,7 +46,8 @@ const pay = async (bench, home) =>
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
 /**
- * Pays on-chain, because svcpay compares a payment with earlier payments only if it has no invoice.
+ * Pays on-chain, because svcpay compares a payment with earlier payments only if the payment has no
+ * invoice.
  */
 const payAgain = (bench, home) => {
   const words = ['send', 'onchain', address, '3000sat', '--yes', '--again', '--no-wait', '-q'];
@@ -67,7 +68,7 @@ async function startHomes(folder, sandbox) {
   await sandbox.settle();
   await commandIn(bench, homes.few, 'tx', 'pending');
   await cp(homes.few, homes.many, { recursive: true });
-  // The limits are high enough for all measured payments.
+  // The daily limits of the homes are high enough for all measured payments.
   await commandIn(bench, homes.few, 'limits', 'set', '--per-day', '1000btc');
   await cp(homes.few, homes.day, { recursive: true });
   fillJournal(join(homes.many, 'journal.db'), many, 1);

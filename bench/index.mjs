@@ -1,7 +1,7 @@
 // npm run bench: runs all benchmarks in this folder in turn, on this Node and on Node 24. Prints
-// the load of the machine, then tables. `npm run bench -- far export` runs only two benchmarks, on
-// this Node only. Exits with 1 only if a benchmark cannot measure. A missed target is not a
-// failure, because a busy machine misses targets.
+// the load of the machine, then the tables of results. `npm run bench -- far export` runs only the
+// benchmarks `far` and `export`, and only on this Node. Exits with 1 only if a benchmark cannot
+// measure. A missed target is not a failure, because a busy machine misses targets.
 import { spawn } from 'node:child_process';
 import { cpus, loadavg, totalmem, tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,8 @@ const parts = ['far', 'startup', 'export', 'history', 'batch', 'webhooks', 'mach
 const once = new Set(['machines']);
 
 /**
- * The whole environment of the measured programs. Other variables could change the speed of Node.
+ * The whole environment of the measured programs. Other environment variables could change the
+ * speed of Node.
  */
 const environment = { PATH: process.env.PATH, HOME: tmpdir(), TMPDIR: tmpdir() };
 

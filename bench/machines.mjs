@@ -1,7 +1,7 @@
 // Measures many machines on one PostgreSQL database: the payments per second of 1, 2, 4 and 8
-// processes. Compares the payments with a bare loop of the same commits through the same client.
-// Also measures the journal's methods `begin`, `find`, `latest` and `open` with few and with many
-// payments.
+// processes. Compares the payments with a bare loop of the same commits through the same database
+// client. Also measures the journal's methods `begin`, `find`, `latest` and `open` with few and
+// with many payments.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -85,7 +85,7 @@ async function pace(bundle, server, openJournalAt, count) {
 
 const sum = (values) => values.reduce((total, each) => total + each, 0);
 
-/** Starts a machine, which waits for commands on stdin. */
+/** Starts a process that acts as one machine, and waits for commands on stdin. */
 async function started(args) {
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise((done) => child.once('close', done));

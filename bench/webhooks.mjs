@@ -34,8 +34,8 @@ function deliveries(count) {
 }
 
 /**
- * Sends all deliveries over kept-alive connections. Each connection sends the next delivery after
- * the response to the previous one.
+ * Sends all deliveries over kept-alive connections. Each connection sends its next delivery after
+ * the response to its previous delivery.
  */
 async function deliver(port, requests, { retry = false } = {}) {
   let next = 0;
@@ -187,8 +187,8 @@ const inFolder = async (action) => {
 };
 
 /**
- * Measures the events per second of both servers in turns, so that other load on the machine
- * affects both.
+ * Measures the events per second of `webhook listen` and of the bare server in turns, so that other
+ * load on the machine affects both.
  */
 async function speed(events, rounds) {
   const requests = deliveries(events);
@@ -220,8 +220,8 @@ async function speed(events, rounds) {
 }
 
 /**
- * Sends all events while the target is down half of the time and the listener is killed repeatedly.
- * Counts the missing events.
+ * Sends all events while the target is down half of the time and the listener is killed repeatedly,
+ * and counts the missing events.
  */
 async function losses(events, kills) {
   return inFolder(async (folder) => {
@@ -238,7 +238,7 @@ async function losses(events, kills) {
         await sent;
         const rest = half.slice(Math.floor(half.length * 0.9));
         // The bench kills the listener in the middle of the remaining events. Like the service, the
-        // bench sends events again if they got no 200.
+        // bench sends an event again if the event got no 200.
         const interrupted = deliver(listener.port, rest);
         setTimeout(() => listener.child.kill('SIGKILL'), 30);
         await Promise.all([interrupted, listener.exited]);

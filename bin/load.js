@@ -1,5 +1,5 @@
 // Loads the parts of the program, and stores V8's compiled code in a folder next to the parts.
-// Without this cache, a command takes 30 ms longer. In Node 22, `module.enableCompileCache`
+// Without the stored code, a command takes 30 ms longer. In Node 22, `module.enableCompileCache`
 // replaces this file, so the file can be deleted when svcpay drops Node 20.
 'use strict';
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
@@ -7,9 +7,10 @@ const { basename, dirname, join } = require('node:path');
 const { Script } = require('node:vm');
 
 /**
- * Runs `entry`. Each part is one function with the parameters of a CommonJS module. The name of
- * each part contains a hash of its text, so that cached code always belongs to its part. V8 rejects
- * code from another version or with other flags, so each version has a separate folder.
+ * Runs `entry`. Each part of the program is one function with the parameters of a CommonJS module.
+ * The name of each part contains a hash of its text, so that cached code always belongs to its
+ * part. V8 rejects code that was compiled by another version of Node or with other flags, so each
+ * version with its flags has a separate folder.
  */
 exports.load = (entry) => {
   const folder = join(dirname(entry), 'compiled', `${process.version}-${process.arch}${flags()}`);
@@ -32,8 +33,8 @@ exports.load = (entry) => {
     return part.module.exports;
   };
 
-  // A run that loads an uncached part caches all its parts. A failed run caches no part, because it
-  // has compiled too little of each.
+  // A run that loads an uncached part caches all its parts. A failed run caches no part, because a
+  // failed run has compiled too little of each part.
   process.once('exit', (exitCode) => {
     const cacheable = [...parts.values()].filter(({ cache }) => cache !== undefined);
     const isCached = ({ script }) => script.cachedDataRejected === false;

@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, '..');
  * build.
  */
 export async function loadGenerated() {
-  // The output folder is within the project, so that the module finds the packages.
+  // The output folder is within the project, so that the built module finds the project's packages.
   const cache = join(root, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'generate-'));

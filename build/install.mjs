@@ -70,7 +70,7 @@ function environment(folder, node) {
   };
 }
 
-/** The path of npm's script, which runs this build. */
+/** The path of the npm script that runs this build. */
 function npmScript() {
   const { npm_execpath: script } = process.env;
   if (script === undefined) throw new Error('Run this with npm run release.');
@@ -109,7 +109,7 @@ const filesBelow = (root) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-/** Checks that the program starts, decodes an address, and opens a SQLite file. */
+/** Checks that the installed program starts, decodes an address, and opens a SQLite file. */
 function tried(folder, env) {
   const program = join(folder, 'bin/svcpay');
   const lines = [

@@ -1,4 +1,5 @@
-// Writes the licences of the bundled packages, because every copy must contain them.
+// Writes the licences of the bundled packages, because every copy of the packages must contain
+// their licences.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

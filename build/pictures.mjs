@@ -46,9 +46,9 @@ const svcpay = (...args) =>
   }).trim();
 
 /**
- * Runs a command on a screen and answers its questions: waits for each text, then types the keys.
- * Returns the screen at each text of `shots`. Stops when the text `until` appears or the command
- * ends, and then types `leave`.
+ * Runs a command on a screen and answers its questions: waits for the text of each question, then
+ * types the keys of the answer. Returns the screen at each text of `shots`. Stops recording when
+ * the text `until` appears or the command ends, and then types `leave`.
  */
 async function record(args, { rows = 24, shots = [], dialogue = [], until, leave }) {
   const screen = new xterm.Terminal({
@@ -121,7 +121,7 @@ async function record(args, { rows = 24, shots = [], dialogue = [], until, leave
   }
 }
 
-/** Returns the cells of the whole output, including lines above the window. */
+/** Returns the cells of the command's whole output, including lines above the window. */
 function cellsOf({ buffer: { active } }) {
   const lines = Array.from({ length: active.length }, (_, row) => {
     const line = active.getLine(row);
@@ -159,7 +159,7 @@ async function picture(name, args, how) {
 
 const commandOf = (args) => ['svcpay', ...args.map(cut)].join(' ');
 
-/** Draws one picture of several commands. Each shot becomes a scene. */
+/** Draws one picture of several commands, in which each recorded screen becomes a scene. */
 async function film(name, commands, title) {
   const scenes = [];
   for (const [args, how] of commands) {
@@ -188,8 +188,8 @@ function keep(name, drawing) {
 }
 
 /**
- * Returns the words of a picture, each with its vertical position. Omits ids, invoices, times and
- * the frames of a spinner.
+ * Returns the words of a picture without ids, invoices, times and the frames of a spinner, each
+ * word with its vertical position.
  */
 const wordsOf = (drawing) =>
   [...drawing.matchAll(/<text x="\d+" y="(\d+)"[^>]*>([^<]*)/g)].map(
@@ -259,7 +259,7 @@ async function all() {
   await filmTrip();
   await picture('payout', ['payout', '--no-wait'], payoutWizard);
   copyFileSync(payroll, join(home, 'payroll.csv'));
-  // The payments after this line stay in flight until the last picture.
+  // The clock stands still from here, so later payments stay in flight until the last picture.
   svcpay('sandbox', 'clock', 'freeze');
   svcpay('payout', ...payoutAnswers, '--yes', '--no-wait');
   await picture('batch', ['batch', 'payroll.csv', '--no-wait'], {

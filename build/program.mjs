@@ -9,8 +9,8 @@ import { writeNotices } from './notices.mjs';
 const core = ['src/cli/run.ts', 'src/cli/context.ts', 'src/cli/show-failure.ts'];
 
 /**
- * Makes the core one chunk, because every lazily loaded part imports the core. esbuild would
- * otherwise make a chunk for every set of entries that share code, and one command would load
+ * Makes the core one chunk, because every lazily loaded part imports the core. Without this plugin,
+ * esbuild would make a chunk for every set of entries that share code, and one command would load
  * dozens of chunks.
  */
 const withCore = {
@@ -66,7 +66,7 @@ export async function buildProgram(outdir) {
     chunkNames: 'chunks/[name]-[hash]',
     external: ['libsql', 'pg', '@napi-rs/keyring'],
     plugins: [withoutSignals, withCore],
-    // Some lazily loaded parts have no default export.
+    // Silences a warning, because some lazily loaded parts have no default export.
     logOverride: { 'import-is-undefined': 'silent' },
     write: false,
     metafile: true,

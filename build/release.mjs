@@ -1,6 +1,6 @@
 // npm run release: checks that this commit can be released, and writes the published files to
-// release/. With --dry-run, the script accepts missing fields and an unclean tree, and only reports
-// them.
+// release/. With --dry-run, the script only reports missing fields of package.json and uncommitted
+// changes, and continues.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

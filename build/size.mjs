@@ -7,8 +7,8 @@ import { transformSync } from 'esbuild';
 const source = 'src';
 
 /**
- * The options that minify only whitespace and syntax. Names stay, because a reader must understand
- * names.
+ * Returns the size of a file with minified whitespace and syntax. The names in the file stay,
+ * because a reader must understand names.
  */
 const minified = (file) =>
   transformSync(readFileSync(join(source, file), 'utf8'), {

@@ -1,5 +1,5 @@
-// Draws the cells of a terminal as SVG. Text is drawn in runs of one style. Backgrounds and block
-// characters are drawn as rectangles.
+// Draws the cells of a terminal as SVG: text in runs of one style, and backgrounds and block
+// characters as rectangles.
 
 const [cellWidth, cellHeight, fontSize] = [9, 20, 15];
 const [padding, bar] = [16, 34];
@@ -59,7 +59,10 @@ export const drawn = (rows, { columns, title }) =>
 
 const sceneSeconds = 3;
 
-/** Shows the scenes in a loop. A viewer without animation shows the last scene. */
+/**
+ * Draws an SVG picture that shows the scenes in a loop. A viewer that cannot animate an SVG picture
+ * shows the last scene.
+ */
 export function animated(scenes, { columns, title }) {
   const share = 100 / scenes.length;
   const style = [
@@ -152,8 +155,8 @@ function stretches(cells, filledOf) {
 }
 
 /**
- * Draws runs of text in one style. Each run is positioned and stretched to its width, so that any
- * font fits.
+ * Draws runs of text in one style. Each run of text is positioned and stretched to its width, so
+ * that any font fits.
  */
 function texts(cells, row) {
   const runs = [];
@@ -186,6 +189,9 @@ function texts(cells, row) {
   });
 }
 
-/** Cuts a run at wide gaps, so that columns stay aligned in viewers that ignore `textLength`. */
+/**
+ * Cuts a run of text at wide gaps, so that columns stay aligned in viewers that ignore
+ * `textLength`.
+ */
 const pieces = (text) =>
   [...text.matchAll(/\S+(?: \S+)*/g)].map(({ 0: words, index }) => ({ at: index, words }));

@@ -1,4 +1,4 @@
-// Starts the sandbox behind TLS and a delaying proxy. Both come from test/support.
+// Starts the sandbox behind TLS and a delaying proxy, with the TLS and the proxy from test/support.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';

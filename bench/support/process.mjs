@@ -9,7 +9,10 @@ export const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-/** Returns a row of the table, with the ratio to a bare program and the highest allowed ratio. */
+/**
+ * Returns a row of the result table, with the program's ratio to a bare program and the highest
+ * allowed ratio.
+ */
 export const against = (name, taken, floor, bare, atMost) => ({
   name,
   measured: `${taken.ms.toFixed(1)} ms, ${taken.cpuMs.toFixed(1)} ms of processor`,
@@ -40,8 +43,7 @@ const probe = `process.on('exit', () => {
 
 /**
  * Runs Node with these arguments, and resolves with `{ ms, cpuMs, memoryMb }`.
- * @param to a file for stdout. Without a file, this process reads stdout, which takes processor
- * time
+ * @param to a file for stdout, because reading stdout in this process takes processor time
  */
 export async function run(folder, args, env = {}, to = undefined) {
   const [probeFile, file] = [join(folder, 'probe.cjs'), join(folder, 'probe.json')];
@@ -64,7 +66,7 @@ export async function run(folder, args, env = {}, to = undefined) {
 
 /**
  * Runs all runners in turns, and returns the median of each figure of each runner. The medians
- * exclude the first turn.
+ * exclude the figures of the first turn.
  */
 export async function inTurns(rounds, runners) {
   const all = Object.fromEntries(Object.keys(runners).map((name) => [name, []]));

@@ -1,5 +1,5 @@
-// A service that only returns prepared responses, so that the bench measures the client. The
-// service runs in a separate process.
+// A service in a separate process, which only returns prepared responses, so that the bench
+// measures the client.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

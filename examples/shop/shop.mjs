@@ -29,8 +29,8 @@ export function createShop({ client, webhookSecret }) {
     const price = prices.get(product);
     if (price === undefined) return [404, { error: 'no such product' }];
     const id = randomUUID();
-    // The order's id is the reference. The service refuses a second request with the same
-    // reference, so no order has two invoices.
+    // The reference of the transaction is the order's id. The service refuses a second request with
+    // the same reference, so no order has two invoices.
     const quote = await client.createTransaction({
       sourceReq: { ccy: price.ccy, method: 'lightning' },
       destReq: { ccy: price.ccy, method: 'servicepay', amtRequested: price.value },

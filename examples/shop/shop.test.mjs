@@ -76,8 +76,8 @@ test('an event with a wrong signature changes nothing', async () => {
       body,
     });
   assert.equal((await send('a guess')).status, 401);
-  // A correctly signed but false event changes nothing either, because the shop reads the state from
-  // the service.
+  // A correctly signed but false event does not change the order, because the shop reads the state
+  // from the service.
   assert.equal((await send(webhookSecret)).status, 200);
   assert.equal((await read(id)).state, 'unpaid');
 });

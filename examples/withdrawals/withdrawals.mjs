@@ -12,7 +12,7 @@ import {
   WalletClient,
 } from 'svcpay';
 
-/** The limit for all withdrawals within 24 hours. */
+/** The limit on the sum of all withdrawals within 24 hours. */
 const limits = { perPayment: {}, perDay: { BTC: '0.01' }, destinations: [] };
 
 /** @param {{ client: WalletClient, journal: import('svcpay').Journal }} options */
@@ -20,11 +20,15 @@ export function openWithdrawals({ client, journal }) {
   const payments = openPayments({ client, journal, limits });
   return {
     /**
-     * Finishes or reports the payments of an earlier run. Call `resume` before the first payment.
+     * Finishes the payments of an earlier run, or reports their outcome. Call `resume` before the
+     * first payment.
      */
     resume: () => payments.resume(),
 
-    /** The id of the withdrawal is the reference, so a repeated call is the same payment. */
+    /**
+     * The reference of the payment is the id of the withdrawal, so a repeated call of `pay` is the
+     * same payment.
+     */
     async pay({ id, to, amount }) {
       try {
         const { txnId, txnState } = await payments.send({
@@ -36,8 +40,9 @@ export function openWithdrawals({ client, journal }) {
         return { id, txnId, state: txnState };
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        // `pending`: the payment was submitted and its outcome is unknown. Call `pay` again with
-        // the same id to get the outcome; a repeated call never pays a second time.
+        // The outcome `pending` means that the payment was submitted and that its outcome is
+        // unknown. Call `pay` again with the same id to get the outcome. A repeated call of `pay`
+        // never pays a second time.
         return {
           id,
           txnId: error.txnId,

@@ -1,4 +1,5 @@
-// Runs the withdrawals against the sandbox: each is paid once, even after a lost answer or a restart.
+// Runs the withdrawals against the sandbox. Each withdrawal is paid once, even after a lost answer
+// or a restart.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openMemoryJournal, WalletClient } from 'svcpay';

@@ -1,5 +1,6 @@
-// The sandbox without a port. Requests go directly to the service. Scheduled actions run only while
-// the sandbox is open. Several processes may share the file of the sandbox.
+// The embedded sandbox, which needs no port because requests go directly to the service. Scheduled
+// actions run only while a process has the embedded sandbox open. Several processes may share the
+// file of an embedded sandbox.
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { timerMs } from '../formats/duration.js';
@@ -11,7 +12,8 @@ const embeddedUrl = 'http://sandbox.localhost';
 export type EmbeddedSandbox = ReturnType<typeof openSandbox>;
 
 /**
- * Opens the sandbox on its file. Actions that became due while the file was closed run immediately.
+ * Opens the sandbox on its file. Scheduled actions that became due while the sandbox was closed run
+ * immediately.
  */
 export function openSandbox(options: ServiceOptions) {
   const service = openService(options, () => embeddedUrl);
@@ -20,8 +22,8 @@ export function openSandbox(options: ServiceOptions) {
   return {
     ...service.credentials,
     /**
-     * Answers a request. Resolves after the commit. Rejects if a fault cuts the connection. If a
-     * fault leaves the request unanswered, the promise rejects when the signal is aborted.
+     * Answers a request, and resolves after the commit. Rejects if a fault cuts the connection. If
+     * a fault leaves the request unanswered, the promise rejects when the signal is aborted.
      */
     async handle(incoming: Incoming, signal: AbortSignal): Promise<Outgoing> {
       const outgoing = await service.handle(incoming);
@@ -33,8 +35,8 @@ export function openSandbox(options: ServiceOptions) {
       return outgoing;
     },
     /**
-     * Waits briefly for the webhook posts in flight. The sandbox sends the remaining posts when a
-     * process opens it again.
+     * Closes the sandbox after a brief wait for the webhook posts in flight. The sandbox sends the
+     * remaining posts when a process opens the sandbox again.
      */
     async close(): Promise<void> {
       closing.abort();

@@ -1,5 +1,5 @@
-// The sandbox as a test fixture. The complete service runs on a free port, and each control
-// endpoint has a typed function.
+// The sandbox as a test fixture: the complete service on a free port, with a typed function for
+// each control endpoint.
 import * as v from 'valibot';
 import {
   clockAnswer,
@@ -50,7 +50,7 @@ export interface SandboxFaults {
   add(fault: NewFault): Promise<Fault>;
   /** Lists all faults, each with the number of times that the fault was applied. */
   list(): Fault[];
-  /** Removes the fault with this id. Without an id, removes all faults. */
+  /** Removes the fault with this id, or all faults if no id is given. */
   clear(id?: number): Promise<void>;
 }
 
@@ -58,8 +58,8 @@ export interface SandboxFaults {
 export interface TestEvent {
   readonly state: State;
   /**
-   * The id of a transaction of the service. Without an id, the event names a transaction that does
-   * not exist.
+   * The id of the transaction that the test event names. Without an id, the test event names a
+   * transaction that does not exist.
    */
   readonly txnId?: string;
   readonly extRefId?: string;
@@ -73,21 +73,22 @@ export interface SandboxWebhooks {
   deliveries(filter?: DeliveryFilter): Delivery[];
   /** Resolves once the service has posted every due delivery. */
   settled(): Promise<void>;
-  /** Posts a delivery again. */
+  /** Posts a webhook delivery again. */
   replay(id: number): Promise<void>;
   /**
-   * Sends a test event, and resolves with the id of the delivery. The event changes no transaction.
+   * Sends a test event, and resolves with the id of the delivery. A test event changes no
+   * transaction.
    */
   trigger(event: TestEvent): Promise<number>;
 }
 
 /** Named copies of the sandbox's state. */
 export interface SandboxSnapshots {
-  /** Saves money, transactions, webhooks and the clock under a name. */
+  /** Saves the sandbox's money, transactions, webhooks and clock under a name. */
   save(name: string): Promise<void>;
   /**
-   * Restores a snapshot, including its clock. Credentials, faults and the request log do not
-   * change.
+   * Restores a snapshot, including its clock. Restoring a snapshot changes neither credentials nor
+   * faults nor the request log.
    */
   load(name: string): Promise<void>;
   list(): Snapshot[];
@@ -104,21 +105,21 @@ export interface Sandbox {
   readonly clock: SandboxClock;
   status(): Promise<SandboxStatus>;
   /**
-   * Credits a wallet through a completed on-chain receive. The amount is in whole units
+   * Credits a wallet through a completed on-chain receive. The credited amount is in whole units
    * (`fund('BTC', '0.5')`) or has a unit (`'1000sat'`).
    */
   fund(ccy: string, amount: string, accountId?: string): Promise<void>;
   /**
-   * Pays an invoice, a transaction or an address of the service from outside. A permanent address
-   * requires an amount, such as `'0.5'` in whole units or `'1000sat'`. Resolves with the
-   * transaction id. For a permanent address, resolves with the deposit id.
+   * Pays an invoice, a transaction or an address of the service from outside. A payment to a
+   * permanent address requires an amount, such as `'0.5'` in whole units or `'1000sat'`. Resolves
+   * with the transaction id, or with the deposit id for a permanent address.
    */
   pay(target: string, amount?: string): Promise<string>;
   /** Mines this number of blocks on every chain (default 1). */
   mine(blocks?: number): Promise<void>;
   /**
-   * Creates an external BOLT11 invoice to pay, such as `invoice('1000sat')`. An amount without a
-   * unit is in BTC.
+   * Creates an external BOLT11 invoice to pay, such as `invoice('1000sat')`. An invoice amount
+   * without a unit is in BTC.
    */
   invoice(
     amount: string,
@@ -131,10 +132,10 @@ export interface Sandbox {
   readonly snapshots: SandboxSnapshots;
   /**
    * Opens a subaccount of the main account or of the given parent. If the parent is null, opens an
-   * unrelated account.
+   * account that is unrelated to other accounts.
    */
   account(displayName: string, parentAccountId?: string | null): Promise<Credentials>;
-  /** Lists the answered requests, oldest first. `path` may include the query. */
+  /** Lists the answered requests, oldest first. The filter `path` may include the query. */
   requests(method?: string, path?: string): LoggedRequest[];
   /** Resets the sandbox to a fresh state with the same credentials. */
   reset(): Promise<void>;

@@ -1,5 +1,5 @@
-// The sandbox as an HTTP server on the loopback interface. A timer runs actions that become due
-// between requests.
+// The sandbox as an HTTP server on the loopback interface. A timer runs the scheduled actions that
+// become due between requests.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -77,7 +77,7 @@ async function serve(
       stopping,
     );
   } catch {
-    // A client disconnected, or a fault or shutdown cut the connection.
+    // This error means that a client disconnected, or that a fault or shutdown cut the connection.
     response.destroy();
   }
 }
@@ -87,7 +87,7 @@ async function serve(
  * its own host name at this machine and then reads every response.
  */
 function isMeant({ headers, socket }: IncomingMessage): boolean {
-  // A browser always sends the Host header, and an HTTP/1.0 client may omit it.
+  // A browser always sends the Host header, but an HTTP/1.0 client may omit the header.
   if (headers.host === undefined) return true;
   const [, name = '', port = '80'] = /^(.+?)(?::(\d+))?$/.exec(headers.host.toLowerCase()) ?? [];
   return isLoopback(name) && Number(port) === socket.localPort;
@@ -102,8 +102,8 @@ const misdirected = jsonAnswer(421, {
 });
 
 /**
- * Sends the response. If a fault cuts the response, sends only its first half. Throws if a fault
- * cuts the connection.
+ * Sends the response. If a fault cuts the response, sends only the first half of the response.
+ * Throws if a fault cuts the connection.
  */
 async function send(
   response: ServerResponse,
@@ -124,7 +124,7 @@ async function send(
 
 /**
  * Reads the complete body, so that the client can finish sending. Returns undefined if the body is
- * longer than the service accepts. Rejects if the client disconnects.
+ * longer than the service accepts. Rejects if the client disconnects before the end of the body.
  */
 function readAll(request: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];

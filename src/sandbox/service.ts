@@ -45,30 +45,33 @@ import { otherError } from './unspecified.js';
 
 /** The options of the sandbox: port, storage and initial state. Every option has a default. */
 export interface SandboxOptions {
-  /** The port of the service. 0 (the default) chooses a free port. */
+  /** The port of the service. The port 0 (the default) chooses a free port. */
   readonly port?: number | undefined;
   /**
-   * The path of the SQLite file (default `:memory:`). If the file is missing, the service creates
-   * it.
+   * The path of the SQLite file (default `:memory:`). If the SQLite file is missing, the service
+   * creates the file.
    */
   readonly file?: string | undefined;
   /** The service name on the wire (default `service`). */
   readonly maker?: string | undefined;
-  /** Returns the machine's time in epoch ms. The sandbox's own clock is relative to this time. */
+  /**
+   * Returns the machine's time in epoch ms. The sandbox's own clock is relative to the machine's
+   * time.
+   */
   readonly now?: (() => number) | undefined;
   /** The API key of the main account, which replaces the key in the file. Set `apiSecret` too. */
   readonly apiKey?: string | undefined;
   readonly apiSecret?: string | undefined;
   /**
-   * Milliseconds until the automatic payer pays a new payment request, or `off`. The file stores
-   * this option, and its initial value is 3000.
+   * Milliseconds until the automatic payer pays a new payment request, or `off`. The sandbox's file
+   * stores `autoPay`, with the initial value 3000.
    */
   readonly autoPay?: number | 'off' | undefined;
-  /** The contents of a new file (default `demo`). */
+  /** The initial state of a new sandbox file (default `demo`). */
   readonly seed?: Seed | undefined;
   /**
-   * A certificate authority (PEM) that webhooks trust in addition to the well-known ones. The file
-   * stores this option.
+   * A certificate authority (PEM) that webhook deliveries trust in addition to the well-known
+   * authorities. The sandbox's file stores `webhookCa`.
    */
   readonly webhookCa?: string | undefined;
   /**
@@ -76,17 +79,26 @@ export interface SandboxOptions {
    * certificate.
    */
   readonly allowHttpCallbacks?: boolean | undefined;
-  /** The HTTP method of webhook deliveries (default POST). The file stores this option. */
+  /**
+   * The HTTP method of webhook deliveries (default POST). The sandbox's file stores
+   * `webhookMethod`.
+   */
   readonly webhookMethod?: 'POST' | 'PUT' | undefined;
-  /** The state changes that webhooks deliver (default `every`). The file stores this option. */
+  /**
+   * The state changes that webhooks deliver (default `every`). The sandbox's file stores
+   * `webhookEvents`.
+   */
   readonly webhookEvents?: 'every' | 'final' | undefined;
   /** Whether the token endpoint accepts the same signature repeatedly. */
   readonly allowSignatureReuse?: boolean | undefined;
-  /** Whether the service accepts a used `extRefId`. The file stores this option as a fault. */
+  /**
+   * Whether the service accepts a used `extRefId`. The sandbox's file stores `allowReferenceReuse`
+   * as a fault.
+   */
   readonly allowReferenceReuse?: boolean | undefined;
   /**
-   * Whether the service accepts a second payment of an external invoice. The file stores this
-   * option as a fault.
+   * Whether the service accepts a second payment of an external invoice. The sandbox's file stores
+   * `allowDoublePayment` as a fault.
    */
   readonly allowDoublePayment?: boolean | undefined;
   /**
@@ -98,21 +110,23 @@ export interface SandboxOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** The options, including those that only tests and the command line set. */
+/** The options of the service, including options that only tests and the command line set. */
 export interface ServiceOptions extends SandboxOptions {
   readonly openFile?: OpenFile | undefined;
   readonly random?: Random | undefined;
-  /** Posts webhook deliveries. By default, the service posts over the network. */
+  /**
+   * Posts webhook deliveries. By default, the service posts webhook deliveries over the network.
+   */
   readonly post?: Poster['post'] | undefined;
-  /** Reports every response that no fault changed. */
+  /** Called with every response that no fault changed. */
   readonly onAnswer?: ((incoming: Incoming, outgoing: Outgoing) => void) | undefined;
 }
 
 export type Service = ReturnType<typeof openService>;
 
 /**
- * Opens the service on its file. `baseUrl` returns the address as clients see it, without a
- * trailing slash.
+ * Opens the service on its file. `baseUrl` returns the address of the service as clients see it,
+ * without a trailing slash.
  */
 export function openService(options: ServiceOptions, baseUrl: () => string) {
   const {
@@ -161,7 +175,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
   return {
     credentials: readCredentials(store),
     store,
-    /** Answers a request. Resolves after the commit, and never rejects. */
+    /** Answers a request. The promise resolves after the commit, and never rejects. */
     async handle(incoming: Incoming): Promise<Outgoing> {
       try {
         const { outgoing, genuine } = await store.write(() => {
@@ -179,7 +193,10 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     },
     /** Resolves once the service has posted every due delivery. */
     delivered: () => worker.settled(),
-    /** Runs due actions until the signal is aborted. The timer does not keep the process alive. */
+    /**
+     * Runs due actions by a timer until the signal is aborted. This timer does not keep the process
+     * alive.
+     */
     keepTime: (signal: AbortSignal): Promise<void> =>
       everyPause({ now: machineTime, signal, onError }, async () => {
         if (dueIn(store, machineTime()) === 0) await store.write(() => runDue(contextOn(store)));
@@ -208,7 +225,10 @@ const allRoutes = (
   ...lnurlRoutes,
 ];
 
-/** Repeats the work with pauses. The work returns the next pause in ms, which the policy limits. */
+/**
+ * Repeats `work` with pauses. Each run of `work` returns the next pause in ms, which the policy
+ * `sandboxTimer` limits.
+ */
 async function everyPause(
   {
     now,
@@ -231,7 +251,7 @@ async function everyPause(
 }
 
 /**
- * The number of milliseconds until the next action is due. Infinite if no action is scheduled or
+ * The number of milliseconds until the next action is due, or infinity if no action is scheduled or
  * the clock is frozen.
  */
 function dueIn(store: Store, machine: number): number {
@@ -242,7 +262,7 @@ function dueIn(store: Store, machine: number): number {
 
 type Answer = (ctx: Context, incoming: Incoming, readFault?: ReadFault) => Outgoing;
 
-/** Answers requests by their routes. Turns refusals and internal errors into responses. */
+/** Answers requests by their routes, and turns refusals and internal errors into responses. */
 function answering(
   store: Store,
   onError: (error: unknown) => void,
@@ -275,7 +295,7 @@ function answering(
 interface Response {
   readonly outgoing: Outgoing;
   /**
-   * The response of the service before live shapes and faults. Undefined if a fault was applied.
+   * The response of the service before live shapes and faults, or undefined if a fault was applied.
    */
   readonly genuine?: Outgoing;
 }
@@ -320,7 +340,7 @@ function withFaults(
 
 const serverError = jsonAnswer(500, { error: otherError(500) });
 
-/** Matches the paths to which no fault applies. The request log omits these paths. */
+/** Matches the paths to which no fault applies and which the request log omits. */
 const faultFreePaths = new RegExp(`^(?:${controlPrefix}|/openapi\\.json|/pay/)`);
 const isForClients = ({ target }: Incoming): boolean => !faultFreePaths.test(target);
 

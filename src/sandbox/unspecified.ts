@@ -1,5 +1,5 @@
-// The sandbox's choices for everything that the specification leaves open ("not shown"). The
-// sandbox always chooses the simplest behaviour.
+// The sandbox's choices for everything that the specification leaves open ("not shown"). Each of
+// the sandbox's choices is the simplest behaviour.
 import { STATUS_CODES } from 'node:http';
 import Big from 'big.js';
 
@@ -13,17 +13,20 @@ export const durations = {
   /** The lifetime of an access token. The specification says "Token lifetime: not shown." */
   token: hour,
   /**
-   * The lifetime of a quote. The specification does not state the lifetime, only that
+   * The lifetime of a quote. The specification does not state the lifetime of a quote, only that
    * `sourceReq.expiresAt` contains the expiry.
    */
   quote: minute,
-  /** The lifetime of a Lightning invoice. The specification says "Default typically 1 hour." */
+  /**
+   * The lifetime of a Lightning invoice, for which the specification says "Default typically 1
+   * hour."
+   */
   invoice: hour,
   /** The lifetime of the address of an on-chain receive, which begins at the confirmation. */
   address: hour,
   /**
-   * The time from the confirmation of a Lightning send until the payment is in flight. The payment
-   * settles after another `lightningSettle` ms.
+   * The time from the confirmation of a Lightning send until the payment is in flight. A Lightning
+   * payment in flight settles after another `lightningSettle` ms.
    */
   lightningStart: 200,
   lightningSettle: 800,
@@ -35,8 +38,8 @@ export const durations = {
    */
   payoutStart: 5 * second,
   /**
-   * The time from the start of a payout until its arrival. `payoutInstant` stands for "within
-   * minutes", and `payoutStandard` for "1 to 3 business days".
+   * The time from the start of a payout until its arrival. In the specification, `payoutInstant` is
+   * "within minutes", and `payoutStandard` is "1 to 3 business days".
    */
   payoutInstant: 2 * minute,
   payoutStandard: day,
@@ -62,8 +65,8 @@ export function confirmationsNeeded(chain: keyof typeof blockTimes, amount: Big)
 }
 
 /**
- * The names of the confirmation fields in `reqDetails`. The blockchain side has these fields after
- * the broadcast.
+ * The names of the confirmation fields in `reqDetails`. The blockchain side of a transaction has
+ * the confirmation fields after the broadcast.
  */
 export const confirmationFields = {
   seen: 'confirmations',
@@ -71,16 +74,16 @@ export const confirmationFields = {
 } as const;
 
 /**
- * The timing of webhook deliveries, which the specification does not show. Every state change
- * causes a delivery, including the quote. If the response is not a 2xx or comes too late, the
- * service repeats the delivery after these pauses.
+ * The timing of webhook deliveries, which the specification does not show. Every state change of a
+ * transaction causes a delivery, including the creation of its quote. If the receiver's response is
+ * not a 2xx or comes too late, the service repeats the delivery after the pauses in `retries`.
  */
 export const deliveries = {
-  /** The time in which the receiver must respond, by the machine's clock. */
+  /** The time in which the receiver must respond to a delivery, by the machine's clock. */
   timeout: 10 * second,
   /**
-   * The pause before each retry in ms, by the service's clock, so that advancing the clock causes
-   * the retries.
+   * The pause before each retry of a delivery in ms, by the service's clock, so that advancing the
+   * clock causes the retries.
    */
   retries: [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, day],
   /** The delay of an event that a fault delivers out of order. */
@@ -88,8 +91,9 @@ export const deliveries = {
 } as const;
 
 /**
- * The lengths of the periods that the `time` parameter of the list accepts. The specification gives
- * the names, and the sandbox chooses the number of days in a month and a year.
+ * The lengths of the periods that the `time` parameter of the transaction list accepts. The
+ * specification gives the names of the periods, and the sandbox chooses the number of days in a
+ * month and a year.
  */
 export const timeWindows: ReadonlyMap<string, number> = new Map([
   ['1d', day],
@@ -101,14 +105,15 @@ export const timeWindows: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * The largest page size, which the specification does not show. The service reduces a larger limit
- * to this size and reports the size in `pagination.limit`.
+ * The largest page size, which the specification does not show. The service reduces a larger
+ * `limit` to the largest page size, and reports this size in `pagination.limit`.
  */
 export const maxPageSize = 100;
 
 /**
- * Reads the values of a parameter that accepts several values. The specification does not show a
- * separator, so the function accepts commas and repeated parameters, including names with brackets.
+ * Reads the values of a query parameter that accepts several values. The specification does not
+ * show how to separate these values, so the function accepts commas and repeated parameters,
+ * including parameter names with brackets.
  */
 export function listValues(query: URLSearchParams, name: string): string[] {
   const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
@@ -124,7 +129,7 @@ export const maxTextLength = { extRefId: 255, note: 1000, callback: 2048, secret
 
 /**
  * The largest amount of a transaction in the smallest unit, so that sums stay exact. The
- * specification does not show a maximum.
+ * specification does not show a maximum amount.
  */
 export const maxAmountUnits = 1e13;
 
@@ -158,9 +163,9 @@ export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
 export const networkFeeDeduction = 'deductNetworkFees';
 
 /**
- * The endings of payments to unreachable destinations. Such a destination is an address or account
- * number that consists of zeroes (after the country code of a mobile number), a Lightning invoice
- * with the description "no route", or the Lightning user `no-route`.
+ * The endings of payments to unreachable destinations. An unreachable destination is an address or
+ * account number that consists of zeroes (after the country code of a mobile number), a Lightning
+ * invoice with the description "no route", or the Lightning user `no-route`.
  */
 const unreachable = {
   address: { state: 'failed', instead: 'start', msg: 'the network refused the transfer' },
@@ -171,8 +176,8 @@ const unreachable = {
 type UnreachableEnding = (typeof unreachable)[keyof typeof unreachable];
 
 /**
- * The ending of a payment to an address, or undefined if the address is reachable. `hash` is in
- * hex, and only its first 20 bytes count.
+ * The ending of a payment to an address, or undefined if the address is reachable. The argument
+ * `hash` is the hash of the address in hex, of which only the first 20 bytes count.
  */
 export const endingOfAddress = (hash: string): UnreachableEnding | undefined =>
   /^0{40}/.test(hash) ? unreachable.address : undefined;
@@ -190,8 +195,8 @@ export const endingOfLnurlUser = (user: string): UnreachableEnding | undefined =
 export const lnurlSendable = { min: 1_000, max: 100_000_000_000 } as const;
 
 /**
- * The user name of the Lightning Address or LNURL that never resolves. All other external user
- * names resolve.
+ * The user name of the Lightning Address or LNURL that never resolves. All external user names
+ * except `nobody` resolve.
  */
 export const unknownLnurlUser = 'nobody';
 
@@ -228,7 +233,7 @@ export const foreignUnitsPerDollar: Readonly<Record<string, string>> = { USDC: '
 
 /**
  * The last segment of the cancellation path. The service answers `PUT /transaction/{txnId}/cancel`
- * like a confirmation.
+ * in the same format as a confirmation.
  */
 export const cancelSuffix = 'cancel';
 
@@ -249,8 +254,8 @@ export const otherError = (status: number): string =>
   (STATUS_CODES[status] ?? 'unknown').toLowerCase();
 
 /**
- * The error of a used signature. The `error` text is the same as for a wrong signature, and
- * `message` explains the cause.
+ * The response to a used signature. The `error` text is the same as for a wrong signature, and the
+ * `message` text explains the cause.
  */
 export const reusedSignature = {
   error: 'invalid api signature',

@@ -14,15 +14,15 @@ import { runDueActions, type DueAction } from '../world/schedule.js';
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** The number of days in a seeded month. The seed makes one transaction a day. */
+/** The number of days in a seeded month. The seeded history has one transaction a day. */
 const monthDays = 30;
 
 interface Activity {
   readonly note: string;
   readonly order: (ctx: Context) => object;
   /**
-   * The last step of the activity. `paid` means that the sandbox pays the confirmed request from
-   * outside.
+   * The last step of the activity. With `paid` as the last step, the sandbox pays the confirmed
+   * request from outside.
    */
   readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
 }
@@ -70,8 +70,8 @@ const activities: readonly Activity[] = [
 ];
 
 /**
- * The activities of the first day, which credit the wallets. A year of other activities spends
- * about 6500 USDT.
+ * The activities of the first day, which credit the wallets. The activities of all later days spend
+ * about 6500 USDT a year.
  */
 function openingActivities(months: number): Activity[] {
   const balances = { USDT: 10_000 * Math.ceil(months / 12), USD: 5000, CAD: 5000, VND: 50_000_000 };

@@ -37,7 +37,7 @@ const clearedTables = [
   'used_signature',
 ];
 
-/** Seeds a new file. Does not change a file that already has a main account. */
+/** Seeds a new file, but does not change a file that already has a main account. */
 export function seedStore(ctx: Context, seed: Seed): void {
   const { store, random } = ctx;
   if (readSetting(store, 'mainAccount') !== undefined) return;
@@ -52,8 +52,8 @@ export function seedStore(ctx: Context, seed: Seed): void {
 
 /**
  * Resets the sandbox: deletes all transactions, money, webhooks, faults, clock changes and
- * additional accounts. The main account keeps its API key. If no seed is given, the reset uses the
- * previous seed.
+ * additional accounts. A reset keeps the API key of the main account. If no seed is given, the
+ * reset uses the previous seed.
  */
 export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): void {
   const { store } = ctx;

@@ -1,4 +1,5 @@
-// Saves and restores snapshots. A snapshot is a named copy of the sandbox's state in the same file.
+// Saves and restores snapshots. A snapshot is a named copy of the sandbox's state, in the sandbox's
+// own file.
 import * as v from 'valibot';
 import { readClock, setClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
@@ -26,7 +27,7 @@ const saveBody = v.object({
 
 /**
  * The tables that a snapshot omits: settings and keys of this file, faults, the request log, and
- * used signatures. A restore does not make used signatures valid again.
+ * used signatures. Restoring a snapshot does not make used signatures valid again.
  */
 const omittedTables = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot'];
 
@@ -69,7 +70,10 @@ function save({ store }: Context, machine: number, name: string): Snapshot {
   return show(saved);
 }
 
-/** Restores a snapshot, including its clock. The main account keeps its present credentials. */
+/**
+ * Restores a snapshot, including its clock. Restoring a snapshot keeps the present credentials of
+ * the main account.
+ */
 function load({ store }: Context, machine: number, name: string): Snapshot {
   const snapshot = requireSnapshot(store, name);
   const { apiKey, apiSecret, accountId } = readCredentials(store);

@@ -24,15 +24,15 @@ import {
 const triggerBody = v.object({
   state: v.picklist(states),
   /**
-   * The id of a transaction of the service. Without an id, the event names a transaction that does
-   * not exist.
+   * The id of the transaction that the test event names. Without an id, the test event names a
+   * transaction that does not exist.
    */
   txnId: v.optional(v.string()),
   extRefId: v.optional(v.string()),
   msg: v.optional(v.string(), ''),
   /**
-   * The account whose webhook gets the event. The default is the main account. With a `txnId`, the
-   * service ignores this field.
+   * The account whose webhook gets the test event, by default the main account. If `txnId` is
+   * given, the service ignores `accountId`.
    */
   accountId: v.optional(v.string()),
 });
@@ -72,7 +72,7 @@ export function webhookControls(): Route[] {
   ];
 }
 
-/** Sends a test event. The state in the event can differ from the state of the transaction. */
+/** Sends a test event. The state in the test event can differ from the state of the transaction. */
 function trigger({ ctx, incoming }: RoutedRequest): unknown {
   const { state, txnId, extRefId, msg, accountId } = readBody(incoming, triggerBody);
   const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);

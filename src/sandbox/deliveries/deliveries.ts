@@ -1,5 +1,5 @@
-// Stores webhook deliveries in the transaction of the state change. A delivery is due immediately,
-// and the worker posts the delivery again after a failure.
+// Stores webhook deliveries in the database transaction of the state change. A new delivery is due
+// immediately, and the worker posts the delivery again after a failure.
 import * as v from 'valibot';
 import {
   attemptAnswer,
@@ -28,13 +28,16 @@ export interface Event {
   readonly extRefId?: string | undefined;
   readonly txnState: State;
   readonly msg: string;
-  /** The time of the attempt in epoch ms. */
+  /** The time of the reported state change in epoch ms. */
   readonly updatedAt: number;
 }
 
 const deliver = 'deliver';
 
-/** Marks due deliveries as ready. The worker posts ready deliveries outside the transaction. */
+/**
+ * Marks due deliveries as ready. The worker posts ready deliveries outside the database
+ * transaction.
+ */
 export const deliveryActions: ReadonlyMap<string, DueAction> = new Map([
   [deliver, ({ store }, subject) => setStatus(store, idOf(subject), 'sending')],
 ]);
@@ -91,8 +94,8 @@ export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void 
   ctx.store.run('UPDATE delivery SET tries = tries + 1 WHERE id = ?', id);
   if (status !== null && status >= 200 && status < 300) setStatus(ctx.store, id, 'delivered');
   else if (pause === undefined) setStatus(ctx.store, id, 'failed');
-  // Counts the pause from the due time, so that every retry runs even if a test advances the clock
-  // far ahead.
+  // Counts the pause before a retry from the time at which the delivery was due, so that every
+  // retry runs even if a test advances the clock far ahead.
   else dispatch(ctx, id, at + pause);
 }
 
@@ -123,7 +126,7 @@ function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
 export const showDelivery = (store: Store, id: number): Delivery =>
   withAttempts(store, findRow(store, id));
 
-/** A filter for deliveries. An omitted field matches every delivery. */
+/** A filter for deliveries. A field that the filter omits matches every delivery. */
 export interface DeliveryFilter {
   readonly txnId?: string | undefined;
   readonly status?: string | undefined;

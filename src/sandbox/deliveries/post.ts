@@ -10,7 +10,9 @@ export interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** A certificate authority (PEM) to trust in addition to the well-known ones. */
+  /**
+   * A certificate authority (PEM) that deliveries trust in addition to the well-known authorities.
+   */
   readonly ca: string | null;
   readonly signal: AbortSignal;
 }
@@ -21,7 +23,7 @@ export type PostResult =
   | { readonly status: null; readonly error: string };
 
 export interface Poster {
-  /** Posts once and follows no redirects. The promise never rejects. */
+  /** Posts a delivery once and follows no redirects. The returned promise never rejects. */
   post(request: PostRequest): Promise<PostResult>;
   close(): void;
 }
@@ -49,7 +51,8 @@ export function createPoster(): Poster {
           body,
           signal,
         });
-        // Reads the body to the end, because otherwise Node does not reuse the connection.
+        // Reads the body of the response to the end, because otherwise Node does not reuse the
+        // connection.
         response.body.on('error', () => undefined).resume();
         return { status: response.statusCode, error: null };
       } catch (error) {

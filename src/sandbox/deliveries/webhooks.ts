@@ -22,10 +22,13 @@ export function webhookOf(store: Store, accountId: string): Webhook | undefined 
   return store.one(row, 'SELECT * FROM webhook WHERE account_id = ?', accountId);
 }
 
-/** The response of endpoints 11 to 13. The response never includes the secret. */
+/** The webhook as endpoints 11 to 13 show it, which never includes the secret. */
 export const showWebhook = ({ id, callback, createdAt }: Webhook) => ({ id, callback, createdAt });
 
-/** Returns the webhook in the path. Throws a `Refusal` if the caller may not act on the webhook. */
+/**
+ * Returns the webhook that the path names. Throws a `Refusal` if the caller may not act on the
+ * webhook.
+ */
 export function reachWebhook(store: Store, caller: Account, id: string): Webhook {
   const webhook = store.one(row, 'SELECT * FROM webhook WHERE id = ?', id);
   if (webhook === undefined) throw notFound();
@@ -48,7 +51,7 @@ export function createWebhook(
   return webhook;
 }
 
-/** Changes a webhook. Pending deliveries use the new callback and secret. */
+/** Changes a webhook. Pending deliveries of the webhook use the new callback and secret. */
 export function updateWebhook(
   ctx: Context,
   webhook: Webhook,
@@ -78,7 +81,7 @@ export function removeWebhook(store: Store, id: string): void {
 
 /**
  * Throws a `Refusal` unless the callback is HTTPS, or http to the loopback interface if the sandbox
- * allows it.
+ * allows http.
  */
 function assertCallback(ctx: Context, callback: string): void {
   const url = URL.canParse(callback) ? new URL(callback) : undefined;
@@ -103,7 +106,9 @@ const storedOptions = v.object({
    * certificate.
    */
   allowHttpLoopback: v.optional(v.boolean(), false),
-  /** A certificate authority (PEM) to trust in addition to the well-known ones. */
+  /**
+   * A certificate authority (PEM) that deliveries trust in addition to the well-known authorities.
+   */
   ca: v.optional(v.nullable(v.string()), null),
   method: v.optional(v.picklist(webhookMethods), 'POST'),
   events: v.optional(v.picklist(webhookEvents), 'every'),
@@ -111,7 +116,7 @@ const storedOptions = v.object({
 
 type StoredOptions = v.InferOutput<typeof storedOptions>;
 
-/** The stored webhook options. Live shapes override some of these options. */
+/** The stored webhook options. Live shapes override some of the stored webhook options. */
 export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' | 'liveShapes'>) {
   const kept = readStored(store);
   return {

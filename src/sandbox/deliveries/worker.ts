@@ -11,7 +11,7 @@ import { deliveries } from '../unspecified.js';
 import { readWebhookOptions } from './webhooks.js';
 
 export interface WorkerDeps {
-  /** Runs a job in a transaction. Resolves after the commit. */
+  /** Runs a job in a database transaction, and resolves after the commit. */
   readonly write: <T>(job: (ctx: Context) => T) => Promise<T>;
   readonly read: <T>(job: (ctx: Context) => T) => T;
   readonly machineTime: () => number;
@@ -20,8 +20,8 @@ export interface WorkerDeps {
 }
 
 /**
- * The lifetime of a claim in ms. After this time, another process takes over the webhook of a
- * killed process.
+ * The lifetime of a claim in ms. When the claim of a killed process expires, another process takes
+ * over the webhook.
  */
 const claimMs = deliveries.timeout + 5_000;
 const claimedAtOnce = 50;
@@ -32,13 +32,16 @@ const targetRow = v.object({ callback: v.string(), secret: v.string() });
 
 type Ready = v.InferOutput<typeof readyRow>;
 
-/** A claim of a process on a webhook. Each claim has a higher number than all earlier claims. */
+/**
+ * A claim of a process on a webhook. Each claim has a higher number than all earlier claims on the
+ * webhook.
+ */
 const claimRow = v.object({ webhookId: v.string(), number: v.number() });
 type Claim = v.InferOutput<typeof claimRow>;
 
 /**
- * The deliveries of one webhook that this process has claimed. The claim ends at `until` by the
- * machine's clock.
+ * The deliveries of one webhook that this process has claimed. The claim on the webhook ends at
+ * `until` by the machine's clock.
  */
 interface Batch {
   readonly claim: Claim;
@@ -70,8 +73,8 @@ export function createDeliveryWorker(deps: WorkerDeps) {
   }
 
   /**
-   * Runs a job, then posts the deliveries that are ready. After an error, the timer posts them
-   * later.
+   * Runs a job, then posts the deliveries that are ready. If the job fails, the timer posts the
+   * ready deliveries later.
    */
   function run(work: () => Promise<void>): void {
     const started = work()
@@ -97,8 +100,8 @@ export function createDeliveryWorker(deps: WorkerDeps) {
     },
     settled,
     /**
-     * Waits briefly for the posts in flight, then aborts them. The aborted deliveries stay ready
-     * for the next process.
+     * Waits briefly for the posts in flight, then aborts the remaining posts. Aborted deliveries
+     * stay ready for the next process.
      */
     async close(): Promise<void> {
       await Promise.race([settled(), delay(graceMs, undefined, { ref: false })]);
@@ -159,7 +162,7 @@ async function postOnce(
 }
 
 /**
- * Selects unclaimed webhooks that have ready deliveries, with the number of the last claim on each.
+ * Selects unclaimed webhooks that have ready deliveries, each with the number of its last claim.
  */
 const freeWebhooks = `SELECT id AS webhook_id, claim AS number FROM webhook WHERE claimed_until <= ?
   AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`;
@@ -190,7 +193,7 @@ function claimReady(ctx: Context, machine: number): Batch[] {
 }
 
 /**
- * The callback and secret of a delivery, or undefined if the claim no longer holds the delivery.
+ * The callback and secret of a delivery, or undefined if the delivery is no longer under the claim.
  */
 function findTarget(ctx: Context, id: number, { webhookId, number }: Claim) {
   const target = ctx.store.one(

@@ -1,5 +1,5 @@
-// The endpoints from the specification. Each row has the method, the path, the access and the
-// function that answers.
+// The endpoints from the specification. Each row of the table has the method, the path, the access
+// and the answering function of an endpoint.
 import * as v from 'valibot';
 import {
   reachAccount,
@@ -117,8 +117,8 @@ function createToken({ ctx, incoming }: RoutedRequest, allowReuse: boolean): unk
 }
 
 /**
- * Checks that the body is JSON. The specification allows "any valid JSON" here, so the sandbox does
- * not apply the limits of other bodies.
+ * Checks that the body of a token request is JSON. The specification allows "any valid JSON" in a
+ * token request, so the sandbox does not apply the limits of other bodies.
  */
 function assertJson(text: string): void {
   try {
@@ -207,7 +207,7 @@ function asSeen({ ctx, readFault }: AccountCall, txn: Transaction): Transaction 
 }
 
 /**
- * Returns the transaction in the path. Throws a `Refusal` if the caller may not act on the
+ * Returns the transaction that the path names. Throws a `Refusal` if the caller may not act on the
  * transaction.
  */
 function reachTransaction({ ctx, account, params }: AccountCall): Transaction {

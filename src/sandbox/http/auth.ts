@@ -56,8 +56,8 @@ export function authenticate(ctx: Context, authorization: string | undefined): A
 }
 
 function newToken(ctx: Context, accountId: string) {
-  // Uses whole seconds, because JWT readers expect them, and the response and the token must state
-  // the same expiry.
+  // Uses whole seconds for both times, because JWT readers expect whole seconds, and the response
+  // and the token must state the same expiry.
   const issuedAt = Math.floor(ctx.now / 1000);
   const expiredAt = issuedAt * 1000 + durations.token;
   const payload = {
@@ -75,8 +75,8 @@ function newToken(ctx: Context, accountId: string) {
 function readToken(store: Store, token: string): v.InferOutput<typeof claims> | undefined {
   const end = token.lastIndexOf('.');
   const signed = token.slice(0, end);
-  // The signature covers the header, so the function accepts only the header that this service
-  // writes.
+  // The signature of the token covers the JWT header, so the function accepts only the header that
+  // this service writes.
   if (!sameText(token.slice(end + 1), tokenSignature(requireSetting(store, 'tokenKey'), signed)))
     return undefined;
   const payload = Buffer.from(signed.split('.')[1] ?? '', 'base64url').toString();

@@ -14,7 +14,7 @@ export interface Incoming {
   readonly target: string;
   /** The headers by name in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The bytes of the body. Undefined if the body was longer than the service accepts. */
+  /** The bytes of the body, or undefined if the body was longer than the service accepts. */
   readonly body: Uint8Array | undefined;
 }
 
@@ -63,7 +63,10 @@ interface RoutePattern {
   readonly path: string;
 }
 
-/** The length at which the service cuts a message, because a message may quote the request. */
+/**
+ * The length at which the service cuts an error message, because an error message may quote a long
+ * request.
+ */
 const maxMessageLength = 200;
 
 /** Finds the endpoint of a request. Throws a 404 if no route matches. */
@@ -110,7 +113,10 @@ export function jsonAnswer(status: number, body: unknown): Outgoing {
   };
 }
 
-/** Checks the content type. POST and PUT require the content type even without a body. */
+/**
+ * Checks the content type of a request. POST and PUT requests must have the content type even
+ * without a body.
+ */
 export function assertContentType({ method, headers, body }: Incoming): void {
   const needed = method === 'POST' || method === 'PUT' || (method !== 'GET' && body?.length !== 0);
   const [type = ''] = (headers['content-type'] ?? '').split(';');
@@ -119,7 +125,9 @@ export function assertContentType({ method, headers, body }: Incoming): void {
   }
 }
 
-/** Returns the body as text. Throws a `Refusal` if the body is too long or not UTF-8. */
+/**
+ * Returns the body of a request as text. Throws a `Refusal` if the body is too long or not UTF-8.
+ */
 export function bodyText({ body }: Incoming): string {
   if (body === undefined || body.length > maxBodyLength)
     throw badRequest(`the body is longer than ${maxBodyLength} bytes`);
@@ -130,7 +138,7 @@ export function bodyText({ body }: Incoming): string {
   }
 }
 
-/** Reads the JSON body, with every number as an exact decimal. */
+/** Reads the JSON body of a request, with every number as an exact decimal. */
 export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, T>): T {
   const parsed = v.safeParse(shape, parseJson(bodyText(incoming)), { abortEarly: true });
   if (parsed.success) return parsed.output;
@@ -144,7 +152,10 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   return given === null ? undefined : Number(given);
 }
 
-/** Reads the numeric id in the path. Returns 0 for other texts, because no row has the id 0. */
+/**
+ * Reads the numeric id in the path. Returns 0 for a text that is not a valid id, because no row has
+ * the id 0.
+ */
 export const idParam = ({ params }: RoutedRequest): number =>
   /^\d{1,15}$/.test(params['id'] ?? '') ? Number(params['id']) : 0;
 
@@ -163,8 +174,8 @@ function decodeParams(groups: Readonly<Record<string, string>>): Record<string, 
 }
 
 /**
- * Decodes a parameter of the path. If the text cannot be decoded, returns the text unchanged, so
- * that the lookup finds no record.
+ * Decodes a parameter of the path. If the parameter cannot be decoded, returns its text unchanged,
+ * so that the lookup finds no record.
  */
 function decodeParam(value: string): string {
   try {

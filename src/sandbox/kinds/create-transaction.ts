@@ -66,8 +66,9 @@ export function createTransaction(
 }
 
 /**
- * Reads the flags for deducted fees. `deductNetworkFeesFromDest`, which the specification shows,
- * deducts all fees from the amount. The other two flags deduct one fee each.
+ * Reads the flags for deducted fees. The flag `deductNetworkFeesFromDest`, which the specification
+ * shows, deducts both fees from the amount. Each of the two flags that the specification does not
+ * show deducts one fee.
  */
 function deductionsOf(
   { wireNames: { feeDeduction } }: Context,

@@ -1,5 +1,5 @@
-// Handles blockchain payments to an address of the service. A payment belongs to a waiting receive,
-// or becomes a deposit.
+// Handles blockchain payments to an address of the service. A payment to an address belongs to a
+// waiting receive, or becomes a deposit.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import { findOwnAddress, type OwnAddress } from '../world/addresses.js';
@@ -21,7 +21,7 @@ const depositRow = v.object({
 
 type Deposit = v.InferOutput<typeof depositRow>;
 
-/** Pays an address of the service. Returns the id of the transaction or deposit. */
+/** Pays an address of the service, and returns the id of the transaction or deposit. */
 export function payAddress(ctx: Context, own: OwnAddress, amount: Big): string {
   const txn = own.txnId === null ? undefined : requireTransaction(ctx.store, own.txnId);
   return txn?.state === 'srcintent'
@@ -29,7 +29,9 @@ export function payAddress(ctx: Context, own: OwnAddress, amount: Big): string {
     : openDeposit(ctx, own, amount);
 }
 
-/** The data of an on-chain or USDT send in `extra`: the address in its canonical spelling. */
+/**
+ * The data that an on-chain or USDT send stores in `extra`: the address in its canonical spelling.
+ */
 const target = v.object({ address: v.string() });
 
 /** Credits a blockchain transfer whose address belongs to a user of the service. */

@@ -108,8 +108,8 @@ const mobiles: Readonly<Record<string, Names>> = {
 };
 
 /**
- * The institutions of a country (ISO alpha-2 in capitals). A country without payout methods has
- * empty lists.
+ * The institutions of a country (ISO alpha-2 in capitals). For a country without payout methods,
+ * the lists of institutions are empty.
  */
 export function institutionsOf(country: string) {
   return { banks: list('bank', banks[country]), mobiles: list('mobile', mobiles[country]) };

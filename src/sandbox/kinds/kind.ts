@@ -38,12 +38,12 @@ export interface CreateRequest {
 }
 
 export interface Kind {
-  /** The name of the kind. The service stores the name with the transaction. */
+  /** The name of the kind, which the service stores with each transaction of the kind. */
   readonly name: string;
   readonly flow: Flow;
   /**
-   * Whether this kind serves a create request with these methods. `wallet` is the method of the
-   * internal wallet, which contains the service name.
+   * Whether this kind serves a create request with these methods. The argument `wallet` is the
+   * method of the internal wallet, which contains the service name.
    */
   readonly serves: (sourceMethod: string, destMethod: string, wallet: string) => boolean;
   /** Computes a quote. Throws a `Refusal` for requests that this kind does not support. */
@@ -51,11 +51,11 @@ export interface Kind {
   /** Confirms a quoted transaction. */
   readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
   /**
-   * Pays the request from outside. Throws a `Refusal` if the transaction does not wait for a
+   * Pays the transaction from outside. Throws a `Refusal` if the transaction does not wait for a
    * payment.
    */
   readonly payFromOutside?: (ctx: Context, txn: Transaction) => Transaction;
-  /** Runs when the blockchain transfer has all its confirmations. */
+  /** Called when the blockchain transfer of a transaction has all its confirmations. */
   readonly onConfirmed?: (ctx: Context, txn: Transaction) => void;
   /** The scheduled actions of this kind by name. */
   readonly due: Readonly<Record<string, DueAction>>;
@@ -71,8 +71,8 @@ export function requestedAmount({ source, dest }: CreateRequest): {
 }
 
 /**
- * The amount on one side of a request. Throws a `Refusal` if the request has no amount on this
- * side.
+ * The amount on one side of a create request. Throws a `Refusal` if the request has no amount on
+ * this side.
  */
 export function amountOn(side: 'source' | 'dest', request: CreateRequest) {
   const amount = request[side].amtRequested;
@@ -106,8 +106,8 @@ export function requiredDetail({ dest }: CreateRequest, name: string): string {
 }
 
 /**
- * Stores a quote, which expires if the client does not confirm it. The service reserves money only
- * at the confirmation.
+ * Stores a quote, which expires if the client does not confirm the quote. The service reserves the
+ * money for a quote only at the confirmation.
  */
 export function openQuote(
   ctx: Context,

@@ -59,8 +59,8 @@ function issueInvoice(
 }
 
 /**
- * Opens and confirms a receive for an LNURL payer. Credits the amount in whole satoshis, rounded
- * down. The automatic payer ignores this receive.
+ * Opens and confirms a receive for an LNURL payer. A receive for an LNURL payer credits the amount
+ * in whole satoshis, rounded down. The automatic payer ignores a receive for an LNURL payer.
  */
 export function invoicePayer(
   ctx: Context,

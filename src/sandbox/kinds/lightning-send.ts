@@ -17,7 +17,7 @@ import { sending } from './sending.js';
 
 const name = 'lightning-send';
 
-/** The data of the paid invoice in `extra`. */
+/** The data of the paid invoice that a send stores in `extra`. */
 const payment = v.object({
   paymentHash: v.string(),
   payee: v.string(),
@@ -97,8 +97,7 @@ function deliver(ctx: Context, txn: Transaction): void {
   const stored = findInvoice(ctx.store, paymentHash);
   if (stored === undefined)
     rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
-  // Does not change an invoice that is already paid, because this is a second payment that a fault
-  // allows.
+  // Does not change an invoice that is already paid, because a fault allows this second payment.
   else if (stored.paidAt !== null) return;
   else if (stored.txnId === null) markPaid(ctx, paymentHash);
   else payReceive(ctx, requireTransaction(ctx.store, stored.txnId));

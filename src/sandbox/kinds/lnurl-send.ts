@@ -1,5 +1,5 @@
-// Sends to a Lightning Address or LNURL. The recipient is a user of the service or an external
-// user.
+// Sends to a Lightning Address or LNURL. The recipient of an LNURL send is a user of the service or
+// an external user.
 import * as v from 'valibot';
 import { findAccount } from '../world/accounts.js';
 import { resolveLnurl } from '../world/lnurl.js';

@@ -1,4 +1,5 @@
-// Sends BTC to any Bitcoin address. A send is completed once the chain has confirmed the transfer.
+// Sends BTC to any Bitcoin address. An on-chain send is completed once the chain has confirmed the
+// transfer.
 import Big from 'big.js';
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import { broadcast } from '../world/chain.js';

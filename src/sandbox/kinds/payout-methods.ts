@@ -4,8 +4,8 @@ export type InstitutionType = 'bank' | 'mobile';
 
 /**
  * The data of each method: code, country (ISO 3166-1 alpha-2), currency, calling code of mobile
- * numbers, and type of institution. The last value states whether the payout arrives within
- * minutes, or after the 1 to 3 business days of a standard bank transfer.
+ * numbers, and type of institution. The last value of each row states whether a payout arrives
+ * within minutes, or after the 1 to 3 business days of a standard bank transfer.
  */
 const table: readonly (readonly [
   string,
@@ -50,8 +50,8 @@ const payoutMethods = table.map(([method, country, ccy, callingCode, institution
 export type PayoutMethod = (typeof payoutMethods)[number];
 
 /**
- * The method code for any mobile-money service. The currency and the institution determine the
- * country.
+ * The method code for any mobile-money service. With this code, the currency and the institution
+ * determine the country of the payout.
  */
 const anyMobile = 'mobile';
 
@@ -62,7 +62,9 @@ export const payoutMethodNames: readonly string[] = [
 
 export const isPayoutMethod = (method: string): boolean => payoutMethodNames.includes(method);
 
-/** Finds the table entries of a method in a currency. There may be several entries for `mobile`. */
+/**
+ * Finds the table entries of a method in a currency. The method `mobile` may have several entries.
+ */
 export function findPayoutMethods(method: string, ccy: string): PayoutMethod[] {
   const meant = (payoutMethod: PayoutMethod): boolean =>
     method === anyMobile

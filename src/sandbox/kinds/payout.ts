@@ -15,7 +15,8 @@ const name = 'payout';
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'), v.maxLength(255));
 
 /**
- * A "phone number with country code" from the specification. The sandbox accepts any separators.
+ * A "phone number with country code" from the specification. The sandbox accepts any separators in
+ * a phone number.
  */
 const phone = v.pipe(
   text,
@@ -40,8 +41,8 @@ const kyc = v.object({
 });
 
 /**
- * A code of the source of funds. The specification does not show the meaning of the values, so the
- * sandbox accepts any integer.
+ * A numeric code that describes the source of funds. The specification does not show the meaning of
+ * these codes, so the sandbox accepts any integer.
  */
 const code = v.pipe(
   number,
@@ -50,8 +51,8 @@ const code = v.pipe(
 const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
 
 /**
- * The fields of a recipient's bank account. A recipient is either a bank account or a mobile-money
- * wallet.
+ * The fields of a recipient's bank account. The recipient of a payout is either a bank account or a
+ * mobile-money wallet.
  */
 const bankAccount = v.pipe(
   v.object({ bankAcctNum: text, institutionCode: text }),
@@ -95,7 +96,7 @@ export const payout: Kind = {
   }),
 };
 
-/** Reads the recipient's account. The institution determines the payout method. */
+/** Reads the recipient's account. The institution of the account determines the payout method. */
 function readRecipient(
   { dest: { reqDetails } }: CreateRequest,
   candidates: readonly PayoutMethod[],
@@ -114,8 +115,8 @@ function readRecipient(
 }
 
 /**
- * Removes the country code from a mobile number. Throws a `Refusal` for a number without this
- * country code.
+ * Removes the country code from a mobile number. Throws a `Refusal` for a mobile number without the
+ * country code of the payout method.
  */
 function subscriberNumber(account: string, { callingCode }: PayoutMethod): string {
   const [, subscriber] = new RegExp(`^\\+?${callingCode}(\\d{6,12})$`).exec(account) ?? [];

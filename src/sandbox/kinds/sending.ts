@@ -17,13 +17,15 @@ interface SendSteps {
   /** Milliseconds from the confirmation until the transfer is in flight. */
   readonly startAfter: number;
   /**
-   * Milliseconds from the start of the transfer until its arrival. Undefined if the transfer waits
-   * for blockchain confirmations.
+   * Milliseconds from the start of the transfer until its arrival, or undefined if the transfer
+   * waits for blockchain confirmations.
    */
   readonly settleAfter?: ((txn: Transaction) => number) | undefined;
-  /** Returns the reason why the transfer cannot start or arrive, or undefined if it can. */
+  /**
+   * Returns the reason why the transfer cannot start or arrive, or undefined without an obstacle.
+   */
   readonly obstacle?: (ctx: Context, txn: Transaction) => string | undefined;
-  /** Runs when the transfer starts. */
+  /** Called when the transfer starts. */
   readonly send?: (ctx: Context, txn: Transaction) => void;
   /** Credits the recipient. */
   readonly deliver?: (ctx: Context, txn: Transaction) => void;

@@ -6,7 +6,10 @@ import type { WireNames } from '../wire/wire-names.js';
 type Fields = Readonly<Record<string, unknown>>;
 type Change = (value: unknown) => unknown;
 
-/** An edit of the objects at one place of the response, by default of the complete response. */
+/**
+ * An edit of the objects at the place `in` of a response, by default an edit of the complete
+ * response.
+ */
 export type Edit = { readonly in?: keyof typeof places } & (
   | { readonly drop: readonly string[] }
   | { readonly rename: Readonly<Record<string, string>> }
@@ -14,8 +17,8 @@ export type Edit = { readonly in?: keyof typeof places } & (
   /** The new values of fields, by field name and old value. */
   | { readonly replace: Readonly<Record<string, Readonly<Record<string, string>>>> }
   /**
-   * Converts the named fields that are neither absent nor null. Without names, the edit converts
-   * the whole object.
+   * Converts each field in `fields` that is neither absent nor null. If `fields` is not given, the
+   * edit converts the whole object.
    */
   | { readonly fields?: readonly string[]; readonly as: keyof typeof conversions }
 );
@@ -121,7 +124,7 @@ const conversions = {
   ),
   unwrapped: fieldsOf((answer) => ('data' in answer ? answer['data'] : answer)),
   oneList: fieldsOf(({ banks, mobiles }) => [banks, mobiles].flat()),
-  /** Converts a refusal to the format with a code and metadata. */
+  /** Converts a refusal to the format with an error code and metadata. */
   coded: fieldsOf(withCode),
 };
 
@@ -132,7 +135,10 @@ function bech32Of(address: string): string {
     : encodeLnurl(`https://${domain}/.well-known/lnurlp/${user}`);
 }
 
-/** The error codes by error text. The first matching pattern determines the code. */
+/**
+ * The error codes, each with a pattern of error texts. The first pattern that matches an error text
+ * determines the error code.
+ */
 const codes: readonly (readonly [RegExp, string])[] = [
   [/^invalid API key/, '1001'],
   [/^invalid api signature/, '1002'],

@@ -3,7 +3,10 @@ import type { Edit } from './edits.js';
 
 export interface LiveShape {
   readonly summary: string;
-  /** Matches the method and the path without the version, such as `GET /rate`. */
+  /**
+   * Matches the requests to which the shape applies, by the method and the path without the
+   * version, such as `GET /rate`.
+   */
   readonly of?: RegExp;
   /** The lowest and highest status of the responses that the shape edits (default 200). */
   readonly from?: readonly [number, number];
@@ -37,8 +40,8 @@ const abbreviated = [
 const alone = true;
 
 /**
- * The live shapes by name, in the order in which the sandbox applies them. The sandbox implements a
- * shape without edits in its code.
+ * The live shapes by name, in the order in which the sandbox applies them. If a live shape has no
+ * edits, the code of the sandbox implements the live shape directly.
  */
 export const liveShapes = {
   'token-expiry-iso': {
@@ -246,8 +249,8 @@ export const shapeNames: readonly LiveShapeName[] = Object.keys(liveShapes).filt
 export const shapeOf = (name: LiveShapeName): LiveShape => liveShapes[name];
 
 /**
- * Reads the names of live shapes. `all` stands for all shapes that can be combined. Throws
- * RangeError for an unknown name.
+ * Reads the names of live shapes. The name `all` stands for all live shapes that can be combined.
+ * Throws RangeError for an unknown name.
  */
 export function readShapeNames(given: readonly string[]): LiveShapeName[] {
   return given.flatMap((name) => {

@@ -57,7 +57,7 @@ function event({ signatureHeader }: WireNames): Schema {
 interface More {
   readonly body?: Schema;
   readonly parameters?: readonly Schema[];
-  /** Whether the operation can also answer 403 and 404. */
+  /** Whether the responses of the operation include 403 and 404. */
   readonly ofOne?: true;
   /** Whether the operation works without an access token. */
   readonly open?: true;

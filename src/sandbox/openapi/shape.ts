@@ -1,5 +1,5 @@
-// Helpers for JSON Schema 2020-12 in OpenAPI 3.1. Objects are closed, so a field that the schema
-// does not contain is invalid.
+// Helpers for JSON Schema 2020-12 in OpenAPI 3.1. The schemas of objects are closed, so an object
+// with a field that its schema does not contain is invalid.
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -29,8 +29,8 @@ export const oneOf = (...values: readonly string[]): Schema => ({ type: 'string'
 export const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema['type'], 'null'] });
 
 /**
- * The schema of an object with exactly these fields. A trailing question mark makes a field
- * optional.
+ * The schema of an object with exactly these fields. A question mark at the end of a field's name
+ * makes the field optional.
  */
 export function record(fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema {
   const names = Object.keys(fields);
@@ -43,7 +43,7 @@ export function record(fields: Readonly<Record<string, Schema>>, more: Schema = 
   };
 }
 
-/** The schema of an object in a request. The service ignores unknown fields. */
+/** The schema of an object in a request, in which the service ignores unknown fields. */
 export const sent = (fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema =>
   record(fields, { additionalProperties: true, ...more });
 
@@ -52,7 +52,7 @@ export const implies = (condition: Schema, consequence: Schema, otherwise?: Sche
   // oxlint-disable-next-line unicorn/no-thenable
   ({ if: condition, then: consequence, ...(otherwise && { else: otherwise }) });
 
-/** The condition that the fields of an object have these values. */
+/** The condition that the fields of an object have the given values. */
 export const holds = (values: Readonly<Record<string, unknown>>): Schema => ({
   properties: Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, { const: value }]),

@@ -1,4 +1,5 @@
-// The OpenAPI schemas of the transaction and its two sides. The schemas depend on method and state.
+// The OpenAPI schemas of the transaction and its two sides. The schemas of a transaction depend on
+// its methods and its state.
 import { payoutMethodNames } from '../kinds/payout-methods.js';
 import type { WireNames } from '../wire/wire-names.js';
 import { states } from '../wire/states.js';
@@ -157,8 +158,8 @@ const confirmations: Readonly<Record<string, Schema>> = {
 };
 
 /**
- * The source fields of all methods, for generated clients. Separate rules limit the fields for each
- * method.
+ * The source fields of all methods, for generated clients. Separate rules limit the source fields
+ * of each method.
  */
 const sourceDetails = sent({
   'paymentRequest?': nullable(text),

@@ -14,7 +14,7 @@ import { number } from '../wire/values.js';
 import type { SideDetails, Transaction } from './transactions.js';
 
 const ending = v.object({
-  /** The final state. Only faults cause `rejected` and `error`. */
+  /** The final state of the transaction. Only faults cause the states `rejected` and `error`. */
   state: v.picklist(['failed', 'rejected', 'error']),
   /** The message in the webhook event. */
   msg: v.string(),
@@ -40,13 +40,13 @@ const outcomes: Readonly<Record<PaymentOutcome, PlannedEnding>> = {
 
 const returned = v.object({
   state: v.picklist(['failed', 'rejected']),
-  /** The delay from the completion to the return, in ms. */
+  /** The delay from the completion of a send to its return, in ms. */
   delay: v.pipe(number, v.transform(Number)),
 });
 
 /**
- * The planned ending in `extra`. A kind sets `planned` in its quote if the destination is
- * unreachable.
+ * The endings that `extra` plans for a transaction. A kind sets `planned` in its quote if the
+ * destination is unreachable.
  */
 const noted = v.object({
   planned: v.optional(plannedEnding),
@@ -86,7 +86,7 @@ function withOtherAmount(store: Store, destination: string, txn: Transaction): T
 
 const settled = v.object({ settledSource: v.optional(number) });
 
-/** The settled amount on the source side. */
+/** The settled amount on the source side of a transaction. */
 export const settledSourceOf = ({ extra, sourceAmount }: Transaction): Big =>
   v.parse(settled, extra).settledSource ?? sourceAmount;
 
@@ -97,13 +97,19 @@ const named = v.object({
   bankAcctNum: v.optional(v.string()),
 });
 
-/** Returns the paid invoice, address or account number. The result is empty for a swap. */
+/**
+ * Returns the invoice, address or account number that the transaction pays, or an empty text for a
+ * swap.
+ */
 function destinationOf({ reqDetails }: SideDetails): string {
   const { paymentRequest, address, acctNum, bankAcctNum } = v.parse(named, reqDetails);
   return paymentRequest ?? address ?? acctNum ?? bankAcctNum ?? '';
 }
 
-/** The planned ending at this moment, or undefined if the transaction continues. */
+/**
+ * The ending that is planned for this moment of a transfer, or undefined if the transaction
+ * continues.
+ */
 export function plannedEndingOf(
   txn: Transaction,
   moment: (typeof moments)[number],

@@ -22,8 +22,8 @@ type MoveDetails = Changes & {
 const endTriggers = { failed: 'fail', rejected: 'reject', error: 'break' } as const;
 
 /**
- * Moves a transaction to a state, and records the change. The move cancels all scheduled actions of
- * the transaction, so callers schedule the next action afterwards.
+ * Moves a transaction to a state, and records the change. Moving a transaction to a state cancels
+ * all its scheduled actions, so callers schedule the next action afterwards.
  */
 export function move(
   ctx: Context,
@@ -52,13 +52,13 @@ export function recordState(ctx: Context, txn: Transaction, msg = ''): void {
   });
 }
 
-/** Schedules the expiry of the quote, invoice or address. */
+/** Schedules the expiry of a transaction's quote, invoice or address. */
 export function scheduleLapse(ctx: Context, txn: Transaction): void {
   schedule(ctx, 'lapse', txn.id, txn.expiresAt);
 }
 
 /**
- * Confirms a send. Reserves the charge, or fails the transaction if the balance no longer covers
+ * Confirms a send: reserves the charge, or fails the transaction if the balance no longer covers
  * the charge.
  */
 export function confirmSend(ctx: Context, txn: Transaction): Transaction {
@@ -70,7 +70,7 @@ export function confirmSend(ctx: Context, txn: Transaction): Transaction {
   });
 }
 
-/** Completes a send. The reserved money leaves the wallet. */
+/** Completes a send. The reserved money of the send leaves the wallet. */
 export function completeSend(ctx: Context, txn: Transaction): Transaction {
   const legs = [
     reserved(txn.accountId, txn.sourceCcy, txn.charge.neg()),

@@ -13,8 +13,8 @@ const forever = Number.MAX_SAFE_INTEGER;
 const countRow = v.object({ count: v.number() });
 
 /**
- * Returns one page of the account's transactions, newest first. For a stale read, `lag` selects
- * earlier states.
+ * Returns one page of the account's transactions, newest first. For a stale read, `lag` selects the
+ * earlier states that the page shows.
  */
 export function listTransactions(
   ctx: Context,
@@ -43,8 +43,8 @@ export function listTransactions(
 }
 
 /**
- * The requested period in epoch ms, with inclusive bounds. The service reads a time without a zone
- * as UTC.
+ * The period that a list request selects, in epoch ms, with inclusive bounds. The service reads a
+ * time without a zone as UTC.
  */
 function readPeriod(query: URLSearchParams, now: number): [number, number] {
   const time = query.get('time') ?? '7d';
@@ -61,7 +61,7 @@ function readDate(query: URLSearchParams, name: string): number | undefined {
   if (text === null) return undefined;
   const [, day = '', time = 'T00:00', zone = 'Z'] = isoTime.exec(text) ?? [];
   const at = Date.parse(day + time + zone);
-  // The second check is necessary because `Date` reads 30 February as 2 March.
+  // The comparison with `day` is necessary because `Date` reads 30 February as 2 March.
   if (Number.isNaN(at) || !new Date(day).toISOString().startsWith(day)) {
     throw badRequest(`${name} must be an ISO 8601 date and time`);
   }
@@ -74,7 +74,10 @@ const isoTime =
 
 interface Filter {
   readonly sql: string;
-  /** The values as one JSON parameter, so that one SQL statement serves any number of values. */
+  /**
+   * The values of a filter as one JSON parameter, so that one SQL statement serves any number of
+   * values.
+   */
   readonly value: string;
 }
 

@@ -15,7 +15,10 @@ interface PricedRequest {
 }
 
 interface PriceTerms {
-  /** The side with the requested amount. `price` computes the amount of the other side. */
+  /**
+   * The side with the requested amount. For the side without a requested amount, `price` computes
+   * the amount.
+   */
   readonly side: 'source' | 'dest';
   readonly amount: Big;
   readonly fee: Parameters<typeof serviceFeeOf>[0];
@@ -82,8 +85,8 @@ export function convert(amount: Big, fxRate: Big, destCcy: string): Big {
 }
 
 /**
- * The number of significant digits of a rate. `fxRate` shows the rate exactly as the service
- * applies it.
+ * The number of significant digits to which the service rounds a rate, so that `fxRate` shows
+ * exactly the applied rate.
  */
 const significantDigits = 12;
 

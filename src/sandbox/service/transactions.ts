@@ -32,11 +32,11 @@ const row = v.pipe(
     destAmount: v.number(),
     destDetails: json(details),
     /**
-     * The data that only the transaction's kind uses. Responses show only the field
-     * `sourceOfFunds`.
+     * The data that only the transaction's kind uses. Responses show only the field `sourceOfFunds`
+     * of `extra`.
      */
     extra: json(fields),
-    /** The total debit, including fees. */
+    /** The total debit of the source wallet, including fees. */
     charge: v.number(),
     /** The amount that the destination receives. */
     arrives: v.number(),
@@ -93,8 +93,8 @@ export interface ReadLag {
 }
 
 /**
- * The SQL prefix that replaces the table `txn` with past versions of its rows. Its two values are
- * the latest time to show, and the number of state rows to read (`lag.steps + 1`).
+ * The SQL prefix that replaces the table `txn` with past versions of its rows. The parameters of
+ * the prefix are the latest time to show, and the number of state rows to read (`lag.steps + 1`).
  */
 const withLag = `
   WITH txn AS (
@@ -109,7 +109,7 @@ const withLag = `
     )
   )`;
 
-/** Runs a query on `txn`. If there is a lag, the query reads past versions of the rows. */
+/** Runs a query on the table `txn`, or on past versions of its rows if there is a lag. */
 export function readPast<T>(
   { store, now }: Context,
   lag: ReadLag | undefined,
@@ -133,7 +133,8 @@ export function requireTransaction(store: Store, id: string): Transaction {
 }
 
 /**
- * Finds an earlier state of a transaction. Returns undefined if the transaction did not exist yet.
+ * Finds an earlier state of a transaction, or returns undefined if the transaction did not exist
+ * yet.
  */
 export function findPastTransaction(
   ctx: Context,
@@ -164,8 +165,8 @@ export function extRefIdExists(store: Store, accountId: string, extRefId: string
 }
 
 /**
- * Stores a quoted transaction. If someone set the clock back, the transaction gets the creation
- * time of the account's previous transaction.
+ * Stores a quoted transaction. If the clock was set back, a new transaction gets the creation time
+ * of the account's previous transaction.
  */
 export function insertTransaction(ctx: Context, txn: NewTransaction): Transaction {
   const last = ctx.store.one(
@@ -218,7 +219,8 @@ export type Changes = Partial<
 >;
 
 /**
- * Stores the next state of a transaction. Throws if the state has changed since the caller read it.
+ * Stores the next state of a transaction. Throws if the state has changed since the caller read the
+ * transaction.
  */
 export function updateTransaction(
   ctx: Context,

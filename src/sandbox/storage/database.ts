@@ -17,7 +17,7 @@ export interface Store {
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
   /** Runs a statement, and returns the number of changed rows. */
   run(sql: string, ...values: readonly Value[]): number;
-  /** Inserts a row. Returns the id of the row if the table assigns ids. */
+  /** Inserts a row, and returns the id of the row if the table assigns ids. */
   insert(table: string, row: Row): number;
   /**
    * Runs `job` in a savepoint, and rolls the savepoint back if the job throws. Call `attempt` only
@@ -25,8 +25,9 @@ export interface Store {
    */
   attempt<T>(job: () => T): T;
   /**
-   * Runs `job` in a transaction. Resolves after the commit. If the job throws, rolls the
-   * transaction back and rejects with the error. Waits while another process writes.
+   * Runs `job` in a transaction, and resolves after the commit. If the job throws, rolls the
+   * transaction back and rejects with the error. Waits while another process writes to the
+   * database.
    */
   write<T>(job: () => T): Promise<T>;
   close(): void;
@@ -37,7 +38,7 @@ type Shape<T> = v.GenericSchema<unknown, T>;
 export interface StoreOptions {
   /** The path of the file, or `:memory:`. */
   readonly file: string;
-  /** The function that opens the file. Required unless the database is in memory. */
+  /** The function that opens the file, which only a database in memory may omit. */
   readonly openFile?: OpenFile | undefined;
   /**
    * Verifies the books before every commit. Throws if the books are inconsistent, so that the store
@@ -51,8 +52,8 @@ export interface StoreOptions {
 }
 
 /**
- * The time that SQLite waits for a lock, in ms. The time is short because SQLite blocks this
- * process during the wait, and `write` tries again.
+ * The time that SQLite waits for a lock, in ms. The time of one wait is short, because SQLite
+ * blocks this process during the wait and `write` tries again.
  */
 const busyTimeoutMs = 500;
 const openingTimeoutMs = 30_000;

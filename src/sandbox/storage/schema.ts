@@ -9,7 +9,10 @@ export interface DatabaseFile {
   readonly name: string;
   /** The application id, which distinguishes the file from other SQLite files. */
   readonly applicationId: number;
-  /** The SQL that upgrades each version to the next. The first SQL text creates version 1. */
+  /**
+   * The SQL texts that upgrade the tables of the sandbox by one version each. The first SQL text
+   * creates version 1 of the tables.
+   */
   readonly steps: readonly string[];
   readonly advice: { readonly hint: string; readonly next: undefined };
 }
@@ -24,8 +27,8 @@ export type OpenFile = (file: DatabaseFile) => Database;
 const applicationId = 0x73766373;
 
 /**
- * The SQL of each version, which upgrades the tables of the previous version. A released SQL text
- * never changes.
+ * The SQL texts that upgrade the tables of the sandbox by one version each. The SQL text of a
+ * released version never changes.
  */
 export const sandboxSteps: readonly string[] = [
   `CREATE TABLE setting (

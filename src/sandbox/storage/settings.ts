@@ -37,8 +37,8 @@ export function writeSetting(store: Store, key: SettingName, value: string): voi
 }
 
 /**
- * Milliseconds until the automatic payer pays a payment request. Undefined if the automatic payer
- * is off.
+ * Milliseconds until the automatic payer pays a payment request, or undefined if the automatic
+ * payer is off.
  */
 export function readAutoPay(store: Store): number | undefined {
   const value = readSetting(store, 'autoPay') ?? String(durations.autoPay);

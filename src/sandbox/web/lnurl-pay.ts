@@ -80,8 +80,8 @@ function giveInvoice({ ctx, query }: RoutedRequest, account: Account): object {
 }
 
 /**
- * The metadata text of an LNURL-pay user. The text must not change, because invoices contain its
- * hash.
+ * The metadata text of an LNURL-pay user. The metadata text must not change, because invoices
+ * contain the hash of the text.
  */
 function metadataOf({ baseUrl }: Context, account: Account): string {
   return JSON.stringify([

@@ -8,8 +8,8 @@ import type { Outgoing } from '../http/routing.js';
 import { pageStyle } from './page-style.js';
 
 /**
- * The phase of a payment request. `unopened` is unconfirmed, `seen` awaits blockchain
- * confirmations, and `closed` ended without a payment.
+ * The phase of a payment request. A request in phase `unopened` is unconfirmed, a request in phase
+ * `seen` awaits blockchain confirmations, and a request in phase `closed` ended without a payment.
  */
 export type Phase = 'unopened' | 'waiting' | 'seen' | 'paid' | 'expired' | 'closed';
 
@@ -21,7 +21,7 @@ export interface PaymentPage {
   readonly ccy: string;
   readonly amount: Big;
   readonly txnId: string;
-  /** The text to pay. Undefined until the transaction is confirmed. */
+  /** The text that the payer pays, or undefined until the transaction is confirmed. */
   readonly request?: { readonly uri: string; readonly shown: string } | undefined;
 }
 

@@ -1,4 +1,5 @@
-// Serves the hosted payment page of a receive. The page reloads itself until the receive has ended.
+// Serves the hosted payment page of a receive. The payment page reloads itself until the receive
+// has ended.
 import type { Context } from '../world/context.js';
 import type { RoutedRequest, Outgoing, Route } from '../http/routing.js';
 import { kindOf } from '../kinds/index.js';
@@ -62,7 +63,10 @@ function shownOf({ sourceDetails }: Transaction, code: string): string {
 const leftMs = ({ now }: Context, { expiresAt }: Transaction): number =>
   Math.ceil((expiresAt - now) / 1000) * 1000;
 
-/** Pays a payment request if it is waiting. Redirects to the page of the request in any phase. */
+/**
+ * Pays a payment request if the request is waiting. In every phase of the request, redirects to its
+ * page.
+ */
 function payNow(call: RoutedRequest): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) throw notFound();
@@ -78,7 +82,7 @@ function payNow(call: RoutedRequest): Outgoing {
 const isFromElsewhere = ({ incoming }: RoutedRequest): boolean =>
   (incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
 
-/** Finds the receive in the path. */
+/** Finds the receive that the path names. */
 function findPayable({ ctx, params }: RoutedRequest): Transaction | undefined {
   const txn = findTransaction(ctx.store, params['txnId'] ?? '');
   return txn !== undefined && kindOf(txn).payFromOutside !== undefined ? txn : undefined;

@@ -3,7 +3,7 @@ import { Failure } from '../../formats/failure.js';
 import { duplicateExtRefId, finalStateParams, insufficientBalance } from '../unspecified.js';
 import * as v from 'valibot';
 
-/** The body of a refusal. In the body, `params` is a string that contains JSON. */
+/** The body of a refusal. In the body of a refusal, `params` is a string that contains JSON. */
 type ErrorBody =
   | { readonly error: string; readonly message?: string }
   | {
@@ -82,8 +82,8 @@ export function orRefuse<T>(step: () => T): T {
 }
 
 /**
- * Describes an invalid value, for example `destReq.amtRequested must be a number`. `root` is the
- * path of the checked object.
+ * Describes an invalid value, for example `destReq.amtRequested must be a number`. The argument
+ * `root` is the path of the checked object.
  */
 export function complaint(issue: v.BaseIssue<unknown>, root = ''): string {
   const path = [root, v.getDotPath(issue)].filter(Boolean).join('.');

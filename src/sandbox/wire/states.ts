@@ -38,7 +38,7 @@ export type Trigger =
   | 'detect'
   /** The transfer was sent or broadcast. */
   | 'start'
-  /** The payment arrived. An on-chain payment also has all its confirmations. */
+  /** The payment arrived, and has all its confirmations if it is an on-chain payment. */
   | 'settle'
   | 'fail'
   /** A fault rejected the transaction. The service itself never rejects a transaction. */
@@ -80,7 +80,7 @@ const transitions: readonly Transition[] = [
   { flows: ['send', 'swap'], from: 'quoted', trigger: 'fail', to: 'failed' },
 
   // The specification does not show the transitions to `rejected` and `error`. A fault can cause
-  // these transitions from the confirmation until the money arrives.
+  // the transitions to `rejected` and `error` from the confirmation until the money arrives.
   { flows: ['swap'], from: 'quoted', trigger: 'reject', to: 'rejected' },
   { flows: ['swap'], from: 'quoted', trigger: 'break', to: 'error' },
   { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'reject', to: 'rejected' },
@@ -94,7 +94,8 @@ const transitions: readonly Transition[] = [
 ];
 
 /**
- * Returns the next state. Throws if the table has no such transition, which is a bug in the engine.
+ * Returns the next state of a transaction. Throws if the table has no such transition, because only
+ * a bug in the engine can cause this.
  */
 export function nextState(flow: Flow, from: State, trigger: Trigger): State {
   const found = transitions.find(

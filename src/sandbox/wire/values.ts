@@ -86,8 +86,8 @@ function isObject(value: unknown): boolean {
 }
 
 /**
- * Reads an amount: bare digits are whole units of the currency (`0.5`), or the amount has a unit
- * (`1000sat`).
+ * Reads an amount with a unit (`1000sat`), or an amount of bare digits in whole units of the
+ * currency (`0.5`).
  */
 export function readAmount(ccy: string, text: string): Big {
   const { value } = orRefuse(() =>

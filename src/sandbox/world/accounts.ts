@@ -36,8 +36,8 @@ export function createAccount(ctx: Context, displayName: string, parentId: strin
 }
 
 /**
- * Returns the account in the path. Throws a `Refusal` unless the account is the caller's own
- * account or a subaccount.
+ * Returns the account that the path names. Throws a `Refusal` unless the account is the caller's
+ * own account or a subaccount.
  */
 export function reachAccount(store: Store, caller: Account, id: string): Account {
   assertAccountId(id);
@@ -48,8 +48,8 @@ export function reachAccount(store: Store, caller: Account, id: string): Account
 }
 
 /**
- * Returns the account in the path for a request about its wallets. The refusal is the same for a
- * foreign account and for a missing account.
+ * Returns the account that the path names, for a request about the wallets of the account. The
+ * refusal is the same for a foreign account and for a missing account.
  */
 export function reachWallets(store: Store, caller: Account, id: string): Account {
   assertAccountId(id);

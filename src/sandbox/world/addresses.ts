@@ -28,8 +28,8 @@ export function staticAddress(store: Store, accountId: string, chain: Chain): st
 }
 
 /**
- * Finds the record of an address in its canonical spelling. Returns undefined for a foreign
- * address.
+ * Finds the record of an address in its canonical spelling. Returns undefined for an address that
+ * the service has not issued.
  */
 export function findOwnAddress(store: Store, address: string): OwnAddress | undefined {
   return store.one(addressRow, 'SELECT * FROM address WHERE address = ?', address);
@@ -53,8 +53,8 @@ export function issueAddress(
 }
 
 /**
- * Encodes an address. Bitcoin addresses are for testnet. Addresses on the other two chains have the
- * same format on all networks.
+ * Encodes an address. On Bitcoin, the encoded address is a testnet address. On the two chains other
+ * than Bitcoin, addresses have the same format on all networks.
  */
 function encode(chain: Chain, hash: Uint8Array): string {
   switch (chain) {

@@ -1,4 +1,5 @@
-// Simulates blockchain transfers. Adds confirmations by the service's clock, or on request.
+// Simulates blockchain transfers. Transfers get confirmations by the service's clock, or on
+// request.
 import type Big from 'big.js';
 import { transferAnswer, type Transfer } from '../../formats/sandbox/answers.js';
 import type { Context } from './context.js';

@@ -12,7 +12,10 @@ import { duration, number, whole } from '../wire/values.js';
 
 const count = whole(1, 1_000_000);
 
-/** The `times` matches to which a fault applies, beginning with the `nth` match. */
+/**
+ * The fields that limit a fault to some of its matches: the fault applies `times` times, beginning
+ * with the `nth` match.
+ */
 const countFields = {
   nth: v.optional(count, new Big(1)),
   times: v.optional(v.union([v.literal('always'), count]), new Big(1)),
@@ -31,7 +34,7 @@ const request = {
   path: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(500))),
 };
 
-/** A rule that refuses fields of other kinds of fault. */
+/** The schema of one kind of fault, which refuses fields of other kinds of fault. */
 const rule = <E extends v.ObjectEntries>(entries: E) =>
   v.strictObject(entries, ({ expected, received, message }) => {
     if (expected === 'never') return 'this kind of fault does not have this field';
@@ -39,15 +42,17 @@ const rule = <E extends v.ObjectEntries>(entries: E) =>
   });
 
 /**
- * When the service processes the request despite the fault: before the response (`commit`), or this
- * long after the response (`commitAfter`).
+ * The time at which the service processes a request despite the fault: before the response
+ * (`commit`), or a delay after the response (`commitAfter`).
  */
 const effect = (commit: boolean) => ({
   commit: v.optional(v.boolean(), commit),
   commitAfter: v.optional(duration),
 });
 
-/** The filter of faults that change how a request sees transactions. The default method is GET. */
+/**
+ * The filter of faults that change how a request sees transactions, with GET as the default method.
+ */
 const reads = { ...request, method: v.optional(request.method, 'GET') };
 
 /** A pattern of the paid invoice, address or account number. */
@@ -64,7 +69,7 @@ export const faultRule = v.variant('kind', [
     kind: v.literal('status'),
     ...request,
     status: whole(200, 599),
-    /** The complete body of the response. The default is `{ error, message }`. */
+    /** The complete body of the response, by default `{ error, message }`. */
     body: v.optional(v.unknown()),
     error: v.optional(v.string()),
     message: v.optional(v.string()),
@@ -108,9 +113,7 @@ export const faultRule = v.variant('kind', [
     steps: v.optional(whole(0, 100), new Big(0)),
   }),
   rule({ kind: v.literal('false-state'), ...reads, state: v.picklist(states) }),
-  /**
-   * Omits the transaction `txn` from lists. If `txn` is not set, omits the first row of the page.
-   */
+  /** Omits the transaction `txn` from lists, or the first row of the page if `txn` is not set. */
   rule({
     kind: v.literal('missing-row'),
     ...reads,
@@ -133,7 +136,7 @@ export const faultRule = v.variant('kind', [
     destination,
   }),
   /**
-   * Reports a completed send as failed or rejected this long after its completion, and returns the
+   * Reports a completed send as failed or rejected a delay after its completion, and returns the
    * money.
    */
   rule({
@@ -147,7 +150,7 @@ export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('webhook-out-of-order'),
     ...event,
-    /** The delay before the event is due. */
+    /** The delay before an event out of order is due. */
     delay: v.optional(duration, new Big(deliveries.heldBack)),
   }),
 ]);
@@ -160,8 +163,8 @@ export type FaultRule = v.InferOutput<typeof faultRule>;
 export type FaultDelay = number | string;
 
 /**
- * The `times` matches (default 1) to which a fault applies, beginning with the `nth` match (default
- * 1).
+ * The matches to which a fault applies: the fault applies `times` times (default 1), beginning with
+ * the `nth` match (default 1).
  */
 export interface FaultCount {
   nth?: number | undefined;
@@ -169,8 +172,8 @@ export interface FaultCount {
 }
 
 /**
- * The requests to which a fault applies. In a path, `*` matches any text without a slash, and `**`
- * matches any text.
+ * The requests to which a fault applies. In the pattern of a path, `*` matches any text without a
+ * slash, and `**` matches any text.
  */
 export interface RequestFault extends FaultCount {
   method?: string | undefined;
@@ -178,8 +181,8 @@ export interface RequestFault extends FaultCount {
 }
 
 /**
- * When the service processes the request despite the fault: before the response (`commit`), or this
- * long after the response (`commitAfter`).
+ * The time at which the service processes a request despite the fault: before the response
+ * (`commit`), or a delay after the response (`commitAfter`).
  */
 export interface FaultEffect {
   commit?: boolean | undefined;
@@ -230,8 +233,8 @@ export type NewFault =
     });
 
 /**
- * The kinds of fault that change the response. At most one fault of these kinds applies to a
- * request.
+ * The kinds of fault that change the response. At most one fault that changes the response applies
+ * to a request.
  */
 const answerKinds = [
   'status',
@@ -266,7 +269,10 @@ export function addFault(store: Store, rule: FaultRule): Fault {
   return { id, ...rule, seen: 0, applied: 0, spent: false };
 }
 
-/** Adds a fault that applies to every match, unless this fault exists already. */
+/**
+ * Adds a fault that applies to every match, unless a fault of this kind that applies to every match
+ * exists already.
+ */
 export function alwaysFault(store: Store, kind: 'reference-reuse' | 'double-payment'): void {
   const exists = listFaults(store).some((fault) => fault.kind === kind && fault.times === 'always');
   if (!exists) addFault(store, v.parse(faultRule, { kind, times: 'always' }));
@@ -289,7 +295,10 @@ export function takeAnswerFault(store: Store, incoming: Requested): AnswerFault 
   return takeRule(store, answerKinds, (rule) => concerns(rule, incoming));
 }
 
-/** Counts and returns the faults that change how this request sees transactions. */
+/**
+ * Finds the faults that change how a request sees transactions, and counts the request as a match
+ * of these faults.
+ */
 export function takeReadFaults(store: Store, incoming: Requested) {
   const lag = takeRule(store, ['stale'], (rule) => concerns(rule, incoming));
   const state = takeRule(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
@@ -317,7 +326,7 @@ export const takeReferenceReuse = (store: Store): boolean =>
   takeRule(store, ['reference-reuse']) !== undefined;
 
 /**
- * Whether a fault allows a second payment of a paid invoice. With `onlyAsk`, the check does not
+ * Whether a fault allows a second payment of a paid invoice. With `onlyAsk`, the call does not
  * count as an application of the fault.
  */
 export function takeDoublePayment(
@@ -368,8 +377,9 @@ function concerns(
 }
 
 /**
- * Returns the oldest fault of these kinds that applies to this match. Counts the match for every
- * fault up to the applied fault, so that several faults on one path apply one after the other.
+ * Returns the oldest fault of the given kinds that matches and applies now. Counts the match for
+ * every matching fault up to the applied fault, so that several faults on one path apply one after
+ * the other.
  */
 function takeRule<K extends FaultRule['kind']>(
   store: Store,

@@ -7,8 +7,9 @@ import type { Store } from '../storage/database.js';
 import { fromUnits, toUnits } from '../wire/values.js';
 
 /**
- * The role of a book. `available` and `reserved` form a wallet, `fees` belong to the service,
- * `desk` exchanges currencies, and `outside` is the rest of the world.
+ * The role of a book. The books `available` and `reserved` form a wallet, the book `fees` belongs
+ * to the service, the book `desk` exchanges currencies, and the book `outside` is the rest of the
+ * world.
  */
 type Role = 'available' | 'reserved' | 'fees' | 'desk' | 'outside';
 
@@ -17,11 +18,11 @@ export interface Leg {
   readonly owner: string;
   readonly role: Role;
   readonly ccy: string;
-  /** The change of the balance. A positive amount increases the balance. */
+  /** The change of the book's balance, which is positive for an increase. */
   readonly amount: Big;
 }
 
-/** A movement of money. The ledger posts each step once per subject. */
+/** A movement of money. The ledger posts each step of a subject only once. */
 export interface Movement {
   /** The id of the transaction or deposit. */
   readonly subject: string;
@@ -83,7 +84,7 @@ export function balanceOf(
 
 /**
  * Throws if the books of a currency do not sum to zero, or if a wallet is negative. The database
- * calls this check before every commit.
+ * calls `verifyBooks` before every commit.
  */
 export function verifyBooks(store: Store): void {
   const wrong = store.one(
@@ -107,7 +108,7 @@ function bookOf(store: Store, { owner, role, ccy }: Pick<Leg, 'owner' | 'role' |
   );
 }
 
-/** Changes the balance of the book. Opens the book if the book does not exist yet. */
+/** Changes the balance of a book, and opens the book if the book does not exist yet. */
 function applyLeg({ store, now }: Context, leg: Leg): { bookId: number; amount: number } {
   const { owner, role, ccy } = leg;
   const book = bookOf(store, leg);

@@ -1,5 +1,5 @@
 // Resolves Lightning Addresses and LNURLs. Each user of the service has a Lightning Address and an
-// LNURL. The sandbox simulates all external users.
+// LNURL. The sandbox simulates all users of other services.
 import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
 import { findAccount } from './accounts.js';
 import type { Context } from './context.js';
@@ -10,8 +10,8 @@ import { unknownLnurlUser } from '../unspecified.js';
 export const payPath = '/.well-known/lnurlp/';
 
 /**
- * Resolves a Lightning Address or LNURL. `account` is set for a user of this service. Throws a
- * `Refusal` for an invalid text and for an unknown user.
+ * Resolves a Lightning Address or LNURL. In the result, `account` is set if the recipient is a user
+ * of this service. Throws a `Refusal` for an invalid text and for an unknown recipient.
  */
 export function resolveLnurl(ctx: Context, text: string) {
   const { lnurlAddress, host, user } = text.includes('@')

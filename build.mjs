@@ -71,8 +71,8 @@ async function buildTypes() {
 }
 
 /**
- * Writes the text that `--help` prints without a terminal, because bin/svcpay.js prints this file
- * in half the time that the whole program takes.
+ * Writes the text that `--help` prints without a terminal, because bin/svcpay.js prints the written
+ * text in half the time that the whole program takes.
  */
 async function buildHelp() {
   const { stdout } = await promisify(execFile)(process.execPath, ['bin/svcpay.js', '--help']);

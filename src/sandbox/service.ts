@@ -193,10 +193,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     },
     /** Resolves once the service has posted every due delivery. */
     delivered: () => worker.settled(),
-    /**
-     * Runs due actions by a timer until the signal is aborted. This timer does not keep the process
-     * alive.
-     */
+    /** Runs due actions until the signal is aborted, without keeping the process alive. */
     keepTime: (signal: AbortSignal): Promise<void> =>
       everyPause({ now: machineTime, signal, onError }, async () => {
         if (dueIn(store, machineTime()) === 0) await store.write(() => runDue(contextOn(store)));

@@ -38,8 +38,8 @@ export const durations = {
    */
   payoutStart: 5 * second,
   /**
-   * The time from the start of a payout until its arrival. In the specification, `payoutInstant` is
-   * "within minutes", and `payoutStandard` is "1 to 3 business days".
+   * The time from the start of a payout until its arrival. The value `payoutInstant` stands for the
+   * specification's "within minutes", and `payoutStandard` for "1 to 3 business days".
    */
   payoutInstant: 2 * minute,
   payoutStandard: day,

@@ -13,7 +13,7 @@ import { duration, number, whole } from '../wire/values.js';
 const count = whole(1, 1_000_000);
 
 /**
- * The fields that limit a fault to some of its matches: the fault applies `times` times, beginning
+ * The fields that select the matches of a fault: the fault applies to `times` matches, beginning
  * with the `nth` match.
  */
 const countFields = {
@@ -135,10 +135,7 @@ export const faultRule = v.variant('kind', [
     factor: v.pipe(number, v.transform(Number), v.gtValue(0), v.maxValue(10)),
     destination,
   }),
-  /**
-   * Reports a completed send as failed or rejected a delay after its completion, and returns the
-   * money.
-   */
+  /** Reports a completed send as failed or rejected after a delay, and returns the money. */
   rule({
     kind: v.literal('returned'),
     ...countFields,
@@ -150,7 +147,7 @@ export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('webhook-out-of-order'),
     ...event,
-    /** The delay before an event out of order is due. */
+    /** The delay of an event that the fault delivers out of order. */
     delay: v.optional(duration, new Big(deliveries.heldBack)),
   }),
 ]);
@@ -163,8 +160,8 @@ export type FaultRule = v.InferOutput<typeof faultRule>;
 export type FaultDelay = number | string;
 
 /**
- * The matches to which a fault applies: the fault applies `times` times (default 1), beginning with
- * the `nth` match (default 1).
+ * The number of matches to which a fault applies (`times`, default 1), and the first of these
+ * matches (`nth`, default 1).
  */
 export interface FaultCount {
   nth?: number | undefined;

@@ -51,8 +51,8 @@ export const moveAccount = (move: Move): Promise<number> =>
 const lockSchema = v.tuple([v.object({ is_free: v.boolean() })]);
 
 /**
- * Runs the action while no other process moves the account. A move and a move in the opposite
- * direction take the account's lock in the same database. The account's lock ends with the
+ * Runs the action while no other process moves the account. Moves between two databases take the
+ * account's lock in the same database in both directions. The account's lock ends with the
  * connection.
  */
 function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promise<T> {

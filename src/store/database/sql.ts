@@ -4,8 +4,8 @@ import * as v from 'valibot';
 import { fieldOf } from '../../formats/text.js';
 
 /**
- * A value that the database computes: the time at which a statement runs, plus an offset. This
- * value saves svcpay a read of the database's clock.
+ * A value that the database computes: the time at which a statement runs, plus an offset. A
+ * `TimeFromNow` saves svcpay a read of the database's clock.
  */
 export class TimeFromNow {
   constructor(readonly plusMs = 0) {}
@@ -36,7 +36,7 @@ export interface Sql {
   now(): Promise<number>;
   /**
    * Takes the lock `name`, then runs the statement. Every transaction takes the locks in its
-   * options first, and this lock last.
+   * options before the locks of `whileLocked`.
    */
   whileLocked(name: string, ...statement: Statement): Promise<readonly unknown[]>;
 }

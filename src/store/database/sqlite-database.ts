@@ -23,7 +23,7 @@ import {
 
 /**
  * The last transaction on each file. The next transaction of this process waits for the last
- * transaction here, because SQLite blocks the whole process while it waits for a lock.
+ * transaction on the same file, because SQLite blocks the whole process while it waits for a lock.
  */
 const turns = new Map<string, Promise<unknown>>();
 

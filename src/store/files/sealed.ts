@@ -1,6 +1,6 @@
-// A text file with its SHA-256 in a hash file in the format of sha256sum, which reveals changes.
-// The hash file of a text file also contains the hash of the previous text file's hash file, so
-// that the files form a chain.
+// A text file with a hash file in the format of sha256sum, which reveals changes of the text. The
+// hash file of a text file also contains the hash of the previous text file's hash file, so that
+// the files form a chain.
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';

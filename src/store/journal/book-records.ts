@@ -24,7 +24,7 @@ export interface BookEntry {
   readonly recordedAt: number;
 }
 
-/** A record that a wallet tied: its transactions added up to its balance. */
+/** The record that a wallet tied, which means that its transactions added up to its balance. */
 export interface Tie {
   readonly ccy: string;
   /** The time at which the wallet tied, in epoch ms by the service's clock. */

@@ -11,7 +11,7 @@ export interface UnfinishedPayments {
   readonly status: (typeof unfinishedStatuses)[number];
   /**
    * The time since the payment was submitted, or since it was opened if its status is `open`. The
-   * ages are: up to a minute, up to 10 minutes, up to an hour, and longer.
+   * four ages of payments are up to a minute, up to 10 minutes, up to an hour, and longer.
    */
   readonly age: '1m' | '10m' | '1h' | 'older';
   readonly count: number;

@@ -471,8 +471,9 @@ export const isReferenceFree = (payment: Payment): boolean =>
 
 /**
  * Replaces a payment whose reference is free with a payment for the order of the draft. The attempt
- * numbers continue after those of the replaced payment, because the service has the references of
- * its attempts. The new payment does not include the attempts of the replaced payment.
+ * numbers continue from the replaced payment, because the service has the references of the
+ * replaced payment's attempts. The new payment does not include the attempts of the replaced
+ * payment.
  */
 export function replaced(before: Payment, draft: PaymentDraft, at: number): Payment {
   const { number, state } = latest(before);

@@ -1,6 +1,6 @@
 // The journal in a database that other homes share and that someone may restore from a backup.
-// svcpay refuses new payments if the restored database may lack earlier payments. Even then, svcpay
-// follows and records submitted payments.
+// svcpay refuses new payments if the restored database may lack earlier payments. svcpay follows
+// and records submitted payments even if the restored database may lack earlier payments.
 import type { Failure } from '../../formats/failure.js';
 import type { Postgres } from '../database/postgres.js';
 import { checkTables, markRestored, type Identity } from '../database/postgres-schema.js';

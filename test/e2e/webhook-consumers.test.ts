@@ -54,7 +54,7 @@ describe('svcpay webhook consumers', () => {
     const change = (...args: string[]) => svcpay(['webhook', 'consumers', ...args], { home });
     const served = await change('rename', application.url, 'app');
     expect(served).toMatchObject({ exitCode: 75 });
-    expect(served.stderr).toContain('nothing was changed');
+    expect(served.stderr).toContain('Nothing was changed');
     listener.child.kill('SIGTERM');
     await listener.ended;
     expect(await change('rename', application.url, '../x')).toMatchObject({ exitCode: 2 });

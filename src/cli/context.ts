@@ -48,7 +48,7 @@ export interface Context extends Process, Line, Stores, Service {
   readonly secrets: SecretStore;
   /**
    * The settings, combined from flags, environment and profile. Throws Failure `usage` for an
-   * invalid value.
+   * invalid setting.
    */
   readonly settings: Settings;
   /** The name of this process in the journal. */

@@ -23,8 +23,8 @@ export async function storedLimits(context: Context): Promise<Limits> {
 }
 
 /**
- * Changes the stored limits. With a database, the first change moves the profile's limits into the
- * database, where the limits apply to every home.
+ * Changes the stored spending limits. With a database, the first change moves the profile's limits
+ * into the database, where the limits apply to every home.
  */
 export async function changeStoredLimits(
   context: Context,

@@ -1,4 +1,4 @@
-// Defines the interface through which commands use the process. Tests replace this interface.
+// Defines the interface through which commands use the process, and which tests replace.
 import type { Failure } from '../formats/failure.js';
 import type { Input, OutputStream } from '../terminal/terminal.js';
 import type { PaymentDeps } from '../wallet/payment/contract.js';

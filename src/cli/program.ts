@@ -305,7 +305,7 @@ function dress(target: Commander, options: ProgramOptions): void {
     writeOut: (text) => options.page.print(text),
     writeErr: () => undefined,
     getOutHelpWidth: () => widthOf(options),
-    // Without this function, commander opens stdout to detect colours.
+    // Replaces commander's detection of colours, which would open stdout.
     getOutHasColors: () => false,
   });
   target.configureHelp({ minWidthToWrap: 10, optionTerm: (option) => bothWays(option, target) });

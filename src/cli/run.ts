@@ -77,7 +77,7 @@ export async function showUnexpected(
 
 /**
  * Reports that svcpay cannot write to stdout, and resolves with the exit code. After a payment, the
- * exit code stays the exit code of the payment's result. Any other command fails.
+ * exit code stays the exit code of the payment's result. A command that is not a payment fails.
  */
 export async function showLost(
   reason: string,

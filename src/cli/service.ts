@@ -222,8 +222,8 @@ async function findCredentials(
 }
 
 /**
- * Returns the failure for a payment with a subaccount in `--account`. Without this failure, the
- * payment would debit the wallet of the parent account.
+ * Returns the failure for a payment with a subaccount in `--account`, which would debit the wallet
+ * of the parent account.
  */
 function notItsOwn(accountId: string): Failure {
   return new Failure(

@@ -86,7 +86,8 @@ export function openStores(options: StoreOptions): Stores {
     const { journalIn } = await import('../store/journal/sqlite-journal.js');
     const opened = sqliteDatabase(journalIn(journalFile(home()), hasJournal === true), now);
     onClose(() => opened.close());
-    // Ignores a failed write of the settings, because the journal works without it.
+    // Ignores a failed write of the settings, because the journal works without the changed
+    // settings.
     if (hasJournal !== true)
       await config()
         .update((before) => ({ ...before, hasJournal: true }))

@@ -12,6 +12,6 @@ export async function within<T>(
     () => undefined,
   );
   work.catch(() => undefined);
-  // Stops the timer in the end, because a running timer would keep the process alive.
+  // Stops the timer after the wait, because a running timer would keep the process alive.
   return Promise.race([work, late]).finally(() => ended.abort());
 }

@@ -1,5 +1,5 @@
-// The only loop of svcpay that repeats a step with pauses. Polls, retries and repeated reads use
-// this loop. The file policies.ts defines the pauses as data.
+// The only loop of svcpay that repeats a step with pauses, for polls, retries and repeated reads.
+// The file policies.ts defines the pauses as data.
 
 export type Pauses =
   /** A list of pauses in ms. The loop runs a step after each pause of the list, then ends. */
@@ -38,7 +38,10 @@ export interface PollDeps {
    */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
-  /** Returns a random number from 0 to 1, or by default 1, which gives the longest pauses. */
+  /**
+   * Returns a random number from 0 to 1. Without `random`, the number is 1, which gives the longest
+   * pauses.
+   */
   readonly random?: (() => number) | undefined;
 }
 
@@ -100,7 +103,7 @@ export function pauseAfter(
 
 /**
  * The longest plausible time between two readings of the machine's clock, in ms. A longer time
- * means that someone has set the clock.
+ * between two readings means that someone has set the clock.
  */
 const longestStepMs = 60_000;
 

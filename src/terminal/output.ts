@@ -50,7 +50,7 @@ export interface Output {
   readonly forPeople: boolean;
   /**
    * Checks `--fields` before the command acts. Returns false if the command should only list its
-   * fields, as `--fields help` requests. Throws Failure `usage` for an unknown name.
+   * fields, as `--fields help` requests. Throws Failure `usage` for an unknown name in `--fields`.
    */
   offers(names: readonly string[]): boolean;
   /** Accepts the given names in `--fields`, in addition to the names of the result itself. */

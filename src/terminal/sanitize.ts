@@ -9,8 +9,8 @@ const harmful =
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Whether a text is printable ASCII, as most texts are. This test is much faster than the character
- * classes of `harmful`.
+ * Whether a text is printable ASCII, as most texts are. A test for ASCII is much faster than the
+ * character classes of `harmful`.
  */
 const isPlain = (text: string): boolean => !/[^ -~]/.test(text);
 

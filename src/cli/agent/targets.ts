@@ -18,8 +18,8 @@ export interface RequestedPayment {
   /** The wallet that pays. */
   readonly from: string;
   /**
-   * The destination and amount that svcpay compares with earlier payments. Undefined if no other
-   * payment can have the same target, or if svcpay can determine the target only at the submission.
+   * The destination and amount that svcpay compares with earlier payments, or undefined for a
+   * unique target and for a target that is known only at the submission.
    */
   readonly target: Target | undefined;
   /**
@@ -105,8 +105,8 @@ const readQuote: ReadRequest = async (given, context) => {
 };
 
 /**
- * The functions that read the target of a payment, by the command of the tool. Each of these
- * functions throws Failure `usage` if the inputs do not describe a payment.
+ * The functions that read the target of a payment, by the command of the tool. Each function that
+ * reads a target throws Failure `usage` if the inputs do not describe a payment.
  */
 export const requestReaders: Readonly<Record<string, ReadRequest>> = {
   send: readSend,

@@ -161,7 +161,7 @@ export async function payBatch(
   }
 }
 
-/** Adds the advice to retry the failed rows with `--retry` to the failure of a batch. */
+/** Adds the advice to run again with `--retry` to the failure of a batch with failed payments. */
 function withRetry(
   failure: Failure,
   { kinds }: BatchTally,

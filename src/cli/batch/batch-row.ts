@@ -36,8 +36,8 @@ const names: ReadonlySet<string> = new Set([...common, ...payoutColumns.keys()])
 const ofResult: ReadonlySet<string> = new Set(resultFields.map((name) => name.toLowerCase()));
 
 /**
- * The columns of a batch file. In a batch file, svcpay ignores the additional columns of a result
- * file.
+ * The columns of a batch file. If the batch file is a result file, svcpay ignores the columns with
+ * results.
  */
 export const batchColumns = (ignoreOthers: boolean): Columns => ({ names, ofResult, ignoreOthers });
 
@@ -230,7 +230,7 @@ const usageIn = (column: string, message: string): Failure =>
 const columnOfPayout = (cells: BatchRow['cells']): string =>
   cells['recipient'] === undefined ? 'acct_num' : 'recipient';
 
-/** Converts a flag to a column name, for example `--acct-num NUMBER` to `acctNum`. */
+/** Converts a flag to camel case, for example `--acct-num NUMBER` to `acctNum`. */
 const camel = (flag: string): string =>
   (flag.split(' ')[0] ?? '')
     .replace(/^--/, '')

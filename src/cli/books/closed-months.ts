@@ -57,7 +57,7 @@ export async function writeClose(
 
 /**
  * Reads the transactions of closed months, because the service's list may no longer contain them.
- * Returns no transactions if svcpay cannot read the files.
+ * Returns no transactions if svcpay cannot read the files of closed months.
  */
 export async function closedHere(context: Context): Promise<readonly Candidate[]> {
   try {

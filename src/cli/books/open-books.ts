@@ -108,8 +108,8 @@ export async function withBooks<T>(
 }
 
 /**
- * Shows a progress line with the number of transactions. Returns a function that increases this
- * number.
+ * Shows a progress line with the number of transactions. Returns a function that increases the
+ * number on the progress line.
  */
 export function showProgress(what: string, { live, terminal }: Context): (more: number) => void {
   let count = 0;

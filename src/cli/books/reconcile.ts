@@ -129,7 +129,7 @@ interface Totals {
 
 /**
  * Stores the service's list for the comparison with the journal. Returns the totals of the wallets
- * if the list covers the whole history.
+ * if the service's list covers the whole history.
  */
 async function putAll(
   since: number,

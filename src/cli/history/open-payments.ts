@@ -59,8 +59,8 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   const payments = await openPayments(context);
   const outcomes = new Map<string, ListedTransaction | Failure>();
   const submitted = payments.filter(hasTransaction);
-  // A single read returns more fields than the list, and a few single reads take no longer than the
-  // list.
+  // Reads the service's list only for many payments, because a single read returns more fields than
+  // the list, and a few single reads take no longer.
   if (submitted.length > concurrentReads)
     await within(
       refreshTimeoutMs,

@@ -7,8 +7,8 @@ import type { Context } from '../context.js';
 import { recipientsOf } from './parties.js';
 
 /**
- * Returns a function that tests whether a transaction contains every word. The test ignores letter
- * case and accents.
+ * Returns a function that tests whether a transaction contains every word. The returned function
+ * ignores letter case and accents.
  */
 export function matcher(
   text: string,

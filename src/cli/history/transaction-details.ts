@@ -139,8 +139,8 @@ export async function receiptDetails(
 }
 
 /**
- * Returns the payment of a transaction, or undefined with `--account`, because the journal belongs
- * to the account of the API key.
+ * Returns the payment of a transaction, or undefined with `--account`, because the journal contains
+ * only payments of the account of the API key.
  */
 async function paymentOf(txnId: string, context: Context): Promise<Payment | undefined> {
   if (context.settings.accountId !== undefined) return undefined;

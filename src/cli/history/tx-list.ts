@@ -278,8 +278,8 @@ const noPage = (page: number, total: number | null, limit: number): string =>
     : `There is no page ${page}. The last page is ${Math.max(Math.ceil(total / limit), 1)}.`;
 
 /**
- * Prints a page for machines. In tsv, the newest row is last, as on a screen. JSON and CSV have the
- * service's order.
+ * Prints a page for machines. In tsv, the newest row is last, as on a screen. JSON and CSV keep the
+ * order of the service's list.
  */
 async function printPage(
   found: HistoryPage,

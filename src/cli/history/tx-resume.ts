@@ -102,7 +102,7 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
     live.stop();
     const { journal } = await context.account();
     const { read } = await journal();
-    // Re-reads the payments, because the payments may have changed since svcpay listed the
+    // Re-reads the payments, because their states may have changed since svcpay listed the
     // payments.
     const latestRead = await Promise.all(
       resumed.map(({ payment }) => read(payment.id).catch(() => undefined)),

@@ -187,8 +187,8 @@ async function readMovements(context: Context): Promise<Movements> {
 }
 
 /**
- * Returns the client of the API key's account, or undefined with `--account`, because transactions
- * belong to the account of the API key.
+ * Returns the client that reads transactions, or undefined with `--account`, because the service
+ * lists transactions only for the account of the API key.
  */
 async function ownService(context: Context) {
   return context.account().then(
@@ -211,7 +211,10 @@ const again: Words = [];
 interface MenuDeps {
   readonly ask: Ask['steps'];
   readonly above: LinesAbove;
-  /** Whether svcpay reached the service. If not, the menu begins with "Try again". */
+  /**
+   * Whether svcpay reached the service. If svcpay did not reach the service, the menu begins with
+   * "Try again".
+   */
   readonly isReached: boolean;
   /** Whether the home has a payment that `tx resume` can continue. */
   readonly isPending: boolean;

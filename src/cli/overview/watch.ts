@@ -57,10 +57,7 @@ interface Opened {
   readonly times: ReadonlyMap<string, number> | undefined;
 }
 
-/**
- * The action of a pressed key: `leave` ends `watch`, `open` opens the chosen row, and a key without
- * an action only changes the view.
- */
+/** The action of a pressed key, or undefined for a key that only changes the view. */
 type KeyAction = 'leave' | 'open' | undefined;
 
 export function pressed({ name, ctrl, sequence }: Key, view: View): readonly [View, KeyAction] {
@@ -82,7 +79,7 @@ const choosing = (chosen: number, model: WatchModel): WatchModel => ({
 
 /**
  * Shows the live screen until the person leaves, even if a request is still running. Resolves with
- * the summary.
+ * the summary that `watch` prints at the end.
  */
 async function showScreen({ overview, more }: OverviewData, context: Context): Promise<string> {
   const { terminal, live, every, now, signal } = context;

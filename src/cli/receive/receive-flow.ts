@@ -304,7 +304,8 @@ const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money
 type ServiceClock = Pick<ServiceClient, 'serviceNow'>;
 
 /**
- * Describes the end of a wait. A payer can still pay the payment request until the request expires.
+ * Describes the end of a wait for a payment. A payer can still pay the payment request until the
+ * request expires.
  */
 function stopped(
   error: unknown,

@@ -155,7 +155,8 @@ const profileKey = <K extends keyof Stored>(
 export const configKeys: readonly ConfigKey[] = [
   profileKey('base-url', 'baseUrl', parseBaseUrl, {
     about: 'address of the service',
-    // Hides a password in the base URL. A command that uses the base URL refuses a password.
+    // Hides a password in the base URL. A command that uses the base URL refuses a base URL with a
+    // password.
     effective: ({ baseUrl }) => baseUrl?.replace(/\/\/[^/]*@/, '//'),
     variable: 'SVCPAY_BASE_URL',
     flag: 'baseUrl',
@@ -217,7 +218,7 @@ export const configKeys: readonly ConfigKey[] = [
 
 export const configNames: readonly string[] = configKeys.map(({ name }) => name);
 
-/** Finds a setting by name. Throws Failure `usage` for an unknown name. */
+/** Finds a setting by name. Throws Failure `usage` for an unknown setting. */
 export function findKey(text: string): ConfigKey {
   const found = configKeys.find(({ name }) => name === text.toLowerCase());
   if (found !== undefined) return found;

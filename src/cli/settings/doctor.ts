@@ -39,7 +39,7 @@ export const doctor = defineCommand({
   },
 });
 
-/** The properties of the machine that the checks read. Tests replace these properties. */
+/** The properties of the machine that the checks read and that tests replace. */
 export interface Machine {
   /** The version of Node, such as `20.19.0`. */
   readonly nodeVersion: string;

@@ -11,7 +11,10 @@ import { sanitize } from '../../terminal/sanitize.js';
 import { defineCommand } from '../define.js';
 import { text, word } from '../values.js';
 
-/** A value for the name of a consumer. Metrics can use the name as a label without changes. */
+/**
+ * A value for the name of a consumer. Metrics can use the name of a consumer as a label without
+ * changes.
+ */
 export const consumerName = () =>
   word('NAME', (given) => {
     if (/^[a-z0-9][\w.-]{0,62}$/i.test(given)) return given;

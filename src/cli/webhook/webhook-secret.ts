@@ -23,7 +23,7 @@ export const findWebhookSecret = async (secretStdin: boolean, context: Context):
   (await knownSecret(secretStdin, context)) ??
   context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
 
-/** The advice how a person registers a listener with the saved webhook secret. */
+/** The advice on how to register a listener by hand with the saved webhook secret. */
 export const registerAdvice =
   'To register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
 

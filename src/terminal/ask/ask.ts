@@ -32,8 +32,8 @@ interface Steps {
 }
 
 /**
- * Asks questions. Each method throws Failure `declined` if svcpay cannot ask or the input has
- * ended, and `interrupted` for Ctrl-C.
+ * Asks questions. Each method of `Ask` throws Failure `declined` if svcpay cannot ask or the input
+ * has ended, and `interrupted` for Ctrl-C.
  */
 export interface Ask {
   /** Throws Failure `declined` with the names of all `flags` if svcpay cannot ask a question. */

@@ -82,7 +82,7 @@ async function runOnce<T>(
     aborter.abort(back);
   };
   // Readline pauses its input after Ctrl-D, and after a return from Ctrl-Z to an open question.
-  // Readline does not resume the input itself.
+  // Readline never resumes a paused input itself.
   const onPause = (): void => {
     if (lastKey.ctrl !== true) return;
     if (lastKey.name === 'd') aborter.abort();

@@ -5,8 +5,8 @@ import type { Deadline } from './timed-confirm.js';
 import type { Back } from './wizard.js';
 
 /**
- * Draws the lines above a question. A terminal that supports escape sequences erases these lines
- * together with the question.
+ * Draws the lines above a question. A terminal that supports escape sequences erases the lines
+ * above a question together with the question.
  */
 export type LinesAbove = (canvas: Canvas) => readonly string[];
 

@@ -92,7 +92,7 @@ type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays'>;
 
 /**
  * Returns the sum of the service fee and the network fee, and the sum's share of the amount. The
- * share is undefined if the debit consists only of fees.
+ * share of the fees is undefined if the debit consists only of fees.
  */
 function feesOf({ serviceFee, networkFee, pays }: Fees): {
   readonly fees: Big;

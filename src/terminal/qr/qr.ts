@@ -5,8 +5,8 @@ import { encodeQr, svgOf, type Bitmap } from '../../formats/qr/qr-code.js';
 import { encodePng } from './png.js';
 
 /**
- * The width of the light border around the code, in modules. On a screen, two modules are enough,
- * although the standard requires four.
+ * The width of the light border around the code, in modules. On a screen, a border of two modules
+ * is enough, although the standard requires four modules.
  */
 const screenBorder = 2;
 const fileBorder = 4;
@@ -19,8 +19,8 @@ const lightGround = '\u001B[38;5;16;48;5;231m';
 const reset = '\u001B[0m';
 
 /**
- * How many columns and rows of modules a cell of the terminal shows, and the sign that draws a bit
- * mask of modules.
+ * The number of columns and rows of modules in one cell of the terminal, and the sign that draws a
+ * bit mask of modules.
  */
 interface Blocks {
   readonly across: number;

@@ -22,8 +22,8 @@ const narrowGap = 2;
 const wideGap = 6;
 
 /**
- * The widths to which svcpay may shorten a text: `usualText` before the window omits other columns,
- * and `leastText` before the window omits the column of the text.
+ * The widths to which svcpay may shorten a text, before the window omits other columns
+ * (`usualText`) or the column of the text itself (`leastText`).
  */
 const usualText = 20;
 const leastText = 10;

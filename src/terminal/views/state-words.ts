@@ -1,4 +1,5 @@
-// Describes the progress of a transaction in words. Scripts receive the service's states instead.
+// Describes the progress of a transaction in words. Scripts receive the service's states instead of
+// words.
 import { confirmationsOf, failureReasonOf } from '../../api/unspecified.js';
 import { isFinal } from '../../formats/states.js';
 import type { ListedTransaction } from '../../api/types.js';

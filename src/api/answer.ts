@@ -123,15 +123,16 @@ const hasErrorShape = ({ json }: Answer): boolean => typeof errorWithin(json)['e
 const ownStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
 /**
- * Whether the service itself, not a gateway, wrote an error response. Such a response has an error
- * body with status 400, 401, 403 or 404, or an error body in the detailed form with status 200.
+ * Whether the service itself, not a gateway, wrote an error response. The service's own error
+ * response has an error body with status 400, 401, 403 or 404, or an error body in the detailed
+ * form with status 200.
  */
 const isOwn = (answer: Answer): boolean =>
   hasErrorShape(answer) &&
   (ownStatuses.has(answer.response.status) ||
     (answer.response.status === 200 && reportsError(answer)));
 
-/** What the caller knows about the request, for the message of a failure. */
+/** Details of the request from the caller, for the message of a failure. */
 interface FailureContext extends Advice {
   readonly txnId?: string | undefined;
 }
@@ -235,8 +236,8 @@ function misshapen(
 }
 
 /**
- * The kinds of failure for error codes of live services. These codes report a problem with the key,
- * the signature, the token or the balance more exactly than the status.
+ * The kinds of failure for error codes of live services. An error code reports a problem with the
+ * key, the signature, the token or the balance more exactly than the status.
  */
 const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
   ['1001', 'authentication'],

@@ -48,8 +48,8 @@ export interface NetworkErrorDetails {
    */
   requestSent: boolean;
   /**
-   * Whether a reused connection broke before the first byte of a response. In that case, the
-   * service had most likely closed the connection before the request arrived.
+   * Whether a reused connection broke before the first byte of a response. If a reused connection
+   * breaks so early, the service had most likely closed it before the request arrived.
    */
   wasClosed?: boolean | undefined;
   /** The error code of the system or of a library, such as `ECONNREFUSED`. */

@@ -68,18 +68,18 @@ export interface RequestSide {
   /** The identity of the payer or payee, only for fiat payouts. */
   kyc?: Partial<Record<keyof Kyc, unknown>> | null | undefined;
   /**
-   * The fee of the service, in whole units of the source currency. A response has this fee only on
-   * `sourceReq`.
+   * The fee of the service, in whole units of the source currency. A response has the service fee
+   * only on `sourceReq`.
    */
   servicepayFees?: WireNumber | null | undefined;
   /**
-   * The network or mining fee, in whole units of the source currency. A response has this fee only
-   * on `sourceReq`.
+   * The network or mining fee, in whole units of the source currency. A response has the network
+   * fee only on `sourceReq`.
    */
   networkFees?: WireNumber | null | undefined;
   /**
-   * The status of the side: `0` is pending, `2` is completed, and the specification defines no
-   * other values.
+   * The status of the side, which is `0` for pending and `2` for completed. The specification
+   * defines no other status of a side.
    */
   reqStatus?: string | number | null | undefined;
   /** The expiry of the quote, and after the confirmation the expiry of the invoice. */
@@ -250,7 +250,7 @@ export interface Kyc {
 
 /**
  * The codes of the source of funds for international payouts. The specification does not define the
- * meaning of these codes.
+ * meaning of the source-of-funds codes.
  */
 export interface SourceOfFunds {
   purpose: number;

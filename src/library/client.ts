@@ -20,8 +20,8 @@ import { checked } from './given.js';
 /** The settings of a {@link WalletClient}. All optional settings have a default. */
 export interface WalletClientOptions {
   /**
-   * The base URL: `https://…`, or `http://` to this machine. The client ignores a path after the
-   * host, such as `/api/v2`.
+   * The base URL, which is `https://…`, or `http://` to this machine. The client ignores a path
+   * after the host, such as `/api/v2`.
    */
   baseUrl: string;
   /** The API key, which the operator issues at onboarding. */

@@ -71,8 +71,8 @@ export interface PayOptions extends CallOptions {
   approve?: ((approval: Approval) => Promise<Answer>) | undefined;
   /**
    * Whether to pay even if a payment of the same amount to the same destination is submitted and
-   * unfinished. Without `again` and `approve`, svcpay refuses such a second payment if the call has
-   * neither `ref` nor an invoice.
+   * unfinished. Without `again` and `approve`, svcpay refuses to repeat an unfinished payment if
+   * the call has neither `ref` nor an invoice.
    */
   again?: boolean | undefined;
   /**
@@ -185,7 +185,7 @@ export interface Approval {
   earlier: PaymentReport | undefined;
 }
 
-/** A step of a payment. Money may have moved after the event `submitting`. */
+/** A step of a payment. After the event `submitting`, money may have moved. */
 export type PaymentEvent =
   | { type: 'following' | 'submitting'; payment: PaymentReport }
   | { type: 'found' | 'state' | 'read'; transaction: Transaction }

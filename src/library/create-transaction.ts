@@ -1,5 +1,5 @@
-// The body of a create request as an integrator writes it. Each side has one of a fixed set of
-// methods, with the details of that method.
+// The body of a create request as an integrator writes it. Each side of the body has one of a fixed
+// set of methods, with the details of that method.
 import type * as types from '../api/types.js';
 
 /**

@@ -11,8 +11,8 @@ export type RawBody = string | Uint8Array | ArrayBuffer;
  * late, so read the current state with {@link WalletClient.transaction}. Throws `Failure`
  * `authentication` for a missing signature, and for a signature of a different body or secret.
  * Throws `Failure` `usage` for a genuine body that is not an event, and for a parsed body, a
- * missing secret or a list of signatures. The message of such a failure names the value to pass
- * instead.
+ * missing secret or a list of signatures. The message of a `usage` failure names the value that the
+ * caller must pass.
  * @param signature the value of the header {@link webhookSignatureHeader}
  * @param secret one secret, or several during a change of the secret
  */

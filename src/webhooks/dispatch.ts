@@ -293,7 +293,7 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
       lastFailure = elapsed();
       const pause = pauseOf(policies.consumerDown, failures, random);
       pausedUntil = lastFailure + pause;
-      // The returned pause is a millisecond longer, because a timer may fire slightly early.
+      // Adds a millisecond to the returned pause, because a timer may fire slightly early.
       return pause + 1;
     },
     end(): void {

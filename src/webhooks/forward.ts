@@ -1,4 +1,4 @@
-// Forwards an event to another address, with the bytes and the signature that the service sent.
+// Forwards an event to a target URL, with the bytes and the signature that the service sent.
 import { networkTransport } from '../api/network/network.js';
 import { basicAuth } from '../formats/text.js';
 import { Failure } from '../formats/failure.js';
@@ -71,8 +71,8 @@ export function openForwarder({ target, signatureHeader }: ForwardOptions) {
 }
 
 /**
- * Whether the target refuses only this event, by the status of its response. After any other error
- * status, the target counts as down, so all events wait.
+ * Whether the target refuses only this event, by the status of its response. After an error status
+ * that does not concern the event, the target counts as down, so all events wait.
  */
 const aboutEvent = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;

@@ -25,7 +25,7 @@ type Refusal = 413 | 429 | 503 | undefined;
 
 /**
  * The largest size of a small body, in bytes. An event from the specification has a few hundred
- * bytes. While many signatures are wrong, the receiver refuses bodies above this size unread, so
+ * bytes. While many signatures are wrong, the receiver refuses bodies above `smallBytes` unread, so
  * that unknown senders cannot lock out the service.
  */
 const smallBytes = 16 * 1024;

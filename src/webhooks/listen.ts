@@ -62,8 +62,8 @@ const forwardsAtOnce = 32;
 const commandsAtOnce = 4;
 /**
  * The largest number of transactions that svcpay checks for missing states when the listener stops.
- * Without this limit, the check could cover every transaction, because some services never report
- * certain states.
+ * The number is limited, because at a service that never reports certain states, every transaction
+ * has missing states.
  */
 const mostGaps = 100;
 
@@ -207,8 +207,8 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
 }
 
 /**
- * The largest number of events that the stream keeps in memory. For events beyond that number, the
- * stream keeps only the ids, and reads the events from the store.
+ * The largest number of events that the stream keeps in memory. For later events, the stream keeps
+ * only the ids in memory, and reads the events from the store.
  */
 const mostHeld = 1_000;
 

@@ -5,7 +5,7 @@ import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/events/ev
 
 /**
  * The direct transitions between states, earliest first (see "States and transitions" in the
- * specification). A transaction in any of these states can also fail.
+ * specification). A transaction in any state that is not final can also fail.
  */
 const next: Readonly<Record<string, readonly string[]>> = {
   quoted: ['srcintent', 'srccreated', 'completed', 'expired', 'usercanceled'],

@@ -33,8 +33,8 @@ export interface ReceiverOptions {
   /** The port of the receiver, or 0 for any free port. */
   readonly port: number;
   /**
-   * The secrets with which the service may sign a delivery. During a change of the secret, both the
-   * old and the new secret are in this list.
+   * The secrets with which the service may sign a delivery. During a change of the secret,
+   * `secrets` contains both the old and the new secret.
    */
   readonly secrets: readonly string[];
   /** The name of the header that carries the signature. */

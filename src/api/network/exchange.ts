@@ -17,9 +17,7 @@ export type NetworkRequest = Omit<HttpRequest, 'body'> & {
   readonly body?: string | Uint8Array | undefined;
 };
 
-/**
- * The way in which a request reaches the service: the dispatcher and the use of its connections.
- */
+/** The dispatcher that carries a request to the service, with the state of its connection. */
 export interface Route {
   readonly dispatcher: Dispatcher;
   /**

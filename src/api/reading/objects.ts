@@ -86,8 +86,8 @@ export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): type
   );
 
 /**
- * The field names that live services use in an account record. The readers leave the values of
- * these fields unchanged.
+ * The field names that live services use in an account record. The readers leave the values in an
+ * account record unchanged.
  */
 export const accountFields = {
   id: text,

@@ -33,8 +33,8 @@ import {
 } from './readers.js';
 
 /**
- * The fields of a transaction's side, each with its reader. The option `--fields` accepts the names
- * of these fields.
+ * The fields of a transaction's side, each with its reader. The option `--fields` accepts the field
+ * names of a side.
  */
 export const sideFields = {
   ccy: currency,
@@ -51,7 +51,7 @@ export const sideFields = {
   updatedAt: instant,
 } satisfies FieldsOf<RequestSide>;
 
-/** The field names within `reqDetails`. The readers leave the values of these fields unchanged. */
+/** The field names within `reqDetails`. The readers leave the values in `reqDetails` unchanged. */
 export const detailFields = {
   paymentRequest: text,
   invoicePageUrl: text,
@@ -71,7 +71,7 @@ export const detailFields = {
   requiredConfirmations: count,
 } satisfies FieldsOf<Record<DetailName, unknown>>;
 
-/** The flags that deduct fees from the destination. */
+/** The flags that deduct fees from the destination amount. */
 export const deductions = [
   'deductNetworkFeesFromDest',
   'deductServicepayFees',

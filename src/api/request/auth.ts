@@ -57,8 +57,8 @@ export function sign({ credentials, random }: ClientOptions, now: () => number):
 }
 
 /**
- * Returns the signature of a token request: HMAC-SHA256 over the API key and the exact body text,
- * in lower-case hex (specification, section Authentication).
+ * Returns the signature of a token request, which is HMAC-SHA256 over the API key and the exact
+ * body text, in lower-case hex (specification, section Authentication).
  */
 async function signature({ apiKey, apiSecret }: Credentials, body: string): Promise<string> {
   // Loads `node:crypto` only here, because most runs have a stored token and sign nothing.
@@ -153,7 +153,7 @@ export function createTokenKeeper(
       token && { ...token, isNew: false, isFresh: () => now() < token.expiresAt - renewalMarginMs }
     );
   };
-  /** Deletes the stored token, but keeps its account. */
+  /** Deletes the token from the store, but keeps the token's account there. */
   const forget = async (): Promise<void> => {
     const kept = await store.load();
     // Does not delete a new token that another process has stored since.

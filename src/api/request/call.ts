@@ -1,5 +1,5 @@
 // Defines a request to the service, what the request can change, and the steps that every request
-// passes. Each of these steps wraps the next step.
+// passes. Each step of a request wraps the next step.
 import type { Answer, Expectation } from '../answer.js';
 
 /** The time limit and the number of retries of a call. */

@@ -83,7 +83,8 @@ function isWorthRepeating(answer: Answer, call: Call): boolean {
 
 /**
  * Limits the time and the number of attempts of one request. A wait because of a rate limit does
- * not count as time of the request. Instead, `rateLimitWaitMs` limits the total of these waits.
+ * not count as time of the request. The option `rateLimitWaitMs` limits the total of all waits
+ * because of a rate limit.
  */
 function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   const { clock, random, onWait } = options;

@@ -33,8 +33,8 @@ export interface PlannedRow {
  * destination, amount and the name of the batch. The path of the file and the order of its rows do
  * not change the reference, so svcpay pays no row twice from a file that was moved, sorted, fixed
  * or piped in again. The note, the paying wallet and the spelling of the amount do not change the
- * derived reference. A row with an invoice, which can be paid only once, has the reference that
- * svcpay derives from every invoice.
+ * derived reference. For a row with an invoice, which can be paid only once, svcpay derives the
+ * reference from the invoice alone.
  */
 export function derivedRef(order: Order, name: string): string {
   if (order.idempotencyKey !== null) return invoiceReference(order.idempotencyKey);

@@ -157,8 +157,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * The problem to report for an error of csv-parse. After such an error, svcpay cannot read the rest
- * of the file.
+ * The problem to report for an error of csv-parse. After an error of csv-parse, svcpay cannot read
+ * the rest of the file.
  */
 function unreadable(error: unknown): Problem {
   if (!(error instanceof Error) || !('code' in error) || !('lines' in error)) throw error;
@@ -200,7 +200,7 @@ interface Separated {
   /** The content of the file without its `sep=` line. */
   readonly bytes: AsyncIterable<Buffer>;
   readonly separator: string;
-  /** The number of the line with which `bytes` begins. */
+  /** The number of the file's line with which `bytes` begins. */
   readonly firstLine: number;
 }
 
@@ -243,7 +243,7 @@ function hasHead(start: Buffer): boolean {
   return whole.filter((line) => line.trim() !== '').length >= 2;
 }
 
-/** The most likely separator. Separators within quotes do not count. */
+/** Returns the most frequent separator of a text. Separators within quotes do not count. */
 function likeliest(text: string): string {
   const [head = ''] = text.split(/\r\n|[\r\n]/).filter((line) => line.trim() !== '');
   const bare = head.replaceAll(/"[^"]*"/g, '');

@@ -49,11 +49,11 @@ export const hasMoved = ({ results, before }: BatchTally): boolean =>
 const again = { hint: 'Run the same command again. It continues the batch and pays no row twice.' };
 
 /**
- * The failure of an incomplete batch. The failure is `pending` if the outcome of a row is unknown.
- * After an interruption, the failure is `pending` if this run submitted a payment, otherwise
- * `interrupted`. If rows failed, the failure has the kind of the failed rows, or `payment-failed`
- * if their kinds differ. If this run submitted a payment, `partly` replaces a kind that promises
- * that no money moved.
+ * Returns the failure of an incomplete batch, which is `pending` if the outcome of a row is
+ * unknown. After an interruption, the failure is `pending` if this run submitted a payment,
+ * otherwise `interrupted`. If rows failed, the failure of the batch has the kind of the rows'
+ * failures, or `payment-failed` if their kinds differ. If this run submitted a payment, `partly`
+ * replaces a kind that promises that no money moved.
  * @param complete whether svcpay reached the end of the file
  */
 export function failureOf(

@@ -28,8 +28,8 @@ const differenceKinds = [
 export interface FoundDifference {
   readonly difference: (typeof differenceKinds)[number];
   /**
-   * The source of the payment: `journal`, `inbox`, `service`, `request`, `wallet`, or the name of a
-   * file.
+   * The source of the payment, which is `journal`, `inbox`, `service`, `request`, `wallet`, or the
+   * name of a file.
    */
   readonly source: string;
   readonly txnId: string | null;

@@ -30,7 +30,7 @@ export interface AccountingFormat {
     day: (at: number) => string,
     local: LocalData,
   ) => AccountingRow | undefined;
-  /** The most rows per file that the program accepts. */
+  /** The largest number of rows per file that the accounting program accepts. */
   readonly atMost: number;
 }
 
@@ -144,7 +144,7 @@ const descriptionOf = ({ kind, other, note }: TransactionMovement, payee = other
 export const accountingFormats = ['koinly', 'xero', 'quickbooks'] as const;
 
 /**
- * Returns the format of a program.
+ * Returns the format of an accounting program.
  * @param ccy the fiat currency of the account, if the format needs it
  */
 export const accountingFormat = (

@@ -86,9 +86,9 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
 }
 
 /**
- * Whether a listed transaction may be a payment by svcpay, which always has a reference. A quote
- * may be such a payment, because the list may lag behind a submission. A row without methods may be
- * such a payment, because the list may abbreviate rows.
+ * Whether a listed transaction may be a payment by svcpay, which always has a reference. A listed
+ * quote may be a payment, because the list may lag behind a submission. A row without methods may
+ * be a payment, because the list may abbreviate rows.
  */
 function mayBeOurs(row: ListedTransaction, account: string): boolean {
   const { txnId, txnState, extRefId, sourceReq, destReq } = row;

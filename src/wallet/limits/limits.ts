@@ -73,7 +73,7 @@ const inEachCurrency = (amounts: readonly Money[]): Money[] =>
 /**
  * Throws Failure `limit` if this payment exceeds a limit, alone or together with the last day's
  * payments.
- * @param spent returns the last day's spending; svcpay calls `spent` only if there is a daily limit
+ * @param spent returns the last day's spending, which svcpay needs only if there is a daily limit
  */
 export function checkSpend(
   limits: Limits,

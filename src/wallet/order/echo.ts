@@ -190,8 +190,8 @@ function sameText(got: unknown, wanted: unknown): boolean {
 }
 
 /**
- * Describes the difference if the response has a different LNURL. Every LNURL field in the response
- * must have the requested destination.
+ * Describes the difference if the response has a different LNURL than the order. Every LNURL field
+ * in the response must have the requested destination.
  */
 function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const wanted = asked.reqDetails?.['address'];
@@ -207,7 +207,7 @@ function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefin
 const targetOf = (value: unknown): unknown =>
   typeof value === 'string' ? lnurlTarget(value) : value;
 
-/** Describes the difference if the response has a different payer or payee. */
+/** Describes the difference if the response has a different payer or payee than the order. */
 function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const { type, details: got } = given.kyc ?? {};
   if (asked.kyc === undefined) return undefined;
@@ -254,7 +254,10 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${fixed(receives.value)}`;
 }
 
-/** Describes the difference if the response has a different flag for who pays the fees. */
+/**
+ * Describes the difference if the response has a different flag than the order for who pays the
+ * fees.
+ */
 function deductionDifference({ body }: Order, txn: Transaction): string | undefined {
   for (const field of deductions) {
     const answered = txn[field];

@@ -65,7 +65,10 @@ export interface Approval {
   readonly unusual: readonly string[];
 }
 
-/** The answer to a quote. `lapsed` means that the quote expired during the question. */
+/**
+ * The answer to a quote. The answer `lapsed` means that the quote expired while svcpay waited for
+ * the answer.
+ */
 export type Answer = boolean | 'lapsed';
 
 /** The events of a payment, in the order in which they happen, for the terminal to draw. */
@@ -75,7 +78,8 @@ export type PaymentEvent =
   | { readonly type: 'quoted'; readonly approval: Approval }
   /**
    * svcpay is about to send the confirmation or may have sent it, or the service started the
-   * payment without a confirmation. After this event, only the service can report the outcome.
+   * payment without a confirmation. After the event `submitting`, only the service can report the
+   * outcome.
    */
   | { readonly type: 'submitting'; readonly payment: Payment }
   /**
@@ -94,7 +98,10 @@ export type PaymentEvent =
    * far.
    */
   | { readonly type: 'searching'; readonly count: number }
-  /** svcpay could not read the rate of this conversion. `why` gives the reason as a sentence. */
+  /**
+   * svcpay could not read the rate of this conversion, for the reason in `why`, which is a
+   * sentence.
+   */
   | { readonly type: 'rate-unchecked'; readonly why: string }
   /**
    * The service started the payment without a confirmation, although the payment exceeds a limit or
@@ -114,14 +121,14 @@ export interface PaymentDeps {
   readonly owner: string;
   /**
    * The caller's own check, in the database transaction of the submission, while the account is
-   * locked. The check throws Failure to refuse the payment.
+   * locked. The caller's check throws Failure to refuse the payment.
    */
   readonly refuse?:
     | ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>)
     | undefined;
   /**
    * The caller's check of the order at the service, during the create request and before the
-   * approval. The check throws Failure to refuse the payment.
+   * approval. The caller's check throws Failure to refuse the payment.
    */
   readonly checkOrder?: (() => Promise<void>) | undefined;
   readonly limits: Limits;

@@ -38,7 +38,8 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
   const { ref } = run.payment;
   const extRefId = attemptRef(ref, run.attempt.number);
   await checkFirst(run, deps);
-  // Starts the order's check before the create request. The approval waits for the check's result.
+  // Starts `checkOrder` before the create request. The approval waits for the result of
+  // `checkOrder`.
   deps.checkOrder?.().catch(() => undefined);
   const reading = readFunds(run.order.body.sourceReq.ccy, service);
   const before = isAsked ? await reading : undefined;
@@ -109,8 +110,8 @@ export const hasStarted = ({ txnState }: Transaction): boolean =>
   !isQuoted(txnState) && !movedNothing(txnState);
 
 /**
- * Reports the limits that a payment exceeds which the service started without a confirmation. If
- * the transaction differs from the order, the amounts in the order count.
+ * Reports the limits that are exceeded by a payment that the service started without a
+ * confirmation. If the transaction differs from the order, the amounts in the order count.
  */
 export async function started(
   run: Run,

@@ -52,8 +52,8 @@ interface Drive {
   readonly clock: RunClock;
   claim: Claim;
   /**
-   * The error of a journal write that failed after money may have moved. The payment continues
-   * despite the error, because the service stores the payment's state.
+   * The error of a journal write that failed after money may have moved. After a failed write, the
+   * payment continues, because the service stores the payment's state.
    */
   journalError: Failure | undefined;
 }
@@ -114,8 +114,8 @@ async function record(before: Run, applied: Applied, drive: Drive): Promise<Run>
 }
 
 /**
- * Writes the change. After a failed write, skips further writes, because each could wait for the
- * same lock.
+ * Writes the change. After a failed write to the journal, skips further writes, because each could
+ * wait for the same lock.
  */
 async function written(
   run: Run,
@@ -270,8 +270,8 @@ async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<RunE
 }
 
 /**
- * Returns the state of a submitted payment from a webhook event, if there is one. A stale read of
- * an expired quote must not undo that state.
+ * Returns the state that a webhook event reported for a submitted payment, if there is one. A stale
+ * read of an expired quote must not replace the state from a webhook event.
  */
 async function reportedLater(
   txnId: string,

@@ -1,5 +1,6 @@
-// If a run ends before it has read its payment, reports that an earlier run submitted the payment.
-// Without a response from the service, svcpay finds only in the journal that money may have moved.
+// For a run that ends before it has read its payment, reports whether an earlier run submitted the
+// payment. Without a response from the service, svcpay finds only in the journal that money may
+// have moved.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { mayHavePaid, type Payment } from '../../store/journal/payment.js';

@@ -200,8 +200,8 @@ function submitting(situation: Situation<Submitting>): Step {
   const { memory, attempt, now, goal, payment } = situation;
   const { confirmation, reads, stopped, isInterrupted } = memory;
   const { tries, isUnanswered, refusal, error, atMs } = confirmation;
-  // Reports the submission as unread, because svcpay could not record in the journal that the
-  // attempt is `quoted` again.
+  // Reports that svcpay cannot read the outcome, because it failed to record the withdrawal of the
+  // submission in the journal.
   if (stopped !== undefined) return fail(situation, outcomes.unreadable(payment, stopped));
   if (goal.until === 'quoted') return look(situation);
   const isSent = isUnanswered || refusal !== undefined;

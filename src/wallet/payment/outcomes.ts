@@ -332,9 +332,9 @@ export const isAbandoned = (payment: Payment): Failure =>
   );
 
 /**
- * Whether the service refused a payment because the balance is too low. The answer is no for an
- * error code that live services use for a different reason. For any other code, the text of the
- * refusal decides.
+ * Whether the service refused a payment because the balance is too low. An error code that live
+ * services use for a different reason excludes a low balance. For any other error code, the text of
+ * the refusal decides.
  */
 const isInsufficient = ({ code, reason }: ServiceError): boolean =>
   !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);

@@ -159,8 +159,8 @@ export interface ResumeOptions extends TakeOverOptions {
    */
   readonly retry?: boolean;
   /**
-   * The approval of the payment. With `standing`, the payment is approved; by default, svcpay asks
-   * for an approval.
+   * The approval of the payment, which is `standing` if the payment is approved in advance. By
+   * default, svcpay asks for an approval.
    */
   readonly consent?: RunGoal['consent'];
 }
@@ -221,8 +221,9 @@ async function run(
 }
 
 /**
- * Reports that the person declined, even if another process took over the payment during the
- * question. Throws Failure `pending` if the process that took over submitted the payment.
+ * Reports that the person declined, even if another process took over the payment while svcpay
+ * waited for the answer. Throws Failure `pending` if the process that took over submitted the
+ * payment.
  */
 async function leaveDeclined(
   payment: Payment,
@@ -304,7 +305,7 @@ export async function takeOver(
         leaveTo(payment, 'temporary', 'the service does not answer.', error),
       );
       // Reports a final state only after the process that works on the payment has written that
-      // state. Repeats the read if it returns `quoted`, because that read is stale.
+      // state. Repeats a read that returns `quoted`, because such a read is stale.
       if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { done: { txn } };
     }
     return {};

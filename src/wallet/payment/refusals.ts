@@ -5,13 +5,13 @@ import type { Failure } from '../../formats/failure.js';
 
 /**
  * The error code of a confirmation that came too late to change the transaction (specification).
- * After this error code, svcpay only reads the transaction.
+ * After the error code 2005, svcpay only reads the transaction.
  */
 const alreadyFinal = '2005';
 
 /**
- * Words of a refusal because of another confirmation, possibly from a different program. The
- * payment may succeed by that other confirmation.
+ * Words of a refusal because of another confirmation, possibly from a different program, by which
+ * the payment may still succeed.
  */
 const underWayWords =
   /\b(?:already|pending|in progress|process(?:ing|ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;

@@ -106,8 +106,8 @@ export interface PayoutFile {
  * Reads a payout from the text of a file. Throws Failure `usage` with the name of the field for a
  * missing field or a field that svcpay would not send. Throws Failure `usage` for a number that
  * JSON cannot represent exactly.
- * @param serviceName the service name; the file may use the identifiers that contain it, or those
- * from the specification
+ * @param serviceName the service name, because the file may use the identifiers with this name as
+ * well as the identifiers from the specification
  */
 export function readPayoutFile(text: string, serviceName: string): PayoutFile {
   const parsed = v.safeParse(bodySchema, fromWireNames(parseExactly(text), serviceName));

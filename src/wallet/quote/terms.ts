@@ -175,7 +175,7 @@ function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big)
 const lossText = (loss: Big): string =>
   `the rate is ${loss.round(1, Big.roundUp).toFixed()} % worse than the service's own rates`;
 
-/** Returns the costs that a person must approve, because `--yes` does not cover them, in words. */
+/** Returns, in words, the costs that a person must approve because `--yes` does not cover them. */
 export function unusualOf(
   { maxRateLoss }: PaymentTerms,
   quote: Quote,

@@ -45,7 +45,7 @@ export interface Requested {
 
 /**
  * Creates and confirms a receive, or returns the earlier transaction if the reference is already
- * used. Throws Failure `refused` if that transaction has a different amount or method.
+ * used. Throws Failure `refused` if the earlier transaction has a different amount or method.
  * @param isConverted whether svcpay converted the amount, so that the amount of an earlier
  * transaction may differ because the rate has changed
  */

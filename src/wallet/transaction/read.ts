@@ -1,6 +1,6 @@
 // Reads a transaction once, repeatedly while a read may be stale, or until its final state. The
-// interval between reads grows with the time that svcpay has waited. A response with a different
-// transaction is refused.
+// interval between reads grows with the time that svcpay has waited. Refuses a response that
+// contains a transaction other than the requested transaction.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { longestPauseAskedForMs, policies, staleForMs } from '../../formats/policies.js';
@@ -124,8 +124,8 @@ export async function waitUntilFinal(
 const mostUnread = 3;
 
 /**
- * The result of a read. The field `txn` is undefined if the read got no response. For every other
- * failed read, `unread` is the failure.
+ * The result of a read. The field `txn` is undefined if the read got no response. If the read
+ * failed although a response came, `unread` is the failure.
  */
 type ReadOutcome = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
 

@@ -11,8 +11,8 @@ import { parseTronAddress, type TronAddress } from './address/tron-address.js';
 import { clip } from './text.js';
 
 /**
- * A `bitcoin:` URI with a valid address, a valid invoice, or both. The address and the invoice are
- * for the same network, and the URI and the invoice request the same amount.
+ * A `bitcoin:` URI with a valid address, a valid invoice, or both. The address and the invoice of a
+ * URI are for the same network, and the URI and its invoice request the same amount.
  */
 export interface Bip21Destination extends Bip21 {
   readonly bitcoin: BitcoinAddress | null;

@@ -10,7 +10,7 @@ export const policies = {
   limitedRead: { pauses: { ...backoff, upToMs: 60_000 }, turns: 11 },
   /**
    * Repeats a request whose token the service refused, because another process may have signed in
-   * since. During the pause, the other process can use its token. The length of the pause is
+   * since, and pauses so that the other process can use its token. The length of the pause is
    * random, so that two processes rarely pause equally long.
    */
   token: { pauses: { fromMs: 800, factor: 2, upToMs: 3_200, spread: 1 }, turns: 5 },

@@ -263,7 +263,7 @@ function openResults({
         return void terminal.stdout.write(`${document(result, view.columns, row)}\n`);
       const writer = await rowWriter(row, view);
       const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
-      // svcpay prints a payment's result only if it differs from the printed state change.
+      // svcpay prints a payment's result only if it differs from the last printed state change.
       if (text !== lastChange) terminal.stdout.write(text);
     },
     change(object, columns = []) {

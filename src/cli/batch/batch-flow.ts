@@ -1,5 +1,5 @@
-// Runs a batch from its file to its result: checks all rows, compares them with earlier runs, shows
-// the plan, asks once, and pays row by row.
+// Runs a batch from its file to its result: checks all rows, compares the rows with earlier runs,
+// shows the plan, asks once, and pays row by row.
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';

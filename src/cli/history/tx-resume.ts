@@ -265,7 +265,10 @@ async function resumeOne(
   await showPayment(presentationOf(payment), (deps) => resume(payment, options, deps), context);
 }
 
-/** Follows a transaction of another home, or of an abandoned payment, without confirming it. */
+/**
+ * Follows a transaction of another home, or of an abandoned payment, without confirming the
+ * transaction.
+ */
 async function followElsewhere(txnId: string, waiting: Wait, context: Context): Promise<void> {
   const { client: service } = await context.account();
   const txn = await service.transaction(txnId);

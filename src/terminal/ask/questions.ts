@@ -17,7 +17,7 @@ export interface Question {
   readonly flag: string;
 }
 
-/** The validation of an answer: true for a valid answer, otherwise the problem. */
+/** The validation of an answer: true for a valid answer, or a text that describes the problem. */
 export type Validation = true | string;
 
 export interface TextQuestion extends Question {

@@ -68,7 +68,7 @@ export const stepFor =
       : undefined;
 
 /**
- * Waits for an answer, and returns the answers that `take` builds with it, or returns `back`
+ * Waits for an answer, and returns the answers that `take` builds with the answer, or `back`
  * unchanged.
  */
 export async function taking<T, Answers>(

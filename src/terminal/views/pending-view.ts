@@ -1,4 +1,4 @@
-// Shows payments of the journal: unfinished payments, and the results of resuming them.
+// Shows payments of the journal: unfinished payments, and the results of resumed payments.
 import type { Big } from 'big.js';
 import {
   count,

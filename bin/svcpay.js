@@ -37,7 +37,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 /**
  * Sets an empty HOME if the system has no entry for the user, as in a container. Without HOME and
- * such an entry, libraries that request the home folder would end the program.
+ * without an entry for the user, libraries that request the home folder would end the program.
  */
 function nameHome() {
   if (process.env.HOME !== undefined) return;

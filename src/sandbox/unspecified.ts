@@ -112,8 +112,8 @@ export const maxPageSize = 100;
 
 /**
  * Reads the values of a query parameter that accepts several values. The specification does not
- * show how to separate these values, so the function accepts commas and repeated parameters,
- * including parameter names with brackets.
+ * show how to separate several values of a parameter, so the function accepts commas and repeated
+ * parameters, including parameter names with brackets.
  */
 export function listValues(query: URLSearchParams, name: string): string[] {
   const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];

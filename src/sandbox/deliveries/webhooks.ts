@@ -22,7 +22,9 @@ export function webhookOf(store: Store, accountId: string): Webhook | undefined 
   return store.one(row, 'SELECT * FROM webhook WHERE account_id = ?', accountId);
 }
 
-/** The webhook as endpoints 11 to 13 show it, which never includes the secret. */
+/**
+ * Returns the webhook in the form that endpoints 11 to 13 show, which never includes the secret.
+ */
 export const showWebhook = ({ id, callback, createdAt }: Webhook) => ({ id, callback, createdAt });
 
 /**

@@ -22,8 +22,8 @@ export function showTransaction(ctx: Context, txn: Transaction): object {
 }
 
 /**
- * Returns the confirmation fields of a blockchain transfer. The result is an empty object before
- * the broadcast, and for methods without a blockchain transfer.
+ * Returns the confirmation fields of a blockchain transfer, or an empty object before the broadcast
+ * and for methods without a blockchain transfer.
  */
 function confirmationsOf({ store }: Context, txn: Transaction): object {
   if (!chainMethods.has(txn.sourceMethod) && !chainMethods.has(txn.destMethod)) return {};

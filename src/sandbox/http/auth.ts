@@ -56,8 +56,8 @@ export function authenticate(ctx: Context, authorization: string | undefined): A
 }
 
 function newToken(ctx: Context, accountId: string) {
-  // Uses whole seconds for both times, because JWT readers expect whole seconds, and the response
-  // and the token must state the same expiry.
+  // Uses whole seconds for the time of issue and for the expiry, because JWT readers expect whole
+  // seconds, and the response and the token must state the same expiry.
   const issuedAt = Math.floor(ctx.now / 1000);
   const expiredAt = issuedAt * 1000 + durations.token;
   const payload = {

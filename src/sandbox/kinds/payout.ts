@@ -42,7 +42,7 @@ const kyc = v.object({
 
 /**
  * A numeric code that describes the source of funds. The specification does not show the meaning of
- * these codes, so the sandbox accepts any integer.
+ * the numeric codes, so the sandbox accepts any integer.
  */
 const code = v.pipe(
   number,

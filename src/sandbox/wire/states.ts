@@ -95,7 +95,7 @@ const transitions: readonly Transition[] = [
 
 /**
  * Returns the next state of a transaction. Throws if the table has no such transition, because only
- * a bug in the engine can cause this.
+ * a bug in the engine can request a missing transition.
  */
 export function nextState(flow: Flow, from: State, trigger: Trigger): State {
   const found = transitions.find(

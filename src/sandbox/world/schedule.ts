@@ -26,7 +26,7 @@ export function unschedule(ctx: Context, subject: string): void {
   ctx.store.run('DELETE FROM due WHERE subject = ?', subject);
 }
 
-/** Reschedules all actions with these names that are due later to the present time. */
+/** Moves every later due time of the named actions to the present time. */
 export function bringForward({ store, now }: Context, actions: readonly string[]): void {
   store.run(
     'UPDATE due SET at = ?1 WHERE at > ?1 AND action IN (SELECT value FROM json_each(?2))',

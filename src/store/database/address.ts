@@ -72,7 +72,7 @@ export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string
 
 /**
  * Replaces the TLS modes that encrypt with the mode that also verifies certificates, because a
- * future version of the client library will verify less in those modes. Keeps `no-verify`.
+ * future version of the client library will verify less in the replaced modes. Keeps `no-verify`.
  */
 export const strictTls = (url: string): string =>
   url.includes('uselibpqcompat')

@@ -113,7 +113,7 @@ const overwritten = (rows: readonly StoredRow[], key: readonly string[]): string
     .map((name) => `${name} = excluded.${name}`)
     .join(', ');
 
-/** The INSERT statement for these rows, which must all have the same columns. */
+/** The INSERT statement for the given rows, which must all have the same columns. */
 export function inserted(table: string, rows: readonly StoredRow[], conflict: string): Statement {
   const names = Object.keys(rows[0] ?? {});
   const all = placeholders(rows.length, `(${placeholders(names.length)})`);

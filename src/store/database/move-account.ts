@@ -51,8 +51,8 @@ export const moveAccount = (move: Move): Promise<number> =>
 const lockSchema = v.tuple([v.object({ is_free: v.boolean() })]);
 
 /**
- * Runs the action while no other process moves the account. Moves between two databases take the
- * account's lock in the same database in both directions. The account's lock ends with the
+ * Runs the action while no other process moves the account. For moves in both directions between
+ * two databases, the account's lock is in the same database. The account's lock ends with the
  * connection.
  */
 function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promise<T> {

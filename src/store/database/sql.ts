@@ -80,7 +80,7 @@ export const namedFields = v.pipe(
   ),
 );
 
-/** Returns the schema of a row that has at least these columns. */
+/** Returns the schema of a row that has at least the given columns. */
 export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
   v.pipe(namedFields, v.object(fields));
 

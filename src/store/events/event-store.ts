@@ -103,9 +103,9 @@ export interface Leases {
    */
   extend(consumer: string, worker: string): Promise<boolean>;
   /**
-   * Removes delivered events from the backlog, and ends the leases of finished transactions. After
-   * a power loss, the backlog may contain the last removed events again. Resolves with true if new
-   * events of the delivered events' transactions have arrived.
+   * Removes delivered events from the backlog, and ends the lease of each transaction whose leased
+   * events are all delivered. After a power loss, the backlog may contain the last removed events
+   * again. Resolves with true if new events of the delivered events' transactions have arrived.
    */
   settle(consumer: string, worker: string, eventIds: readonly number[]): Promise<boolean>;
   /** Ends all leases that the worker has for the consumer. */
@@ -123,8 +123,8 @@ export interface EarlierTransaction {
 /** The consumers of the inbox. All times of consumers are by the clock of the inbox. */
 export interface Consumers {
   /**
-   * Records that a receiver serves these consumers now. For each consumer that has a backlog but no
-   * recorded time, `serve` also records the current time.
+   * Records that a receiver serves the named consumers now. For each consumer that has a backlog
+   * but no recorded time, `serve` also records the current time.
    */
   serve(names: readonly string[]): Promise<void>;
   /** All consumers by name, including those whose backlog is empty. */

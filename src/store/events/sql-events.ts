@@ -23,7 +23,7 @@ const earlierSchema = v.array(
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
 /**
- * The number of earlier events to which svcpay compares a new event. This number is larger than the
+ * The number of earlier events to which svcpay compares a new event, which is larger than the
  * number of states of any transaction in the specification.
  */
 const earlierLimit = 32;
@@ -124,7 +124,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
       ),
     consumers,
     leases,
-    // This write has no effect, and fails if other writes would fail.
+    // This DELETE has no effect, and fails if other writes would fail.
     check: () =>
       database.transaction(
         async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0')),

@@ -14,7 +14,7 @@ export interface SortedRow {
 }
 
 export interface SortedRows {
-  /** Removes all rows with one of these ids from every group, and adds the given rows. */
+  /** Removes all rows with one of the given ids from every group, and adds the given rows. */
   replace(ids: readonly string[], rows: readonly SortedRow[]): void;
   /** Adds a row, or replaces the row with the same group, position and id. */
   add(row: SortedRow): void;

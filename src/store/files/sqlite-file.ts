@@ -38,8 +38,8 @@ export interface SqliteFile {
 const inMemory = ':memory:';
 
 /**
- * The longest wait for another program's lock on the file, in ms. This wait blocks the whole
- * process.
+ * The longest wait for another program's lock on the file in ms, during which the whole process is
+ * blocked.
  */
 export const lockTimeoutMs = 10_000;
 

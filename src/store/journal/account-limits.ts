@@ -1,5 +1,5 @@
-// Stores the limits of accounts in the database. These limits apply to every home that uses the
-// database, including new homes.
+// Stores the limits of accounts in the database. The limits of an account apply to every home that
+// uses the database, including new homes.
 import * as v from 'valibot';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import { readLimits, type Limits } from '../profile/profiles.js';

@@ -69,8 +69,8 @@ function statusOf({ payment, owner, isHeld }: DrivenPayment) {
 }
 
 /**
- * The time of the first submission of an attempt that has not ended. In a reopened payment, this
- * time is later than the opening of the payment.
+ * The time of the first submission of an attempt that has not ended. In a reopened payment, an
+ * attempt that has not ended was submitted later than the payment was opened.
  */
 function sinceOf({ attempts, openedAt }: Payment, is: UnfinishedPayments['status']): number {
   const isThese = (state: string): boolean =>

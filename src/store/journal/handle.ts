@@ -1,5 +1,5 @@
 // Journals that an integrator's program opens and closes. Only svcpay reads and writes the contents
-// of these journals.
+// of a journal that another program opens.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';

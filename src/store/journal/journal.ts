@@ -118,8 +118,8 @@ export interface Journal {
   /**
    * Adds an attempt that a restored journal lacks. The attempt becomes a part of the payment with
    * the draft's reference, which `enter` opens if the payment is missing. A process that works on
-   * this payment loses its claim. Resolves with false if the journal already has the attempt as
-   * submitted.
+   * the changed payment loses its claim. Resolves with false if the journal already has the attempt
+   * as submitted.
    */
   enter(draft: PaymentDraft, imported: ImportedAttempt, service: ServiceTime): Promise<boolean>;
   /**

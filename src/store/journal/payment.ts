@@ -199,8 +199,8 @@ const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set([
 export const mayHaveMoved = ({ state }: Attempt): boolean => mayHaveMovedStates.has(state);
 
 /**
- * Whether the service started a transaction that differs from the order. The `unknown` state of
- * such an attempt changes only after a read that matches the order.
+ * Whether the service started a transaction that differs from the order. The `unknown` state of an
+ * attempt that differs from the order changes only after a read that matches the order.
  */
 export const differsFromOrder = ({ state, txnState }: Attempt): boolean =>
   state === 'unknown' && txnState !== null && !hasLapsed(txnState);

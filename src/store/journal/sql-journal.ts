@@ -239,8 +239,8 @@ const competing = async (sql: Sql, { id, idempotencyKey }: Payment): Promise<Pay
   readRows(await sql.all(selectPayments('p.id = ? OR p.idempotency_key = ?'), id, idempotencyKey));
 
 /**
- * The spending of an account before a submission. Reading this spending locks the account until the
- * transaction ends.
+ * The spending of an account before a submission. Reading the account's spending locks the account
+ * until the transaction ends.
  */
 function spentBefore(
   sql: Sql,

@@ -207,7 +207,7 @@ describe('home folder', () => {
       expect(run({ SVCPAY_HOME: home }).status).toBe(0);
       expect(run({})).toMatchObject({
         status: 2,
-        stderr: expect.stringContaining('Set HOME, or SVCPAY_HOME'),
+        stderr: expect.stringContaining('Set HOME or SVCPAY_HOME'),
       });
     },
   );

@@ -297,7 +297,7 @@ describe('ServiceClient access token', () => {
     expect(service.requests('POST')).toHaveLength(1);
   });
 
-  test('uses a token that could not be stored', async () => {
+  test('uses a new token even if storing the token failed', async () => {
     const save = (): Promise<void> => Promise.reject(new Error('disk full'));
     const { client, service, log } = world({ tokens: { load: async () => undefined, save } });
     service.on('POST', tokenPath, tokenAnswer('fresh'));

@@ -348,7 +348,7 @@ describe('ServiceClient transaction list', () => {
     },
   );
 
-  test('reports a refused list if the service refuses a smaller page too', async () => {
+  test('reports a refused list if the service also refuses a smaller page', async () => {
     const { client, service } = world();
     service.on(
       'GET',

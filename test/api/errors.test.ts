@@ -345,7 +345,7 @@ describe('ServiceClient cancellation', () => {
     },
   );
 
-  test('reports a cancellation that the service refuses as `refused`', async () => {
+  test('reports `refused` if the service refuses a cancellation', async () => {
     const { client, service } = world();
     service.on(
       'PUT',

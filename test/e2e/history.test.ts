@@ -476,7 +476,9 @@ describe('svcpay tx get and tx watch', () => {
     }
   });
 
-  test('show a line for each watched transaction until all have ended', async ({ around }) => {
+  test('show a line for each watched transaction until all transactions have ended', async ({
+    around,
+  }) => {
     const asked = async (amount: string): Promise<string> => {
       const run = await svcpay(
         ['receive', 'lightning', amount, '--json', '--fields', 'txnId'],

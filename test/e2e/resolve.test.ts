@@ -1,5 +1,5 @@
-// svcpay tx resolve records the answer of the service about a payment in the state `error`. The
-// payment stays visible until then, and a later read of another final state replaces the record.
+// A payment in the state `error` stays visible until svcpay tx resolve records the answer of the
+// service about the payment. A later read of another final state replaces this record.
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay } from '../support/in-process.js';

@@ -65,7 +65,9 @@ async function lookAtHome(): Promise<void> {
 interface From {
   readonly service: FarService;
   readonly environment: Environment;
-  /** By how many round trips each command needs fewer with this service than its maximum. */
+  /**
+   * The number of round trips that each command saves with this service, compared with its maximum.
+   */
   readonly saved?: number;
 }
 
@@ -127,7 +129,7 @@ test('svcpay reads within the expected number of round trips while payments are 
 test('svcpay opens its connections before it parses the arguments, but not for help', async () => {
   far.reset();
   expect((await svcpay(['send', 'lightning', 'no-invoice', '--yes'], around)).exitCode).toBe(2);
-  // The command may end before the service has accepted its connections.
+  // The command may end before the service has accepted the connections of the command.
   await expect.poll(() => far.trips().handshakes).toBe(2);
   expect(far.trips().requests).toEqual([]);
   far.reset();

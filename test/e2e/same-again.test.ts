@@ -56,7 +56,7 @@ describe('svcpay send after an equal payment with an unknown outcome', () => {
     expect(await svcpay([...send, '--yes', '--again'], around)).toMatchObject({ exitCode: 0 });
   });
 
-  test('makes the second payment if its reference or its amount differs', async ({ around }) => {
+  test('makes a second payment if the reference or the amount differs', async ({ around }) => {
     await unanswered(around);
     for (const command of [
       [...send, '--yes', '--ref', 'order-2'],

@@ -196,7 +196,7 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test('leaves a payment that tx resume pays only after a yes at the terminal if a kill comes at the prompt', async ({
+  test('requires a yes in tx resume for a payment that was killed at the prompt', async ({
     payment,
   }) => {
     const first = startedTty(

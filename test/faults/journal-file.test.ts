@@ -259,7 +259,7 @@ describe.skipIf(!hasLimits)('svcpay send on a disk that fills up', { concurrent:
       const { resumed, pending } = await payment.settled();
       expect(resumed).toMatchObject({ exitCode: 0 });
       // tx resume skips a quote that svcpay could not mark as abandoned, because svcpay never
-      // submitted it.
+      // submitted the quote.
       expect(v.parse(pendingSchema, pending).filter(({ agreed }) => agreed)).toEqual([]);
       expect(await payment.send()).toMatchObject({ exitCode: 0 });
       expect(await payment.timesPaid()).toBe(1);

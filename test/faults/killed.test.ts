@@ -1,5 +1,5 @@
-// svcpay is killed at every step of a payment and at any time. After the kill, `tx resume`
-// completes submitted payments, and a repeated command completes every payment once.
+// svcpay is killed at every step of a payment and at any time. After a kill, `tx resume` completes
+// submitted payments, and a repeated command completes every payment once.
 import { describe, expect } from 'vitest';
 import type { Exchange } from '../support/faulty-proxy.js';
 import { timeoutFlags, test, type Payment } from '../support/faults.js';
@@ -75,7 +75,7 @@ describe.concurrent('svcpay send killed with SIGKILL', () => {
     ['wallet request', 'wallets'],
     ['create request', 'create request'],
   ] as const)(
-    'leaves a payment that tx resume --yes names but does not pay if the kill came after the %s',
+    'lets tx resume --yes name, but not pay, a payment that was killed after the %s',
     async ([, exchange], { payment }) => {
       const held = payment.proxy.hold(exchange, 'after');
       const running = startSvcpay(payment.command, payment.around);
@@ -106,7 +106,7 @@ describe.concurrent('svcpay send killed with SIGKILL', () => {
     },
   );
 
-  test('leaves two payments that a single tx resume completes if each kill came before the confirmation', async ({
+  test('lets a single tx resume complete two payments that were killed before the confirmation', async ({
     payment,
   }) => {
     const { proxy, around, sandbox } = payment;

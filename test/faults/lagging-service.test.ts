@@ -213,7 +213,7 @@ test.for(
 );
 
 describe('svcpay send', { concurrent: true }, () => {
-  test('exits 8 if the service refuses a reference as used but does not list it yet', async ({
+  test('exits 8 if the service refuses a reference as used but does not list the reference yet', async ({
     strict,
   }) => {
     const { service, run } = strict;
@@ -225,7 +225,7 @@ describe('svcpay send', { concurrent: true }, () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('pays a reference once if three homes send it and the service refuses it as used', async ({
+  test('pays a reference once if three homes send the reference and the service refuses used references', async ({
     strict,
   }) => {
     const { service, run } = strict;

@@ -78,9 +78,9 @@ const columns =
   'INSERT INTO events (id, received_at, body, signature, txn_id, txn_state, out_of_order, missing)';
 
 /**
- * The SQL for both kinds of inbox: `fill` inserts old events, one of which is still in the backlog;
- * `failing` makes every deletion fail; `limited` makes a deletion of many events fail, like a
- * statement timeout.
+ * In the SQL for each kind of inbox, `fill` inserts old events, one of which is still in the
+ * backlog; `failing` makes every deletion fail; `limited` makes a deletion of many events fail,
+ * like a statement timeout.
  */
 const inboxes = [
   {

@@ -131,7 +131,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
       restore(): void {
         run(`DROP DATABASE ${name} WITH (FORCE)`, `ALTER DATABASE ${copy} RENAME TO ${name}`);
         // Updates the place of the tables that the database has recorded, as if the files of the
-        // server were restored. Only the counters then show the restore.
+        // server were restored, so that only the counters show the restore.
         const own = `(SELECT oid FROM pg_database WHERE datname = current_database())`;
         const place = `concat_ws(' ', ${own}, tableoid, txid_current())`;
         server().sql(`UPDATE svcpay.identity SET place = ${place}`, name);

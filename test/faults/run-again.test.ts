@@ -1,4 +1,4 @@
-// svcpay runs a command again after a change: a list is unavailable, or a rate has moved.
+// Tests commands that run again after a list of the service became unavailable or a rate changed.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// The service answers a create request with a payment that has begun or ended. The exit code of
+// If the service answers a create request with a payment that has begun or ended, the exit code of
 // svcpay reports what happened to the money, and the payment counts against the limits.
 import { describe, expect } from 'vitest';
 import { quickTime } from '../support/in-process.js';

@@ -336,7 +336,7 @@ describe('describeDestination', () => {
     });
   });
 
-  test('reports an invoice as expired at the exact millisecond of its expiry, and later', () => {
+  test('reports an invoice as expired from the exact millisecond of its expiry on', () => {
     expect(described(invoice, 1_700_003_599_999)).toMatchObject({ expired: false });
     expect(described(invoice, 1_700_003_600_000)).toMatchObject({ expired: true });
   });

@@ -223,7 +223,7 @@ describe('openPayments', () => {
     expect(sandbox.requests('PUT')).toEqual([]);
   });
 
-  test('rejects an aborted call as interrupted before the submission, and as pending after it', async ({
+  test('rejects an aborted call as interrupted before the submission, and as pending after the submission', async ({
     sandbox,
   }) => {
     const payments = await openIn(sandbox);

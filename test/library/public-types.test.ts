@@ -7,7 +7,7 @@ const types = resolve(import.meta.dirname, '../../dist/types/src');
 
 interface Declarations {
   readonly text: string;
-  /** For each imported name: its name in the other file, and that file. */
+  /** For each imported name: the file that exports the name, and the name in that file. */
   readonly imports: ReadonlyMap<string, readonly [name: string, from: string]>;
   readonly own: ReadonlyMap<string, string>;
 }

@@ -226,8 +226,8 @@ function movedBefore({ tracks, keeper }: Ended, { books, paymentOf }: Known): st
 }
 
 /**
- * Finds a transaction with the payment's reference that any home had submitted before the refused
- * command started.
+ * Finds a transaction that has the payment's reference and that any home submitted before the
+ * refused command started.
  */
 function movedElsewhere({ wishes, startedAt }: Ended, { model }: Books): string[] {
   const refs = wishes.map(({ ref }) => ref);
@@ -243,8 +243,8 @@ function movedElsewhere({ wishes, startedAt }: Ended, { model }: Books): string[
 }
 
 /**
- * Returns whether a command may fail after the faults have stopped: the service refuses, a limit
- * holds, or the outcome is still unknown.
+ * Returns whether a command may fail after the faults have stopped: the service refuses the
+ * payment, a limit stops the payment, or the outcome is still unknown.
  */
 function mayEndInCalm(
   { wishes, keeper }: Ended,
@@ -388,8 +388,8 @@ function tooGreatALoss(txn: ModelTransaction, { books, paymentOf }: Known): stri
 }
 
 /**
- * Returns the process whose confirmation took effect, or, without one, all processes that
- * confirmed.
+ * Returns the process whose confirmation took effect, or all processes that sent a confirmation if
+ * none took effect.
  */
 const submittersOf = ({ movedBy, confirmedBy }: ModelTransaction): readonly string[] =>
   movedBy === undefined || movedBy === byItself ? [...confirmedBy] : [movedBy];
@@ -443,7 +443,7 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   // An earlier attempt paid after all, so svcpay no longer reads the attempt after `--retry`.
   if (status(payment) === 'paid' && state !== 'paid') return [];
   const { listLagMs, lagsSteadily, readLagMs, quoteLifeMs } = known.books.model.parameters;
-  // The list lags for longer than svcpay searches it, so svcpay cannot find the transaction.
+  // The list lags for longer than svcpay searches the list, so svcpay cannot find the transaction.
   if (state === 'requested' && lagsSteadily && listLagMs > longestLookMs) return [];
   // If reads show a quote only after its expiry, svcpay can never confirm a quote.
   if ((state === 'requested' || state === 'quoted') && readLagMs >= quoteLifeMs) return [];

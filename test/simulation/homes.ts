@@ -109,7 +109,10 @@ const firstToken: Token = { accessToken: 'token-0', expiresAt: Infinity, account
 export interface JournalFaults {
   /** Probability that a write fails because the disk is full. */
   readonly diskFull: () => number;
-  /** Probability that a shared database cannot be reached, and that its answer is lost. */
+  /**
+   * Probability that a call does not reach a shared database, and also that the answer to a call is
+   * lost.
+   */
   readonly silent: () => number;
 }
 

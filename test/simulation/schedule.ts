@@ -205,7 +205,7 @@ async function live(
     );
   }
 
-  /** Requests a quote, then confirms or cancels it. */
+  /** Requests a quote, then confirms or cancels the quote. */
   async function quoteFirst(machine: Machine, wish: Wish): Promise<void> {
     const options = { ...patient, until: 'quoted' as const };
     const quoted = await run(
@@ -242,8 +242,8 @@ async function live(
   }
 
   /**
-   * Simulates a person who runs a command, and after a crash or an unknown outcome repeats it or
-   * resumes the payment.
+   * Simulates a person who runs a command, and after a crash or an unknown outcome repeats the
+   * command or resumes the payment.
    */
   async function person(machine: Machine, wish: Wish, habit: Habit): Promise<void> {
     running += 1;

@@ -79,8 +79,8 @@ export interface ServiceParameters {
 
 export interface Circumstances {
   /**
-   * Whether several journals use the same references. If they do, only the service can prevent a
-   * second payment, so the service must refuse used references and report true final states.
+   * Whether several journals use the same references, so that only the service can prevent a second
+   * payment: the service must then refuse used references and report true final states.
    */
   readonly severalJournals: boolean;
   readonly without: ReadonlySet<Behaviour>;

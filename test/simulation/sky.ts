@@ -7,7 +7,10 @@ export interface Sky {
   weatherFor: (what: string) => Readonly<Weather>;
   /** Probability that a write to a journal fails because the disk is full. */
   diskFull: number;
-  /** Probability that a shared database cannot be reached, and that its answer is lost. */
+  /**
+   * Probability that a call does not reach a shared database, and also that the answer to a call is
+   * lost.
+   */
   databaseSilent: number;
   isCalm: boolean;
 }

@@ -25,7 +25,7 @@ export interface Trips {
     readonly body: string;
     readonly trip: number;
   }[];
-  /** The number of round trips that each had to wait for the previous round trip. */
+  /** The number of sequential round trips, each of which waited for the previous round trip. */
   readonly sequential: number;
   /** The number of opened connections. */
   readonly handshakes: number;

@@ -21,8 +21,8 @@ export type Fault =
   | 'html after'
   | 'truncated after'
   /**
-   * The proxy never answers: before the service has acted (`silence before`), or after it (`silence
-   * after`).
+   * The proxy never answers. With `silence after`, the service has acted; with `silence before`,
+   * the service never gets the request.
    */
   | 'silence before'
   | 'silence after'

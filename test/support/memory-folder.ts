@@ -8,7 +8,7 @@ const memory = '/dev/shm';
 
 /**
  * The free space in bytes that the folder in memory must have, because containers often have only a
- * small one.
+ * small folder in memory.
  */
 const leastBytes = 2 ** 30;
 

@@ -79,7 +79,8 @@ export interface PostgresOptions {
   /** Whether commits wait for the disk, as in production. */
   readonly durable?: boolean;
   /**
-   * The password of the owner. If set, the server also uses TLS with a certificate for `localhost`.
+   * The password of the owner of the databases. If set, the server also uses TLS with a certificate
+   * for `localhost`.
    */
   readonly password?: string;
 }

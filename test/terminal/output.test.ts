@@ -497,7 +497,7 @@ describe('out.record', () => {
     expect(await recorded(where, options)).toBe(stdout);
   });
 
-  test('prints a record once if it equals the last state change', async () => {
+  test('prints a record once if the record equals the last state change', async () => {
     const { terminal, stdout } = openPlainScreen(pipe);
     const out = createOutput(terminal, { format: 'jsonl' });
     out.change({ id: 'c1d2', txnState: 'quoted' });

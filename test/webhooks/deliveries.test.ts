@@ -81,7 +81,7 @@ describe('webhook forwarder', () => {
     ['status 500', 'for the whole consumer', 500, 'consumer'],
     ['status 302', 'for the whole consumer', 302, 'consumer'],
     ['a lost connection', 'for the whole consumer', 'none', 'consumer'],
-  ] as const)('plans a retry after %s %s', async ([, , answer, scope]) => {
+  ] as const)('plans a retry after %s, %s', async ([, , answer, scope]) => {
     const { url } = await target(answer);
     const forwarder = openForwarder({
       target: url,

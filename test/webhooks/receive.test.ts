@@ -176,7 +176,7 @@ describe('webhook receiver', () => {
     expect([await statusOf('/readyz'), await statusOf('/healthz'), checks]).toEqual([503, 200, 2]);
   });
 
-  test('answers 503 if the event cannot be stored so that the service retries', async () => {
+  test('answers 503, so that the service retries, if the event cannot be stored', async () => {
     const errors: unknown[] = [];
     const full = {
       append: () => Promise.reject(new Error('disk full')),

@@ -139,7 +139,7 @@ describe('svcpay statement', () => {
     expect((await svcpay(['statement', 'open', '--yes', '--json'], books)).json()).toEqual([]);
   });
 
-  test('reports when a difference arose, and prints a command that explains it', async ({
+  test('reports when a difference arose, and prints a command that explains the difference', async ({
     books,
   }) => {
     await books.sandbox.seed('history');

@@ -48,7 +48,7 @@ function approval(txnId: string, total: string, worse = false): Approval {
   };
 }
 
-/** The drawings that the last event adds after all earlier events. */
+/** Returns what the last event draws on the screen, after all earlier events. */
 function drawn(...events: ScreenEvent[]): readonly Drawing[] {
   let model = nothingShown;
   let last: readonly Drawing[] = [];

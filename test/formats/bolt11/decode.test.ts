@@ -210,7 +210,7 @@ describe('decodeInvoice with the official BOLT11 vectors', () => {
       expect(refusal(() => decodeInvoice(invoice))).toContain(reason);
   });
 
-  test('is tested with ten invalid vectors', () => {
+  test('has ten invalid vectors to refuse', () => {
     expect(vectors.invalid).toHaveLength(10);
   });
 
@@ -478,7 +478,7 @@ describe('decodeInvoice on the signature of an invoice', () => {
     ).toBe(payee);
   });
 
-  test('refuses a signature by a key other than that of the payee in the invoice', () => {
+  test('refuses a signature by a key that is not the key of the payee in the invoice', () => {
     const other = getPublicKey(new Uint8Array(32).fill(8));
     for (const key of [other, new Uint8Array(33), new Uint8Array(33).fill(2)]) {
       const invoice = signed([...required, [stated, bech32.toWords(key)]]);

@@ -226,7 +226,7 @@ describe('the sandbox for a Lightning send', () => {
     expect(await balance()).toEqual([1, 1]);
   });
 
-  test('fails a send to its own invoice if it no longer has the invoice', async () => {
+  test('fails a send to an invoice of its own user that the sandbox no longer has', async () => {
     const receive = await sandbox.run(lightningReceive(0.5));
     await sandbox.control('POST', 'reset');
     await sandbox.control('POST', 'clock/freeze');

@@ -94,7 +94,7 @@ describe('the sandbox for a quote', () => {
     expect(await amounts()).toMatchObject({ USD: 5_001 });
   });
 
-  test('requires a content type for a confirmation, although it has no body', async () => {
+  test('requires a content type for a confirmation, although a confirmation has no body', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
     const answer = await sandbox.call('PUT', `/transaction/${body.txnId}/confirm`, undefined, {
       'content-type': '',

@@ -221,7 +221,7 @@ describe('the sandbox with initial and added money', () => {
     expect((await client.get(newest.txnId)).body.sourceReq.reqDetails.address).toMatch(/^tb1/);
   });
 
-  test('credits a payment to a permanent address but lists no transaction for it', async () => {
+  test('credits a payment to a permanent address but lists no transaction for the payment', async () => {
     const { staticOnchainAddress } = (await client.call('GET', '/account/onchain-address')).body;
     await sandbox.pay(staticOnchainAddress, '0.25');
     await sandbox.mine(6);

@@ -66,7 +66,7 @@ describe('the ledger of the sandbox', () => {
     expect(available('BTC')).toBe('1');
   });
 
-  test('refuses to take a wallet below zero and keeps nothing of the movement', async () => {
+  test('refuses to take a wallet below zero and records no part of the movement', async () => {
     await fund('USD', '5');
     const overdraw = move(
       houseLeg('outside', 'USD', new Big('5.01')),

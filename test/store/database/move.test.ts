@@ -137,7 +137,7 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     await expect(journal.begin(draft)).rejects.toThrow('its payments were moved into a database');
   });
 
-  test('updates only payments whose version in the file is later', async () => {
+  test('updates only payments whose version in the file is later than in the database', async () => {
     const database = await emptyDatabase();
     const home = await newHome();
     await moveInto(database, filesOf(home), nobody, Date.now);

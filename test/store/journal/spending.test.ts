@@ -63,7 +63,7 @@ interface Order {
   readonly kind: 'payout' | 'swap';
   readonly spendCcy: string;
   readonly total: string;
-  /** The received amount, and whether the order or the quote states it. */
+  /** The received amount, and whether the order or the quote states this amount. */
   readonly arrives: {
     readonly ccy: string;
     readonly total: string;

@@ -454,7 +454,7 @@ describe('a prompt on a dumb terminal', () => {
     await expect(dumb('').ask.confirm('Pay?')).rejects.toMatchObject({ kind: 'declined' });
   });
 
-  test('reads a secret without echo, and asks again if it is invalid', async () => {
+  test('reads a secret without echo, and asks again if the secret is invalid', async () => {
     const typed = new PassThrough();
     const raw: boolean[] = [];
     const stdin = {

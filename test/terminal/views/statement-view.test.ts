@@ -33,7 +33,7 @@ test.for([
   [80, 'VND', '3 000'],
   [60, 'VND', '3 000'],
 ] as const)(
-  'a statement at %d columns keeps In, Out, Fee and Balance of a %s wallet',
+  'a statement at %d columns keeps the columns In, Out, Fee and Balance of a %s wallet',
   ([columns, wallet, fee]) => {
     const { style } = openScreen().terminal;
     const rows = [

@@ -143,7 +143,7 @@ describe('the collector of statement rows', () => {
     expect([books.differences, pauses]).toEqual([[], [2_000, 6_000]]);
   });
 
-  test('reports the difference of a wallet since it last tied', async () => {
+  test('reports the difference of a wallet since the wallet last tied', async () => {
     const tied = start - 86_400_000;
     const { books, pauses } = await booksOf({ rounds: [[[received()]]], totals: [0.003], tied });
     expect([pauses, books.openings, books.tied]).toEqual([[], [], []]);

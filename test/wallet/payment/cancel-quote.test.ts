@@ -1,5 +1,5 @@
 // If the service cannot cancel a quote, cancelQuote lets the quote expire, and no later resume pays
-// it.
+// the quote.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

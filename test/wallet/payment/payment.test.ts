@@ -392,7 +392,7 @@ describe('the payment driver with a quote', () => {
     },
   );
 
-  test('reads a new quote again if it is not yet readable', async () => {
+  test('reads a new quote again if the quote is not yet readable', async () => {
     const made = bench();
     made.quotes = (body) => ({
       sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 },
@@ -411,7 +411,7 @@ describe('the payment driver with a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('confirms a quote by its id without cancelling it', async () => {
+  test('confirms a quote by its id and sends no cancellation', async () => {
     const made = bench();
     await made.pay({ until: 'quoted' });
     made.says = () => slowly(made);
@@ -624,7 +624,7 @@ describe('the payment driver for a reference in the journal', () => {
     },
   );
 
-  test('creates a new quote if the service no longer has the old one', async () => {
+  test('creates a new quote if the service no longer has the old quote', async () => {
     const made = bench();
     made.says = () => false;
     await made.pay({ yes: false }).catch(() => undefined);
@@ -739,7 +739,7 @@ describe('the payment driver for a single-use destination', () => {
   const unnamed = (made: Bench, wanted: Order): Promise<Transaction> =>
     pay({ order: wanted, ref: undefined, terms: {}, consent: 'standing' }, waiting, made.deps);
 
-  test('follows an invoice payment of another machine even if it exceeds the local limits', async () => {
+  test('follows an invoice payment of another machine even if the payment exceeds the local limits', async () => {
     const overLightning: Order = {
       ...invoice,
       body: { ...order.body, destReq: { ...order.body.destReq, method: 'lightning' } },
@@ -794,7 +794,7 @@ describe('the payment driver for a single-use destination', () => {
     expect(await made.pay({ order: invoice, ref: 'S' })).toMatchObject({ txnState: 'completed' });
   });
 
-  test('pays an invoice only once if two quotes for it are open', async () => {
+  test('pays an invoice only once if two quotes for the invoice are open', async () => {
     const made = bench();
     made.says = () => made.asked.length > 1;
     await made.pay({ order: invoice, yes: false }).catch(() => undefined);
@@ -1124,7 +1124,7 @@ describe('the payment driver at the confirmation', () => {
     });
   });
 
-  test('reports a payment completed by another process after its own request failed', async () => {
+  test('reports a payment as completed if another process completed the payment while the list request failed', async () => {
     const made = bench();
     made.journalFails = ({ attempt, abandoned }) =>
       attempt?.state === 'quoted' || abandoned === true;
@@ -1192,7 +1192,7 @@ describe('the payment driver at the confirmation', () => {
   });
 
   /**
-   * Creates a payment whose first attempt has an unknown outcome. The process ended before it
+   * Creates a payment whose first attempt has an unknown outcome, and whose process ended before it
    * submitted the second attempt.
    */
   const leftBetween = async (): Promise<Bench> => {
@@ -1241,7 +1241,7 @@ describe('the payment driver at the confirmation', () => {
     ['completed', 'paid', 'completed'],
     ['expired', 'unknown', 'pending'],
   ] as const)(
-    'reports the first attempt if it becomes `%s` when the second attempt fails',
+    'reports the first attempt if that attempt becomes `%s` when the second attempt fails',
     async ([state, status, end]) => {
       const made = await leftBetween();
       made.confirms = () => {

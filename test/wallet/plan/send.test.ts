@@ -99,7 +99,7 @@ const orders: readonly (readonly [why: string, words: SendWords, order: string])
   ],
 ];
 
-describe('planner', () => {
+describe('the planner of svcpay send', () => {
   test.for(orders)('plans %s', ([, words, expected]) => {
     expect(shownOrder(planSendNow(words, around).order)).toBe(expected);
   });

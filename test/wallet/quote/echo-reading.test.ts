@@ -94,7 +94,7 @@ describe('comparison of a quote with its order', () => {
     },
   );
 
-  test('refuses a quote that deducts the fees from the recipient if the order does not', async () => {
+  test('refuses a quote that deducts the fees from the received amount if the order does not deduct fees', async () => {
     const { client, service } = world();
     service.on(
       'POST',

@@ -85,14 +85,14 @@ test.for([
   [{ lnAddress: 'jane@pay.example', email: 'jane@example.com' }, 'jane@pay.example'],
   [{ lightning_address: 'jane@pay.example' }, 'jane@pay.example'],
 ] as const)(
-  'lightningAddressOf finds the Lightning Address in the account record %o',
+  'lightningAddressOf finds the Lightning Address in the account record %j',
   ([account, address]) => {
     expect(lightningAddressOf(account).address).toBe(address);
   },
 );
 
 test.for([{ email: 'jane@example.com' }, { lightningAddress: null }, {}])(
-  'lightningAddressOf reports no Lightning Address in the account record %o',
+  'lightningAddressOf reports no Lightning Address in the account record %j',
   (account) => {
     expect(() => lightningAddressOf(account)).toThrow(/has no Lightning Address/);
   },

@@ -216,16 +216,17 @@ function* continued(state: Running, by: Core, bounds: Bounds): Generator<State> 
   if (step.do === 'approve' && bounds.suspends) yield { ...killed(state), isAsking: true };
   for (const { truth, event } of outcomes(state, step, bounds.confirmations, by)) {
     const done = afterStep(withTruth(state, attemptOf(state).number, truth), step);
-    // The process can be killed after its request but before it writes the event. A kill between
-    // the two is left out if the service started the payment without a confirmation, because no
-    // later run could find such a payment.
+    // The process can be killed after its request but before it writes the event. The checker omits
+    // this kill if the service started the payment without a confirmation, because no later run
+    // could know of such a payment.
     if (!(event.is === 'created' && event.started !== undefined)) yield killed(done);
     yield later(taken(done, event, by), step.do === 'wait' ? step.ms : 0);
   }
 }
 
 /**
- * Records the confirmation of a payment after a run reported its end, which violates an invariant.
+ * Records the confirmation of a payment after a run reported the end of the payment, which violates
+ * an invariant.
  */
 const afterStep = (state: Running, step: Step): Running =>
   step.do === 'confirm' && state.isOver ? { ...state, paidAfterEnd: true } : state;

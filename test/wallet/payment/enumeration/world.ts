@@ -25,7 +25,8 @@ export interface Truth {
   readonly real: Real;
   /**
    * The time in ms since the creation of the quote or, once the transaction is no longer `quoted`,
-   * since it left that state. For 8 s, reads and lists may show the earlier state.
+   * since it left that state. For 8 s after each change, reads and lists may show the earlier
+   * state.
    */
   readonly ago: number;
   /** The number of confirmations that the service has yet to receive. */
@@ -272,7 +273,7 @@ export function rounded(state: State): State {
   return { ...state, truths, process: { ...process, memory: coarse(process.memory) } };
 }
 
-/** The time since which the run has read the same result. */
+/** The time of the first of the latest reads that all returned an equal result. */
 const sinceOf = (memory: RunMemory): number | undefined =>
   memory.phase === 'requesting' ? memory.lookup?.sinceMs : memory.reads?.sinceMs;
 

@@ -25,7 +25,7 @@ export async function openSqliteJournal(path: string): Promise<Journal> {
 export interface PostgresJournalOptions {
   /**
    * The id of the database, which `svcpay db status` shows. svcpay refuses a database with a
-   * different id, because this database may lack payments.
+   * different id, because that database may lack payments.
    */
   readonly id: string;
 }

@@ -13,8 +13,8 @@ import { arrivalOf } from './rows.js';
 /** The time in ms within which submitted payments count against a daily limit. */
 export const dayMs = 86_400_000;
 /**
- * The length of a period in ms. The last day begins within a period, so svcpay adds up the attempts
- * of this first period, and the stored sums of the 144 later periods.
+ * The length of a period in ms. The last 24 hours begin within a period, so svcpay adds up the
+ * attempts of the first period, and adds the stored sums of the 144 later periods.
  */
 export const periodMs = 600_000;
 
@@ -165,8 +165,8 @@ export interface LimitClock {
  */
 const longestGapMs = 365 * 86_400_000;
 /**
- * The largest accepted difference between the elapsed times by two clocks, in ms, which covers the
- * time that responses take.
+ * The largest accepted difference in ms between the time that passed by the machine's clock and by
+ * the service's clock. The difference covers the time that responses take.
  */
 const agreedMs = 60_000;
 

@@ -130,8 +130,8 @@ export class ServiceClient {
   }
 
   /**
-   * Creates a quote, which moves no money (endpoint 6). After a `NoAnswer`, search the list for the
-   * `extRefId` before you repeat the call.
+   * Creates a quote, which moves no money (endpoint 6). After a `NoAnswer`, search the list of
+   * transactions for the `extRefId` before you repeat the call.
    */
   async createTransaction(transaction: types.CreateTransaction): Promise<types.Transaction> {
     const body = wireJson(toWireNames(transaction, this.#options.maker));
@@ -188,8 +188,8 @@ export class ServiceClient {
   }
 
   /**
-   * Reads one page of the list (endpoint 10). Returns an empty page after the last page, even if
-   * the service answers 404.
+   * Reads one page of the list of transactions (endpoint 10). Returns an empty page after the last
+   * page, even if the service answers 404.
    */
   async transactions(
     filter: types.TransactionFilter = {},

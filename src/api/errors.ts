@@ -23,8 +23,8 @@ export class ServiceError extends Failure {
   readonly reason: string;
   /**
    * Whether the service itself refused: 400, 401, 403 or 404 with a body in one of the
-   * specification's shapes, or 200 with the detailed shape. Every other error response may come
-   * from a gateway, which cannot know the outcome.
+   * specification's shapes, or 200 with the detailed shape. An error response of a different form
+   * may come from a gateway, which cannot know the outcome.
    */
   readonly isOwnRefusal: boolean;
   /** `errorMetadata.params`, decoded if it is JSON. */

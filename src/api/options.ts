@@ -24,9 +24,9 @@ export interface ClientOptions {
    */
   maker: string;
   /**
-   * The (sub)account to read instead of the token's own account. Only `wallets` and `account` have
-   * an account in their path. Every other endpoint acts on the account of the API key, so the
-   * transactions of a different account need that account's key.
+   * The (sub)account to read instead of the token's own account. Only the requests of `wallets` and
+   * `account` have an account in their path. Every other request acts on the account of the API
+   * key, so the transactions of a different account require that account's key.
    */
   accountId?: string | undefined;
   /** Returns the time of the machine's clock in epoch ms. */

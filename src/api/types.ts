@@ -82,7 +82,7 @@ export interface RequestSide {
    * defines no other status of a side.
    */
   reqStatus?: string | number | null | undefined;
-  /** The expiry of the quote, and after the confirmation the expiry of the invoice. */
+  /** The expiry of the quote, and later the expiry of the invoice. */
   expiresAt?: number | null | undefined;
   /** The time of creation, under the name that the service uses. */
   createAt?: number | null | undefined;

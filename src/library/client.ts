@@ -34,8 +34,8 @@ export interface WalletClientOptions {
    */
   maker?: string | undefined;
   /**
-   * The account or subaccount that `wallets` and `account` read. Every other endpoint acts for the
-   * account of the key.
+   * The account or subaccount that `wallets` and `account` read. Methods other than `wallets` and
+   * `account` act for the account of the API key.
    */
   accountId?: string | undefined;
   /** The time limit of one request with its retries, in ms (default 30 000). */
@@ -205,8 +205,8 @@ export class WalletClient {
   }
 
   /**
-   * Creates a quote, which moves no money (endpoint 6). After a `NoAnswer`, search the list for the
-   * `extRefId` before you repeat the call.
+   * Creates a quote, which moves no money (endpoint 6). After a `NoAnswer`, search the list of
+   * transactions for the `extRefId` before you repeat the call.
    */
   createTransaction(
     transaction: CreateTransaction,
@@ -240,8 +240,8 @@ export class WalletClient {
   }
 
   /**
-   * Reads one page of the list (endpoint 10). Returns an empty page after the last page, even if
-   * the service answers 404.
+   * Reads one page of the list of transactions (endpoint 10). Returns an empty page after the last
+   * page, even if the service answers 404.
    */
   transactions(
     filter: types.TransactionFilter = {},

@@ -1,6 +1,6 @@
 // Delivers events from the backlog to one consumer, each at least once. svcpay delivers the events
 // of one transaction in order, and serves many transactions at once. An event leaves the backlog
-// after its delivery. After a failed delivery, a worker tries the event again later.
+// once it is delivered or undeliverable, and until then workers try its delivery again.
 import { setMaxListeners } from 'node:events';
 import { policies } from '../formats/policies.js';
 import { pauseAfter, type Policy } from '../formats/poll.js';
@@ -41,7 +41,7 @@ export type Dispatcher = ReturnType<typeof startDispatcher>;
 const mostHeld = 20_000;
 /**
  * The number of delivered events that svcpay removes from the backlog together. After `settleMs`,
- * svcpay removes the delivered events even if they are fewer.
+ * svcpay removes the delivered events even if they are fewer than `settledAtOnce`.
  */
 const settledAtOnce = 200;
 const settleMs = 50;

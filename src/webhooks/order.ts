@@ -67,8 +67,8 @@ export function statesBetween(from: string, to: string): string[] {
 }
 
 /**
- * Returns the states of one transaction for which an event is missing between its events, in the
- * order of transitions.
+ * Returns the states between the events of one transaction for which no event arrived, in the order
+ * of transitions.
  */
 export function gapsOf(events: readonly Moment[]): string[] {
   const ordered = events.toSorted((a, b) => (isAfter(a, b) ? 1 : isAfter(b, a) ? -1 : 0));

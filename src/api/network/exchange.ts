@@ -144,7 +144,8 @@ function prepare({ url, method, headers, body }: NetworkRequest, route: Route): 
 
 /**
  * Waits one turn of the event loop after the response, because undici can reuse the connection only
- * then. Without the wait for that turn, the next request would open a new connection.
+ * then. If the exchange did not wait for a turn of the event loop, the next request would open a
+ * new connection.
  */
 const onceReusable = (then: () => void): void => void setImmediate(() => setImmediate(then));
 

@@ -134,8 +134,8 @@ export const fields: Reader<Fields> = {
 };
 
 /**
- * A number from `earliestSeconds` up to `earliestMs` is an instant in seconds. Every other number
- * is an instant in milliseconds.
+ * A number from `earliestSeconds` up to `earliestMs` is an instant in seconds, and every other
+ * number is an instant in milliseconds.
  */
 const earliestSeconds = 1e8;
 const earliestMs = 1e11;

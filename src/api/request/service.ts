@@ -221,8 +221,8 @@ const longestMoveMs = 60_000;
 /**
  * Estimates the service's clock. Before the first response, the estimate is the machine's clock. A
  * `Date` header has whole seconds and is as old as its transfer, so the header defines a range of
- * times. The estimate stays unchanged if it is within that range, so that countdowns do not jump
- * with every response.
+ * times. The estimate stays unchanged if it is within the header's range of times, so that
+ * countdowns do not jump with every response.
  */
 export function createServiceClock(clock: () => number) {
   let offset = 0;

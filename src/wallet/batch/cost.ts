@@ -99,8 +99,8 @@ function costsOf(rows: readonly RowCost[]): Cost[] {
 }
 
 /**
- * Estimates the debit of each wallet at these rates, without fees. The estimate omits a wallet if
- * the service lacks a rate for one of the wallet's amounts.
+ * Estimates the debit of each wallet at the given rates, without fees. The estimate omits a wallet
+ * if the service lacks a rate for one of the wallet's amounts.
  */
 export function estimateCost(totals: readonly BatchTotal[], rates: Rates): Cost[] {
   const wallets = [...new Set(totals.map(({ from }) => from))];

@@ -1,5 +1,5 @@
 // Compares the service's list with the journal, the webhook inbox and batch results: the outcome of
-// each payment, its amounts, currencies and reference. The comparison reads each of these sources
+// each payment, its amounts, currencies and reference. The comparison reads each source of payments
 // once, with constant memory.
 import type { Big } from 'big.js';
 import * as v from 'valibot';

@@ -45,7 +45,7 @@ export interface ExportOptions {
   readonly zone: string;
   /** The fiat currency of the account, for a format that needs one. */
   readonly ccy: string;
-  /** Called for every transaction that does not fit the format. */
+  /** Called for every transaction that does not fit the export's format. */
   readonly leftOut: (txn: ListedTransaction) => void;
   readonly local: (page: readonly ListedTransaction[]) => Promise<LocalDataOf>;
 }

@@ -43,7 +43,7 @@ export function echoes(order: Order, txn: Transaction, account: string): boolean
 
 /**
  * The fields that decide how much money goes to whom. svcpay ignores an unreadable field that is
- * not in this list.
+ * not in `deciding`.
  */
 const deciding = [
   'accountId',
@@ -179,8 +179,8 @@ const different = (field: string, got: unknown, wanted: unknown): string =>
   `${field} is ${got === undefined || got === null ? 'missing' : shown(got)}, not ${shown(wanted)}`;
 
 /**
- * Whether two texts are equal. The letter case of invoices, LNURLs, Lightning Addresses and Bech32
- * addresses does not matter. Texts of every other kind must be identical.
+ * Whether two texts are equal. Letter case matters, except in invoices, LNURLs, Lightning Addresses
+ * and Bech32 addresses.
  */
 function sameText(got: unknown, wanted: unknown): boolean {
   if (typeof got !== 'string' || typeof wanted !== 'string') return got === wanted;

@@ -1,5 +1,5 @@
 // Turns an earlier quote, from this home or from a different program, into a payment. The payment
-// core confirms the payment, with limits and journal.
+// core confirms the payment, so that the limits and the journal apply.
 import type { Transaction } from '../../api/types.js';
 import type { Claim } from '../../store/journal/journal.js';
 import {

@@ -111,8 +111,8 @@ export async function find(
   if (goal.reference === 'invoice' && best.txn.txnState === 'completed')
     throw paidElsewhere(best.txn, ref);
   deps.on({ type: 'found', txn: best.txn });
-  // After an unanswered create request, this run may have created a transaction that has already
-  // started.
+  // After an unanswered create request, a found transaction that has started may come from this
+  // run.
   const { memory } = run;
   const isOwn =
     memory.phase === 'requesting' && memory.createRequest.mayExist && hasStarted(best.txn);

@@ -137,8 +137,8 @@ export interface Quoted extends Read {
   /** The service's rates for a conversion, or the failure to read the rates. */
   readonly rates?: Rates | Failure | undefined;
   /**
-   * Whether the quote had expired when it was created. svcpay ignores such an expiry, because a
-   * clock must be wrong.
+   * Whether the quote had expired when it was created. svcpay ignores an expiry before the
+   * creation, because a clock must be wrong.
    */
   readonly isMisdated?: boolean | undefined;
   readonly approval?: 'asked' | 'covered' | 'prompt-expired' | undefined;

@@ -58,7 +58,7 @@ function decide(situation: Situation): Step {
   const unresolved = earlier.filter((each) => each.state === 'unknown' || isUnderWay(each));
   const unread = unresolved.find(({ number }) => !memory.earlierRead.includes(number));
   if (unread !== undefined && isBeforeEnd) return { do: 'read', attempt: unread };
-  // If a person abandoned the payment after an unresolved attempt, only a new `--retry` reopens the
+  // If a payment was abandoned after an unresolved attempt, only a new `--retry` reopens the
   // payment.
   const [first] = unresolved;
   if (first !== undefined && payment.abandoned && isBeforeEnd)

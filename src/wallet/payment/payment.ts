@@ -80,8 +80,8 @@ const mostCompared = 200;
 
 /**
  * Finds the earlier payment that this run follows instead of making a new payment. svcpay compares
- * only orders that have neither a reference nor an invoice, because these already prevent a second
- * payment.
+ * only orders that have neither a reference nor an invoice, because a reference or an invoice
+ * already prevents a second payment.
  */
 async function earlierPayment(
   { order, ref }: PaymentRequest,

@@ -18,7 +18,8 @@ export const institutionsFor = (method: PayoutMethod, all: readonly Institution[
 
 /**
  * Finds an institution by its code in the service's list for the country. If the service's list is
- * empty, svcpay accepts any code. Throws Failure `usage` for a code that is not in the list.
+ * empty, svcpay accepts any code. Throws Failure `usage` for a code that is not in the service's
+ * list.
  */
 export function findInstitution(
   code: string,

@@ -1,6 +1,6 @@
 // npm run release: checks that this commit can be released, and writes the published files to
-// release/. With --dry-run, the script only reports missing fields of package.json and uncommitted
-// changes, and continues.
+// release/. With --dry-run, the script writes the files even if the commit cannot be released, and
+// only reports the reasons.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -322,7 +322,7 @@ function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () 
       if (await store.leases.settle(consumer, worker, settled)) onMore();
     } catch {
       // After a failed removal, adds the events to the next group. If svcpay stops before it
-      // removes the events, it later delivers them again.
+      // removes delivered events, it later delivers these events again.
       ids = [...settled, ...ids];
     }
   }

@@ -78,7 +78,8 @@ export interface CheckDeps {
    */
   readonly vet: (row: PlannedRow) => Promise<void>;
   /**
-   * Finds the payments whose reference equals this reference, apart from letter case and blanks.
+   * Finds the payments whose reference equals the given reference, apart from letter case and
+   * blanks.
    */
   readonly alike: (ref: string) => Promise<readonly Payment[]>;
   /** The spending that counts towards daily limits. */

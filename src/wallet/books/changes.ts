@@ -25,8 +25,8 @@ export const keyOf = ({ wallet, txnId, reference, kind }: Cells): string =>
   `${wallet} ${txnId || (kind === 'opening' || kind === 'closing' ? kind : reference)}`;
 
 /**
- * Returns the cells to compare of a row, as text. The text contains the balance only of an opening
- * or closing row, because every other balance follows from the earlier rows.
+ * Returns the cells of a row that svcpay compares, as text. The text contains the balance only of
+ * an opening or closing row, because every other balance follows from the earlier rows.
  */
 const factsOf = (cells: Cells): string =>
   JSON.stringify({

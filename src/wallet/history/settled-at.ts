@@ -14,8 +14,8 @@ export function settledAt({ txnState, sourceReq, destReq }: ListedTransaction): 
 
 /**
  * Whether svcpay needs the missing settlement time of a transaction, because a period starts or
- * ends between the transaction's creation and its latest possible settlement. The `edges` are in
- * epoch ms.
+ * ends between the transaction's creation and its latest possible settlement. The `edges` of the
+ * periods are in epoch ms.
  */
 export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[]): boolean => {
   const { txnState, createdAt } = txn;

@@ -29,8 +29,8 @@ export interface PaymentService {
   cancelTransaction(txnId: string): Promise<Transaction>;
   transaction(txnId: string): Promise<Transaction>;
   /**
-   * Reads a page of the service's list of transactions. The payment core reads this list only after
-   * a refused create request.
+   * Reads a page of the service's list of transactions. The payment core reads the list of
+   * transactions only after a refused create request.
    */
   transactions(filter: TransactionFilter): Promise<TransactionPage>;
   eachTransaction(filter: TransactionFilter): AsyncIterable<ListedTransaction>;

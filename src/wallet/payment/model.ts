@@ -21,7 +21,7 @@ export interface RunGoal {
   readonly expect?: string | undefined;
   /**
    * The number of the last failed or unknown attempt that a person allows svcpay to repeat
-   * (`--retry`). The number is 0 if svcpay may not repeat any attempt.
+   * (`--retry`), or 0 if svcpay may not repeat any attempt.
    */
   readonly retryUpTo: number;
   /** The number of the latest attempt at the start of the run. */
@@ -303,7 +303,7 @@ const phases: Readonly<Record<AttemptState, Phase>> = {
   lapsed: 'over',
 };
 
-/** Returns the memory of a run that begins with an attempt in this state. */
+/** Returns the memory of a run that begins with an attempt in the given state. */
 export const emptyMemory = (state: AttemptState, isFirstRun: boolean): RunMemory =>
   inPhaseOf(
     state,

@@ -381,7 +381,7 @@ describe('the --fields option', () => {
       await expect(out.list(payments, list)).rejects.toMatchObject({
         kind: 'usage',
         message:
-          '"txnStat" is not a field of this command. It has: id, amount, note, sourceReq, sourceReq.ccy.',
+          '"txnStat" is not a field of this command. Its fields are id, amount, note, sourceReq, sourceReq.ccy.',
       });
       expect(screen.stdout()).toBe('');
       await expect(out.record(payments[0] ?? fail(), record)).rejects.toMatchObject({

@@ -67,12 +67,16 @@ export function checkNames(asked: readonly string[], names: readonly string[]): 
   const wrong = asked.find((name) => !names.includes(name));
   if (wrong === undefined) return;
   if (names.length === 0)
-    throw new Failure('usage', `"${wrong}" is not a field of this command: it has no fields.`);
+    throw new Failure('usage', `"${wrong}" is not a field of this command, which has no fields.`);
   const shown =
     names.length <= mostNamed ? names.join(', ') : `${names.slice(0, mostNamed).join(', ')}, …`;
-  throw new Failure('usage', `"${wrong}" is not a field of this command. It has: ${shown}.`, {
-    hint: 'List all: --fields help',
-  });
+  throw new Failure(
+    'usage',
+    `"${wrong}" is not a field of this command. Its fields are ${shown}.`,
+    {
+      hint: 'List all: --fields help',
+    },
+  );
 }
 
 const mostNamed = 24;

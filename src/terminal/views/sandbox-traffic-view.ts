@@ -88,7 +88,7 @@ export const deliveryList: ListView<Delivery> = {
   ],
   fields: fieldNames(deliveryAnswer),
   quiet: ({ id }) => String(id),
-  empty: 'No deliveries. A webhook and a later change of a transaction are required.',
+  empty: 'No deliveries yet. To receive events, set a webhook: svcpay webhook set URL',
 };
 
 function lastAnswer({ attempts }: Delivery): string | number | null {
@@ -119,7 +119,7 @@ export const faultFields: readonly string[] = [
 export const faultList: ListView<Fault> = {
   columns: faultColumns,
   quiet: ({ id }) => String(id),
-  empty: 'No faults. Add one: svcpay sandbox fault add KIND',
+  empty: 'No faults. Add a fault: svcpay sandbox fault add KIND',
 };
 
 function faultSentence(fault: Fault): string {

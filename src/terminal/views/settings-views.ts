@@ -206,7 +206,7 @@ export const limitList = (footer: string): ListView<LimitRow> => ({
   ],
   quiet: ({ destination, amount, ccy }) =>
     destination ?? `${amount?.toFixed() ?? ''}${ccy?.toLowerCase() ?? ''}`,
-  empty: 'No limits. Set one: svcpay limits set --per-day 100000sat',
+  empty: 'No limits. Set a limit: svcpay limits set --per-day 100000sat',
   footer,
 });
 

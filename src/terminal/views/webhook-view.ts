@@ -19,7 +19,7 @@ export function webhookRows(now: number): ListView<Webhook> {
       },
     ],
     quiet: ({ id }) => id,
-    empty: 'No webhook is set. Set one: svcpay webhook set https://…',
+    empty: 'No webhook is set. Set a webhook: svcpay webhook set https://…',
   };
 }
 

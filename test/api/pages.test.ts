@@ -59,13 +59,13 @@ test('eachRow returns each row of any list exactly once', async () => {
     rows: fc.nat(130),
     cap: fc.integer({ min: 1, max: 120 }),
     size: fc.integer({ min: 1, max: 100 }),
-    said: fc.option(fc.nat(200), { nil: undefined }),
+    reported: fc.option(fc.nat(200), { nil: undefined }),
     beyond: fc.constantFrom('nothing', 'the last page', 'the first page'),
   });
   await fc.assert(
-    fc.asyncProperty(shape, async ({ rows, cap, size, said, beyond }) => {
+    fc.asyncProperty(shape, async ({ rows, cap, size, reported, beyond }) => {
       // If the reported total is too high, eachRow treats a repeated page as an incomplete list.
-      const total = beyond === 'nothing' || (said ?? 0) <= rows ? said : undefined;
+      const total = beyond === 'nothing' || (reported ?? 0) <= rows ? reported : undefined;
       const { all, fetch } = listService(
         { rows, cap, total: () => total, beyond: rows === 0 ? 'nothing' : beyond },
         size,

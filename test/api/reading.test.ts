@@ -232,8 +232,8 @@ describe('ServiceClient field reader', () => {
     ['FALSE', false],
     [1, null],
     ['yes', null],
-  ])('reads the fee flag %j as %j', async ([told, known]) => {
-    expect((await read({ deductNetworkFeesFromDest: told }))['deductNetworkFeesFromDest']).toBe(
+  ])('reads the fee flag %j as %j', async ([given, known]) => {
+    expect((await read({ deductNetworkFeesFromDest: given }))['deductNetworkFeesFromDest']).toBe(
       known,
     );
   });

@@ -1,6 +1,7 @@
 // Tests `--account` with a subaccount for every command. With the parent's key, the service shows
-// only the wallets and the account record of a subaccount. Every command that needs data other than
-// these refuses `--account` before it sends a request about the parent account.
+// only the wallets and the account record of a subaccount. Every command that needs other data than
+// the wallets and the account record refuses `--account` before it sends a request about the parent
+// account.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test as plain } from 'vitest';

@@ -89,7 +89,7 @@ describe('svcpay --fields', () => {
 
   test('offers exactly the fields that each command prints', async ({ around }) => {
     const commands = await commandsOf(tree, '');
-    const told: unknown[] = [];
+    const findings: unknown[] = [];
     const covered = new Set<string>();
     for (const line of await printing(around)) {
       const path =
@@ -105,16 +105,16 @@ describe('svcpay --fields', () => {
         typeof row === 'object' && row !== null ? pathsOf(row) : [],
       );
       const undeclared = [...new Set(printed)].filter((name) => !fields.includes(name));
-      if (undeclared.length > 0) told.push({ line: line.join(' '), undeclared });
+      if (undeclared.length > 0) findings.push({ line: line.join(' '), undeclared });
       const all = await svcpay([...line, '--json', '--fields', fields.join()], around);
       const [row] = printedBy(all);
       const missing = fields.filter((name) => !Object.hasOwn(Object(row), name));
       // Exit code 5 of the second run means that the first run has already removed the item.
       if (all.exitCode === 5) continue;
       if (typeof row === 'string' || (row !== undefined && missing.length > 0))
-        told.push({ line: line.join(' '), row, missing: missing.slice(0, 6) });
+        findings.push({ line: line.join(' '), row, missing: missing.slice(0, 6) });
     }
-    expect(told).toEqual([]);
+    expect(findings).toEqual([]);
     const declaring = [...commands].filter(
       ([, { fields, prints }]) => (fields ?? prints ?? []).length > 0,
     );

@@ -14,7 +14,7 @@ import { runsAll } from '../support/part.js';
 /**
  * The time of a round trip, in ms. A round trip takes at least as long as a whole command without
  * delay, so requests sent together count as one round trip. On a machine that is suddenly busy, a
- * command may count too many round trips, so it runs again with a longer round trip.
+ * command may count too many round trips, so the command runs again with a longer round trip.
  */
 let tripMs = 100;
 const farther = [1, 3, 9];

@@ -54,14 +54,14 @@ describe('svcpay sandbox run', () => {
       { home, env: { SVCPAY_ACCOUNT: 'ne01-elsewhere' } },
     );
     expect([run.exitCode, run.stderr]).toEqual([7, '']);
-    const told = JSON.parse(run.stdout);
+    const printed = JSON.parse(run.stdout);
     // The message names the expected type in words, although the build renames the classes.
-    expect(told).toMatchObject({
+    expect(printed).toMatchObject({
       key: expect.stringMatching(/^sandbox_/),
       message: 'n must be a number',
       args: ['--json', 'x y'],
     });
-    await expect(fetch(told.url)).rejects.toThrow('fetch failed');
+    await expect(fetch(printed.url)).rejects.toThrow('fetch failed');
   });
 
   test('forwards SIGTERM to the command and ends with the exit code of the command', async ({

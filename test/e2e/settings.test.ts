@@ -111,7 +111,7 @@ describe('the environment variables of svcpay', () => {
 describe('svcpay --json', () => {
   test('prints a JSON document for each command that has no other output', async ({ home }) => {
     await svcpay(['recipients', 'add', 'Le', '--sandbox', ...recipient], { home });
-    const steps: [line: string, said: object][] = [
+    const steps: [line: string, expected: object][] = [
       ['login --sandbox --profile trial', { profile: 'trial' }],
       ['config set network testnet', { profile: 'trial', key: 'network', set: true }],
       ['config unset network', { profile: 'trial', key: 'network', set: false }],
@@ -121,9 +121,13 @@ describe('svcpay --json', () => {
       ['logout --yes', { profile: 'trial', loggedOut: true }],
       ['profiles remove trial --yes', { name: 'trial', removed: true }],
     ];
-    for (const [line, said] of steps) {
+    for (const [line, expected] of steps) {
       const run = await svcpay([...line.split(' '), '--json'], { home });
-      expect({ line, ...run, said: run.json() }).toMatchObject({ line, exitCode: 0, said });
+      expect({ line, ...run, printed: run.json() }).toMatchObject({
+        line,
+        exitCode: 0,
+        printed: expected,
+      });
     }
   });
 });

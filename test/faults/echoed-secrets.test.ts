@@ -10,69 +10,70 @@ const apiSecret = 'sk+live/9f2c"7 d1';
 const token = 'opaque-token-4f1d8c77aa02';
 const webhookSecret = 'hooks-1970';
 
-type Echo = (said: string) => { status: number; body: string; headers?: Record<string, string> };
+type Echo = (echoed: string) => { status: number; body: string; headers?: Record<string, string> };
 
-const inPage = (said: string): string => said.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+const inPage = (echoed: string): string =>
+  echoed.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
 /** For each kind of echo, the answer that echoes a secret of the request. */
 const echoes: Readonly<Record<string, Echo>> = {
-  'an error': (said) => ({
+  'an error': (echoed) => ({
     status: 400,
-    body: JSON.stringify({ error: 'bad request', message: said, code: said }),
+    body: JSON.stringify({ error: 'bad request', message: echoed, code: echoed }),
   }),
-  'an error in upper case': (said) => ({
+  'an error in upper case': (echoed) => ({
     status: 400,
-    body: JSON.stringify({ error: said.toUpperCase() }),
+    body: JSON.stringify({ error: echoed.toUpperCase() }),
   }),
-  'JSON inside JSON': (said) => ({
+  'JSON inside JSON': (echoed) => ({
     status: 403,
-    body: JSON.stringify({ error: JSON.stringify({ said }) }),
+    body: JSON.stringify({ error: JSON.stringify({ echoed }) }),
   }),
-  'escaped JSON': (said) => ({
+  'escaped JSON': (echoed) => ({
     status: 404,
-    body: `{"error":"${[...said].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"}`,
+    body: `{"error":"${[...echoed].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"}`,
   }),
-  'a field name': (said) => ({
+  'a field name': (echoed) => ({
     status: 400,
-    body: JSON.stringify({ error: 'bad request', [said]: true }),
+    body: JSON.stringify({ error: 'bad request', [echoed]: true }),
   }),
-  'form encoding': (said) => ({
+  'form encoding': (echoed) => ({
     status: 400,
-    body: JSON.stringify({ error: `${new URLSearchParams({ said })}` }),
+    body: JSON.stringify({ error: `${new URLSearchParams({ echoed })}` }),
   }),
-  'HTML text': (said) => ({ status: 400, body: JSON.stringify({ error: inPage(said) }) }),
-  hex: (said) => ({
+  'HTML text': (echoed) => ({ status: 400, body: JSON.stringify({ error: inPage(echoed) }) }),
+  hex: (echoed) => ({
     status: 400,
-    body: JSON.stringify({ error: Buffer.from(said).toString('hex') }),
+    body: JSON.stringify({ error: Buffer.from(echoed).toString('hex') }),
   }),
-  base64: (said) => ({
+  base64: (echoed) => ({
     status: 400,
-    body: JSON.stringify({ error: Buffer.from(said).toString('base64') }),
+    body: JSON.stringify({ error: Buffer.from(echoed).toString('base64') }),
   }),
-  'base64url data': (said) => ({
+  'base64url data': (echoed) => ({
     status: 200,
-    body: JSON.stringify({ data: Buffer.from(said).toString('base64url') }),
+    body: JSON.stringify({ data: Buffer.from(echoed).toString('base64url') }),
   }),
-  'base64 of a longer text': (said) => ({
+  'base64 of a longer text': (echoed) => ({
     status: 400,
-    body: JSON.stringify({ error: Buffer.from(`key:${said}.`).toString('base64') }),
+    body: JSON.stringify({ error: Buffer.from(`key:${echoed}.`).toString('base64') }),
   }),
-  'an HTML page': (said) => ({ status: 502, body: `<h1>${said.slice(0, 78)}</h1>` }),
-  'a redirect': (said) => ({
+  'an HTML page': (echoed) => ({ status: 502, body: `<h1>${echoed.slice(0, 78)}</h1>` }),
+  'a redirect': (echoed) => ({
     status: 302,
     body: '',
-    headers: { location: `/${encodeURIComponent(said)}` },
+    headers: { location: `/${encodeURIComponent(echoed)}` },
   }),
-  'the request id': (said) => ({
+  'the request id': (echoed) => ({
     status: 500,
     body: '{"error":"internal"}',
-    headers: { 'x-request-id': encodeURIComponent(said).slice(0, 79) },
+    headers: { 'x-request-id': encodeURIComponent(echoed).slice(0, 79) },
   }),
-  'an error with status 200': (said) => ({
+  'an error with status 200': (echoed) => ({
     status: 200,
-    body: JSON.stringify({ resultStatus: 'error', code: '9', error: said }),
+    body: JSON.stringify({ resultStatus: 'error', code: '9', error: echoed }),
   }),
-  'data of another type': (said) => ({ status: 200, body: JSON.stringify({ data: said }) }),
+  'data of another type': (echoed) => ({ status: 200, body: JSON.stringify({ data: echoed }) }),
 };
 
 interface Fixtures {

@@ -110,8 +110,8 @@ describe.skipIf(!hasPostgres)(
             send(ref, { ...dying, ...mortals }).then(() => true),
             death.came.then(() => false),
           ]);
-          const told = await Promise.all(alive.map((deps) => send(ref, deps)));
-          expect([step, new Set(told.map(({ txnId }) => txnId)).size, paid(on, ref)]).toEqual([
+          const reported = await Promise.all(alive.map((deps) => send(ref, deps)));
+          expect([step, new Set(reported.map(({ txnId }) => txnId)).size, paid(on, ref)]).toEqual([
             step,
             1,
             1,

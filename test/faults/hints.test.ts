@@ -1,5 +1,5 @@
-// The command in a hint runs as printed and names exactly its reference, whatever characters the
-// reference contains.
+// The command in a hint runs as printed and names exactly the reference of the payment, whatever
+// characters the reference contains.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';

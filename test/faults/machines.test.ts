@@ -128,11 +128,11 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
     };
     const [one, other] = await Promise.all([pay(), pay()]);
     expect(one).toMatchObject({ txnId: other.txnId, txnState: 'completed' });
-    const told = await svcpayHere(
+    const repeated = await svcpayHere(
       ['send', 'lightning', to, '--ref', 'order-1', '--yes', '--json'],
       machine({ home: '', sandbox }, url),
     );
-    expect(told.json()).toMatchObject({ txnId: one.txnId });
+    expect(repeated.json()).toMatchObject({ txnId: one.txnId });
     expect(sandbox.requests('PUT')).toHaveLength(1);
   });
 
@@ -317,7 +317,7 @@ test.runIf(runsAll && hasPostgres)(
       .map((line) => line.split(',')[0])
       .toSorted();
     expect(await paidReferences(machines[0] ?? { home: '' })).toEqual(expected);
-    const [first, ...others] = files.map(told);
+    const [first, ...others] = files.map(outcomesIn);
     expect(Object.keys(first ?? {}).toSorted()).toEqual(expected);
     for (const other of others) expect(other).toEqual(first);
   },
@@ -366,7 +366,7 @@ test.skipIf(!hasPostgres)(
 );
 
 /** The outcome, transaction and paid amount of each reference in a result file. */
-function told(file: string): Record<string, string[]> {
+function outcomesIn(file: string): Record<string, string[]> {
   const [head = '', ...lines] = readFileSync(`${file}.result.csv`, 'utf8').trimEnd().split('\n');
   const at = (name: string): number => head.split(',').indexOf(name);
   const cells = (line: string): string[] => line.split(',');

@@ -54,7 +54,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 /** For each transaction, the last state that a client received. */
-type Told = Map<string, string>;
+type Answered = Map<string, string>;
 type Kind = 'receive' | 'send' | 'swap';
 
 const bodies: Record<Kind, (client: Client) => Promise<object>> = {
@@ -65,13 +65,13 @@ const bodies: Record<Kind, (client: Client) => Promise<object>> = {
 };
 
 /** Creates and confirms transactions until the sandbox no longer answers. */
-async function load(client: Client, kinds: readonly Kind[], told: Told): Promise<void> {
+async function load(client: Client, kinds: readonly Kind[], answered: Answered): Promise<void> {
   try {
     for (let i = 0; ; i += 1) {
       const kind = kinds[i % kinds.length] ?? 'swap';
       const quote = (await client.create(await bodies[kind](client))).body;
-      told.set(quote.txnId, quote.txnState);
-      told.set(quote.txnId, (await client.confirm(quote.txnId)).body.txnState);
+      answered.set(quote.txnId, quote.txnState);
+      answered.set(quote.txnId, (await client.confirm(quote.txnId)).body.txnState);
     }
   } catch (error) {
     // A killed process closes its connections; any other error is a failure.
@@ -94,32 +94,32 @@ test('svcpay sandbox keeps every answered transaction and completes due work if 
     1,
   );
   console.info(`killed after ${delays.join(', ')} ms of load`);
-  const told: Told = new Map();
+  const answered: Answered = new Map();
   for (const delay of delays) {
     const { child, client } = await start(home);
-    await assertKept(client, told);
-    const before = told.size;
+    await assertKept(client, answered);
+    const before = answered.size;
     const kinds: readonly Kind[] = ['send', 'swap', 'receive'];
     const working = Array.from({ length: clients }, (_, i) =>
-      load(client, [...kinds.slice(i % 3), ...kinds], told),
+      load(client, [...kinds.slice(i % 3), ...kinds], answered),
     );
-    await expect.poll(() => told.size, { interval: 1 }).toBeGreaterThan(before);
+    await expect.poll(() => answered.size, { interval: 1 }).toBeGreaterThan(before);
     await new Promise((resolve) => setTimeout(resolve, delay));
     await kill(child);
     await Promise.all(working);
   }
-  expect(told.size).toBeGreaterThan(rounds);
+  expect(answered.size).toBeGreaterThan(rounds);
 
   const { child, client } = await start(home);
-  await assertKept(client, told);
+  await assertKept(client, answered);
   await client.control('POST', 'clock/advance', { by: '10m' });
-  await assertFinished(client, told);
+  await assertFinished(client, answered);
   await kill(child);
 }, 60_000);
 
 /** Checks that each transaction still has the state of its last answer or a later state. */
-async function assertKept(client: Client, told: Told): Promise<void> {
-  for (const [txnId, state] of told) {
+async function assertKept(client: Client, answered: Answered): Promise<void> {
+  for (const [txnId, state] of answered) {
     const { status, body } = await client.get(txnId);
     expect(status).toBe(200);
     expect(onwards[state], `${txnId} was answered as ${state}`).toContain(body.txnState);
@@ -130,8 +130,8 @@ async function assertKept(client: Client, told: Told): Promise<void> {
  * Checks that every confirmed transaction has ended, and that the balances are the sum of these
  * transactions.
  */
-async function assertFinished(client: Client, told: Told): Promise<void> {
-  for (const [txnId, state] of told) {
+async function assertFinished(client: Client, answered: Answered): Promise<void> {
+  for (const [txnId, state] of answered) {
     const { txnState } = (await client.get(txnId)).body;
     expect(state === 'quoted' ? ['completed', 'expired'] : ['completed']).toContain(txnState);
   }

@@ -220,7 +220,7 @@ async function runSeed(seed: number, { service, run }: Strict): Promise<void> {
   const line = `${command}${isPayment ? ` --ref fuzz-${seed} --yes --wait-timeout 20s` : ''}${isTable ? ' -o table' : command.includes('--format') ? '' : ' --json'}`;
   const end = await run(line, 'home', timeOf());
   const moved = service.moved().length - before;
-  const told = {
+  const details = {
     seed,
     line,
     exchange,
@@ -230,7 +230,7 @@ async function runSeed(seed: number, { service, run }: Strict): Promise<void> {
     exitCode: end.exitCode,
     stderr: end.stderr.slice(0, 600),
   };
-  const replay = `FUZZ_SEED=${seed} FUZZ_RUNS=1 npm run fuzz\n${JSON.stringify(told, undefined, 1)}`;
+  const replay = `FUZZ_SEED=${seed} FUZZ_RUNS=1 npm run fuzz\n${JSON.stringify(details, undefined, 1)}`;
   if (end.stderr.includes('Something unexpected')) throw new Error(`An uncaught error: ${replay}`);
   if (!isPayment) return;
   if (moved > 1) throw new Error(`Paid twice: ${replay}`);

@@ -11,8 +11,8 @@ import { isFields } from '../../src/formats/unknown.js';
 const source = resolve(import.meta.dirname, '../../src');
 
 /**
- * Patterns that must be quick on a text of this length, the longest text that the program gives
- * them.
+ * Patterns that must be quick only up to this length, which is the longest text that the program
+ * gives to the pattern.
  */
 const bounded: ReadonlyMap<string, number> = new Map([
   // The program truncates an HTML page to this length before it searches the page.

@@ -72,7 +72,8 @@ test.for(['index.d.ts', 'raw.d.ts', 'sandbox.d.ts'])(
   'the declaration file %s exports every name that its signatures use and no validation schema',
   (entry) => {
     const root = join(types, entry);
-    // A signature in index.d.ts may use names of raw.d.ts, and the reverse.
+    // A signature in index.d.ts may use names of raw.d.ts, and a signature in raw.d.ts may use
+    // names of index.d.ts.
     const beside = { 'index.d.ts': 'raw.d.ts', 'raw.d.ts': 'index.d.ts' }[entry] ?? entry;
     const exported = [entry, beside].flatMap((each) => exportsOf(join(types, each)));
     const places = exported.flatMap(

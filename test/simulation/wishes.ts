@@ -16,7 +16,9 @@ import { wireJson } from '../../src/api/wire.js';
 import { orderOf } from '../../src/wallet/payout/order.js';
 import type { Chance } from './world.js';
 
-/** A payment that a person wants; every run of the command of a wish means this one payment. */
+/**
+ * A payment that a person wants; a repeated command still means this payment, not a second payment.
+ */
 export interface Wish {
   readonly name: string;
   readonly order: Order;

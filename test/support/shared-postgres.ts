@@ -9,10 +9,10 @@ import { databasesAt, hasPostgres, type Databases } from './postgres.js';
 const serverSchema = v.object({ port: v.number(), folder: v.string() });
 
 export async function sharedPostgres(): Promise<Databases> {
-  const told: unknown = JSON.parse(await text(connect(inject('databaseDoor'), '127.0.0.1')));
-  if (!v.is(serverSchema, told))
-    throw new Error(`There is no PostgreSQL server: ${JSON.stringify(told)}`);
-  return databasesAt(told);
+  const answer: unknown = JSON.parse(await text(connect(inject('databaseDoor'), '127.0.0.1')));
+  if (!v.is(serverSchema, answer))
+    throw new Error(`There is no PostgreSQL server: ${JSON.stringify(answer)}`);
+  return databasesAt(answer);
 }
 
 /**

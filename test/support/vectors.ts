@@ -1,4 +1,5 @@
-// Reads the official test vectors in test/vectors. Each file names its source and licence.
+// Reads the official test vectors in test/vectors. Each file of vectors names its source and
+// licence.
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 

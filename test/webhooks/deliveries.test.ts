@@ -215,7 +215,7 @@ describe('webhook event stream', () => {
     tail.push((await store.append([received(payload('new'))], [], () => nowhere)).map(read));
     tail.close();
     const seen: (string | null)[] = [];
-    for await (const { payload: said } of tail.events()) seen.push(said?.txnId ?? null);
+    for await (const { payload: event } of tail.events()) seen.push(event?.txnId ?? null);
     expect(seen).toEqual(['new']);
   });
 });

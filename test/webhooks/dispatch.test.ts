@@ -144,7 +144,7 @@ describe('webhook dispatcher', () => {
       Array.from({ length: 50 }, (_, n) => `t${n}`),
     );
     let attempts = 0;
-    const said: (string | undefined)[] = [];
+    const reasons: (string | undefined)[] = [];
     let back = (): void => undefined;
     const isBack = new Promise<void>((resolve) => (back = resolve));
     const deliver: Deliver = () => {
@@ -157,31 +157,31 @@ describe('webhook dispatcher', () => {
     };
     const dispatcher = start(store, deliver, {
       onTrouble: (reason) => {
-        said.push(reason);
+        reasons.push(reason);
         if (reason === undefined) back();
       },
     });
     await isBack;
     await expect.poll(() => dispatcher.counts.delivered).toBe(50);
     await dispatcher.stop();
-    expect(said).toEqual(['refused', undefined]);
+    expect(reasons).toEqual(['refused', undefined]);
     expect(await store.backlog()).toEqual([]);
     expect(attempts).toBe(50 + 9);
   });
 
   test('removes a failed event from the backlog and reports the failure', async ({ store }) => {
     await append(store, ['a']);
-    const told: string[] = [];
+    const failures: string[] = [];
     const dispatcher = start(
       store,
       () => Promise.resolve({ kind: 'failed', reason: 'exit code 1' }),
       {
-        onFailed: ({ id }, reason) => told.push(`${id} ${reason}`),
+        onFailed: ({ id }, reason) => failures.push(`${id} ${reason}`),
       },
     );
     await expect.poll(() => dispatcher.counts.failed).toBe(1);
     await dispatcher.stop();
-    expect([told, dispatcher.counts, await store.backlog()]).toEqual([
+    expect([failures, dispatcher.counts, await store.backlog()]).toEqual([
       ['1 exit code 1'],
       { delivered: 0, failed: 1, retried: 0 },
       [],

@@ -214,11 +214,11 @@ describe('shell completion', () => {
     expect(lines.indexOf("-eq 0) { return '' }")).toBeGreaterThan(
       lines.indexOf("-contains ':files'"),
     );
-    const told = (...words: string[]): string =>
+    const offeredFor = (...words: string[]): string =>
       answer(['powershell', ...words], pages, env, () => Database);
-    expect(told('completion', "''").split('\n')[0]).toBe('bash\t');
-    expect(told('batch', "''")).toBe(':files\n');
-    expect(told('send', 'lightning', "''")).toBe('');
+    expect(offeredFor('completion', "''").split('\n')[0]).toBe('bash\t');
+    expect(offeredFor('batch', "''")).toBe(':files\n');
+    expect(offeredFor('send', 'lightning', "''")).toBe('');
   });
 
   const between = 'and the next line';
@@ -248,12 +248,12 @@ describe('shell completion', () => {
     return stdout.split(`${between}\n`);
   };
   describe.skipIf(!isInstalled('zsh'))('zsh', () => {
-    let told: string[];
-    beforeAll(() => void (told = zshOffers(cases.map(([line]) => line))));
+    let offered: string[];
+    beforeAll(() => void (offered = zshOffers(cases.map(([line]) => line))));
     test.for(cases.map(([line, offers], at) => [line, offers, at] as const))(
       'completes "%s" with %j in zsh',
       ([, offers, at]) => {
-        expect(linesOf(told[at] ?? 'nothing was told')).toEqual(offers);
+        expect(linesOf(offered[at] ?? 'zsh offered nothing')).toEqual(offers);
       },
     );
   });

@@ -414,10 +414,10 @@ async function assertDeliveries({ service, posted }: World): Promise<void> {
     'SELECT txn_id AS txnId, state FROM state_change WHERE at >= ? ORDER BY at, id',
     start,
   );
-  const told = posted.map((body) =>
+  const events = posted.map((body) =>
     v.parse(v.object({ txnId: v.string(), txnState: v.string() }), JSON.parse(body)),
   );
-  expect(told.map(({ txnId, txnState }) => `${txnId} ${txnState}`)).toEqual(
+  expect(events.map(({ txnId, txnState }) => `${txnId} ${txnState}`)).toEqual(
     changes.map(({ txnId, state }) => `${txnId} ${state}`),
   );
 }

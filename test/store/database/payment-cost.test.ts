@@ -19,7 +19,7 @@ function promised(what: string): number[] {
     .map((cell) => parseInt(cell, 10));
 }
 
-/** Starts a proxy for a database connection that counts its queries. */
+/** Starts a database proxy that counts the queries of a connection. */
 async function counted(url: string) {
   let sent = '';
   const { port } = new URL(url);

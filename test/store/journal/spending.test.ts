@@ -1,5 +1,5 @@
-// The journal updates the daily sum with every change. These tests compare the daily sum with a
-// plain loop over all payments in SQLite, in PostgreSQL, and after a move from SQLite to
+// The journal updates the daily sum with every change of a payment. These tests compare the daily
+// sum with a plain loop over all payments in SQLite, in PostgreSQL, and after a move from SQLite to
 // PostgreSQL.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -19,10 +19,10 @@ test.for(['', '{"mine":{"accessTok', '\u0000\u0000', '[]', '7'])(
   async (content) => {
     const { home, path, raw } = folder();
     writeFileSync(path, content);
-    const said: string[] = [];
-    const tokens = openTokens(home, 'mine', (words) => said.push(words));
+    const warnings: string[] = [];
+    const tokens = openTokens(home, 'mine', (words) => warnings.push(words));
     expect(await tokens.load()).toBeUndefined();
-    expect(said).toEqual([expect.stringContaining('tokens.json is damaged')]);
+    expect(warnings).toEqual([expect.stringContaining('tokens.json is damaged')]);
     await tokens.save(token);
     expect(raw()).toEqual({ mine: token });
   },

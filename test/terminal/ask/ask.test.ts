@@ -413,13 +413,13 @@ describe('a prompt on a dumb terminal', () => {
       env: { TERM: 'dumb' },
       flags: {},
     });
-    return { ask: createAsk(terminal, { yes: false }), terminal, said: stderr.written };
+    return { ask: createAsk(terminal, { yes: false }), terminal, written: stderr.written };
   };
 
   test('shows a question as a line with (y/N) and without escape sequences', async () => {
-    const { ask, said } = dumb('maybe\ny\n');
+    const { ask, written } = dumb('maybe\ny\n');
     expect(await ask.confirm('Pay 0.5 BTC?')).toBe(true);
-    expect(said()).toBe('? Pay 0.5 BTC? (y/N) x Answer y or n.\n? Pay 0.5 BTC? (y/N) ');
+    expect(written()).toBe('? Pay 0.5 BTC? (y/N) x Answer y or n.\n? Pay 0.5 BTC? (y/N) ');
   });
 
   test('fits a question to the current window before a resize signal arrives', async () => {
@@ -508,10 +508,10 @@ describe('a prompt on a dumb terminal', () => {
   });
 
   test('shows the choices as a numbered list with the way back', async () => {
-    const { ask, said } = dumb('<\n');
+    const { ask, written } = dumb('<\n');
     const choices = Array.from({ length: 10 }, (_, i) => ({ value: i, name: `Way ${i}` }));
     await ask.steps.select({ message: 'How', flag: 'METHOD', choices, backName: 'Leave' });
-    expect(said()).toMatch(
+    expect(written()).toMatch(
       /^ {3}1 {2}Way 0\n[^]*\n {3}9 {2}Way 8\n {2}10 {2}Way 9\n\? How \(a number, < leave\) $/,
     );
   });

@@ -955,13 +955,13 @@ describe('the payment driver at the confirmation', () => {
   test.for([
     ['that it sent only one confirmation', 1, 'No second attempt was made.'],
     ['that it repeated the confirmation', 5, 'svcpay repeated the confirmation.'],
-  ] as const)('states in the message of an unknown outcome %s', async ([, sent, said]) => {
+  ] as const)('states in the message of an unknown outcome %s', async ([, sent, words]) => {
     const made = bench();
     made.fail('confirm', ...Array.from({ length: 5 }, lost));
     if (sent === 1) made.fail('read', ...Array.from({ length: 9 }, lost));
     await expect(made.pay()).rejects.toMatchObject({
       kind: 'pending',
-      message: expect.stringContaining(said),
+      message: expect.stringContaining(words),
     });
     expect(requests(made).filter((line) => line.startsWith('PUT'))).toHaveLength(sent);
   });

@@ -46,29 +46,31 @@ describe('USDT destination', () => {
     expect(() => checkTronAddress('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW')).not.toThrow();
   });
 
-  const said: string[] = [];
-  const say = (line: string): void => void said.push(line);
+  const warnings: string[] = [];
+  const warn = (line: string): void => void warnings.push(line);
   const failing = (kind: 'not-found' | 'temporary', status: number) => () =>
     Promise.reject(new ServiceError(kind, 'no', { status, reason: 'no' }));
 
   test("refuses the account's own deposit address as a destination", async () => {
     const own = async () => ({ staticOnchainAddress: 'T-mine' });
-    await expect(refuseOwnAddress('T-mine', own, say)).rejects.toThrow(/your own deposit address/);
-    await expect(refuseOwnAddress('T-other', own, say)).resolves.toBeUndefined();
+    await expect(refuseOwnAddress('T-mine', own, warn)).rejects.toThrow(/your own deposit address/);
+    await expect(refuseOwnAddress('T-other', own, warn)).resolves.toBeUndefined();
   });
 
   test('accepts a USDT destination if the own deposit address cannot be read', async () => {
     await expect(
-      refuseOwnAddress('T-other', failing('not-found', 404), say),
+      refuseOwnAddress('T-other', failing('not-found', 404), warn),
     ).resolves.toBeUndefined();
-    expect(said).toEqual([]);
+    expect(warnings).toEqual([]);
     // A failed lookup of the own deposit address does not stop the payment.
     await expect(
-      refuseOwnAddress('T-other', failing('temporary', 503), say),
+      refuseOwnAddress('T-other', failing('temporary', 503), warn),
     ).resolves.toBeUndefined();
-    expect(said).toEqual(['svcpay could not check whether this is your own deposit address. no']);
+    expect(warnings).toEqual([
+      'svcpay could not check whether this is your own deposit address. no',
+    ]);
     await expect(
-      refuseOwnAddress('T-other', () => Promise.reject(new Failure('interrupted', 'x')), say),
+      refuseOwnAddress('T-other', () => Promise.reject(new Failure('interrupted', 'x')), warn),
     ).rejects.toThrow('x');
   });
 });

@@ -39,7 +39,7 @@ function world(...answers: (Partial<Transaction> | Error)[]) {
   return { deps, reads, time, wait };
 }
 
-/** The time at which waitUntilFinal detects a payment that settles at `settlesAt`. */
+/** Returns the time at which waitUntilFinal detects a payment that settles at `settlesAt`. */
 async function seenAt(txn: Transaction, settlesAt: number): Promise<number> {
   const { deps, time } = world();
   const service = {

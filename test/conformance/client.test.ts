@@ -275,7 +275,7 @@ describe.concurrent('svcpay receive --wait', () => {
   test.override({ dialect: { payer: true } });
 
   test.for(['receive lightning 1000sat', 'receive onchain 0.001btc'])(
-    'ends "svcpay %s --wait" with success after the payment is completed',
+    'completes "svcpay %s --wait" with exit 0 after the payment has arrived',
     async (receive, { run }) => {
       completed(await run(`${receive} --wait --json`), {
         destReq: { amtSettled: expect.any(Number) },

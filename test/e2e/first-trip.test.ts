@@ -129,7 +129,9 @@ describe('svcpay wallets', () => {
     expect(run.stdout.split('\n')[0]).toBe('BTC\t1\t0\t1');
   });
 
-  test('prints the same JSON if --json comes before or after the command', async ({ around }) => {
+  test('prints the same JSON whether --json comes before or after the command', async ({
+    around,
+  }) => {
     const after = await svcpay(['wallets', '--json'], around);
     const before = await svcpay(['--json', 'wallets'], around);
     expect(after.json()).toEqual(before.json());

@@ -285,7 +285,7 @@ describe('svcpay tx list', () => {
     expect(asked.stdout).toContain('txnStatuses=BeingReviewed');
   });
 
-  test('accepts the state words of its own output in --state', async ({ around }) => {
+  test('accepts in --state the names of states that its own output shows', async ({ around }) => {
     const done = await svcpay(['tx', 'list', '--state', 'done', '--json'], around);
     const completed = await svcpay(['tx', 'list', '--state', 'completed', '--json'], around);
     expect(done.stdout).toContain('"txnState":"completed"');

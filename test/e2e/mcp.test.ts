@@ -1,5 +1,5 @@
-// Tests svcpay mcp with the official client of both protocol versions: every tool, the limits, and
-// the protection against paying twice.
+// Tests svcpay mcp with the official MCP client in both protocol versions: every tool, the limits,
+// and the protection against a second payment.
 import { describe, expect } from 'vitest';
 import { eras, startAgent, startAgentProcess } from '../support/agent.js';
 import { svcpay as inProcess } from '../support/in-process.js';

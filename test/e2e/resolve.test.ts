@@ -112,7 +112,9 @@ describe('svcpay tx resolve', () => {
     },
   );
 
-  test('asks for the answer at a terminal and records no answer after a no', async ({ around }) => {
+  test('asks at a terminal what the service answered, and records no answer after a no', async ({
+    around,
+  }) => {
     await erroneous('order-1', around);
     const pending = svcpayTty(['tx', 'pending'], around);
     await pending.waitFor(/error: ask the service/);

@@ -41,7 +41,7 @@ let rounds = 0;
 const payments = (): Promise<readonly FarCommand[]> =>
   payingCommands(() => sandbox.invoice('1000sat'), `-${(rounds += 1)}`);
 
-/** Creates a home that has a token of the service. */
+/** Creates a home in which a token of the service is stored. */
 async function signedIn(url: string): Promise<Environment> {
   const home = mkdtempSync(join(tmpdir(), 'far-home-'));
   const env = { NODE_EXTRA_CA_CERTS: far.certificate, SVCPAY_NETWORK: 'testnet' };

@@ -6,15 +6,15 @@ import { test } from '../support/faults.js';
 import { svcpay } from '../support/in-process.js';
 
 const faults: readonly (readonly [fault: Fault, happens: string])[] = [
-  ['dropped before', 'loses its connection before the service receives it'],
+  ['dropped before', 'loses its connection before the service receives the request'],
   ['dropped after', 'loses its connection before the response arrives'],
-  ['500 before', 'gets a 500 response before the service handles it'],
-  ['500 after', 'gets a 500 response after the service handled it'],
+  ['500 before', 'gets a 500 response before the service handles the request'],
+  ['500 after', 'gets a 500 response after the service handled the request'],
   ['429', 'gets a 429 response'],
   ['html after', 'gets an HTML page as the response'],
   ['truncated after', 'gets a truncated response'],
   ['silence before', 'gets no response and is never handled'],
-  ['silence after', 'gets no response although the service handled it'],
+  ['silence after', 'gets no response although the service handled the request'],
   ['token expired', 'arrives after its token expired'],
 ];
 const exchanges: readonly (readonly [exchange: Exchange, request: string])[] = [

@@ -451,7 +451,7 @@ describe('svcpay payout', () => {
     ]);
   });
 
-  test('accepts a recipient of the address book instead of a destination', () => {
+  test('requires no destination flags if --recipient names a recipient of the address book', () => {
     const draft = draftOf(
       { recipient: 'Le Van A', ...senderFlags, ...fundsFlags },
       { 'Le Van A': leVanA },

@@ -37,7 +37,7 @@ const balance = async () => {
 const stateOf = async (txnId: string) => (await sandbox.get(txnId)).body.txnState;
 
 describe('the sandbox for a Lightning receive', () => {
-  test('returns every field of a Lightning quote, but no invoice or page', async () => {
+  test('returns every field of a Lightning quote, but no invoice or payment page', async () => {
     const { status, body } = await sandbox.create(
       lightningReceive(0.0005, { extRefId: 'order-118', note: 'Coffee' }),
     );

@@ -25,7 +25,7 @@ const usdtAddress = (chainId: string, walletCcy = 'USDT'): Promise<Answered> =>
   );
 
 describe('the sandbox for an on-chain receive', () => {
-  test('returns neither an address nor a page in the quote of an on-chain receive', async () => {
+  test('omits the address and the payment page from the quote of an on-chain receive', async () => {
     const { body } = await sandbox.create(onchainReceive(0.005));
     expect(body).toMatchObject({
       txnState: 'quoted',

@@ -19,7 +19,7 @@ afterAll(() => sandbox.close());
 const paths = (document: string): string[] => Object.keys(JSON.parse(document).paths);
 
 describe('the OpenAPI description of the sandbox', () => {
-  test('describes every endpoint of the service in OpenAPI', () => {
+  test('describes every endpoint of the service', () => {
     const described = paths(text);
     const served = endpoints({ allowSignatureReuse: false }).flatMap(({ path }) => {
       const plain = path.replace(/:(\w+)/g, '{$1}');
@@ -28,7 +28,7 @@ describe('the OpenAPI description of the sandbox', () => {
     expect(served.filter((path) => !described.includes(path))).toEqual([]);
   });
 
-  test('gives every OpenAPI operation a unique name', () => {
+  test('gives every operation a unique name', () => {
     const document = v.parse(
       v.object({
         paths: v.record(v.string(), v.record(v.string(), v.object({ operationId: v.string() }))),
@@ -42,7 +42,7 @@ describe('the OpenAPI description of the sandbox', () => {
     expect(ids.length).toBeGreaterThan(18);
   });
 
-  test('contains no broken OpenAPI references', () => {
+  test('contains no broken references', () => {
     const { components } = JSON.parse(text);
     const names = [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name = '']) => name);
     expect(names.filter((name) => !(name in components.schemas))).toEqual([]);
@@ -76,7 +76,7 @@ describe('the OpenAPI description of the sandbox', () => {
     expect(statuses).toMatchObject({ schema: { type: 'array' }, explode: false });
   });
 
-  test('uses the configured service name in the OpenAPI description', async () => {
+  test('uses the configured name of the service', async () => {
     const acme = await fresh({ maker: 'acme' });
     const document = (await acme.root('/openapi.json')).text;
     expect(document).toContain('acmepayFees');

@@ -97,7 +97,7 @@ describe('the sandbox with snapshots', () => {
     await expect(sandbox.snapshots.save('../b')).rejects.toThrow('must have 1 to 64 letters');
   });
 
-  test('keeps credentials, faults and the request log if it loads a snapshot', async () => {
+  test('keeps its credentials, faults and request log when it loads a snapshot', async () => {
     await sandbox.snapshots.save('before');
     await sandbox.faults.add({ kind: 'status', status: 500 });
     const asked = sandbox.requests().length;

@@ -603,7 +603,7 @@ describe('the sandbox with a settled-amount fault', () => {
 
 describe('the sandbox with a returned fault', () => {
   test.for(['failed', 'rejected'] as const)(
-    'changes a completed payment to %s later, and returns its money',
+    'changes a completed payment to %s after a delay, and returns the money',
     async (state) => {
       const receiver = await startReceiver();
       cleanups.push(() => receiver.close());

@@ -1,4 +1,4 @@
-// A process that waits for an answer longer than its lease still keeps the payment.
+// If an answer takes longer than the lease of a process, the process still keeps the payment.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -61,13 +61,33 @@ export function openSqlite(file: SqliteFile, now?: () => number): Database.Datab
     accessSync(path, constants.W_OK);
     db = connect(path);
     if (!isNew) checkPages(db, path, now?.());
-    db.pragma('journal_mode = WAL');
+    keepLog(db);
     db.pragma('synchronous = NORMAL');
     if (checkpointPages !== undefined) db.pragma(`wal_autocheckpoint = ${checkpointPages}`);
     return upgraded(db, file);
   } catch (cause) {
     closeQuietly(db);
     throw sqliteFailure(file, cause);
+  }
+}
+
+/** The most attempts to turn on the write-ahead log. Each attempt waits up to `lockTimeoutMs`. */
+const mostAttempts = 20;
+
+/**
+ * Turns on the write-ahead log. If several processes turn on the log of a new file together, SQLite
+ * fails in all but one process instead of waiting, so this function waits for the write lock and
+ * tries again.
+ */
+function keepLog(db: Database.Database): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      db.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (codeOf(error) !== 'SQLITE_BUSY' || attempt === mostAttempts) throw error;
+      inTransaction(db, () => undefined);
+    }
   }
 }
 
@@ -95,7 +115,11 @@ export class Damage extends Error {}
 
 const foreign = (): Damage => new Damage('was written by a development build or another program');
 
-const headerSchema = v.object({ user_version: v.number(), application_id: v.number() });
+const headerSchema = v.object({
+  user_version: v.number(),
+  application_id: v.number(),
+  has_tables: v.number(),
+});
 
 /**
  * Checks the version before svcpay opens the file for use, because opening can change the file.
@@ -139,15 +163,19 @@ function readHeader(url: string, file: SqliteFile): void {
  * program.
  */
 function checkedVersion(db: Database.Database, file: SqliteFile): number {
+  // One statement reads one state of the file. Between two statements, another process could create
+  // the tables.
   const text =
-    'SELECT user_version, application_id FROM pragma_user_version, pragma_application_id';
-  const { user_version: version, application_id: mark } = v.parse(
-    headerSchema,
-    db.prepare(text).get(),
-  );
+    'SELECT user_version, application_id, EXISTS (SELECT 1 FROM sqlite_master) AS has_tables ' +
+    'FROM pragma_user_version, pragma_application_id';
+  const {
+    user_version: version,
+    application_id: mark,
+    has_tables: hasTables,
+  } = v.parse(headerSchema, db.prepare(text).get());
   // The application id and the version in the file are zero while the tables are only in the
   // write-ahead log.
-  const isEmpty = version === 0 && mark === 0 && !hasTables(db);
+  const isEmpty = version === 0 && mark === 0 && hasTables === 0;
   if (isEmpty) return 0;
   if (mark !== file.applicationId || version === 0) throw foreign();
   if (version > file.steps.length) throw newer(file);
@@ -293,9 +321,6 @@ function keepCopy(path: string, version: number): void {
   chmodSync(unfinished, 0o600);
   renameSync(unfinished, copyOf(path, version));
 }
-
-const hasTables = (db: Database.Database): boolean =>
-  db.prepare('SELECT 1 FROM sqlite_master').get() !== undefined;
 
 function closeQuietly(db: Database.Database | undefined): void {
   try {

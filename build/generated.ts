@@ -32,9 +32,7 @@ export const completionPages = async (): Promise<string> =>
 
 /** Writes the table of an attempt's transitions into a documentation page. */
 function withMoves(page: string): string {
-  const rows = transitions.map(
-    ({ from, to, when }) => `| \`${from}\` attempts | become \`${to}\` | when ${when} |\n`,
-  );
+  const rows = transitions.map(({ from, to, when }) => `| \`${from}\` | \`${to}\` | ${when} |\n`);
   const table = /(<!-- transitions -->\n\n?(?:\|.*\n){2})(?:\|.*\n)*/;
   if (!table.test(page)) throw new Error('docs/payments.md has no table between its marks.');
   return page.replace(table, (_, head: string) => head + rows.join(''));

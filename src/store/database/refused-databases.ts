@@ -93,7 +93,7 @@ export const restoredDatabase = (source: string, generation: number): Failure =>
   new Failure(
     'usage',
     `Nothing was sent: the database of ${source} was restored from a backup (generation ` +
-      `${generation}) and lacks the payments made since the backup.`,
+      `${generation}) and may lack payments made since the backup.`,
     {
       hint: 'Import the missing payments of each account from the service',
       next: { do: 'import-payments' },

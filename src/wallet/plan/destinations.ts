@@ -1,7 +1,7 @@
 // Refuses destinations that must not be paid, before svcpay requests a quote.
 import Big from 'big.js';
 import { ServiceError } from '../../api/errors.js';
-import { formatSats, type Money } from '../../formats/amount.js';
+import { formatSats, satsOf, type Money } from '../../formats/amount.js';
 import type { BitcoinNetwork } from '../../formats/address/network.js';
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
@@ -65,7 +65,7 @@ export function checkOnchainAmount({ value }: Money): void {
     'usage',
     `Not sent: ${formatSats(value)} is too little for an on-chain payment, ${rule}.`,
     {
-      hint: 'Send at least 1000sat, or ask for a Lightning invoice.',
+      hint: `Send at least ${satsOf(smallestOnchain)}sat, or ask for a Lightning invoice.`,
     },
   );
 }

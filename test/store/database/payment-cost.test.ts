@@ -76,14 +76,10 @@ test.skipIf(!hasPostgres)(
     await run(['db', 'upgrade', '--new']);
     // Only the first payment signs in and reads the list.
     await cost(['--no-wait', '--ref', 'first']);
-    noMore(await cost(['--no-wait']), 'A payment without `--ref`');
-    noMore(await cost(['--no-wait', '--ref', 'own']), 'A payment with `--ref`');
-    noMore(await cost(['--ref', 'whole']), 'A payment with `--ref`, until it has settled');
+    noMore(await cost(['--no-wait']), 'without `--ref`');
+    noMore(await cost(['--no-wait', '--ref', 'own']), 'with `--ref`');
+    noMore(await cost(['--ref', 'whole']), 'with `--ref`, until it has settled');
     await run(['limits', 'set', '--per-day', '1btc', '-q']);
-    noMore(
-      await cost(['--no-wait', '--ref', 'limited']),
-      'A payment with `--ref`',
-      'Additional work for a daily limit',
-    );
+    noMore(await cost(['--no-wait', '--ref', 'limited']), 'with `--ref`', 'added by a daily limit');
   },
 );

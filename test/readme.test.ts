@@ -145,7 +145,7 @@ describe('the documentation', () => {
   );
 });
 
-test('a documented block with a fixed reference states the result of a second run', () => {
+test('each block of the docs with a fixed reference states the result of a second run', () => {
   const silent = runnable.flatMap(({ page, blocks }) =>
     blocks
       .filter((code) => /--ref [\w-]|^svcpay batch .*--no-wait/m.test(code) && !again.test(code))

@@ -55,8 +55,8 @@ export class CancelNotOffered extends ServiceError {}
 export class NoAnswer extends Failure {
   override readonly name = 'NoAnswer';
   /**
-   * Whether the service may have carried out the request, which is false only if the request
-   * certainly had no effect.
+   * Whether the service may have carried out the request. False only if the request certainly had
+   * no effect.
    */
   readonly mayHaveArrived: boolean;
 

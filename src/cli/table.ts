@@ -328,7 +328,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'profiles remove',
-        'remove a profile with its secret',
+        'remove a profile and its secret',
         () => import('./settings/profiles.js').then((it) => it.profilesRemove),
       ],
       ['config', 'read and change the settings of a profile'],

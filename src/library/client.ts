@@ -69,8 +69,8 @@ export interface WalletClientOptions {
    */
   signal?: AbortSignal | undefined;
   /**
-   * Receives a line for each exchange with the service, with method, path, status and time, but
-   * without headers, query and body.
+   * Receives a line for each exchange with the service: method, path, status and time, but no
+   * headers, query or body.
    */
   log?: ((line: string) => void) | undefined;
 }

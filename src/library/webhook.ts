@@ -97,7 +97,7 @@ function signatureOf(signature: unknown): string {
   if (typeof signature === 'string') return signature;
   throw new Failure(
     'usage',
-    'The signature is not a text. Pass the value of one header, ' +
+    'The signature is not a string. Pass the value of one header, ' +
       'such as request.headers["x-servicepay-signature"].',
   );
 }

@@ -101,7 +101,7 @@ export interface ColumnWidths extends GivesWay {
   readonly width: number;
   /** The width to which the column shrinks before the window omits a different column. */
   readonly usual?: number;
-  /** The width to which the column shrinks before the window omits the column itself. */
+  /** The minimum width of the column. A narrower window omits the column. */
   readonly least?: number;
 }
 

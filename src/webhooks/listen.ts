@@ -207,8 +207,8 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
 }
 
 /**
- * The largest number of events that the stream keeps in memory. For later events, the stream keeps
- * only the ids in memory, and reads the events from the store.
+ * The largest number of events that the stream keeps in memory. Of further events, the
+ * stream keeps only the ids, and reads each event from the store before it prints the event.
  */
 const mostHeld = 1_000;
 

@@ -109,7 +109,7 @@ export async function startReceiver(options: ReceiverOptions) {
   };
 }
 
-/** The HTTP methods that the receiver accepts, including PUT, by which some services deliver. */
+/** The HTTP methods that the receiver accepts, including PUT, which some services use. */
 const methods: readonly string[] = ['POST', 'PUT'];
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;

@@ -861,7 +861,7 @@ describe('sandbox webhook', () => {
   });
 });
 
-test('sandbox lists banks and mobiles in a payout country and none in another country', () =>
+test('sandbox lists banks and mobile wallets only for countries with payouts', () =>
   withSandbox({}, async ({ get }) => {
     const countries = [
       'CA',

@@ -247,7 +247,9 @@ describe('svcpay swap', () => {
     expect(run.error().message).toContain('10 000.00 USDT');
   });
 
-  test('prints a quote without confirming the swap with --quote-only', async ({ around }) => {
+  test('prints a quote and does not confirm the swap if --quote-only is set', async ({
+    around,
+  }) => {
     const run = await svcpay(['swap', '25usdt', 'BTC', '--quote-only', '--json'], around);
     expect(run.json()).toMatchObject({ txnState: 'quoted' });
     expect(around.sandbox.requests('PUT')).toHaveLength(0);

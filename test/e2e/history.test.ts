@@ -211,7 +211,7 @@ describe('svcpay tx list', () => {
     );
   });
 
-  test('shows references that svcpay tx get accepts instead of transaction ids', async ({
+  test('shows the references, which svcpay tx get accepts, instead of transaction ids', async ({
     around,
     quote,
   }) => {

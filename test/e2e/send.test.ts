@@ -320,7 +320,7 @@ const bad: readonly Bad[] = [
   {
     why: 'an amount in VND for a USDT payment',
     args: () => ['usdt', tron, '250000vnd'],
-    message: /amount in VND.*To fix the amount debited, give 250000vnd/s,
+    message: /amount in VND.*To debit exactly 250000vnd/s,
   },
   {
     why: 'an amount together with --spend',

@@ -372,7 +372,9 @@ export const tools: readonly ToolRow[] = [
     needs: ['amount', 'from', 'to', 'ref'],
     as: onLine.swap,
     gives: out.transaction,
-    about: 'Exchanges between two of your wallets: inputs as in quote_swap, rules as in pay.',
+    about:
+      'Exchanges money between two of your wallets, with the inputs of quote_swap and the ' +
+      'rules of pay.',
   },
   {
     name: 'payout',

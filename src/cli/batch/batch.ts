@@ -22,8 +22,8 @@ export const batch = defineCommand({
     file: file()
       .optional()
       .describe(
-        'CSV with a header: ref, to, amount, currency, note, from; for payouts the payout ' +
-          'flags as columns; - for stdin',
+        'CSV file with a header (ref, to, amount, currency, note, from; for payouts, the flags ' +
+          'of payout as columns), or - for stdin',
       ),
   },
   options: batchOptions,

@@ -98,7 +98,7 @@ function nameOf({ year, month, day }: CalendarDate): string {
 
 /**
  * Throws Failure `usage` if the close would leave a gap after the last closed month, if the month
- * is before the first closed month, or if the time zone differs from the closed months.
+ * is before the first closed month, or if its time zone differs from the closed months.
  */
 function checkNext(name: string, zone: string, closes: readonly Close[]): void {
   const [first, last] = [closes[0], closes.at(-1)];
@@ -107,7 +107,7 @@ function checkNext(name: string, zone: string, closes: readonly Close[]): void {
     throw new Failure(
       'usage',
       `Not closed: earlier months end at midnight in ${last.zone}, ` +
-        `and months in ${zone} would overlap.`,
+        `and a month in ${zone} would overlap them.`,
       { hint: `svcpay statement close ${name} --tz ${last.zone}` },
     );
   if (name < first.month)

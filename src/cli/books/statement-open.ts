@@ -11,7 +11,7 @@ import { withBooks } from './open-books.js';
 export const statementOpen = defineCommand({
   fields: entryList.columns.map(({ name }) => name),
   examples: [
-    ['svcpay statement open', 'asks for each wallet, whose statement ties afterwards'],
+    ['svcpay statement open', 'asks for the opening balance of each wallet'],
     ['svcpay statement open --yes', 'records every opening without a question'],
   ],
   run: async (_values, context) => {

@@ -144,7 +144,7 @@ function openingsOf(
 ): Movement[] {
   if (amounts.length === 0) return [];
   if (on === undefined)
-    throw new Failure('usage', '--opening must have a day, e.g. --on 2026-10-01.', {
+    throw new Failure('usage', '--opening requires a day, e.g. --on 2026-10-01.', {
       hint: 'To record the opening permanently: svcpay statement open',
     });
   const at = spanOf(on, zone).first;

@@ -32,7 +32,7 @@ export const dbStatus = defineCommand({
     ],
     [
       'svcpay db status -o prometheus > svcpay.prom',
-      'writes unfinished payments and backlog, for node_exporter',
+      'writes the payments and the backlog as metrics for node_exporter',
     ],
   ],
   async run({ format }, context) {

@@ -42,7 +42,10 @@ export const topics: readonly Topic[] = [
           'credentials; with the address, they replace svcpay login',
         ],
         ['SVCPAY_NETWORK', 'mainnet, testnet or any: which invoices and addresses are accepted'],
-        ['SVCPAY_MAKER', "the service's name on the wire: acme for acmepay (default service)"],
+        [
+          'SVCPAY_MAKER',
+          'the service name before pay: acme if the service uses acmepay (default service)',
+        ],
         [
           'SVCPAY_SIGNATURE_HEADER',
           'header that carries the webhook signature (default X-Servicepay-Signature)',

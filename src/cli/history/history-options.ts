@@ -61,7 +61,7 @@ const methods = () =>
     .offering(shownMethods)
     .repeated();
 
-/** The names that lists show for states, if the service uses a different name. */
+/** The names under which lists show states that the service names differently. */
 const stateWords: Readonly<Record<string, string>> = {
   waiting: 'srcintent',
   confirmed: 'srccreated',

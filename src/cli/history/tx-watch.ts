@@ -116,7 +116,7 @@ async function printEnded(
   now: number,
   { out }: Context,
 ): Promise<void> {
-  // In the format jsonl, svcpay has already printed every state change.
+  // In JSONL format, svcpay has already printed every state change.
   if (out.format === 'jsonl') return;
   const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});
   const [only] = ended;

@@ -20,7 +20,7 @@ export const sendLightning = defineCommand({
     ['svcpay send lightning lnbc25u1…', 'shows the full cost, then asks'],
     [
       'svcpay send lightning lnbc25u1… --ref order-118 --max-fee 1% --yes --json',
-      'pays in a script that can run again safely',
+      'pays in a script that can safely run again',
     ],
     ['cat invoice.txt | svcpay send lightning - --yes', 'reads the invoice from a pipe'],
   ],

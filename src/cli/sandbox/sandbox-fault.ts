@@ -30,43 +30,50 @@ const factor = word('FACTOR', (given): number => {
 });
 
 const options = {
-  method: text('METHOD').optional().describe('requests: only of this method'),
+  method: text('METHOD').optional().describe('in request faults: only requests of this method'),
   path: text('PATH')
     .optional()
-    .describe('requests: only of this path; * is any text without a slash, ** any text'),
+    .describe(
+      'in request faults: only requests of this path; * is any text without a slash, ** any text',
+    ),
   nth: whole(1, 1_000_000).optional().describe('start at the Nth match (default 1)'),
   times: many.optional().describe('apply this many times (default 1)'),
-  status: whole(200, 599).optional().describe('status, html: status of the response'),
-  error: text().optional().describe('status: the error text'),
-  message: text().optional().describe('status: the error message'),
-  body: json.optional().describe('status: the whole response body'),
-  retryAfter: duration().optional().describe('status: the Retry-After header'),
+  status: whole(200, 599).optional().describe('in status and html faults: the HTTP status'),
+  error: text().optional().describe('in status faults: the error text'),
+  message: text().optional().describe('in status faults: the error message'),
+  body: json.optional().describe('in status faults: the whole response body'),
+  retryAfter: duration().optional().describe('in status faults: the Retry-After header'),
   delay: duration()
     .optional()
-    .describe('latency, late-effect, returned, webhook-out-of-order: the delay'),
-  commit: onOff().describe('status, html, no-answer: carry out the request anyway'),
+    .describe('in latency, late-effect, returned and webhook-out-of-order faults: the delay'),
+  commit: onOff().describe('in status, html and no-answer faults: carry out the request anyway'),
   commitAfter: duration()
     .optional()
-    .describe('status, html, no-answer: carry out the request this long after the response'),
-  ago: duration().optional().describe('stale: show transactions as they were this long ago'),
+    .describe(
+      'in status, html and no-answer faults: carry out the request this long after the response',
+    ),
+  ago: duration()
+    .optional()
+    .describe('in stale faults: show transactions as they were this long ago'),
   steps: whole(0, 100)
     .optional()
-    .describe('stale: show transactions as they were this many states ago'),
+    .describe('in stale faults: show transactions as they were this many states ago'),
   outcome: choice(paymentOutcomes, 'OUTCOME')
     .optional()
-    .describe(`payment: ${paymentOutcomes.join(', ')}`),
+    .describe(`in payment faults: ${paymentOutcomes.join(', ')}`),
   side: choice(settledSides, 'SIDE')
     .optional()
     .describe(
-      `settled-amount: the side that settles a different amount, ${settledSides.join(' or ')}`,
+      `in settled-amount faults: the side with a different amount, ${settledSides.join(' or ')}`,
     ),
   factor: factor
     .optional()
-    .describe('settled-amount: factor for the amount of that side, e.g. 0.9'),
+    .describe('in settled-amount faults: the factor for the amount of that side, e.g. 0.9'),
   destination: text('PATTERN')
     .optional()
     .describe(
-      'payment, double-payment, settled-amount, returned: only this invoice, address or account',
+      'in payment, double-payment, settled-amount and returned faults: only this invoice, ' +
+        'address or account',
     ),
   txn: text('ID')
     .optional()

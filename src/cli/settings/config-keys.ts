@@ -111,7 +111,7 @@ const senderKey = (
  */
 const labelsKey = (name: keyof KycCodes): ConfigKey => ({
   name: `labels.${name}`,
-  about: `names for the ${name} numbers of payouts, e.g. 1=Family support, 2=Education`,
+  about: `names for the ${name} codes of payouts, e.g. 1=Family support, 2=Education`,
   inProfile: ({ codes }) => {
     const labels = Object.entries(codes?.[name]?.labels ?? {});
     return labels.length === 0

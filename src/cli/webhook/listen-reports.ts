@@ -43,8 +43,8 @@ export function listenReports(context: Context, onAnswer: (answer: Answer) => vo
       ),
     onUnsearched: (error: unknown): [] => {
       out.warn(
-        'svcpay could not search the inbox for transactions that changed while no receiver ' +
-          `ran: ${messageOf(error)}`,
+        'svcpay could not search the inbox for transactions that changed while no receiver was ' +
+          `running: ${messageOf(error)}`,
       );
       return [];
     },

@@ -138,8 +138,7 @@ async function listen(
   const describe = await describer(flags, context);
   const reports = listenReports(context, answerPrinter(describe, out));
   const client = flags.enrich ? (await context.account()).client : undefined;
-  // Opens the embedded sandbox, because its clock runs and it delivers events only while a process
-  // has the sandbox open.
+  // The embedded sandbox delivers events, and its clock runs, only while a process has it open.
   if (context.settings.embedded) await context.embedded();
   const metrics =
     flags.metrics === undefined

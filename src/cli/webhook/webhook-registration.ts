@@ -32,7 +32,8 @@ function parseCallback(given: string): URL {
   if (url.username !== '' || url.password !== '') {
     throw new Failure(
       'usage',
-      'A callback must not contain a user name or password. Signatures identify the service.',
+      'A callback URL must not contain a user name or password, because the signature of an ' +
+        'event already identifies the service.',
     );
   }
   return url;

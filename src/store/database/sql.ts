@@ -44,7 +44,7 @@ export interface Sql {
 export interface TransactionOptions {
   /**
    * Whether the commit and all earlier commits survive a power loss. Without the option `lasts`, a
-   * commit survives only the end of the process.
+   * power loss can undo the commit, but a crash of the process cannot.
    */
   readonly lasts?: boolean;
   /** The names to lock until the end of the transaction. */

@@ -173,8 +173,8 @@ const agreedMs = 60_000;
 /**
  * The present time of the limit clock. If the machine's clock and the service's clock disagree
  * about the time that passed, the shorter time counts, so that a jump of one clock does not start a
- * new day early. If neither the machine's clock nor the service's clock shows a plausible time, the
- * limit clock does not advance, so the day of a limit ends 24 hours after the clocks jumped.
+ * new day early. If both clocks jumped to implausible times, the limit clock does not follow them,
+ * so the day of a limit ends at most 24 hours after the jump.
  */
 export function advanced(
   before: LimitClock | undefined,

@@ -66,7 +66,7 @@ function payerText(autoPay: number | 'off'): string {
   return `pays requests after ${formatDuration(autoPay)}`;
 }
 
-/** Adds up the counts of states that lists show with an equal word. */
+/** Adds up the counts of states that lists show with the same word. */
 function inWords(states: Readonly<Record<string, number>>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [txnState, count] of Object.entries(states)) {

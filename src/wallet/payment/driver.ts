@@ -309,7 +309,7 @@ async function confirm(txnId: string, { service }: PaymentDeps): Promise<RunEven
       : { is: 'confirmed', txn };
   } catch (error) {
     if (!(error instanceof Failure))
-      return unanswered(`the confirmation broke off: ${messageOf(error)}`, error);
+      return unanswered(`the confirmation was interrupted: ${messageOf(error)}`, error);
     if (refusesConfirmation(error)) return { is: 'confirm-refused', error };
     const wasNotSent =
       error instanceof NoAnswer ? !error.mayHaveArrived : !(error instanceof ServiceError);

@@ -1,5 +1,5 @@
-// svcpay statement ties a year of transactions to the satoshi in every format, and names a missing
-// transaction by its id.
+// Tests that svcpay statement adds up a year of transactions to the satoshi in every format, and
+// names a missing transaction by its id.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

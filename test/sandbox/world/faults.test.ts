@@ -552,7 +552,7 @@ describe('the sandbox with a settled-amount fault', () => {
     ]);
   });
 
-  test('debits more for an unchanged delivery if a settled-amount fault changes the source side', async () => {
+  test('debits more but delivers the same amount if a settled-amount fault changes the source side', async () => {
     await sandbox.faults.add({ kind: 'settled-amount', side: 'source', factor: 1.5 });
     const { txnId } = await client.run(lightningSend(await sandbox.invoice('1000sat')));
     await sandbox.clock.advance('2s');

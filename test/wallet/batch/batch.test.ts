@@ -1,4 +1,4 @@
-// Tests a batch file as rows, its references, its totals, and the outcome of a batch.
+// Tests how svcpay reads a batch file into rows, and the references, totals and outcome of a batch.
 import { describe, expect, test } from 'vitest';
 import Big from 'big.js';
 import { parseAmount } from '../../../src/formats/amount.js';

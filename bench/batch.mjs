@@ -116,8 +116,8 @@ process.on('exit', () => writeFileSync(process.env.SVCPAY_BENCH_RSS, String(proc
 `;
 
 /**
- * Starts a service with the endpoints that a batch uses, in which a confirmation completes its
- * transaction.
+ * Starts a service with the endpoints that a batch uses. The service completes each transaction
+ * when it is confirmed.
  */
 async function startService(delayMs) {
   /** The transactions in the order of their creation. */

@@ -182,8 +182,8 @@ function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['p
 }
 
 /**
- * Resolves when the stream has written all texts, or when a write has failed, which the stream
- * reports later.
+ * Resolves when the stream has written all texts or a write has failed. The stream reports a failed
+ * write later.
  */
 function flushed(stream: OutputStream): Promise<void> {
   return new Promise((resolve) => {

@@ -1,4 +1,5 @@
-// Tests which folders may import which, that no imports are circular, and how large folders are.
+// Tests that folders import only from allowed folders and not in circles, and that no folder is too
+// large.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';

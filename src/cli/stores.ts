@@ -45,7 +45,7 @@ export interface Stores {
   events(): Promise<EventStore>;
   /** Opens the stored exchange rates, which svcpay keeps next to the journal. */
   rates(): Promise<SettlementRates>;
-  /** Opens the openings, adjustments and closed months of the books. */
+  /** Opens the store of the books: opening balances, adjustments and closed months. */
   books(): Promise<BookRecords>;
   /**
    * Connects to the configured database without checking the tables. Returns undefined if no

@@ -50,8 +50,8 @@ export function detectDestination(
     throw new Failure('usage', 'This is too long for a destination. Copy only the destination.');
   }
   if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
-  // Some wallets append a query to an invoice, which svcpay ignores, because only the invoice is
-  // signed.
+  // Some wallets append a query to an invoice. svcpay ignores the query, because only the invoice
+  // is signed.
   const [, inUri] = /^lightning:(?:\/\/)?([^?#]*?)\/?(?:[?#].*)?$/is.exec(text) ?? [];
   const found =
     detectLightning(inUri ?? lnurlInWeb(text) ?? text, readInvoice) ??

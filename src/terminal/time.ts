@@ -6,7 +6,7 @@ const day = 86_400_000;
 
 /**
  * Formats a relative time such as `just now`, `4 minutes ago` or `in 48 minutes`. An instant more
- * than a week away becomes a date.
+ * than a week away is shown as a date.
  */
 export function relativeTime(at: number, now: number): string {
   const distance = Math.abs(at - now);

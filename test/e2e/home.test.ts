@@ -188,7 +188,7 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
     });
   });
 
-  test('ends with a usage error and the help in a pipe', async ({ around }) => {
+  test('prints the help and ends with a usage error in a pipe', async ({ around }) => {
     const run = await svcpay([], around);
     expect(run).toMatchObject({
       exitCode: 2,

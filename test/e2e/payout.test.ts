@@ -444,7 +444,7 @@ describe('the payout lookup commands', () => {
     });
   });
 
-  test('list a recipient of the address book until the recipient is removed', async ({
+  test('list a recipient in the address book until the recipient is removed', async ({
     around,
   }) => {
     const destination = Object.entries(payoutAnswers).filter(([flag]) =>

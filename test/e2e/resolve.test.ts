@@ -1,5 +1,6 @@
 // A payment in the state `error` stays visible until svcpay tx resolve records the answer of the
-// service about the payment. A later read of another final state replaces this record.
+// service about the payment. If a later read returns another final state, that state
+// replaces the recorded answer.
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay } from '../support/in-process.js';

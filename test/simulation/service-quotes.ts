@@ -284,7 +284,7 @@ export function shown(
 }
 
 /**
- * Returns the list's rows of earlier payments, a minute apart, which are not part of the schedule.
+ * Returns rows for the list: earlier payments, one minute apart, that are not part of the schedule.
  */
 export const olderPayments = (
   { olderPayments: count, datesAhead }: ServiceParameters,

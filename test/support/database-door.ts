@@ -1,5 +1,5 @@
-// Opens a socket before all tests, at which tests request the shared PostgreSQL server. The first
-// request to this socket starts the PostgreSQL server.
+// Before all tests, opens a socket through which tests request the shared PostgreSQL server. The
+// first request starts the server.
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';

@@ -46,7 +46,8 @@ export interface FaultyProxy extends Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret
    */
   hold(exchange: Exchange, when: 'before' | 'after'): Promise<Held>;
   /**
-   * Runs an action between the service's response and its return, for the next `times` requests.
+   * For the next `times` requests, runs an action after the service has answered and before the
+   * proxy returns the response.
    */
   afterwards(exchange: Exchange, action: () => Promise<void>, times?: number): void;
   /** Removes all unused faults, and all holds that have not caught a request. */

@@ -213,7 +213,7 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
   if (own === undefined) {
     throw new Failure(
       'limit',
-      `Not sent: the highest fee of the server is ${most}, but this payment's fees are in ${ccy}.`,
+      `Not sent: this server's fee limit is ${most}, but the payment's fees are in ${ccy}.`,
     );
   }
   if (typeof given !== 'string') return most;

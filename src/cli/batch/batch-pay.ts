@@ -291,7 +291,9 @@ export const batchOptions = {
   seal: flag().describe('like --dry-run, and print the seal of the whole payment'),
   sealed: word('HASH', parseSeal).optional().describe('pay only if the batch has this seal'),
   ignoreColumns: flag().describe('ignore unknown columns'),
-  acceptChanges: flag().describe('with --yes, also pay changed accounts and duplicate rows'),
+  acceptChanges: flag().describe(
+    'with --yes, also pay duplicate rows and rows with a changed account',
+  ),
   factor: literal('NUMBER', parseFactor)
     .otherwise(new Big('1.5'))
     .describe("report an amount that is this many times the payee's last amount (default 1.5)"),

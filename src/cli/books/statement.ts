@@ -36,7 +36,7 @@ export const statement = defineCommand({
       .optional()
       .describe('first day, or a month: 2026-10-01, 2026-10 (default: the first transaction)'),
     to: date().optional().describe('last day, or a month (default: today)'),
-    wallet: currency().optional().describe('only the wallet of this currency'),
+    wallet: currency().optional().describe('only the wallet in this currency'),
     tz: zoneOption(),
     opening: amount()
       .repeated()

@@ -12,8 +12,8 @@ import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
 
 /**
- * Stores the ids of shown transactions, so that a person can type the beginning of an id and
- * complete an id.
+ * Stores the ids of shown transactions, so that a person can abbreviate an id, and a
+ * shell can complete an id.
  */
 export async function rememberIds(
   shown: readonly ListedTransaction[],

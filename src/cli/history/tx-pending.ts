@@ -28,7 +28,7 @@ export const txPending = defineCommand({
     ['svcpay tx pending --json', 'prints an empty array if no payment is unfinished'],
     [
       'svcpay tx pending --older-than 10m --fail',
-      'exits with 8 and names host and process if a payment is stuck',
+      'exits with 8 if a payment is stuck, and names its host and process',
     ],
   ],
   async run({ olderThan, fail }, context) {

@@ -12,7 +12,7 @@ export const rates = defineCommand({
   prints: namesOf(undefined, rateList),
   arguments: { pair: text('PAIR').optional().describe('only this pair, as in BTCUSD or BTC/USD') },
   examples: [
-    ['svcpay rates', 'shows every pair of the service'],
+    ['svcpay rates', 'shows every pair that the service offers'],
     ['svcpay rates USD/BTC -q', 'prints one number, for a script'],
   ],
   async run({ pair }, context) {

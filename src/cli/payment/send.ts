@@ -117,8 +117,8 @@ export const sendUsdt = defineCommand({
     from: currency()
       .optional()
       .describe(
-        'wallet that pays (default USDT, or with --spend the wallet of its currency); ' +
-          'another currency is converted at the quoted rate',
+        'wallet that pays (default USDT; with --spend, the wallet of the currency to spend); ' +
+          'svcpay pays from a different wallet at the quoted rate',
       ),
     chain: choice(['tron', 'eth'], 'CHAIN', { ethereum: 'eth' })
       .otherwise('tron')

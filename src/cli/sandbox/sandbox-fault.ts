@@ -60,7 +60,7 @@ const options = {
     .describe('in stale faults: show transactions as they were this many states ago'),
   outcome: choice(paymentOutcomes, 'OUTCOME')
     .optional()
-    .describe(`in payment faults: ${paymentOutcomes.join(', ')}`),
+    .describe(`in payment faults: the outcome, one of ${paymentOutcomes.join(', ')}`),
   side: choice(settledSides, 'SIDE')
     .optional()
     .describe(

@@ -53,7 +53,7 @@ export const limitsSet = defineCommand({
     ],
     [
       'svcpay limits set --per-day 200usdt --per-day 5000000vnd',
-      'limits other wallets; payouts also count in the destination currency',
+      'limits USDT payments, and payouts in Vietnamese dong',
     ],
   ],
   async run({ perPayment, perDay }, context) {

@@ -67,7 +67,7 @@ const options = {
   readyFile: file()
     .optional()
     .describe('write the url to this JSON file when svcpay starts to listen'),
-  enrich: flag().describe('read the current transaction of each event from the service'),
+  enrich: flag().describe('read the current state of the transaction of each event'),
   signatureHeader: word('NAME', checkHeader)
     .optional()
     .describe('header of the signature (default X-Servicepay-Signature, with the service name)'),

@@ -95,7 +95,9 @@ export function verifyBooks(store: Store): void {
   );
   if (wrong === undefined) return;
   const { ccy, total, lowest } = wrong;
-  throw new Error(`The books are wrong: ${ccy} sums to ${total}, the lowest wallet is ${lowest}.`);
+  throw new Error(
+    `The books are wrong: the sum in ${ccy} is ${total}, and the lowest balance is ${lowest}.`,
+  );
 }
 
 function bookOf(store: Store, { owner, role, ccy }: Pick<Leg, 'owner' | 'role' | 'ccy'>) {

@@ -19,8 +19,8 @@ export type StoredRow = v.InferOutput<typeof rowsSchema>[number];
 /**
  * Copies payments that the database lacks, with their attempts. Updates a payment if the source has
  * a later version of the payment.
- * @param clocks the present time of each account's limit clock at the source, from which svcpay
- * converts attempts to the clock of this database
+ * @param clocks the present time of each account's limit clock at the source, with which svcpay
+ * converts the times of attempts to the clock of this database
  */
 export async function copyPayments(
   sql: Sql,

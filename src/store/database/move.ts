@@ -73,7 +73,7 @@ function checkNotHeld(db: Database.Database, isAlive: (owner: string) => boolean
   if (!held.some(({ owner }) => isAlive(owner))) return;
   throw new Failure(
     'temporary',
-    'Nothing was moved: another process works on a payment of this home.',
+    'Nothing was moved: another process is working on a payment of this home.',
     {
       hint: 'Wait until that process ends, then run the same command again.',
     },

@@ -1,5 +1,5 @@
-// The records about the books of an account: openings and adjustments, the last time at which each
-// wallet tied, and closed months.
+// The records about the books of an account: opening balances, adjustments, the last time at which
+// the statement of each wallet tied, and closed months.
 import * as v from 'valibot';
 import { rowOf, type SqlDatabase } from '../database/sql.js';
 

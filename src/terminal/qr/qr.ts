@@ -36,8 +36,8 @@ const shapes = {
 } as const satisfies Readonly<Record<string, Blocks>>;
 
 /**
- * Returns the sextant sign for a bit mask. Unicode has no sextants for the blank, the left half and
- * the right half, because these signs already existed.
+ * Returns the sextant character for a bit mask. Unicode has no sextants for the blank, the left
+ * half and the right half, because these characters already existed.
  */
 function sextant(mask: number): string {
   if (mask === 0) return ' ';

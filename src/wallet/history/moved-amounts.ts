@@ -68,7 +68,7 @@ const figureOf = ({ ccy, reported }: Reported): ReportedAmount => ({
 });
 
 /**
- * Whether less settled than requested, because the fees were deducted from the amount that arrived.
+ * Whether the settled amount is lower than the requested amount because the fees were deducted.
  */
 const arrivesLess = ({ amtRequested, amtSettled }: RequestSide): boolean =>
   amtRequested != null &&

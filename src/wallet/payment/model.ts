@@ -27,8 +27,8 @@ export interface RunGoal {
   /** The number of the latest attempt at the start of the run. */
   readonly firstAttempt: number;
   /**
-   * The origin of the reference, which is `generated` for this run, derived from the `invoice` by
-   * every payer, or `given` by the caller.
+   * The origin of the reference: `generated` for this run, derived from the `invoice` as every
+   * payer does, or `given` by the caller.
    */
   readonly reference: 'generated' | 'invoice' | 'given';
   /**

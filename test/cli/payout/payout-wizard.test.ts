@@ -451,7 +451,7 @@ describe('svcpay payout', () => {
     ]);
   });
 
-  test('requires no destination flags if --recipient names a recipient of the address book', () => {
+  test('requires no destination flags if --recipient names a recipient in the address book', () => {
     const draft = draftOf(
       { recipient: 'Le Van A', ...senderFlags, ...fundsFlags },
       { 'Le Van A': leVanA },

@@ -459,7 +459,7 @@ describe('the embedded sandbox', () => {
     await embedded.close();
   });
 
-  test('shares its faults with all processes on one file', async () => {
+  test('shares its faults with all processes that use its file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
     cleanups.push(() => rm(folder, { recursive: true }));
     const file = join(folder, 'sandbox.db');

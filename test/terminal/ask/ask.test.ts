@@ -174,7 +174,7 @@ describe('a prompt on a terminal', () => {
     await shows('ANSWER "970415"');
   });
 
-  test('selects the first match of a search if Enter arrives with the words', async () => {
+  test('selects the first match of a search if Enter arrives together with the search words', async () => {
     const { type, shows } = await asked('search', 'Bank');
     type(`techcom${enter}`);
     await shows('ANSWER "970407"');
@@ -507,7 +507,7 @@ describe('a prompt on a dumb terminal', () => {
     expect(await ask.steps.select(question)).toBe('l');
   });
 
-  test('shows the choices as a numbered list with the way back', async () => {
+  test('shows the choices as a numbered list, including the choice to go back', async () => {
     const { ask, written } = dumb('<\n');
     const choices = Array.from({ length: 10 }, (_, i) => ({ value: i, name: `Way ${i}` }));
     await ask.steps.select({ message: 'How', flag: 'METHOD', choices, backName: 'Leave' });

@@ -299,8 +299,8 @@ function coarse(memory: RunMemory): RunMemory {
 }
 
 /**
- * Whether an earlier attempt has ended: no process confirms the attempt again, and svcpay knows its
- * end.
+ * Whether an earlier attempt has ended: no process will confirm the attempt again, and svcpay knows
+ * how the attempt ended.
  */
 const isDead = ({ real, delayed }: Truth, isKnown: boolean): boolean =>
   real === 'expired' ||

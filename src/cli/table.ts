@@ -237,7 +237,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'tx resolve',
-        'record whether the money of an error or an unknown outcome moved',
+        'record whether the money moved, after an error or an unknown outcome',
         () => import('./history/tx-resolve.js').then((it) => it.txResolve),
         asks,
       ],
@@ -439,7 +439,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
         'receive events on this machine',
         () => import('./webhook/webhook-listen.js').then((it) => it.webhookListen),
       ],
-      ['webhook consumers', 'list, rename and remove consumers, the targets that events wait for'],
+      ['webhook consumers', 'manage consumers, the targets to which svcpay forwards events'],
       [
         'webhook consumers list',
         'list the consumers, their waiting events, and when a receiver last served each',
@@ -511,7 +511,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
         'mine blocks to confirm on-chain payments',
         () => import('./sandbox/sandbox-outside.js').then((it) => it.sandboxMine),
       ],
-      ['sandbox clock', 'show and move the sandbox clock'],
+      ['sandbox clock', 'show, advance and stop the sandbox clock'],
       [
         'sandbox clock show',
         'show the sandbox time',

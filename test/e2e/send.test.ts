@@ -430,7 +430,7 @@ describe('svcpay send at a terminal', () => {
     await tty.waitFor(/quote valid 5\d s/);
     await around.sandbox.clock.advance('61s');
     tty.type('y\r');
-    await tty.waitFor('The quote expired; the new one has the same price.');
+    await tty.waitFor('The quote expired; the new quote has the same price.');
     expect(await tty.ended).toBe(0);
     expect(createRequests(around.sandbox)).toHaveLength(2);
   });

@@ -129,8 +129,8 @@ function problemOf(name: string, input: Input, value: unknown): string | undefin
     return whyUnreadable(name, () => parseAmount(String(value)));
   const isText = (each: unknown): boolean => typeof each === 'string' && each !== '';
   if (type === 'array' && ![value].flat().every(isText))
-    return `${given} but must be a list of texts`;
-  if (type === 'string' && !isText(value)) return `${given} but must be a text`;
+    return `${given} but must be a list of non-empty strings`;
+  if (type === 'string' && !isText(value)) return `${given} but must be a non-empty string`;
   if (choices !== undefined && !choices.some((each) => isChoice(each, value)))
     return `${given} but must be one of ${choices.join(', ')}`;
   return undefined;

@@ -224,8 +224,8 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
     return new Big(requestedFee.amount).lt(own.amount) ? given : most;
   throw new Failure(
     'usage',
-    `Not sent: maxFee is ${given}, but the highest fee of the server is ${most}. ` +
-      'Write maxFee in the same form, or omit it.',
+    `Not sent: maxFee is ${given}, but this server's fee limit is ${most}. ` +
+      'Write maxFee as an amount or a percentage, like the limit, or omit maxFee.',
   );
 }
 

@@ -121,7 +121,7 @@ export const fullTransaction = object({
   ...from(transactionFields, {
     extRefId: 'the ref',
     note: '',
-    fxRate: 'destination units for one source unit',
+    fxRate: 'rate: units of the destination currency for one unit of the source currency',
     createdAt: 'epoch ms',
   }).properties,
   sourceReq: field(fields, `where the money comes from: ${side}`, true),
@@ -181,7 +181,7 @@ export const payoutMethod = from(methodFields, {
   institutionType: '',
 });
 export const limit = from(limitFields, {
-  rule: 'per payment, per day or destination',
+  rule: 'what the rule limits: per payment, per day, or destination',
   ccy: '',
   amount: '',
   left: '',

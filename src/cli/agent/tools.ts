@@ -50,7 +50,7 @@ const request = { amount: text('e.g. 50000sat, or 10usd at the current rate'), r
 
 const send: Inputs = {
   destination: text('invoice, address, LNURL, Lightning Address or bitcoin: URI'),
-  amount: text('amount with unit: 50000sat, 25usdt; 10usd requires from BTC; not for an invoice'),
+  amount: text('amount with unit: 50000sat, 25usdt, or 10usd if from is BTC; omit for an invoice'),
   spend: text('amount to debit, instead of amount (USDT, LNURL)'),
   from: text('wallet that pays: BTC, USDT …'),
   via: oneOf(['lightning', 'on-chain'], 'rail for a bitcoin: URI'),
@@ -76,7 +76,7 @@ const payout: Inputs = {
   institutionName: text('name of an institution that is not listed'),
   acctNum: text('account or phone number'),
   acctName: text('name on the account'),
-  recipient: text('name of a saved recipient, instead of its fields'),
+  recipient: text("name of a saved recipient, instead of the recipient's fields"),
   senderType: oneOf(['individual', 'business']),
   recipientType: oneOf(['individual', 'business']),
   ...Object.fromEntries(parties),
@@ -148,7 +148,8 @@ export const tools: readonly ToolRow[] = [
     effect: 'reads',
     takes: { pair: text('only this pair: BTCUSD') },
     gives: list('rates', out.rate),
-    about: 'Prices of one base unit in the quote currency.',
+    about:
+      'Exchange rates. Each is the price of one unit of the base currency in the quote currency.',
   },
   {
     name: 'decode',
@@ -204,7 +205,7 @@ export const tools: readonly ToolRow[] = [
     as: onLine.days,
     gives: out.spending,
     answer: (content, _given, failure) => spendingOf(content, failure),
-    about: 'What came in, went out and was paid as fees, summed per currency and kind.',
+    about: 'Sums of the money received, sent and paid as fees, per currency and kind.',
   },
   {
     name: 'watch',
@@ -281,7 +282,7 @@ export const tools: readonly ToolRow[] = [
     takes: { country: text('two-letter code') },
     needs: ['country'],
     gives: list('institutions', out.institution),
-    about: 'Banks and mobile wallets that payouts to a country reach.',
+    about: 'Banks and mobile wallets of a country that can receive payouts.',
   },
   {
     name: 'limits',
@@ -350,7 +351,7 @@ export const tools: readonly ToolRow[] = [
     always: ['--yes', shortWait],
     effect: 'pays',
     takes: {
-      txnId: text('quote to pay at its price, without destination and amount'),
+      txnId: text('quote to pay at the quoted price; omit destination and amount'),
       ...unexplained(send),
       maxFee,
       note,
@@ -359,8 +360,8 @@ export const tools: readonly ToolRow[] = [
     as: onLine.send,
     gives: out.transaction,
     about:
-      'Pays a quote by txnId at its price, or a destination with ref (inputs as in quote) at ' +
-      `the current price. ${once}`,
+      'Pays a quote, named by txnId, at the quoted price; or pays a destination at the current ' +
+      `price, with ref and the inputs of quote. ${once}`,
   },
   {
     name: 'swap',
@@ -391,8 +392,8 @@ export const tools: readonly ToolRow[] = [
     needs: ['amount', 'ref'],
     gives: out.transaction,
     about:
-      'Pays out fiat to a bank account or mobile wallet: inputs as in quote_payout, ' +
-      'rules as in pay.',
+      'Pays out fiat to a bank account or mobile wallet, with the inputs of quote_payout and ' +
+      'the rules of pay.',
   },
   {
     name: 'resume',

@@ -111,7 +111,10 @@ async function listed(
     }
   };
   await ifAvailable(
-    live.during(() => `Reading the service's list: ${found.size} of ${wanted.size}`, read),
+    live.during(
+      () => `Reading the service's list: ${found.size} of ${wanted.size} payments found`,
+      read,
+    ),
     (why) => out.say(`Outcomes are as of the last run. ${why}`),
   );
   return found;

@@ -33,7 +33,7 @@ export const batch = defineCommand({
     ['svcpay batch payroll.csv --name 2026-11', 'pays the same rows as last month again'],
     [
       'make-rows | svcpay batch - --yes --result paid.csv -o jsonl',
-      'reads a pipe, and prints one line of JSON per row',
+      'reads the rows from a pipe, and prints one line of JSON per row',
     ],
   ],
   async run({ file, ...flags }, context) {

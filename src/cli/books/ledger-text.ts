@@ -93,7 +93,7 @@ export async function* ledgerText(
   yield writer.head;
   if (continues)
     yield (
-      `; Continues the files until ${day(period.first - 1)}. ` +
+      `; Continues the files that end on ${day(period.first - 1)}. ` +
         `Include those files before this file.\n`
     );
   for (const { names } of written(books, period.first, period.end)) yield writer.declare(names);

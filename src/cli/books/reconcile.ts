@@ -50,7 +50,7 @@ export const reconcile = defineCommand({
     ['svcpay reconcile payroll.csv.result.csv --json', 'also compares the result of a batch'],
     [
       'svcpay reconcile --import --since 36h',
-      'after a restore from a backup, before the first payment',
+      'imports lost payments after a restore from a backup; run it before you pay',
     ],
   ],
   fields: [...differenceList.columns.map(({ name }) => name), ...importedFields],
@@ -217,8 +217,8 @@ function unresolved(reference: string, attempt: Attempt): FoundDifference[] {
       here: approvedTotal === null ? null : new Big(approvedTotal),
       there: null,
       detail:
-        `the service reports ${txnState ?? 'nothing'}; ask whether the money moved, then: ` +
-        `svcpay tx resolve`,
+        `the service reports ${txnState ?? 'nothing'}; ask the service whether the ` +
+        'money moved, then: svcpay tx resolve',
     },
   ];
 }

@@ -29,7 +29,7 @@ export const statementAdjust = defineCommand({
   examples: [
     [
       'svcpay statement adjust 0.01btc --on 2026-11-14 --note deposit',
-      'records a deposit to the permanent address, which no transaction shows',
+      'records a deposit to the permanent address that the service does not list',
     ],
     [
       "svcpay statement adjust --on 2026-11-14 --note 'entered twice' -- -0.01btc",

@@ -51,7 +51,7 @@ export const statementClose = defineCommand({
   examples: [
     [
       'svcpay statement close 2026-10',
-      'writes the statement of October and its SHA-256; sha256sum -c checks it',
+      'writes the statement of October and its SHA-256; sha256sum -c checks the file',
     ],
     [
       "svcpay statement close 2026-10 --note 'bank error'",

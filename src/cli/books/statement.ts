@@ -55,11 +55,11 @@ export const statement = defineCommand({
     ],
     [
       'svcpay statement --wallet BTC -o csv > btc.csv',
-      'writes all of history, for a spreadsheet; exit 6 if it does not tie',
+      'writes the whole statement for a spreadsheet; exit 6 if the statement does not tie',
     ],
     [
       'svcpay statement --from 2026-10 --to 2026-10 -o hledger > october.journal',
-      'writes entries, and assertions of the closing balances',
+      'writes ledger entries that assert the closing balances',
     ],
     [
       'svcpay statement --wallet USD -o ofx > usd.ofx',

@@ -32,7 +32,7 @@ export const dbStatus = defineCommand({
     ],
     [
       'svcpay db status -o prometheus > svcpay.prom',
-      'writes the payments and the backlog as metrics for node_exporter',
+      'writes the counts of unfinished payments and waiting events for node_exporter',
     ],
   ],
   async run({ format }, context) {
@@ -105,8 +105,9 @@ export const dbMove = defineCommand({
     from: text('URL')
       .optional()
       .describe(
-        'move the payments of this account from another PostgreSQL, which then refuses them ' +
-          '(default: all payments and events in the files of this home)',
+        'move the payments of this account from this old PostgreSQL database, which then refuses ' +
+          'to pay for the account (default: move all payments and events from the files of this ' +
+          'home)',
       ),
   },
   examples: [

@@ -10,14 +10,19 @@ export const completionScript = (shell: Shell): string => ({ bash, zsh, fish, po
 
 export const completion = defineCommand({
   arguments: {
-    shell: choice(shells, 'SHELL').describe(`the shell to complete in: ${shells.join(', ')}`),
+    shell: choice(shells, 'SHELL').describe(
+      `the shell that completes commands: ${shells.join(', ')}`,
+    ),
   },
   examples: [
     [
       'source <(svcpay completion bash)',
-      'for this shell; add the line to ~/.bashrc to keep completion',
+      'completes commands in this shell; for later shells, add the line to ~/.bashrc',
     ],
-    ['svcpay completion fish > ~/.config/fish/completions/svcpay.fish', 'for every fish'],
+    [
+      'svcpay completion fish > ~/.config/fish/completions/svcpay.fish',
+      'completes commands in every fish shell',
+    ],
   ],
   run: async ({ shell }, { out }) => out.text(completionScript(shell).trimEnd()),
 });

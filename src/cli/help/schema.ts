@@ -45,7 +45,7 @@ export const schema = (tree: Branch): Command =>
     },
     examples: [
       ['svcpay schema', 'prints every command, the global options and the exit codes'],
-      ['svcpay schema send lightning', 'one command'],
+      ['svcpay schema send lightning', 'prints one command'],
     ],
     async run({ command = '' }, { out, version }) {
       const words = command.split(' ').filter((word) => word !== '');

@@ -39,18 +39,19 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_BASE_URL', 'address of the service; same as --base-url'],
         [
           'SVCPAY_API_KEY, SVCPAY_API_SECRET',
-          'credentials; with the address, they replace svcpay login',
+          'credentials; together with SVCPAY_BASE_URL they replace svcpay login',
         ],
         ['SVCPAY_NETWORK', 'mainnet, testnet or any: which invoices and addresses are accepted'],
         [
           'SVCPAY_MAKER',
-          'the service name before pay: acme if the service uses acmepay (default service)',
+          'name of the service in requests and responses: acme if the service writes acmepay ' +
+            '(default service)',
         ],
         [
           'SVCPAY_SIGNATURE_HEADER',
           'header that carries the webhook signature (default X-Servicepay-Signature)',
         ],
-        ['SVCPAY_WEBHOOK_SECRET', 'the secret of the webhook commands'],
+        ['SVCPAY_WEBHOOK_SECRET', 'the webhook secret, for the webhook commands'],
         ['SVCPAY_HOME', 'one folder for settings, journal and sandbox data'],
         [
           'SVCPAY_DATABASE_URL',

@@ -12,7 +12,7 @@ export const txCancel = defineCommand({
   arguments: {
     id: transaction().optional().describe('id (or its first characters) or reference of a quote'),
   },
-  examples: [['svcpay tx cancel ID', 'cancels a quote, which cannot be confirmed afterwards']],
+  examples: [['svcpay tx cancel ID', 'cancels a quote; a cancelled quote cannot be confirmed']],
   async run({ id: named }, context) {
     const id = named ?? (await pickId('Which quote do you want to cancel?', ['quoted'], context));
     const { client: service, scope, journal } = await context.account();

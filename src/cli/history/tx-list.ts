@@ -32,7 +32,7 @@ export const txList = defineCommand({
     page: whole(1, 1_000_000)
       .optional()
       .describe('page number (default 1); -o page prints { transactions, page, total, more }'),
-    all: flag().describe('all pages, newest first, with expired quotes, printed as they arrive'),
+    all: flag().describe('print all pages as they arrive, newest first, with expired quotes'),
     search: text('TEXT')
       .optional()
       .describe(

@@ -19,7 +19,8 @@ export const txPending = defineCommand({
     olderThan: duration()
       .optional()
       .describe(
-        'only payments opened longer ago than this, of all accounts, read only from the journal',
+        'only payments older than this, of all accounts; svcpay reads the journal and does not ' +
+          'ask the service',
       ),
     fail: flag().describe('exit with code 8 if a payment is listed'),
   },

@@ -148,7 +148,7 @@ function changesText(before: Quote, after: Quote): string {
   const changes = changesOf(before, after);
   const news =
     changes.length === 0
-      ? 'the new one has the same price'
+      ? 'the new quote has the same price'
       : `with the new quote ${changes.join(', ')}`;
   return `The quote expired; ${news}.`;
 }

@@ -41,7 +41,7 @@ export function showSearching(
   { live, terminal }: Pick<Context, 'live' | 'terminal'>,
 ): void {
   if (terminal.canAnimate)
-    live.start(() => `Searching the service's list for the reference: ${count} transactions`);
+    live.start(() => `Searching the service's list for the reference (${count} transactions read)`);
 }
 
 /** Returns the hint to mine a block, shown while the embedded sandbox waits for confirmations. */

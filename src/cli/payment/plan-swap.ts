@@ -81,7 +81,7 @@ function wallet(name: string | undefined): string | undefined {
  */
 export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held?: Money): Swap {
   if (amount === undefined || from === undefined || to === undefined)
-    throw new Error('A swap is missing an argument.');
+    throw new Error('The swap has no amount or only one wallet.');
   if (from === to) throw usage(`Not sent: a swap needs two different wallets; both are ${from}.`);
   const swap = { from, to, receive };
   if (!isAll(amount)) return { ...swap, amount: parseAmount(amount, receive ? to : from) };

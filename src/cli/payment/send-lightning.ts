@@ -13,7 +13,10 @@ export const sendLightning = defineCommand({
   options: {
     from: currency()
       .optional()
-      .describe('wallet that pays (default BTC); another currency is converted at the quoted rate'),
+      .describe(
+        'wallet that pays (default BTC); svcpay converts from a USDT or fiat wallet at the ' +
+          'quoted rate',
+      ),
     ...paymentOptions,
   },
   examples: [

@@ -14,7 +14,8 @@ export const send = defineCommand({
       .suggesting('contact')
       .optional()
       .describe(
-        'an invoice, any address, LNURL, bitcoin: URI or a name of your address book; - for stdin',
+        'an invoice, any address, LNURL, bitcoin: URI or a name from your address book; ' +
+          '- for stdin',
       ),
     amount: phrase('AMOUNT').describe(
       'amount to send, if the destination has none; all sends the whole balance, fees included',
@@ -24,8 +25,8 @@ export const send = defineCommand({
     from: currency()
       .optional()
       .describe(
-        'wallet that pays (default BTC, or USDT for a TRON address); with BTC, an amount in ' +
-          'another currency is converted at the current rate',
+        'wallet that pays (default BTC, or USDT for a TRON address); if BTC pays, svcpay ' +
+          'converts an amount in USDT or fiat at the current rate',
       ),
     spend: spend(),
     via: choice(uriRails, 'WAY', { 'on-chain': 'onchain' })
@@ -63,8 +64,8 @@ export const sendLnurl = defineCommand({
     from: currency()
       .optional()
       .describe(
-        "wallet that pays (default: wallet of the amount's currency); with BTC, " +
-          'an amount in another currency is converted at the current rate',
+        "wallet that pays (default: wallet of the amount's currency); if BTC pays, svcpay " +
+          'converts an amount in USDT or fiat at the current rate',
       ),
     deductFees: deductFees(),
     ...paymentOptions,
@@ -89,8 +90,8 @@ export const sendOnchain = defineCommand({
     from: currency()
       .optional()
       .describe(
-        'wallet that pays (default BTC); another currency is converted at the quoted rate, ' +
-          'shown before you agree',
+        'wallet that pays (default BTC); svcpay converts from a USDT or fiat wallet at the ' +
+          'quoted rate, shown before you agree',
       ),
     deductFees: deductFees(),
     ...paymentOptions,
@@ -118,7 +119,7 @@ export const sendUsdt = defineCommand({
       .optional()
       .describe(
         'wallet that pays (default USDT; with --spend, the wallet of the currency to spend); ' +
-          'svcpay pays from a different wallet at the quoted rate',
+          'svcpay converts from a BTC or fiat wallet at the quoted rate',
       ),
     chain: choice(['tron', 'eth'], 'CHAIN', { ethereum: 'eth' })
       .otherwise('tron')
@@ -132,7 +133,10 @@ export const sendUsdt = defineCommand({
       'svcpay send usdt TQn9… 25usdt --from BTC --yes --json',
       'pays from the bitcoin wallet, in a script',
     ],
-    ['svcpay send usdt TQn9… --spend 250000vnd', 'fixes the amount debited'],
+    [
+      'svcpay send usdt TQn9… --spend 250000vnd',
+      'debits exactly this amount; the rate sets the amount received',
+    ],
   ],
   async run({ address, amount, chain, ...flags }, context) {
     if (chain === 'eth') throw notYetAvailable();

@@ -28,13 +28,13 @@ export const swap = defineCommand({
   arguments: {
     words: phrase('AMOUNT FROM TO')
       .describe(
-        'amount or all, wallet to debit (unless AMOUNT has its unit, e.g. 25usdt) ' +
+        'amount or all, wallet to debit (not needed if AMOUNT has a unit, e.g. 25usdt), ' +
           'and wallet to credit',
       )
       .suggesting('wallet'),
   },
   options: {
-    receive: flag().describe('AMOUNT is received in TO, not debited from FROM'),
+    receive: flag().describe('AMOUNT is what TO receives, not what FROM pays'),
     ...paymentOptions,
   },
   examples: [

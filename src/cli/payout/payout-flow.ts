@@ -107,7 +107,7 @@ export async function completeDestination(
   };
 }
 
-const incomplete = (): Error => new Error('A payout is missing an answer.');
+const incomplete = (): Error => new Error('A question of the payout has no answer.');
 
 export const recipientRecord = ({
   method,

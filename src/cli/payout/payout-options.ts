@@ -110,10 +110,14 @@ export const payoutOptions = {
   ...answerOptions,
   from: currency()
     .optional()
-    .describe('wallet that pays (default BTC); another currency is converted at the quoted rate'),
+    .describe(
+      'wallet that pays (default BTC); svcpay converts to the payout currency at the quoted rate',
+    ),
   fromFile: file()
     .optional()
-    .describe("read the body of the service's own create request from FILE; - for stdin"),
+    .describe(
+      "read the payout from FILE, as the JSON body of the service's create request; - for stdin",
+    ),
   ...paymentOptions,
 };
 

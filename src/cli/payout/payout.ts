@@ -37,7 +37,7 @@ export const payout = defineCommand({
     ['svcpay payout --recipient "Le Van A" --amount 500000vnd', 'pays out to a saved recipient'],
     [
       'svcpay payout --from-file payout.json --yes --json',
-      "pays from a file with the service's own create request, in a script",
+      "pays out from a file with the JSON body of the service's create request",
     ],
     ['svcpay payout methods VN', 'lists the payout methods of one country'],
   ],

@@ -105,7 +105,7 @@ function checkFlags({ method, data, include, paginate }: RequestFlags, { globals
     throw usage('Use --include without --paginate and without an output format.');
   const { output = 'json' } = globals;
   if (globals.fields === undefined && output !== 'json' && output !== 'jsonl') {
-    throw usage(`-o ${output} needs --fields to name its columns.`);
+    throw usage(`-o ${output} needs --fields to name the columns.`);
   }
 }
 
@@ -113,7 +113,7 @@ function checkFlags({ method, data, include, paginate }: RequestFlags, { globals
 async function agree(method: string, path: string, { ask, out, globals }: Context): Promise<void> {
   if (effectOf(method, path).effect !== 'payment') return;
   if (!globals.yes) ask.demand(['--yes']);
-  out.warn(`${method} ${path} can move money outside the journal and your limits.`);
+  out.warn(`${method} ${path} can move money that your journal and limits do not count.`);
   await ask.agree('Send this request?', 'Not sent.');
 }
 

@@ -95,7 +95,7 @@ async function askPermanent(
   ]);
   if (asked === back) return back;
   const { ccy, chain } = asked;
-  if (ccy === undefined) throw new Error('A deposit address is missing its currency.');
+  if (ccy === undefined) throw new Error('The currency of the deposit address was not chosen.');
   return { ccy, chain };
 }
 
@@ -109,7 +109,11 @@ const currencyQuestion: {
   choices: [
     { value: 'btc', name: 'Bitcoin' },
     { value: 'usdt', name: 'USDT' },
-    { value: 'lightning', name: 'Lightning Address', description: 'if the account has one' },
+    {
+      value: 'lightning',
+      name: 'Lightning Address',
+      description: 'if your account has a Lightning Address',
+    },
   ],
 };
 
@@ -129,7 +133,7 @@ async function bitcoinDeposit({ account, settings }: Context): Promise<CheckedDe
 }
 
 async function usdtDeposit(named: Chain | undefined, context: Context): Promise<CheckedDeposit> {
-  if (named === undefined) throw new Error('A USDT address is missing its chain.');
+  if (named === undefined) throw new Error('The chain of the USDT address was not chosen.');
   const chain = chains[named];
   const { client } = await context.account();
   const answer = await client.usdtAddress(chain);

@@ -86,7 +86,7 @@ export const receive = defineCommand({
   options: receiveOptions,
   examples: [
     ['svcpay receive', 'asks for method and amount; Esc goes back'],
-    ['svcpay receive lightning 50000sat', 'with method and amount'],
+    ['svcpay receive lightning 50000sat', 'requests this amount over Lightning'],
   ],
   async run({ amount, ...flags }, context) {
     if (context.terminal.canPrompt) await context.client();

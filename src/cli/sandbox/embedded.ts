@@ -64,7 +64,7 @@ function embeddedTransport(service: EmbeddedSandbox): Transport {
     } catch (cause) {
       const reason = timeout.signal.aborted
         ? 'the sandbox did not answer in time'
-        : 'the connection broke off';
+        : 'the connection was lost';
       throw new NetworkError(reason, { requestSent: true, cause });
     } finally {
       clearTimeout(timer);

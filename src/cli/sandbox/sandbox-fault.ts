@@ -77,12 +77,14 @@ const options = {
     ),
   txn: text('ID')
     .optional()
-    .describe('missing-row: the transaction missing from lists (default: the first of the page)'),
+    .describe(
+      'in missing-row faults: the transaction to leave out of lists (default: first of the page)',
+    ),
   state: text('STATE')
     .optional()
     .describe(
-      'false-state: the state shown; returned: failed or rejected; webhook-…: ' +
-        'only events of this state',
+      'in false-state faults: the state to show; in returned faults: failed or rejected; ' +
+        'in webhook faults: only events of this state',
     ),
 };
 
@@ -101,7 +103,7 @@ export const sandboxFaultAdd = defineCommand({
     ],
     [
       'svcpay sandbox fault add stale --ago 6s --times always',
-      'returns reads and lists that are six seconds old',
+      'shows transactions and lists as they were six seconds ago',
     ],
     [
       'svcpay sandbox fault add html --status 504 --commit-after 5s',
@@ -109,7 +111,7 @@ export const sandboxFaultAdd = defineCommand({
     ],
     [
       'svcpay sandbox fault add payment --outcome no-route',
-      'fails the next payment without a route',
+      'fails the next payment because Lightning finds no route',
     ],
     [
       'svcpay sandbox fault add settled-amount --side dest --factor 0.9',

@@ -61,7 +61,7 @@ export const sandboxInvoice = defineCommand({
 export const sandboxMine = defineCommand({
   fields: fieldNames(transferAnswer),
   arguments: { blocks: whole(1, 1000).otherwise(1).describe('number of blocks (default 1)') },
-  examples: [['svcpay sandbox mine 6', 'mines enough blocks for any on-chain payment']],
+  examples: [['svcpay sandbox mine 6', 'mines enough blocks to confirm any on-chain payment']],
   async run({ blocks }, context) {
     const { data } = await controlSandbox(context, 'POST', 'mine', listOf(transferAnswer), {
       n: blocks,

@@ -56,7 +56,7 @@ export const sandboxReset = defineCommand({
     ['svcpay sandbox reset --yes', 'starts again with a fresh sandbox'],
     [
       'svcpay sandbox reset --seed history --months 12 --yes',
-      'starts with a year of transactions that add up to the wallets',
+      'starts with a year of transactions that add up to the wallet balances',
     ],
   ],
   async run({ seed, months }, context) {

@@ -17,7 +17,7 @@ export const sandboxLog = defineCommand({
   prints: namesOf(undefined, requestList),
   options: {
     method: text('METHOD').optional().describe('only requests of this method, such as PUT'),
-    path: text('PATH').optional().describe('only requests of this path, with or without its query'),
+    path: text('PATH').optional().describe('only requests to this path, whatever the query'),
     limit: whole(1, 10_000)
       .otherwise(50)
       .describe('show this many of the latest rows (default 50)'),

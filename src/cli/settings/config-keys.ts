@@ -174,7 +174,7 @@ export const configKeys: readonly ConfigKey[] = [
     variable: 'SVCPAY_NETWORK',
   }),
   profileKey('maker', 'maker', checkServiceName, {
-    about: 'service name on the wire, such as acme for acmepay',
+    about: 'name of the service in requests, such as acme if the service writes acmepay',
     effective: ({ maker }) => maker,
     variable: 'SVCPAY_MAKER',
   }),
@@ -196,7 +196,7 @@ export const configKeys: readonly ConfigKey[] = [
     variable: databaseVariable,
   }),
   profileKey('fiat', 'fiat', parseFiat, {
-    about: 'currency whose rates are stored for the books, such as USD',
+    about: 'currency in which svcpay stores rates for the books, such as USD',
   }),
   profileKey('explorer', 'explorer', parseExplorer, {
     about: 'Bitcoin explorer that addresses link to, e.g. https://mempool.space',

@@ -63,7 +63,10 @@ export const configSet = defineCommand({
     ['svcpay config set', 'asks for the setting and its value'],
     ['svcpay config set sender.name "Jane Roe"', 'sets your name, for payouts'],
     ['svcpay config set network testnet --profile trial', 'changes the setting of another profile'],
-    ['svcpay config set account --unset', 'uses the account of the API key again'],
+    [
+      'svcpay config set account --unset',
+      'removes the setting, so commands act on the account of the API key',
+    ],
   ],
   async run({ key, value, unset }, context) {
     if (unset && value !== undefined)
@@ -76,7 +79,12 @@ export const configSet = defineCommand({
 export const configUnset = defineCommand({
   fields: [],
   arguments: { key },
-  examples: [['svcpay config unset account', 'uses the account of the API key again']],
+  examples: [
+    [
+      'svcpay config unset account',
+      'removes the setting, so commands act on the account of the API key',
+    ],
+  ],
   run: ({ key }, context) => change(key, undefined, context),
 });
 

@@ -49,7 +49,7 @@ export const limitsSet = defineCommand({
     ],
     [
       'svcpay limits set --per-day 1000000sat',
-      'asks you to type the amount again if it raises a limit; --yes in a script',
+      'asks you to type the amount again if it raises a limit; a script needs --yes',
     ],
     [
       'svcpay limits set --per-day 200usdt --per-day 5000000vnd',
@@ -119,7 +119,7 @@ export const limitsDisallow = defineCommand({
   examples: [
     [
       'svcpay limits disallow satoshi@example.com',
-      'removes it from the allow-list (an empty list allows every destination)',
+      'removes this destination from the allow-list (an empty list allows every destination)',
     ],
   ],
   async run({ destination }, context) {
@@ -167,7 +167,7 @@ export const limitsClear = defineCommand({
 const limitedBy = async ({ database, settings }: Context): Promise<string> =>
   (await database()) === undefined
     ? `profile ${settings.profileName}`
-    : 'the account, for every home of the database';
+    : 'the account, in every home that uses the database';
 
 const unchanged = 'The limits are unchanged.';
 

@@ -150,7 +150,7 @@ async function signIn(start: Access, context: Context) {
     if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
     const { baseUrl, apiKey, apiSecret } = asked;
     if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined)
-      throw new Error('A login is missing an answer.');
+      throw new Error('A question of the login has no answer.');
     const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
     const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
     try {
@@ -266,7 +266,7 @@ async function agreeToReplace(
       : `${profile.baseUrl ?? ''} with the key ${profile.apiKey ?? ''}`;
   const yes = await ask.confirm(
     `Profile ${profileName} is ${former}. Replace it?`,
-    '--profile NAME keeps both',
+    '--profile NAME keeps both profiles',
   );
   if (!yes)
     throw new Failure('declined', `Profile ${profileName} is unchanged.`, {

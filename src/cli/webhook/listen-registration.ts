@@ -76,10 +76,12 @@ async function replaces(
   out: Context['out'],
 ): Promise<boolean> {
   const elsewhere = `Events of ${place} go to ${callback}, not here.`;
-  const yes = await ask.confirm(`${elsewhere} Send them here instead?`).catch((error: unknown) => {
-    if (error instanceof Failure && error.kind === 'declined') return false;
-    throw error;
-  });
+  const yes = await ask
+    .confirm(`${elsewhere} Send the events here instead?`)
+    .catch((error: unknown) => {
+      if (error instanceof Failure && error.kind === 'declined') return false;
+      throw error;
+    });
   if (!yes) out.say(`${elsewhere} To change that: svcpay webhook set ${listening}`);
   return yes;
 }
@@ -103,7 +105,7 @@ async function registerReal(
   if (before !== undefined)
     return notHere(`Events of ${client.baseUrl} go to ${before.callback}, not here.`);
   const callback = await ask.steps.parsed({
-    message: `Public https address of ${listening}, such as that of your tunnel`,
+    message: `Public https address of ${listening}, such as your tunnel's address`,
     flag: 'a webhook: svcpay webhook set URL',
     parse: (text) => checkCallback(text, settings.baseUrl),
   });

@@ -72,7 +72,9 @@ export const webhookConsumersRemove = defineCommand({
     const store = await events();
     const { count } = await known(consumer, store);
     const what =
-      count === 0 ? 'No events wait for it' : `It has ${counted(count, 'waiting event')}`;
+      count === 0
+        ? 'No events wait for this consumer'
+        : `This drops ${counted(count, 'waiting event')}`;
     await ask.agree(`Remove ${sanitize(consumer)}? ${what}.`, 'Nothing was removed.');
     const result = { consumer, dropped: await store.consumers.remove(consumer) };
     await out.record(result, {
@@ -91,7 +93,7 @@ export const webhookConsumersRename = defineCommand({
   examples: [
     [
       'svcpay webhook consumers rename http://app:3000/hook app',
-      'renames the consumer before its receivers start with --consumer app',
+      'renames the consumer; then start the receivers with --consumer app',
     ],
   ],
   async run({ name: consumer, to }, { events, out }) {

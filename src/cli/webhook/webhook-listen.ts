@@ -52,22 +52,22 @@ const options = {
   forwardTo: word('URL', parseTarget)
     .repeated()
     .describe(
-      'forward every event to this address, except duplicates, which svcpay answers with 200 ' +
-        'and stores; may be repeated',
+      'forward every event to this address, but no duplicates, which svcpay only stores and ' +
+        'answers with 200; may be repeated',
     ),
   consumer: consumerName()
     .repeated()
     .describe(
-      'name under which events wait, for each target in the order of --forward-to and --exec ' +
-        '(default: the address)',
+      'name under which the events for a target wait; give one for each target, in the order of ' +
+        '--forward-to and --exec (default: the address)',
     ),
   exec: text('CMD')
     .optional()
-    .describe('run this command for every event, with the body on stdin and SVCPAY_* set'),
+    .describe('run this command for every event, with the body on stdin and SVCPAY_* variables'),
   readyFile: file()
     .optional()
-    .describe('write the url to this JSON file when svcpay starts to listen'),
-  enrich: flag().describe('read the current state of the transaction of each event'),
+    .describe('when svcpay listens, write a JSON file with the url to this path'),
+  enrich: flag().describe('add the current transaction to each event'),
   signatureHeader: word('NAME', checkHeader)
     .optional()
     .describe('header of the signature (default X-Servicepay-Signature, with the service name)'),
@@ -91,7 +91,7 @@ export const webhookListen = defineCommand({
     ],
     [
       "svcpay webhook listen --exec 'jq -r .txnState' --enrich",
-      'runs a command per event, with its current transaction',
+      'runs a command for each event, with the current state of the transaction',
     ],
   ],
   async run(flags, context) {

@@ -74,7 +74,7 @@ describe('the payment screen', () => {
       what: 'a notice instead of the card if an equal quote replaced an expired quote',
       events: [quoted(first), quoted(equal)],
       drawings: [
-        { draw: 'say', text: 'The quote expired; the new one has the same price.' },
+        { draw: 'say', text: 'The quote expired; the new quote has the same price.' },
         { draw: 'quote', approval: equal, isKnown: true },
       ],
     },

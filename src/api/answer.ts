@@ -272,7 +272,7 @@ function opening(answer: Answer, kind: FailureKind, about: FailureContext): stri
   if (status === 429) return "The service's rate limit was reached";
   if (status >= 500) return 'The service failed';
   return pointsElsewhere(status)
-    ? 'The service redirects to another address, and svcpay never sends the token there'
+    ? 'The service redirects to a different address, to which svcpay never sends the token'
     : 'The service refused';
 }
 

@@ -18,7 +18,7 @@ export function parseBaseUrl(text: string): string {
   if (url.username !== '' || url.password !== '') {
     throw usage(
       `The base URL for ${url.host} contains a user name or password.`,
-      'Remove both from the base URL. The API key signs you in.',
+      'Remove the user name and the password from the base URL. svcpay signs in with the API key.',
     );
   }
   if (url.search !== '' || url.hash !== '') {

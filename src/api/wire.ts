@@ -90,6 +90,6 @@ export function wireJson(value: unknown): string {
   }
   throw new Failure(
     'usage',
-    `${typeof value === 'number' ? value : `A ${typeof value}`} cannot be sent.`,
+    `${typeof value === 'number' ? value : `A ${typeof value}`} cannot be written as JSON.`,
   );
 }

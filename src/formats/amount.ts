@@ -95,7 +95,7 @@ export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
 export function parseAmount(text: string, ccy?: string): Money {
   if (typeof text !== 'string')
     throw usage(
-      `${String(text)} is not an amount. Write a text with a unit, such as ${example()}.`,
+      `${String(text)} is not an amount. Write a string with a unit, such as ${example()}.`,
     );
   const expected = ccy === undefined ? undefined : parseCurrency(ccy);
   const [, grouped, unit] = (text.length <= maxLength && amountPattern.exec(text)) || [];

@@ -89,13 +89,13 @@ function decode(text: string): string {
 /** Reads an amount in BTC. BIP21 allows `.5` and `5.`, unlike svcpay's own grammar for amounts. */
 function readAmount(text: string): Big {
   const [, integer = '', fraction = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
-  if (integer + fraction === '') throw broken(`its amount "${text}" is not a number of bitcoin`);
+  if (integer + fraction === '') throw broken(`its amount "${text}" is not an amount in BTC`);
   return parseAmount(`${integer || '0'}${fraction && `.${fraction}`}btc`).value;
 }
 
 function checkPrefix(key: string, value: string): string {
   if (!value.toLowerCase().startsWith(`${key}1`))
-    throw broken(`its parameter "${key}" has an address of another network`);
+    throw broken(`its parameter "${key}" requires an address that begins with ${key}1`);
   return value;
 }
 

@@ -26,7 +26,7 @@ const call = {
 const maxFee = v.optional(
   v.union(
     [v.strictObject({ percent: decimal }), v.strictObject({ amount: decimal, ccy: v.string() })],
-    'pass { percent } or { amount, ccy } with text values',
+    'pass { percent } or { amount, ccy } with string values',
   ),
 );
 const pay = {

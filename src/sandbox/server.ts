@@ -115,7 +115,7 @@ async function send(
   if (connectionFault === 'silence' && !response.closed)
     await once(response, 'close', { signal: stopping });
   if (connectionFault === 'silence' || connectionFault === 'cut-before')
-    throw new Error('The connection is cut.');
+    throw new Error('A fault of the sandbox cut the connection.');
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
   if (connectionFault === undefined) return void response.end(body);
   const bytes = Buffer.from(body);

@@ -260,7 +260,7 @@ export const otherError = (status: number): string =>
 export const reusedSignature = {
   error: 'invalid api signature',
   message:
-    'this signature was used before. Sign another body, or start the sandbox with ' +
+    'this signature was used before. Sign a different body, or start the sandbox with ' +
     '--allow-signature-reuse',
 } as const;
 

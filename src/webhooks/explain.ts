@@ -44,7 +44,8 @@ export function explainSignature(
     ...variantsOfSecret(secret),
     ...others.map((other) => ({ ...other, key: other.secret })),
   ].find((variant) => fits(body, variant.key));
-  if (key !== undefined) return { cause: 'secret', reason: `it was made with ${key.name}` };
+  if (key !== undefined)
+    return { cause: 'secret', reason: `the signature was made with ${key.name}` };
   const changed = variantsOfBody(body).find((variant) => fits(variant.body, secret));
   if (changed !== undefined)
     return { cause: 'body', reason: `the body was changed on the way: ${changed.name}` };

@@ -74,7 +74,7 @@ function defineMetrics(registry: Registry) {
     }),
     database: new Histogram({
       name: 'svcpay_database_seconds',
-      help: 'Duration of a call of the webhook inbox',
+      help: 'Duration of a call to the webhook inbox',
       labelNames: ['call'],
       buckets: seconds,
       ...shared,

@@ -195,7 +195,7 @@ describe('ServiceClient write request', () => {
     const sourceReq = { ccy: 'BTC', method: 'servicepay', amtRequested: Number.NaN };
     const destReq = { ccy: 'USDT', method: 'servicepay' };
     await expect(client.createTransaction({ sourceReq, destReq })).rejects.toThrow(
-      'NaN cannot be sent',
+      'NaN cannot be written as JSON',
     );
   });
 

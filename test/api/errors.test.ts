@@ -152,7 +152,7 @@ describe('ServiceClient failure kind', () => {
       hint: 'Try again. If the error persists, check the base URL.',
       status: 302,
       message:
-        'The service redirects to another address, and svcpay never sends the token there: https://elsewhere.example/ (302).',
+        'The service redirects to a different address, to which svcpay never sends the token: https://elsewhere.example/ (302).',
     });
   });
 

@@ -280,7 +280,7 @@ describe('svcpay with a wrong service address', () => {
 
   test.for([
     ['an HTML page', 200, /"Welcome"/],
-    ['a redirect', 302, /redirects to another address.*https:\/\/login\.example\//],
+    ['a redirect', 302, /redirects to a different address.*https:\/\/login\.example\//],
   ] as const)(
     'ends with exit 75 and describes the response if the address responds with %s',
     async ([, status, message], { home }) => {

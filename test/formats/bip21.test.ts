@@ -64,12 +64,12 @@ describe('parseBip21', () => {
   });
 
   test.for([
-    ['amount=50,000.00', 'is not a number of bitcoin'],
-    ['amount=', 'is not a number of bitcoin'],
-    ['amount=.', 'is not a number of bitcoin'],
-    ['amount=1e3', 'is not a number of bitcoin'],
-    ['amount=-1', 'is not a number of bitcoin'],
-    ['amount=20.3BTC', 'is not a number of bitcoin'],
+    ['amount=50,000.00', 'is not an amount in BTC'],
+    ['amount=', 'is not an amount in BTC'],
+    ['amount=.', 'is not an amount in BTC'],
+    ['amount=1e3', 'is not an amount in BTC'],
+    ['amount=-1', 'is not an amount in BTC'],
+    ['amount=20.3BTC', 'is not an amount in BTC'],
     ['amount=0', 'more than zero'],
     ['amount=0.123456789', 'BTC has at most 8 decimals'],
     ['amount=21000001', 'more than the 21 million'],
@@ -77,8 +77,8 @@ describe('parseBip21', () => {
     ['lightning=a&LIGHTNING=b', '"lightning" occurs twice'],
     ['pop=callback%3a&pop=callback%3a', '"pop" occurs twice'],
     ['req-pop=callback%3a', 'requires "req-pop"'],
-    ['tb=bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'an address of another network'],
-    ['bc=', 'an address of another network'],
+    ['tb=bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'requires an address that begins with'],
+    ['bc=', 'requires an address that begins with'],
   ] as const)('refuses a bitcoin: URI with "%s"', ([query, reason]) => {
     expect(refusal(() => parseBip21(`bitcoin:${address}?${query}`))).toContain(reason);
   });

@@ -61,7 +61,7 @@ describe('decodeLnurl', () => {
     [
       'an LNURL with a character outside bech32',
       'LNURL1DP68GURN8GHJ7UM9B',
-      'it cannot contain "b"',
+      'it contains "b", which is not allowed',
     ],
     ['an lnurlp: URI', 'lnurlp://example.com/x', 'was changed or cut off'],
     ['an LNURL of 5,006 characters', 'LNURL1' + 'Q'.repeat(5000), 'too long'],

@@ -757,7 +757,7 @@ describe('readWebhook', () => {
       [signature],
       secret,
       'usage',
-      /not a text\. Pass .* one header/,
+      /not a string\. Pass .* one header/,
     ],
     [
       'a signed body that is not an event',

@@ -103,7 +103,7 @@ export function memoryJournal(
     [...rows.values()].find(({ payment }) => payment.scope === scope && payment.ref === ref);
   const held = (claim: Claim): Row => {
     const row = rows.get(claim.payment.id);
-    if (row?.fence !== claim.fence) throw new LostClaim('another process took the payment over');
+    if (row?.fence !== claim.fence) throw new LostClaim('another process took over the payment');
     return row;
   };
   const update = (claim: Claim, change: PaymentChange): Claim => {

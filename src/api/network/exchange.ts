@@ -191,7 +191,7 @@ async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
     return names.reduceRight((packed, given) => {
       const name = given.trim().replace(/^x-/, '');
       const unpack = entryOf(undo, name);
-      if (unpack === undefined) throw new Error(`${name} was not requested`);
+      if (unpack === undefined) throw new Error(`the encoding ${name} was not requested`);
       return unpack(packed);
     }, bytes);
   } catch (cause) {

@@ -44,7 +44,7 @@ export const readToken =
     const row = unwrapped(answer, 'accessToken');
     const { accessToken, expiredAt, expiresAt } = row;
     if (!isToken(accessToken))
-      throw new Misread('accessToken is missing or does not fit into a header');
+      throw new Misread('accessToken is missing or cannot be sent in a header');
     const accountId = required(row, 'accountId', name);
     const { exp, iat } = claimsOf(accessToken);
     const expiry = instant.read(expiredAt) ?? instant.read(expiresAt) ?? instant.read(exp);

@@ -264,7 +264,9 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
  */
 function unanswered(cause: unknown, call: Call): NoAnswer {
   if (cause instanceof NoAnswer && cause.mayHaveArrived) return cause;
-  const message = `The confirmation was sent but could not be repeated: ${messageOf(cause)}`;
+  const message =
+    'The service refused the token of the confirmation, and svcpay could not confirm again: ' +
+    messageOf(cause);
   return unknownOutcome(message, call, { cause });
 }
 

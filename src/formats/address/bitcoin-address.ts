@@ -94,7 +94,8 @@ function parseSegwit(text: string): BitcoinAddress {
   const [version, ...words] = decoded.words;
   if (version === undefined || version > 16) throw changed(noun, 'its version does not exist');
   if ((version === 0) !== (plain !== undefined)) {
-    throw changed(noun, 'its version requires the other kind of checksum (bech32 or bech32m)');
+    const required = version === 0 ? 'bech32' : 'bech32m';
+    throw changed(noun, `its version ${version} requires a ${required} checksum`);
   }
   const program = bech32.fromWordsUnsafe(words);
   if (!program) throw changed(noun, 'it has surplus bits at its end');

@@ -12,7 +12,7 @@ export const sha256 = (data: Uint8Array): Uint8Array =>
  */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
   const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];
-  if (foreign !== undefined) throw changed(noun, `it cannot contain "${foreign}"`);
+  if (foreign !== undefined) throw changed(noun, `it contains "${foreign}", which is not allowed`);
   try {
     return createBase58check(sha256).decode(text);
   } catch (cause) {
@@ -37,7 +37,7 @@ export function normaliseBech32(text: string, noun: string): string {
   if (separator < 1) throw changed(noun, 'the "1" after its prefix is missing');
   const foreign =
     /[^!-~]/.exec(text)?.[0] ?? /[^02-9ac-hj-np-z]/.exec(lower.slice(separator + 1))?.[0];
-  if (foreign !== undefined) throw changed(noun, `it cannot contain "${foreign}"`);
+  if (foreign !== undefined) throw changed(noun, `it contains "${foreign}", which is not allowed`);
   return lower;
 }
 

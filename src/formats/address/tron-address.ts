@@ -33,7 +33,7 @@ export function parseTronAddress(text: string): TronAddress {
   if (text.length !== 34) throw changed(noun, `it has ${text.length} characters instead of 34`);
   const bytes = decodeBase58check(text, noun);
   if (bytes.length !== 21 || bytes[0] !== prefix)
-    throw changed(noun, 'its content is not an address');
+    throw changed(noun, 'it does not decode to an address');
   return { address: text, hex: hex.encode(bytes) };
 }
 

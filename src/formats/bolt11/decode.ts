@@ -164,7 +164,9 @@ function readPrefix(prefix: string): { network: BitcoinNetwork; amountMsat: bigi
 function readAmount(amount: string): bigint {
   const [, digits, multiplier] = /^([1-9]\d{0,20})([munp]?)$/.exec(amount) ?? [];
   if (digits === undefined || multiplier === undefined) {
-    throw invalidInvoice(`its amount "${amount}" is not a number, optionally with m, u, n or p`);
+    throw invalidInvoice(
+      `its amount "${amount}" is not a number, optionally followed by m, u, n or p`,
+    );
   }
   if (multiplier === 'p' && !digits.endsWith('0')) {
     throw invalidInvoice('its amount is not a whole number of millisatoshis');
@@ -190,7 +192,7 @@ function readTerms(fields: readonly Field[]) {
   if (description === null && descriptionHash === null)
     throw invalidInvoice('it has no description');
   if (description !== null && descriptionHash !== null) {
-    throw invalidInvoice('it has both a description and the hash of another description');
+    throw invalidInvoice('it has both a description and a description hash');
   }
   return {
     paymentHash,

@@ -137,7 +137,9 @@ export function readFeatures(words: readonly number[]): number[] {
     );
   const has = (bit: number): boolean => bits.includes(bit) || bits.includes(bit + 1);
   if (has(16) && !has(14))
-    throw invalidInvoice('it offers payment in parts (feature 16) without feature 14');
+    throw invalidInvoice(
+      'it offers payment in parts (feature 16) without a payment secret (feature 14)',
+    );
   return bits;
 }
 

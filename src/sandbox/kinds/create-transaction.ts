@@ -29,7 +29,7 @@ export const createRequestBody = v.pipe(
   v.check(
     ({ sourceReq, destReq }) =>
       sourceReq.amtRequested === undefined || destReq.amtRequested === undefined,
-    'amtRequested is set on both sides',
+    'amtRequested must not be set in both sourceReq and destReq',
   ),
 );
 

@@ -78,7 +78,7 @@ function findObstacle({ store, now }: Context, txn: Transaction): string | undef
   const external = findInvoice(store, paymentHash);
   // Compares the complete invoice, because anyone can copy a payment hash.
   if (external === undefined ? isLocalNode(store, payee) : external.invoice !== invoice)
-    return 'invoice unknown to its node';
+    return "the recipient's node does not have this invoice";
   if (external?.paidAt != null) {
     const isAllowed =
       external.txnId === null &&

@@ -95,7 +95,7 @@ export function markPaid(ctx: Context, paymentHash: string): void {
     ctx.now,
     paymentHash,
   );
-  if (changes !== 1) throw new Error(`Invoice ${paymentHash} cannot be paid (again).`);
+  if (changes !== 1) throw new Error(`Invoice ${paymentHash} does not exist or is already paid.`);
 }
 
 /** Stores a paid invoice of a node outside the sandbox. */

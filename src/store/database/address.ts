@@ -13,7 +13,7 @@ export const databaseIdVariable = 'SVCPAY_DATABASE_ID';
  */
 export function checkAddress(text: string, source: string): string {
   if (/[?&]password=/i.test(text))
-    throw notAnAddress(source, new Error('a password belongs before the host'));
+    throw notAnAddress(source, new Error('the password must come before the host'));
   if (/^postgres(ql)?:\/\//.test(text) && !/\s/.test(text) && isEscapedWell(text)) return text;
   throw notAnAddress(source);
 }

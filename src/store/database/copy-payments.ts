@@ -159,7 +159,7 @@ async function withoutOthers(
       continue;
     throw new Failure(
       'usage',
-      'Nothing more was moved: the database has another payment with the reference ' +
+      'Nothing more was moved: the database has a different payment with the reference ' +
         `${String(row['ref'])}.`,
       {
         hint: 'Compare both payments with the service before you move the rest.',

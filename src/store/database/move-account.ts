@@ -199,7 +199,7 @@ async function checkNotHeld(sql: Sql, { scope, account, isAlive }: Move): Promis
   if (!v.parse(heldSchema, rows).some(({ owner }) => isAlive(owner))) return;
   throw new Failure(
     'temporary',
-    `Nothing was moved: another process works on a payment of the account ${account}.`,
+    `Nothing was moved: another process is working on a payment of the account ${account}.`,
     { hint: 'Stop all programs of the account, wait 30 s, then run the same command again.' },
   );
 }

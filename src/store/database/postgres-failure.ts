@@ -63,7 +63,7 @@ const rules: readonly (readonly [
     'Set the password in the address, in PGPASSWORD or in .pgpass.',
   ],
   [/^3D000/, 'usage', 'does not exist', 'Create the database first: CREATE DATABASE ...'],
-  [/^25006/, 'temporary', 'cannot be written now (a replica, or a failover)'],
+  [/^25006/, 'temporary', 'is read-only now (it may be a replica, or in a failover)'],
   [/^53100/, 'temporary', 'has no disk space left'],
   [/^53/, 'temporary', 'has no free connections'],
   [/^(55P03|57014|40)/, 'temporary', 'was busy for too long'],

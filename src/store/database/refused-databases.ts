@@ -55,11 +55,11 @@ export const anotherDatabase = (source: string, id: string, known: string): Fail
   new Failure(
     'usage',
     `The database of ${source} has the id ${id}, but this home paid from the database ` +
-      `${known}. svcpay could repeat those payments from the database ${id}.`,
+      `${known}. With the database ${id}, svcpay could make those payments again.`,
     {
       hint:
-        'Set the earlier database again. If the new database has all its payments, accept the ' +
-        'new database',
+        'Set the earlier database again. If the new database has all payments of the earlier ' +
+        'database, accept the new database',
       next: { do: 'accept-database', id },
     },
   );
@@ -113,7 +113,7 @@ export const movedAway = (source: string, account: string, other: string): Failu
     `The payments of the account ${account} were moved from the database of ${source} into the ` +
       `database ${other}.`,
     {
-      hint: 'Set the address of that database, and accept its id',
+      hint: `Set the address of the database ${other}, and accept its id`,
       next: { do: 'accept-database', id: other },
     },
   );
@@ -124,5 +124,5 @@ export const arriving = (source: string, account: string, other: string): Failur
     'usage',
     `Not all payments of the account ${account} have been moved from the database ${other} ` +
       `into the database of ${source}.`,
-    { hint: 'Complete the move from that database', next: { do: 'complete-move' } },
+    { hint: `Complete the move from the database ${other}`, next: { do: 'complete-move' } },
   );

@@ -269,4 +269,4 @@ export const claimOf = ({ payment, fence, lastChange }: PaymentRow): Claim => ({
   lastChange,
 });
 
-export const lost = (): LostClaim => new LostClaim('another process took the payment over');
+export const lost = (): LostClaim => new LostClaim('another process took over the payment');

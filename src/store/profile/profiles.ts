@@ -51,8 +51,8 @@ const codesSchema = v.object({
 
 const limitOf = ([ccy, amount]: [string, string]): string | undefined =>
   !isCurrency(ccy)
-    ? `a limit is in "${clip(ccy)}", which is not a currency: write its code in capitals, ` +
-      'such as BTC'
+    ? `a limit is in "${clip(ccy)}", which is not a currency code: write the code in ` +
+      'capitals, such as BTC'
     : !/^\d{1,30}(?:\.\d{1,30})?$/.test(amount)
       ? `the limit in ${ccy} is "${clip(amount)}": write plain digits, such as 0.001`
       : undefined;

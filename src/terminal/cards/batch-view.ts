@@ -100,7 +100,7 @@ const remarkWords: Readonly<Record<string, string>> = {
   'name-changed': 'name changed',
   'amount-changed': 'amount changed',
   'payee-missing': 'was in the last run, is not in this one',
-  'two-names': 'this account has another name',
+  'two-names': 'same account, different name',
   'row-twice': 'duplicate row',
 };
 

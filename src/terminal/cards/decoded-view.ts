@@ -97,7 +97,7 @@ function factsOf(destination: Destination, now: number): CardDetail[] {
         ...optionalDetail('Address', destination.value.address, true),
         ...optionalDetail(
           'Checksum',
-          destination.value.checksummed ? 'right' : 'none: the text has one letter case',
+          destination.value.checksummed ? 'right' : 'none: all letters have the same case',
         ),
       ];
     case 'lnurl':
@@ -146,7 +146,7 @@ const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
   p2wpkh: 'P2WPKH, segwit',
   p2wsh: 'P2WSH, segwit script',
   p2tr: 'P2TR, taproot',
-  witness: 'an undefined witness version: do not pay it',
+  witness: 'undefined witness version: do not pay this address',
 };
 
 const addressDetails = ({ address, network, type }: BitcoinAddress): CardDetail[] => [

@@ -142,8 +142,8 @@ function remarks(row: EventRow): string[] {
   return [
     ...(duplicateOf === null ? [] : [`duplicate of #${duplicateOf}`]),
     ...(outOfOrder ? ['out of order'] : []),
-    ...(missing.length === 0 ? [] : [`no event of ${missing.map(sanitize).join(', ')}`]),
-    ...(body === undefined ? [] : ['signed, but not a payload of the specification']),
+    ...(missing.length === 0 ? [] : [`no event for ${missing.map(sanitize).join(', ')}`]),
+    ...(body === undefined ? [] : ['signed, but the payload does not follow the specification']),
     ...(status === undefined || answeredBy !== undefined
       ? []
       : [status === null ? `not delivered: ${sanitize(error ?? '')}` : `answered ${status}`]),
@@ -178,7 +178,7 @@ export function totalLines(totals: ListenTotals): string[] {
     ...some(outOfOrder, (n) => `${n} out of order`),
     ...some(wrongSignatures, (n) => counted(n, 'wrong signature')),
     ...some(refused, (n) => `${counted(n, 'request')} refused`),
-    ...some(unwritten, (n) => `${n} not stored and answered with 503`),
+    ...some(unwritten, (n) => `${n} not stored (answered with 503)`),
   ];
   return [
     parts.join(' · '),

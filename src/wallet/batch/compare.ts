@@ -249,7 +249,7 @@ const twice = (row: PayeeRow, { line, ref }: PayeeRow): BatchRemark =>
   remark('row-twice', row, {
     before: `line ${line} (${ref})`,
     now: row.ref,
-    note: 'differs only in its reference',
+    note: 'the rows differ only in the reference',
   });
 
 const twoNames = (row: PayeeRow, { line, name }: PayeeRow): BatchRemark =>

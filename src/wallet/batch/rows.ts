@@ -149,10 +149,11 @@ function asInput({ to, ...cells }: BatchRow['cells']): BatchRow['cells'] {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'A quote opens here but never closes.',
-  CSV_INVALID_CLOSING_QUOTE: 'A quote closes in the middle of a cell.',
+  CSV_QUOTE_NOT_CLOSED: 'The quotation mark that opens here is never closed.',
+  CSV_INVALID_CLOSING_QUOTE: 'A quotation mark closes in the middle of a cell.',
   INVALID_OPENING_QUOTE:
-    'A quote opens in the middle of a cell. Quote the whole cell and double the quotes within.',
+    'A quotation mark opens in the middle of a cell. Put the whole cell in quotation marks, and ' +
+    'double each quotation mark inside the cell.',
   CSV_MAX_RECORD_SIZE: 'The row is too long.',
 };
 

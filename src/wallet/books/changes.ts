@@ -60,7 +60,7 @@ export function changesBetween(before: readonly Cells[], after: readonly Cells[]
 const reasons = {
   added: 'not in the list when the month was closed',
   removed: 'no longer in the list',
-  changed: 'reported otherwise when the month was closed',
+  changed: 'had different values when the month was closed',
 } as const;
 
 /**

@@ -143,8 +143,8 @@ function contradictionIn(
   const settled = fromWire(sourceReq.amtSettled);
   if (settled.eq(value) || settled.eq(value.plus(feesOf(moved)))) return null;
   return (
-    `the source settled ${settled.toFixed()} ${ccy}, but ${value.toFixed()} ${ccy} arrived with ` +
-    `fees of ${feesOf(moved).toFixed()} ${ccy}`
+    `${settled.toFixed()} ${ccy} left the source, but ${value.toFixed()} ${ccy} arrived, and the ` +
+    `fees are ${feesOf(moved).toFixed()} ${ccy}`
   );
 }
 

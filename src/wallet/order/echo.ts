@@ -251,7 +251,8 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
     )
   )
     return undefined;
-  return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${fixed(receives.value)}`;
+  const paid = `a payment of ${fixed(receives.value)} ${receives.ccy}`;
+  return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${paid}`;
 }
 
 /**

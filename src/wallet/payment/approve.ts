@@ -96,8 +96,8 @@ export function quoteToSubmit(run: Run): Quote {
   const quote = readQuote(run.order, txn);
   if (approvedQuote === undefined || !isWorseThan(approvedQuote, quote)) return quote;
   throw notObeyed(
-    `the quote now takes ${formatAmount(quote.total)}, but took ` +
-      `${formatAmount(approvedQuote.total)} when it was approved`,
+    `the quote became worse after the approval: the total is now ${formatAmount(quote.total)}, ` +
+      `and the approved total is ${formatAmount(approvedQuote.total)}`,
     txn.txnId,
   );
 }

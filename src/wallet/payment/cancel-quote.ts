@@ -103,7 +103,7 @@ async function abandon(claim: Claim, { journal }: CancelDeps): Promise<Claim> {
 }
 
 const isBusy = (txnId: string | null): Failure =>
-  new Failure('refused', 'Not cancelled: another process works on this payment.', {
+  new Failure('refused', 'Not cancelled: another process is working on this payment.', {
     hint: 'Answer no in that process, or interrupt it.',
     txnId: txnId ?? undefined,
   });

@@ -168,7 +168,7 @@ function orderedQuote(
  * `refused`.
  */
 function checkReference({ extRefId, txnId }: Transaction, asked: string): void {
-  if (!isPathSegment(txnId)) throw notObeyed(`its id is "${txnId}"`, txnId);
+  if (!isPathSegment(txnId)) throw notObeyed(`the transaction id "${txnId}" is not valid`, txnId);
   if (extRefId !== asked)
     throw notObeyed(
       `the reference is ${extRefId == null ? 'missing' : `"${extRefId}"`}, not "${asked}"`,

@@ -365,7 +365,7 @@ function failed(situation: Situation<Over>): Step {
   if (error !== undefined)
     return fail(situation, attempt.state === 'error' ? outcomes.unreadable(payment, error) : error);
   if (result === 'moving' || result === 'completed' || result === 'quoted') {
-    const cause = `the service reports ${txn?.txnState} after ${attempt.txnState}.`;
+    const cause = `the service reported ${attempt.txnState}, but now reports ${txn?.txnState}.`;
     return fail(situation, outcomes.unreadable(payment, new Error(cause)));
   }
   const hasFailed = attempt.state === 'failed';

@@ -40,7 +40,7 @@ export function alreadyPaid(payment: Payment): Failure {
     attempt.state === 'paid'
       ? 'was already paid'
       : isOver
-        ? 'was tried before and ended as error'
+        ? 'already has a payment that ended as error'
         : 'is already being paid';
   const which = attempt.txnId === null ? '' : ` (transaction ${attempt.txnId})`;
   return new Failure(
@@ -196,7 +196,7 @@ export function confirmationUnknown(
   const why =
     error instanceof NoAnswer
       ? unansweredBecause(error)
-      : `the effect of the confirmation could not be read${reasonOf(error)}`;
+      : `svcpay could not read whether the confirmation took effect${reasonOf(error)}`;
   const tried = wasRepeated
     ? 'svcpay repeated the confirmation. No second attempt was made.'
     : 'No second attempt was made.';

@@ -273,7 +273,7 @@ export interface TakeOverOptions extends Pick<PaymentOptions, 'wait'> {
   readonly leaveHeld?: boolean;
 }
 
-/** The error of `takeOver` with `leaveHeld` while another process works on the payment. */
+/** The error of `takeOver` with `leaveHeld` while another process is working on the payment. */
 export class HeldElsewhere extends Error {
   override readonly name = 'HeldElsewhere';
 }
@@ -296,7 +296,7 @@ export async function takeOver(
     const claim = await orUnknown(payment, isFollowing, deps.journal.claim(opened.id, deps.owner));
     if (claim !== undefined)
       return { done: { claim: await sameOrder(claim, opened, deps), followed: isFollowing } };
-    if (leaveHeld) throw new HeldElsewhere(`another process works on ${opened.ref}`);
+    if (leaveHeld) throw new HeldElsewhere(`another process is working on ${opened.ref}`);
     payment = (await orUnknown(payment, isFollowing, deps.journal.read(opened.id))) ?? opened;
     if (!isFollowing) deps.on({ type: 'following', payment });
     const { state, txnId } = latest(payment);
@@ -314,7 +314,7 @@ export async function takeOver(
   if ('done' in end) return end.done;
   return end.over === 'interrupted'
     ? leaveTo(payment, 'interrupted', 'you interrupted.')
-    : leaveTo(payment, 'temporary', 'it has not finished yet.');
+    : leaveTo(payment, 'temporary', 'that process has not finished yet.');
 }
 
 /**
@@ -331,7 +331,12 @@ async function orUnknown<T>(
   } catch (error) {
     if (mayHavePaid(payment)) throw journalLost(payment, error);
     if (isFollowing && error instanceof Failure)
-      leaveTo(payment, 'pending', `its state cannot be read now. ${error.message}`, error);
+      leaveTo(
+        payment,
+        'pending',
+        `the payment's state cannot be read now. ${error.message}`,
+        error,
+      );
     throw error;
   }
 }
@@ -360,8 +365,8 @@ function leaveTo(
   const kind = mayHavePaid(payment) || number > 1 ? 'pending' : otherwise;
   throw new Failure(
     kind,
-    `${kind === 'pending' ? 'Outcome unknown' : 'Nothing moved here'}: another process works ` +
-      `on ${payment.ref}, and ${why}`,
+    `${kind === 'pending' ? 'Outcome unknown' : 'Nothing moved here'}: another process is ` +
+      `working on ${payment.ref}, and ${why}`,
     {
       next: { do: 'resume', id: txnId ?? payment.ref },
       txnId: txnId ?? undefined,

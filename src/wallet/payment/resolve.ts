@@ -30,7 +30,7 @@ export function attemptToResolve(payment: Payment, name: string): Attempt {
   );
 }
 
-/** Rejects with Failure `temporary` while another process works on the payment. */
+/** Rejects with Failure `temporary` while another process is working on the payment. */
 export async function recordResolution(
   { id, ref }: Payment,
   number: number,
@@ -59,12 +59,12 @@ function nothingToResolve(payment: Payment, attempt: Attempt | undefined): Failu
   return new Failure(
     'usage',
     `Nothing to record: ${ref} is ${is}. ` +
-      'Only an attempt with the outcome error or unknown needs an answer.',
+      'You can record a result only for an attempt with the outcome error or unknown.',
     { next: { do: 'show', id: txnId ?? ref }, txnId: txnId ?? undefined },
   );
 }
 
 const beingWorkedOn = (ref: string): Failure =>
-  new Failure('temporary', `Nothing was recorded: another process works on ${ref}.`, {
+  new Failure('temporary', `Nothing was recorded: another process is working on ${ref}.`, {
     hint: 'Run the command again when that process has ended.',
   });

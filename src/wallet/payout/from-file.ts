@@ -175,7 +175,7 @@ function unreadable(issue: v.BaseIssue<unknown>): Failure {
   const field = v.getDotPath(issue) ?? 'The body';
   if (issue.received === 'undefined') return wrong(field, 'It is missing.');
   return issue.expected === 'never'
-    ? wrong(field, 'A payout has no such field.')
+    ? wrong(field, 'A payout has no field with this name.')
     : wrong(field, issue.message);
 }
 

@@ -147,7 +147,7 @@ export function parseAccountNumber(
 function lostZero(digits: string, length = 0): string {
   const whole = digits.padStart(length, '0');
   if (!/^\d+$/.test(digits) || digits.length >= length || digits.length < length - 3) return '';
-  return ` If a spreadsheet removed the zero at its start, write ${whole}.`;
+  return ` If a spreadsheet removed leading zeros, write ${whole}.`;
 }
 
 const longestText = 140;

@@ -293,7 +293,7 @@ function usdtAmount(text: string): Money {
     const ccy = currencyOf(text);
     if (!(error instanceof Failure) || ccy === undefined || ccy === 'USDT') throw error;
     throw new Failure('usage', error.message, {
-      hint: `To debit exactly ${text}, give it as the amount to spend.`,
+      hint: `To debit exactly ${text}, give ${text} as the amount to spend.`,
     });
   }
 }

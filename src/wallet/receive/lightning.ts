@@ -24,7 +24,7 @@ export function checkedInvoice(
   if (!isOnNetwork(invoice.network, network))
     throw unusable(txn, `the service returned an invoice for ${invoice.network}.`);
   if (invoice.amountMsat !== msatOf(amount.value))
-    throw unusable(txn, 'the service returned an invoice for another amount.');
+    throw unusable(txn, 'the service returned an invoice for a different amount.');
   if (invoice.expiresAt <= now) throw unusable(txn, 'the service returned an expired invoice.');
   return invoice;
 }

@@ -44,19 +44,20 @@ export function checkedOnchainRequest(
   if (typeof uri !== 'string') throw unusable('the service returned no URI.');
   const named = amount === undefined || amount === null ? asked.value : figure(amount);
   if (named?.eq(asked.value) !== true)
-    throw unusable('the service returned a request for another amount.');
+    throw unusable('the service returned a request for a different amount.');
 
   const read = attempt(() => parseBip21(uri), txn.txnId);
   const inUri = attempt(() => parseBitcoinAddress(read.address ?? ''), txn.txnId);
-  if (inUri.address !== address) throw unusable('the service returned a URI with another address.');
+  if (inUri.address !== address)
+    throw unusable('the service returned a URI with a different address.');
   if (read.amount === undefined || !read.amount.eq(asked.value))
-    throw unusable('the service returned a URI with another amount.');
+    throw unusable('the service returned a URI with a different amount.');
   if (
     read.lightning !== undefined ||
     read.segwitAddresses.length > 0 ||
     read.otherMethods.length > 0
   ) {
-    throw unusable('the service returned a URI with other ways to pay.');
+    throw unusable('the service returned a URI with additional ways to pay.');
   }
   const expiresAt = instant.read(expiredAt);
   if (txn.txnState === 'srcintent' && expiresAt !== undefined && expiresAt <= now)

@@ -179,7 +179,7 @@ function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: F
  * Describes an unfinished transaction to a person, without the name of its state at the service.
  */
 function progressText({ txnState, sourceReq }: Transaction): string {
-  if (isQuoted(txnState)) return 'Not confirmed yet: it is a quote.';
+  if (isQuoted(txnState)) return 'Not confirmed yet: the transaction is still a quote.';
   if (sourceReq.method == null) return 'Not settled yet.';
   return sourceReq.method === 'servicepay'
     ? 'Sent, not settled yet. It goes on without you.'

@@ -107,7 +107,7 @@ describe('parseBitcoinAddress', () => {
   test.for([
     ['', 'not a Bitcoin address'],
     ['175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W', 'its checksum is wrong'],
-    ['1A1zP1eP5QGefi2DMPTfTL5SLmv7Divf0a', 'it cannot contain "0"'],
+    ['1A1zP1eP5QGefi2DMPTfTL5SLmv7Divf0a', 'it contains "0", which is not allowed'],
     ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3', 'its checksum is wrong'],
     ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7Kv8f3t4', 'mixes upper-case and lower-case'],
     ['2QJw', 'not a Bitcoin address'],

@@ -65,10 +65,10 @@ describe('parseTronAddress', () => {
       '33 characters instead of 34',
     );
     expect(refusal(() => parseTronAddress(tronUsdtContract.replace('N', '0')))).toContain(
-      'it cannot contain "0"',
+      'it contains "0", which is not allowed',
     );
     expect(refusal(() => parseTronAddress('TkvxYFQHgwPCC5xn2bb8aAMLrhg67Cp2QC'))).toContain(
-      'not an address',
+      'does not decode to an address',
     );
     expect(refusal(() => parseTronAddress(`0x${'00'.repeat(20)}`))).toContain('not a TRON address');
   });

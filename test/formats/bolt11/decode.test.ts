@@ -199,7 +199,10 @@ describe('decodeInvoice with the official BOLT11 vectors', () => {
     ['mixed case', 'mixes upper-case and lower-case'],
     ['not recoverable', 'its signature does not match'],
     ['too short', 'it is too short'],
-    ['Invalid multiplier', 'its amount "2500x" is not a number, optionally with m, u, n or p'],
+    [
+      'Invalid multiplier',
+      'its amount "2500x" is not a number, optionally followed by m, u, n or p',
+    ],
     ['sub-millisatoshi', 'not a whole number of millisatoshis'],
     ['required `s` field', 'it has no payment secret'],
     ["high-S) with 'n'", 'high S'],
@@ -275,10 +278,12 @@ describe('decodeInvoice', () => {
         'Copy the whole Lightning invoice again, or ask for a new one.',
     );
     expect(refusal(() => decodeInvoice(donation.replace('pvjluez', 'pvj luez')))).toContain(
-      'it cannot contain " "',
+      'it contains " ", which is not allowed',
     );
     const withKelvin = donation.toUpperCase().replace('K', '\u212a');
-    expect(refusal(() => decodeInvoice(withKelvin))).toContain('it cannot contain "\u212a"');
+    expect(refusal(() => decodeInvoice(withKelvin))).toContain(
+      'it contains "\u212a", which is not allowed',
+    );
   });
 
   test('returns an invoice or a usage failure for any signed fields', () => {
@@ -384,7 +389,7 @@ describe('decodeInvoice on the fields of an invoice', () => {
     [
       'a description and a description hash',
       [...required, ['h', hash]],
-      'both a description and the hash',
+      'both a description and a description hash',
     ],
     [
       'two different payment hashes',
@@ -418,7 +423,7 @@ describe('decodeInvoice on the fields of an invoice', () => {
     [
       'the multi-part feature but without the payment secret feature',
       [...without('9'), ['9', wordsOfFeatures([8, 17])]],
-      'without feature 14',
+      'without a payment secret (feature 14)',
     ],
     [
       'an unknown even feature',

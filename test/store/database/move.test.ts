@@ -164,7 +164,7 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     for (const ref of ['coffee', 'error'])
       await database.transaction((sql) => sql.run(`${rename}${ref}'`));
     await expect(moveInto(database, filesOf(home), nobody, Date.now)).rejects.toThrow(
-      'another payment with the reference coffee',
+      'different payment with the reference coffee',
     );
   });
 

@@ -128,7 +128,7 @@ describe('batch file', () => {
     [
       'reports a quoted cell that is never closed',
       'to,note\na,b\n"c,d\n',
-      [[3, expect.stringContaining('never closes')]],
+      [[3, expect.stringContaining('is never closed')]],
     ],
     [
       'reports a quote in the middle of a cell',

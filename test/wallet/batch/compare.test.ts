@@ -146,7 +146,7 @@ test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
     'reports two rows that differ only in their reference',
     rows(ann, bob, ann),
     [october],
-    [['row-twice', 4, 'Ann Lee', 'line 2 (p1)', 'p3', 'differs only in its reference']],
+    [['row-twice', 4, 'Ann Lee', 'line 2 (p1)', 'p3', 'the rows differ only in the reference']],
   ],
   [
     'identifies a payee without a name by the account',

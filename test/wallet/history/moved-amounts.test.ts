@@ -68,7 +68,7 @@ test('withFigures stops with the failure if a transaction cannot be read', async
 
 test('withFigures keeps a transaction as listed if its id is invalid', async () => {
   const read = (txnId: string): Promise<ListedTransaction> =>
-    Promise.reject(new Failure('usage', `"${txnId}" is not an id.`));
+    Promise.reject(new Failure('usage', `"${txnId}" is not a valid id.`));
   expect(await gathered(withFigures(listed(reduced('..')), read))).toEqual([reduced('..')]);
 });
 

@@ -1056,7 +1056,7 @@ describe('the payment driver at the confirmation', () => {
       write: async (...args: Parameters<typeof journal.write>) => {
         if (args[1].attempt?.state !== 'paid') return journal.write(...args);
         isLost = true;
-        throw new LostClaim('another process took the payment over');
+        throw new LostClaim('another process took over the payment');
       },
       claim: async (...args: Parameters<typeof journal.claim>) => {
         if (isLost) throw new Failure('temporary', 'The database is not reached.');

@@ -135,12 +135,12 @@ const broken: { why: string; change: Change; message: string | RegExp }[] = [
   {
     why: 'an amount on the source',
     change: (c) => Object.assign(c.sourceReq, { amtRequested: 1 }),
-    message: 'sourceReq.amtRequested: A payout has no such field.',
+    message: 'sourceReq.amtRequested: A payout has no field with this name.',
   },
   {
     why: 'a misspelled field',
     change: (c) => Object.assign(c, { extRefID: 'x' }),
-    message: 'extRefID: A payout has no such field.',
+    message: 'extRefID: A payout has no field with this name.',
   },
   { why: 'the amount zero', change: (c) => (c.destReq.amtRequested = 0), message: /is zero/ },
   {

@@ -66,13 +66,13 @@ describe('on-chain payment request', () => {
       /on mainnet/,
     ],
     ['an address that anyone can spend from', { address: unknownWitness }, /on mainnet|no meaning/],
-    ['another amount', { amount: 0.02 }, /another amount/],
-    ['another amount as text', { amount: '0.02' }, /another amount/],
-    ['an amount that is not a number', { amount: 'all' }, /another amount/],
+    ['another amount', { amount: 0.02 }, /different amount/],
+    ['another amount as text', { amount: '0.02' }, /different amount/],
+    ['an amount that is not a number', { amount: 'all' }, /different amount/],
     [
       'another address in the URI',
       { invoice: `bitcoin:${other}?amount=0.01` },
-      /URI with another address/,
+      /URI with a different address/,
     ],
     [
       'a missing address in the URI',
@@ -82,15 +82,23 @@ describe('on-chain payment request', () => {
     [
       'another amount in the URI',
       { invoice: `bitcoin:${address}?amount=0.1` },
-      /URI with another amount/,
+      /URI with a different amount/,
     ],
-    ['a missing amount in the URI', { invoice: `bitcoin:${address}` }, /URI with another amount/],
+    [
+      'a missing amount in the URI',
+      { invoice: `bitcoin:${address}` },
+      /URI with a different amount/,
+    ],
     [
       'a second payment method in the URI',
       { invoice: `${details.invoice}&tb=${other}` },
-      /other ways/,
+      /additional ways/,
     ],
-    ['an invoice in the URI', { invoice: `${details.invoice}&lightning=lntb1x` }, /other ways/],
+    [
+      'an invoice in the URI',
+      { invoice: `${details.invoice}&lightning=lntb1x` },
+      /additional ways/,
+    ],
     ['an invalid URI', { invoice: address }, /URI/],
     ['an expiry in the past', { expiredAt: '2026-02-28T23:59:59.999Z' }, /expired/],
     [

@@ -157,7 +157,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'limits set',
-        'limit a payment, or all payments of a day',
+        'limit the total of one payment, or of all payments in 24 hours',
         () => import('./settings/limits.js').then((it) => it.limitsSet),
       ],
       [

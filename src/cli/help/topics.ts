@@ -57,14 +57,14 @@ export const topics: readonly Topic[] = [
           'SVCPAY_DATABASE_URL',
           'PostgreSQL for journal, limits and events, shared by several machines',
         ],
-        ['SVCPAY_DATABASE_ID', 'id of the database, for containers, which keep no settings'],
+        ['SVCPAY_DATABASE_ID', 'id of the database; for containers, because they keep no settings'],
         [
           'SVCPAY_LIMIT_PER_PAYMENT, SVCPAY_LIMIT_PER_DAY',
-          'amounts such as 100000sat,25usdt; narrow the limits, never widen them',
+          'amounts such as 100000sat,25usdt; can only lower the limits that are set',
         ],
         [
           'SVCPAY_LIVE_SHAPES',
-          'response formats of live services in the sandbox: svcpay sandbox start --help',
+          'response formats of live services, for the sandbox to use: svcpay sandbox start --help',
         ],
         ['SVCPAY_NO_INPUT, CI', 'never ask a question; same as --no-input'],
         ['SVCPAY_LOG_FORMAT', 'text or json; same as --log-format'],

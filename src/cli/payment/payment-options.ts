@@ -79,7 +79,7 @@ export const paymentOptions = {
   maxRateLoss: word('PERCENT', parseRateLoss)
     .optional()
     .describe(
-      "limit on the loss of a conversion against the service's own rates (default with --yes: 5%)",
+      "highest loss of a conversion, compared with the service's rates (default with --yes: 5%)",
     ),
   ref: reference()
     .optional()

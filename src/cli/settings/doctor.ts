@@ -168,7 +168,7 @@ async function findJournal(context: Context): Promise<Finding> {
   const place = found === undefined ? path : `${found.postgres.where}, ${database}`;
   if (rows.some(({ restored }) => restored === true))
     return problem(
-      `${place}: restored from a backup, payments are missing`,
+      `${place}: was restored from a backup and lacks payments`,
       'svcpay reconcile --import',
     );
   if (rows.some(({ writable }) => writable === false))

@@ -47,7 +47,7 @@ const options = {
   metrics: whole(0, 65_535, 'PORT')
     .optional()
     .describe(
-      'serve /metrics for Prometheus on this port of the same address, 0 for any free port',
+      'serve /metrics for Prometheus on this port of the --host address, 0 for any free port',
     ),
   forwardTo: word('URL', parseTarget)
     .repeated()

@@ -23,7 +23,7 @@ interface Triggered {
 const options = {
   to: word('URL', parseTarget)
     .optional()
-    .describe('create an event and send it to this address, e.g. that of webhook listen'),
+    .describe('create an event and send it to this address, e.g. the address of webhook listen'),
   txn: transaction().optional().describe('the transaction of the event'),
   ref: text('REF').optional().describe('the extRefId of the event'),
   ...secretFromStdin,

@@ -60,7 +60,7 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_DATABASE_ID', 'id of the database; for containers, because they keep no settings'],
         [
           'SVCPAY_LIMIT_PER_PAYMENT, SVCPAY_LIMIT_PER_DAY',
-          'amounts such as 100000sat,25usdt; can only lower the limits that are set',
+          'such as 100000sat,25usdt; the stricter of these limits and the saved limits applies',
         ],
         [
           'SVCPAY_LIVE_SHAPES',

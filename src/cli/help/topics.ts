@@ -60,7 +60,7 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_DATABASE_ID', 'id of the database; for containers, because they keep no settings'],
         [
           'SVCPAY_LIMIT_PER_PAYMENT, SVCPAY_LIMIT_PER_DAY',
-          'such as 100000sat,25usdt; the stricter of these limits and the saved limits applies',
+          'limits such as 100000sat,25usdt; the stricter of these and the saved limits applies',
         ],
         [
           'SVCPAY_LIVE_SHAPES',

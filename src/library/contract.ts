@@ -93,7 +93,7 @@ export interface Send extends PayOptions {
    */
   amount?: string | undefined;
   /**
-   * The amount that leaves the wallet, instead of `amount`, for payments over USDT and to an LNURL.
+   * The amount that leaves the wallet, given instead of `amount`. Only for USDT and LNURL payments.
    */
   spend?: string | undefined;
   /**

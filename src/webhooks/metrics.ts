@@ -53,7 +53,7 @@ function defineMetrics(registry: Registry) {
     ),
     payments: gauge(
       'payments',
-      'Unfinished payments of the journal, by status and age',
+      'Unfinished payments in the journal, by status and age',
       'status',
       'age',
     ),

@@ -97,7 +97,7 @@ describe('the svcpay program', () => {
       expect(modules).not.toContain(`NativeModule ${heavy}`);
   });
 
-  test('loads undici and few Node modules for svcpay wallets with a stored token', async ({
+  test('loads only undici and a few Node modules for svcpay wallets with a stored token', async ({
     sandbox,
     around,
     home,

@@ -120,7 +120,7 @@ test.runIf(runsAll)(
   },
 );
 
-test('svcpay reads within the expected number of round trips while payments are open', async () => {
+test('svcpay runs each read command in the expected number of round trips while payments are open', async () => {
   const txnId = sandbox.requests('PUT').at(-1)?.path.split('/')[4] ?? '';
   const reads = () => Promise.resolve(readingCommands(txnId));
   await expectTrips(reads, { service: far, environment: around });

@@ -155,7 +155,7 @@ describe('svcpay webhook sign and verify', () => {
     ).toMatchObject({ exitCode: 0 });
   });
 
-  test('end with exit 3 and explain a wrong signature', async ({ home }) => {
+  test('exit with 3 and explain a wrong signature', async ({ home }) => {
     const signature = signBody(Buffer.from(body.trimEnd()), webhookSecret);
     const run = await svcpay(['webhook', 'verify', '--signature', signature, '--json'], {
       home,

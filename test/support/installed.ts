@@ -1,4 +1,4 @@
-// Finds programs of the system that some tests need.
+// Finds the system programs that some tests need.
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 

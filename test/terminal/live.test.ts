@@ -28,7 +28,7 @@ describe('the live line on a terminal', () => {
     expect(isCursorHidden()).toBe(true);
   });
 
-  test('never erases from the first cell of a window, which tmux would keep in its history', async () => {
+  test('never starts an erase at the first cell of a window, because tmux would save the erased text in its history', async () => {
     const { shows, written } = await waiting();
     await shows(/tick ([5-9]|\d\d)/);
     expect(written()).toContain('\u001B[J');

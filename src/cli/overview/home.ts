@@ -67,7 +67,7 @@ async function welcome(context: Context): Promise<void> {
       {
         value: ['demo'],
         name: 'See a demo',
-        description: 'takes ten seconds, with play money; keeps nothing',
+        description: 'takes ten seconds, uses play money and stores nothing',
       },
       {
         value: ['login', '--sandbox'],

@@ -1,4 +1,4 @@
-// Runs a send from the words of the command line to the payment.
+// Runs a `send` command, from its arguments to the payment.
 import type { Rates } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { railProperties, type Rail, railTo } from '../../formats/rails.js';

@@ -28,9 +28,9 @@ export const registerAdvice =
   'To register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
 
 /**
- * Returns the webhook secret for `webhook listen`. At a terminal, and with a sandbox, svcpay
- * generates and saves a missing webhook secret. If `webhook listen` cannot register the webhook
- * itself, svcpay shows the generated secret.
+ * Returns the webhook secret for `webhook listen`. If no webhook secret is known, generates and
+ * saves a secret at a terminal or with a sandbox. If `webhook listen` cannot register the webhook
+ * itself, this function also shows the generated secret.
  */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const { settings, terminal, out } = context;

@@ -93,7 +93,7 @@ export function complaint(issue: v.BaseIssue<unknown>, root = ''): string {
 }
 
 const kinds: Readonly<Record<string, string>> = {
-  string: 'must be a text',
+  string: 'must be a string',
   boolean: 'must be true or false',
   Object: 'must be an object',
   Array: 'must be a list',

@@ -14,7 +14,7 @@ const escapeMs = 60;
 
 export interface Keyboard {
   readonly input: PassThrough;
-  /** Stops reading the keyboard. Keys after the answer stay in the stream for the next question. */
+  /** Stops reading the keyboard. Keys typed after the answer wait for the next question. */
   readonly release: () => void;
 }
 

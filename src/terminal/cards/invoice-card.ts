@@ -23,7 +23,7 @@ export interface InvoiceCard {
 
 const margin = '  ';
 
-/** The number of free rows below the card, which keep the QR code on the screen. */
+/** The number of rows left free below the card, so that the QR code stays on the screen. */
 const rowsBelow = 2;
 
 /** Returns the number of rows that the lines fill after the terminal has wrapped them. */

@@ -14,7 +14,7 @@ const pool = ['completed', 'completed', 'completed', 'expired', 'failed', 'quote
 
 let service: Service;
 let client: Client;
-/** The transactions of the account, with the oldest first. */
+/** The transactions of the account, oldest first. */
 let all: { id: string; state: string; source: string; dest: string; at: number }[];
 
 beforeAll(async () => {

@@ -9,7 +9,7 @@ test.for(
     {
       what: 'a number as the note',
       body: { ...bodies.swap(), note: 5 },
-      message: 'note must be a text',
+      message: 'note must be a string',
     },
     {
       what: 'an empty reference',

@@ -182,7 +182,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database that refuses access', () =
     server.sql(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
     const run = await send(payment, url);
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
-    expect(run.error().message).toContain('cannot be written now');
+    expect(run.error().message).toContain('is read-only now');
     expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 

@@ -210,7 +210,7 @@ describe('the sandbox fixture', () => {
     await expect.poll(() => sandbox.clock.now()).toBeGreaterThan(advanced);
   });
 
-  test('answers 60 concurrent clients, and makes each movement once', async () => {
+  test('answers 60 concurrent clients, and books each movement exactly once', async () => {
     const { client } = await start({ file: join(folder, 'many.db') });
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => client.run(swap(1, 'USDT', 'USD'))),

@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(program);
 });
 
-/** The number of new files. Without the checks, about one file in five fails. */
+/** The number of new files that the openers open. */
 const rounds = countOf({ part: 50, all: 200 });
 
 /** Lets an opener open a file, and returns what the opener reports. */

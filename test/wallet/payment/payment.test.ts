@@ -777,7 +777,7 @@ describe('the payment driver for a single-use destination', () => {
     await expect(unnamed(made, invoice)).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
   });
 
-  test('refuses a different payment of an invoice while the first outcome is unknown', async () => {
+  test('refuses a second payment of an invoice while the outcome of the first is unknown', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);

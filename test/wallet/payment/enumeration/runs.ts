@@ -77,8 +77,8 @@ export type Command =
 export interface Bounds {
   readonly attempts: number;
   /**
-   * How many confirmations of an attempt can have any outcome; the service never receives later
-   * confirmations.
+   * The number of confirmations per attempt for which the search tries every outcome. The service
+   * never receives further confirmations.
    */
   readonly confirmations: number;
   /** How often a person may use `--retry`. */

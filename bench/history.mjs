@@ -55,7 +55,8 @@ const payAgain = (bench, home) => {
 };
 
 /**
- * Creates three homes with one payment each. The benchmark then adds payments to two of the homes.
+ * Creates three homes with one payment each. The benchmark then adds more payments to the homes
+ * `many` and `day`.
  */
 async function startHomes(folder, sandbox) {
   const homes = {
@@ -125,8 +126,8 @@ async function compared(commands, what, few, full) {
 }
 
 /**
- * Copies the only payment of the journal. Each copy has its own ids, and was submitted `apartMs`
- * before the next copy.
+ * Copies the only payment of the journal. Each copied payment has its own ids, and times that are
+ * `apartMs` before those of the previous copy.
  */
 function fillJournal(path, count, apartMs) {
   const db = new Database(path);

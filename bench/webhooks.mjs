@@ -152,8 +152,8 @@ async function startListen(folder, ...args) {
 }
 
 /**
- * Starts a target that accepts events for a while, and then answers only 503. The target records
- * the accepted events in order.
+ * Starts a target that accepts events for a while, and then answers only 503. The target of the
+ * webhooks records the events that it accepts, in order.
  */
 async function startTarget(periodMs) {
   const seen = new Map();

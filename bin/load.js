@@ -1,5 +1,5 @@
 // Loads the parts of the program, and stores V8's compiled code in a folder next to the parts.
-// Without the stored code, a command takes 30 ms longer. In Node 22, `module.enableCompileCache`
+// Without V8's stored code, a command takes 30 ms longer. In Node 22, `module.enableCompileCache`
 // replaces this file, so the file can be deleted when svcpay drops Node 20.
 'use strict';
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
@@ -33,8 +33,8 @@ exports.load = (entry) => {
     return part.module.exports;
   };
 
-  // A run that loads an uncached part caches all its parts. A failed run caches no part, because a
-  // failed run has compiled too little of each part.
+  // A run that loads an uncached part caches all its parts. A run of the program that fails caches
+  // no part, because a failed run has compiled too little of each part.
   process.once('exit', (exitCode) => {
     const cacheable = [...parts.values()].filter(({ cache }) => cache !== undefined);
     const isCached = ({ script }) => script.cachedDataRejected === false;

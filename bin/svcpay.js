@@ -36,8 +36,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 /**
- * Sets an empty HOME if the system has no entry for the user, as in a container. Without HOME and
- * without an entry for the user, libraries that request the home folder would end the program.
+ * Sets an empty HOME if the system has no entry for the user, as in a container, because libraries
+ * that request the home folder would otherwise end the program.
  */
 function nameHome() {
   if (process.env.HOME !== undefined) return;
@@ -49,8 +49,8 @@ function nameHome() {
 }
 
 /**
- * Prints a prepared page, which takes half the time of running the whole program. A prepared page
- * is short, so a pipe accepts the page in one write.
+ * Prints a prepared page, which takes half the time of running the whole program. A pipe accepts a
+ * prepared page in one write, because each page is short.
  */
 function isPrinted(page) {
   try {

@@ -47,8 +47,9 @@ const svcpay = (...args) =>
 
 /**
  * Runs a command on a screen and answers its questions: waits for the text of each question, then
- * types the keys of the answer. Returns the screen at each text of `shots` and the last screen.
- * Stops recording when the text `until` appears or the command ends, and then types `leave`.
+ * types the keys of the answer. Returns the screen at the time when each text of `shots` appears,
+ * and the last screen. Stops recording when the text `until` appears or the command ends, and then
+ * types `leave`.
  */
 async function record(args, { rows = 24, shots = [], dialogue = [], until, leave }) {
   const screen = new xterm.Terminal({

@@ -1,5 +1,5 @@
-// Bundles the command-line program for a quick start. The bundle has few files, and the program
-// loads each file only when it needs the file.
+// Bundles the command-line program for a quick start. The bundle of the program has few files, and
+// each file is loaded only when the program needs it.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
@@ -9,9 +9,9 @@ import { writeNotices } from './notices.mjs';
 const core = ['src/cli/run.ts', 'src/cli/context.ts', 'src/cli/show-failure.ts'];
 
 /**
- * Makes the core one chunk, because every lazily loaded part imports the core. Without this plugin,
- * esbuild would make a chunk for every set of entries that share code, and one command would load
- * dozens of chunks.
+ * Makes the core one chunk, because every lazily loaded part imports the core. Without the plugin
+ * `withCore`, esbuild would make a chunk for every set of entries that share code, and one command
+ * would load dozens of chunks.
  */
 const withCore = {
   name: 'core in every part',

@@ -7,7 +7,7 @@ import { transformSync } from 'esbuild';
 const source = 'src';
 
 /**
- * Returns the size of a file with minified whitespace and syntax. The names in the file stay,
+ * Returns the size of a file with minified whitespace and syntax, but with its original names,
  * because a reader must understand names.
  */
 const minified = (file) =>

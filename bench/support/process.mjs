@@ -66,7 +66,7 @@ export async function run(folder, args, env = {}, to = undefined) {
 
 /**
  * Runs all runners in turns, and returns the median of each figure of each runner. The medians
- * exclude the figures of the first turn.
+ * exclude each runner's first turn.
  */
 export async function inTurns(rounds, runners) {
   const all = Object.fromEntries(Object.keys(runners).map((name) => [name, []]));

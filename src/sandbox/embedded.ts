@@ -23,7 +23,7 @@ export function openSandbox(options: ServiceOptions) {
     ...service.credentials,
     /**
      * Answers a request, and resolves after the commit. Rejects if a fault cuts the connection. If
-     * a fault leaves the request unanswered, the promise rejects when the signal is aborted.
+     * a fault leaves the request unanswered, `handle` rejects when `signal` is aborted.
      */
     async handle(incoming: Incoming, signal: AbortSignal): Promise<Outgoing> {
       const outgoing = await service.handle(incoming);
@@ -35,8 +35,8 @@ export function openSandbox(options: ServiceOptions) {
       return outgoing;
     },
     /**
-     * Closes the sandbox after a brief wait for the webhook posts in flight. The sandbox sends the
-     * remaining posts when a process opens the sandbox again.
+     * Closes the sandbox after a brief wait for the webhook posts in flight. The sandbox sends
+     * unfinished webhook posts when a process opens the sandbox again.
      */
     async close(): Promise<void> {
       closing.abort();

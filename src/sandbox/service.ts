@@ -175,7 +175,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
   return {
     credentials: readCredentials(store),
     store,
-    /** Answers a request. The promise resolves after the commit, and never rejects. */
+    /** Resolves with the response to a request after the commit, and never rejects. */
     async handle(incoming: Incoming): Promise<Outgoing> {
       try {
         const { outgoing, genuine } = await store.write(() => {

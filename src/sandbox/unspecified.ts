@@ -112,7 +112,7 @@ export const maxPageSize = 100;
 
 /**
  * Reads the values of a query parameter that accepts several values. The specification does not
- * show how to separate several values of a parameter, so the function accepts commas and repeated
+ * show how to separate several values of a parameter, so `listValues` accepts commas and repeated
  * parameters, including parameter names with brackets.
  */
 export function listValues(query: URLSearchParams, name: string): string[] {
@@ -157,8 +157,8 @@ export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
 }
 
 /**
- * The name of the flag that deducts the network fee. The specification names neither this flag nor
- * the flag for the service fee (see `WireNames`), only the flag that deducts both fees.
+ * The name of the flag that deducts the network fee. The specification names only the flag that
+ * deducts both fees, not the flags for the network fee and for the service fee (see `WireNames`).
  */
 export const networkFeeDeduction = 'deductNetworkFees';
 
@@ -254,8 +254,8 @@ export const otherError = (status: number): string =>
   (STATUS_CODES[status] ?? 'unknown').toLowerCase();
 
 /**
- * The response to a used signature. The `error` text is the same as for a wrong signature, and the
- * `message` text explains the cause.
+ * The response to a used signature. The `error` text for a used signature is the same as for a
+ * wrong signature, and the `message` text explains the cause.
  */
 export const reusedSignature = {
   error: 'invalid api signature',

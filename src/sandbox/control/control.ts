@@ -46,8 +46,8 @@ const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.opti
 const accountBody = v.object({
   displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
   /**
-   * The id of the new account's parent, by default the main account. If the id is null, the new
-   * account is unrelated to other accounts.
+   * The id of the new account's parent, by default the main account. If `parentAccountId` is null,
+   * the new account is unrelated to other accounts.
    */
   parentAccountId: v.optional(v.nullable(v.string())),
 });

@@ -21,8 +21,8 @@ interface Activity {
   readonly note: string;
   readonly order: (ctx: Context) => object;
   /**
-   * The last step of the activity. With `paid` as the last step, the sandbox pays the confirmed
-   * request from outside.
+   * The last step of the activity. For an activity that ends with `paid`, the sandbox pays the
+   * confirmed request from outside.
    */
   readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
 }
@@ -70,8 +70,8 @@ const activities: readonly Activity[] = [
 ];
 
 /**
- * The activities of the first day, which credit the wallets. The activities of all later days spend
- * about 6500 USDT a year.
+ * The activities of the first day, which credit the wallets. The activities after the first day
+ * spend about 6500 USDT a year.
  */
 function openingActivities(months: number): Activity[] {
   const balances = { USDT: 10_000 * Math.ceil(months / 12), USD: 5000, CAD: 5000, VND: 50_000_000 };

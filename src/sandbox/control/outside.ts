@@ -14,7 +14,7 @@ import { readAmount } from '../wire/values.js';
 
 /**
  * Pays a transaction id, an invoice, an address or a `bitcoin:` URI. Only a payment to an address
- * can have an amount, which is optional for the address of a receive.
+ * can have an amount, and the amount is optional if the address belongs to a receive.
  */
 export function payFromOutside(
   ctx: Context,

@@ -1,5 +1,5 @@
-// The endpoints from the specification. Each row of the table has the method, the path, the access
-// and the answering function of an endpoint.
+// The table of the endpoints from the specification: the method, the path, the access and the
+// answering function of each endpoint.
 import * as v from 'valibot';
 import {
   reachAccount,
@@ -118,7 +118,8 @@ function createToken({ ctx, incoming }: RoutedRequest, allowReuse: boolean): unk
 
 /**
  * Checks that the body of a token request is JSON. The specification allows "any valid JSON" in a
- * token request, so the sandbox does not apply the limits of other bodies.
+ * token request, so the sandbox does not apply the limits that it applies to the bodies of other
+ * requests.
  */
 function assertJson(text: string): void {
   try {

@@ -71,8 +71,8 @@ export function requestedAmount({ source, dest }: CreateRequest): {
 }
 
 /**
- * The amount on one side of a create request. Throws a `Refusal` if the request has no amount on
- * this side.
+ * The amount on one side of a create request. Throws a `Refusal` if the create request has no
+ * amount for `side`.
  */
 export function amountOn(side: 'source' | 'dest', request: CreateRequest) {
   const amount = request[side].amtRequested;

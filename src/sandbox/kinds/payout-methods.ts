@@ -50,8 +50,8 @@ const payoutMethods = table.map(([method, country, ccy, callingCode, institution
 export type PayoutMethod = (typeof payoutMethods)[number];
 
 /**
- * The method code for any mobile-money service. With this code, the currency and the institution
- * determine the country of the payout.
+ * The method code for any mobile-money service. With the method code `mobile`, the currency and the
+ * institution determine the country of the payout.
  */
 const anyMobile = 'mobile';
 

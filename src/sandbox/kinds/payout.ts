@@ -42,7 +42,7 @@ const kyc = v.object({
 
 /**
  * A numeric code that describes the source of funds. The specification does not show the meaning of
- * the numeric codes, so the sandbox accepts any integer.
+ * the codes for the source of funds, so the sandbox accepts any integer.
  */
 const code = v.pipe(
   number,

@@ -70,7 +70,7 @@ export function confirmSend(ctx: Context, txn: Transaction): Transaction {
   });
 }
 
-/** Completes a send. The reserved money of the send leaves the wallet. */
+/** Completes a send, so that its reserved money leaves the wallet. */
 export function completeSend(ctx: Context, txn: Transaction): Transaction {
   const legs = [
     reserved(txn.accountId, txn.sourceCcy, txn.charge.neg()),

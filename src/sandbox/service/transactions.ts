@@ -40,11 +40,11 @@ const row = v.pipe(
     charge: v.number(),
     /** The amount that the destination receives. */
     arrives: v.number(),
-    /** The service fee in the source currency. `networkFee` is in the source currency too. */
+    /** The service fee, which is in the source currency, like `networkFee`. */
     serviceFee: v.number(),
     networkFee: v.number(),
     fxRate: decimal,
-    /** The expiry in epoch ms. `createdAt` and `updatedAt` are in epoch ms too. */
+    /** The expiry, which is in epoch ms, like `createdAt` and `updatedAt`. */
     expiresAt: v.number(),
     createdAt: v.number(),
     updatedAt: v.number(),
@@ -93,8 +93,8 @@ export interface ReadLag {
 }
 
 /**
- * The SQL prefix that replaces the table `txn` with past versions of its rows. The parameters of
- * the prefix are the latest time to show, and the number of state rows to read (`lag.steps + 1`).
+ * The SQL prefix that replaces the table `txn` with past versions of its rows. The SQL prefix has
+ * two parameters: the latest time to show, and the number of state rows to read (`lag.steps + 1`).
  */
 const withLag = `
   WITH txn AS (

@@ -52,8 +52,8 @@ export interface StoreOptions {
 }
 
 /**
- * The time that SQLite waits for a lock, in ms. The time of one wait is short, because SQLite
- * blocks this process during the wait and `write` tries again.
+ * The time that SQLite waits for a lock, in ms. SQLite waits only briefly for a lock, because it
+ * blocks this process during the wait, and `write` tries again.
  */
 const busyTimeoutMs = 500;
 const openingTimeoutMs = 30_000;
@@ -159,8 +159,8 @@ function statementsOf(db: Database.Database): (sql: string) => Database.Statemen
 }
 
 /**
- * Merges the write-ahead log into the file. SQLite itself merges the log only after the last
- * statement is garbage-collected.
+ * Merges the write-ahead log into the file. SQLite itself merges the write-ahead log only after the
+ * garbage collection of the last statement.
  */
 function leaveOneFile(db: Database.Database): void {
   try {
@@ -184,7 +184,7 @@ function inMemory(): Database.Database {
   return db;
 }
 
-/** Runs the step in an exclusive transaction. If the step fails, closes the database. */
+/** Runs the step in an exclusive transaction, and closes the database if the step fails. */
 function alone(db: Database.Database, step: () => void): void {
   try {
     db.exec(`PRAGMA busy_timeout = ${openingTimeoutMs}; BEGIN IMMEDIATE`);

@@ -64,8 +64,8 @@ const leftMs = ({ now }: Context, { expiresAt }: Transaction): number =>
   Math.ceil((expiresAt - now) / 1000) * 1000;
 
 /**
- * Pays a payment request if the request is waiting. In every phase of the request, redirects to its
- * page.
+ * Pays a payment request if the request is waiting, and always redirects to the page of the
+ * request.
  */
 function payNow(call: RoutedRequest): Outgoing {
   const txn = findPayable(call);

@@ -71,7 +71,7 @@ function readArray(text: string, depth: number): unknown[] {
   return items;
 }
 
-/** Reads a text. Throws for half a surrogate pair, because UTF-8 cannot represent it. */
+/** Reads a text. Throws for half a surrogate pair, which UTF-8 cannot represent. */
 function readText(literal: string): string {
   const text = String(JSON.parse(literal));
   if (/\p{Cs}/u.test(text)) throw new SyntaxError('half a character');

@@ -94,8 +94,8 @@ const transitions: readonly Transition[] = [
 ];
 
 /**
- * Returns the next state of a transaction. Throws if the table has no such transition, because only
- * a bug in the engine can request a missing transition.
+ * Returns the next state of a transaction. Throws if the table `transitions` lacks the transition,
+ * because only a bug in the engine can request a missing transition.
  */
 export function nextState(flow: Flow, from: State, trigger: Trigger): State {
   const found = transitions.find(

@@ -7,8 +7,8 @@ export interface WireNames {
   readonly feeField: string;
   /**
    * The name of the flag that deducts the service fee from the sent amount, such as
-   * `deductServicepayFees`. The specification does not show the name of this flag, so the name is
-   * an assumption.
+   * `deductServicepayFees`. The name of the flag for the service fee is an assumption, because the
+   * specification does not show the name.
    */
   readonly feeDeduction: string;
   /** The name of the webhook signature header, such as `X-Servicepay-Signature`. */

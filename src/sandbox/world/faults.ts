@@ -323,8 +323,8 @@ export const takeReferenceReuse = (store: Store): boolean =>
   takeRule(store, ['reference-reuse']) !== undefined;
 
 /**
- * Whether a fault allows a second payment of a paid invoice. With `onlyAsk`, the call does not
- * count as an application of the fault.
+ * Whether a fault allows a second payment of a paid invoice. A call of `takeDoublePayment` with
+ * `onlyAsk` does not count as an application of the fault.
  */
 export function takeDoublePayment(
   store: Store,
@@ -374,9 +374,9 @@ function concerns(
 }
 
 /**
- * Returns the oldest fault of the given kinds that matches and applies now. Counts the match for
- * every matching fault up to the applied fault, so that several faults on one path apply one after
- * the other.
+ * Returns the oldest fault of the given kinds that matches and applies now. Increases the match
+ * count of every matching fault up to the returned fault, so that several faults on one path apply
+ * one after the other.
  */
 function takeRule<K extends FaultRule['kind']>(
   store: Store,

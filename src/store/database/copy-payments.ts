@@ -17,8 +17,8 @@ export const rowsSchema = v.array(v.record(v.string(), v.union([value, bytes])))
 export type StoredRow = v.InferOutput<typeof rowsSchema>[number];
 
 /**
- * Copies payments that the database lacks, with their attempts. Updates a payment if the source has
- * a later version of the payment.
+ * Copies payments that the database lacks, with their attempts. Updates a payment in the target
+ * database if the source has a later version of the payment.
  * @param clocks the present time of each account's limit clock at the source, with which svcpay
  * converts the times of attempts to the clock of this database
  */

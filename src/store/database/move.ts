@@ -49,8 +49,8 @@ export async function moveInto(
 }
 
 /**
- * Returns the result of the action on the file, or undefined if the file does not exist. During the
- * action, no other process writes to the file.
+ * Returns the result of the action on the file, or undefined if the file does not exist. While
+ * `action` runs, no other process writes to the file.
  */
 async function withFile<T>(
   file: SqliteFile,

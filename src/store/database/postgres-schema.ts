@@ -45,10 +45,10 @@ const commonTables = `
   );`;
 
 /**
- * The SQL expression that identifies a row by its database, table and transaction. A copy of the
- * row has a different value, because a different transaction wrote a restored or replicated row,
- * and a copied database has a different oid. A failover, a vacuum and pg_upgrade do not change the
- * value of the expression.
+ * The SQL expression that identifies a row by its database, table and transaction. The expression
+ * has a different value for a restored or replicated row, because a different transaction wrote
+ * that row, and for a copied database, because a copied database has a different oid. A failover, a
+ * vacuum and pg_upgrade do not change the value of the SQL expression.
  */
 const placeOf = (transaction: string): string =>
   `concat_ws(' ', (SELECT oid FROM pg_database WHERE datname = current_database()), tableoid,
@@ -213,7 +213,8 @@ async function createCommonTables(sql: Sql): Promise<void> {
 
 /**
  * The largest number of rows that svcpay counts exactly, because counting these rows takes only a
- * few ms. For a larger table, svcpay uses the row count that the database estimates.
+ * few ms. For a table with more than `countedMost` rows, svcpay uses the row count that the
+ * database estimates.
  */
 const countedMost = 10_000;
 

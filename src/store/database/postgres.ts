@@ -88,7 +88,8 @@ export function postgresDatabase({
         return { done: await once(action, options, number > 1) };
       } catch (error) {
         // If the database stays unavailable, only the first transaction waits for a connection.
-        // Until a connection succeeds, later transactions try only once to connect.
+        // Until a connection succeeds, all transactions after the first transaction try only once
+        // to connect.
         if (!isConflict(error) && (!isAway(error) || gaveUp)) throw error;
         failed = error;
         return {};

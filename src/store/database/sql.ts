@@ -26,8 +26,8 @@ export interface Sql {
   script(text: string): Promise<void>;
   /**
    * Runs the last statements of a transaction, which are sent together with its COMMIT. The action
-   * must not run a statement after `last`. Resolves with the rows of each statement once the
-   * transaction is committed.
+   * of a transaction must not run a statement after `last`. Resolves with the rows of each
+   * statement once the transaction is committed.
    */
   last(...statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]>;
   /**

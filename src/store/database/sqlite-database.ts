@@ -124,7 +124,7 @@ export async function atomically<T>(db: Database.Database, action: () => Promise
 
 /**
  * Merges the write-ahead log into the file, unless another process uses the file. SQLite itself
- * merges only after the last statement is garbage-collected.
+ * merges the write-ahead log only after the garbage collection of the last statement.
  */
 function closeSqlite(db: Database.Database): void {
   try {

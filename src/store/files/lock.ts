@@ -1,4 +1,5 @@
-// An exclusive lock among processes. The operating system releases the lock when its process dies.
+// An exclusive lock among processes. The operating system releases the lock when the process that
+// holds the lock dies.
 import Database from 'libsql';
 import { createPrivate } from './home.js';
 

@@ -30,7 +30,10 @@ export function seenIds(home: Home, scope: string): readonly string[] {
   return seen.filter((each) => each.scope === scope).map(({ txnId }) => txnId);
 }
 
-/** Stores transaction ids. If svcpay cannot store an id, the user must later type the full id. */
+/**
+ * Stores transaction ids. If svcpay cannot store the id of a transaction, the user must later type
+ * the full id.
+ */
 export async function keepSeenIds(
   home: Home,
   scope: string,
@@ -89,7 +92,7 @@ const databases = v.object({
 
 /**
  * The number of submissions that a database had recorded when this home last used the database. If
- * the database has a lower number now, the database was restored.
+ * the database now has a lower number of submissions, the database was restored from a backup.
  */
 export function seenDatabase(home: Home, id: string) {
   const document = openDocument(home.data, 'seen-databases', databases, { onUnreadable });

@@ -1,5 +1,5 @@
 // Sorts rows on disk with SQLite, so that memory use stays constant. SQLite unlinks the temporary
-// file at once, so that the file disappears with the process.
+// file with the rows at once, so that the file disappears with the process.
 import Database from 'libsql';
 import * as v from 'valibot';
 

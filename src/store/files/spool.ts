@@ -1,5 +1,5 @@
 // A private copy of input that svcpay reads twice, so that the input cannot change between the
-// reads. The method `close` deletes the private copy.
+// reads.
 import { randomUUID } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,8 @@ import { Failure } from '../../formats/failure.js';
 export type Spool = Awaited<ReturnType<typeof openSpool>>;
 
 /**
- * Copies the input into the temporary folder, because the home may be read-only. Throws Failure
+ * Copies the input to a private file, which is deleted by the end of `close` at the latest. The
+ * private file is in the temporary folder, because the home may be read-only. Throws Failure
  * `usage` if the disk is full.
  */
 export async function openSpool(source: AsyncIterable<Buffer>) {

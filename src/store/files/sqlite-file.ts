@@ -71,13 +71,13 @@ export function openSqlite(file: SqliteFile, now?: () => number): Database.Datab
   }
 }
 
-/** The most attempts to turn on the write-ahead log. Each attempt waits up to `lockTimeoutMs`. */
+/** The most attempts to turn on the write-ahead log, each of which waits up to `lockTimeoutMs`. */
 const mostAttempts = 20;
 
 /**
- * Turns on the write-ahead log. If several processes turn on the log of a new file together, SQLite
- * fails in all but one process instead of waiting, so this function waits for the write lock and
- * tries again.
+ * Turns on the write-ahead log. If several processes turn on the write-ahead log of a new file
+ * together, SQLite fails in all but one process instead of waiting, so `keepLog` waits for the
+ * write lock and tries again.
  */
 function keepLog(db: Database.Database): void {
   for (let attempt = 1; ; attempt++) {
@@ -163,8 +163,8 @@ function readHeader(url: string, file: SqliteFile): void {
  * program.
  */
 function checkedVersion(db: Database.Database, file: SqliteFile): number {
-  // One statement reads one state of the file. Between two statements, another process could create
-  // the tables.
+  // One statement reads one state of the file, but between two statements, another process could
+  // create the tables.
   const text =
     'SELECT user_version, application_id, EXISTS (SELECT 1 FROM sqlite_master) AS has_tables ' +
     'FROM pragma_user_version, pragma_application_id';
@@ -198,7 +198,8 @@ function checkEmpty(file: SqliteFile): void {
 const checkSchema = v.object({ quick_check: v.string() });
 /**
  * The size in bytes of the largest file whose pages svcpay checks, because checks of larger files
- * would delay payments. In a larger file, SQLite still detects damage on the pages that it reads.
+ * would delay payments. In files larger than `checkedBytes`, SQLite still detects damage on the
+ * pages that it reads.
  */
 const checkedBytes = 64 * 1024 * 1024;
 
@@ -297,7 +298,7 @@ function takeStep(db: Database.Database, file: SqliteFile): void {
   const version = checkedVersion(db, file);
   if (version === steps.length) return;
   // This process holds the write lock of the file, so the file does not change between the copy and
-  // the upgrade. A new file needs no copy.
+  // the upgrade. A new SQLite file needs no copy before the upgrade.
   if (version > 0) keepCopy(path, version);
   const taken = version === 0 ? steps : steps.slice(version, version + 1);
   for (const step of taken) db.exec(step);

@@ -127,7 +127,7 @@ const assignments = (columns: Columns): readonly [text: string, values: SqlValue
 /**
  * Writes a change of a payment, and ends the transaction. Resolves with undefined if the claim is
  * stale, or if the payment has a change that the claim does not include. The write under a valid
- * claim needs no new read of the payment, because other processes cannot write under this claim.
+ * claim needs no new read of the payment, because no other process can write under the same claim.
  */
 export async function writeChange(
   sql: Sql,

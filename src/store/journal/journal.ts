@@ -68,8 +68,8 @@ export interface SpentBefore {
 
 /**
  * The service's clock in epoch ms, or undefined before the service answered. A journal in a file
- * uses this clock to measure a day if the machine's clock jumps. A journal in PostgreSQL uses only
- * the clock of the database.
+ * uses the service's clock to measure a day if the machine's clock jumps. A journal in PostgreSQL
+ * uses only the clock of the database.
  */
 export type ServiceTime = number | undefined;
 
@@ -106,7 +106,7 @@ export interface Journal {
    * Writes the change that submits an attempt, with the current time. Before the write, `allow`
    * receives the spending of the account and any competing payment, and throws to refuse the
    * submission. `allow` and the write share one transaction, so that two concurrent payments cannot
-   * both pass. If the database repeats this transaction, `allow` runs again.
+   * both pass. If the database repeats the transaction of a submission, `allow` runs again.
    */
   submit(
     claim: Claim,

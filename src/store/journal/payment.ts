@@ -42,7 +42,9 @@ export interface BatchMark {
 /** A request to pay, by a person or a script. */
 export interface PaymentDraft {
   readonly id: string;
-  /** The account as the service names it. References are unique within this account. */
+  /**
+   * The account as the service names it. References are unique within one account of the service.
+   */
   readonly scope: string;
   /** The account against whose limits the payment counts. */
   readonly account: string;

@@ -176,8 +176,8 @@ export const rowOfPayment = async (sql: Sql, id: string): Promise<PaymentRow | u
 const idsSchema = v.array(v.object({ id: v.string() }));
 
 /**
- * Locks and reads the row of a payment. The locking statement waits for other writers, so the
- * reading statement sees their writes.
+ * Locks the row of a payment with one statement, which waits for other writers, and then reads the
+ * row with another statement, which sees the writes of the other writers.
  */
 export async function lockedRow(
   sql: Sql,

@@ -52,7 +52,8 @@ export async function openSharedJournal({
   const compare = async (is: Identity, before: SeenDatabase | undefined): Promise<void> => {
     restored = wentBack(is, before);
     // Marks the restored database for all homes, including homes that cannot notice a restore. If
-    // the database role may not write the mark, only this process refuses payments.
+    // the database role may not write the mark of a restored database, only this process refuses
+    // payments.
     if (restored && !is.restored) await markRestored(database).catch(() => undefined);
     seenDatabase = { generation: is.generation, recorded: is.recorded };
   };

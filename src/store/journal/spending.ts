@@ -61,8 +61,8 @@ function spendsOf(payment: Payment, attempt: Attempt): Spend[] {
 }
 
 /**
- * The groups of digits that an attempt adds to the stored sums. The groups have a fixed order, so
- * that two transactions lock the rows of the sums in the same order.
+ * The groups of digits that an attempt adds to the stored sums. The groups of digits have a fixed
+ * order, so that two transactions lock the rows of the sums in the same order.
  */
 export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
   spendsOf(payment, attempt)
@@ -166,7 +166,8 @@ export interface LimitClock {
 const longestGapMs = 365 * 86_400_000;
 /**
  * The largest accepted difference in ms between the time that passed by the machine's clock and by
- * the service's clock. The difference covers the time that responses take.
+ * the service's clock. The accepted difference between the clocks covers the time that responses
+ * take.
  */
 const agreedMs = 60_000;
 

@@ -98,8 +98,8 @@ const profileSchema = v.object({
   /** The address of the block explorer to which the screen links. */
   explorer: v.optional(v.string()),
   /**
-   * The id of the database from which this home has paid. A database with a different id may lack
-   * payments of this home.
+   * The id of the database from which this home has paid. A database whose id differs from
+   * `databaseId` may lack payments of this home.
    */
   databaseId: v.optional(v.string()),
 });
@@ -113,7 +113,8 @@ const configSchema = v.object({
   /** Whether this home has made payments, so that an empty journal counts as damaged. */
   hasJournal: v.optional(v.boolean()),
   /**
-   * The database into which the journal was moved. After the move, the journal file is outdated.
+   * The database into which the journal was moved. After the journal has moved into a database, the
+   * journal file is outdated.
    */
   journalMovedTo: v.optional(v.string()),
 });
@@ -256,7 +257,8 @@ export async function changeContact(
 
 /**
  * Finds the saved name that a person typed: the identical name, or the only name with the same
- * letters in another letter case. Throws Failure `usage` if several saved names match.
+ * letters in another letter case. Throws Failure `usage` if the typed name matches several saved
+ * names.
  */
 export function savedName(
   book: Readonly<Record<string, unknown>>,

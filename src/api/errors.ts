@@ -23,8 +23,8 @@ export class ServiceError extends Failure {
   readonly reason: string;
   /**
    * Whether the service itself refused: 400, 401, 403 or 404 with a body in one of the
-   * specification's shapes, or 200 with the detailed shape. An error response of a different form
-   * may come from a gateway, which cannot know the outcome.
+   * specification's shapes, or 200 with the detailed shape. An error response that does not have
+   * one of the service's forms may come from a gateway, which cannot know the outcome.
    */
   readonly isOwnRefusal: boolean;
   /** `errorMetadata.params`, decoded if it is JSON. */
@@ -48,15 +48,15 @@ export class ServiceError extends Failure {
 export class CancelNotOffered extends ServiceError {}
 
 /**
- * The outcome of the request is unknown. The reason is either a failed connection, or an unusable
- * response to a create request or confirmation: a server error, a gateway's response, or an
- * unreadable response.
+ * The outcome of the request is unknown, because of a failed connection or an unusable response to
+ * a create request or confirmation: a server error, a gateway's response, or an unreadable
+ * response.
  */
 export class NoAnswer extends Failure {
   override readonly name = 'NoAnswer';
   /**
-   * Whether the service may have carried out the request. False only if the request certainly had
-   * no effect.
+   * Whether the service may have carried out the request. `mayHaveArrived` is false only if the
+   * request certainly had no effect.
    */
   readonly mayHaveArrived: boolean;
 

@@ -9,8 +9,8 @@ export interface Page<T> {
 
 /**
  * The page size of the first request, because the specification names no maximum. If a service
- * refuses this page size or returns its default page size, the client uses {@link pageSize} for
- * further requests.
+ * refuses the page size of the first request or returns its default page size, the client uses
+ * {@link pageSize} for further requests.
  */
 export const largePageSize = 1_000;
 export const pageSize = 100;

@@ -6,11 +6,14 @@ import type { HttpRequest, HttpResponse } from './transport.js';
 const redacted = '[redacted]';
 /** Matches every web token, including a token that is no longer in use. */
 const webToken = /\beyJ[\w-]{8,}(?:\.[\w-]+)*/g;
-/** The least length of a secret that svcpay redacts. A shorter secret could be an ordinary word. */
+/**
+ * The least length of a secret that svcpay redacts. A secret shorter than `shortest` could be an
+ * ordinary word.
+ */
 const shortest = 4;
 /**
- * The least length of a secret that svcpay redacts in data. Data can contain a secret of at least
- * this length only if the service echoes the secret.
+ * The least length of a secret that svcpay redacts in data. Data can contain a secret of
+ * `shortestInData` or more characters only if the service echoes the secret.
  */
 const shortestInData = 16;
 
@@ -31,15 +34,15 @@ const spellings = (secret: string): ReadonlySet<string> =>
   ]);
 
 /**
- * The least length of a secret whose encodings svcpay redacts. The encoding of a shorter secret
- * could be a part of a word.
+ * The least length of a secret whose encodings svcpay redacts. The encoding of a secret shorter
+ * than `shortestEncoded` could be a part of a word.
  */
 const shortestEncoded = 8;
 
 /**
  * Returns the encodings of a secret: in hex, in base64, and as a part of a longer text in base64,
- * such as `key:secret`. The encoding within a longer text lacks the characters at both ends that
- * depend on the neighbouring text.
+ * such as `key:secret`. The base64 encoding of a secret within a longer text lacks the characters
+ * at both ends that depend on the neighbouring text.
  */
 function encodings(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex');

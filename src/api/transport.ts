@@ -49,7 +49,8 @@ export interface NetworkErrorDetails {
   requestSent: boolean;
   /**
    * Whether a reused connection broke before the first byte of a response. If a reused connection
-   * breaks so early, the service had most likely closed it before the request arrived.
+   * breaks before the first byte of a response, the service had most likely closed the connection
+   * before the request arrived.
    */
   wasClosed?: boolean | undefined;
   /** The error code of the system or of a library, such as `ECONNREFUSED`. */
@@ -57,7 +58,10 @@ export interface NetworkErrorDetails {
   cause?: unknown;
 }
 
-/** The error for a missing or incomplete response. The message gives the reason without the URL. */
+/**
+ * The error for a missing or incomplete response. The error's message gives the reason without the
+ * URL.
+ */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';
   readonly requestSent: boolean;

@@ -35,13 +35,13 @@ export interface PaymentsOptions {
 /** The options of every call. */
 export interface CallOptions {
   /**
-   * The longest wait for the payment to settle, in ms (default 30 000). With `false`, the call
-   * stops waiting once the service has accepted the confirmation.
+   * The longest wait for the payment to settle, in ms (default 30 000). With `wait: false`, the
+   * call stops waiting once the service has accepted the confirmation.
    */
   wait?: number | 'forever' | false | undefined;
   /**
-   * A signal that stops the call. The stopped call rejects with kind `pending` if money may have
-   * moved, otherwise with kind `interrupted`.
+   * A signal that stops the call. When the signal fires, the call rejects with kind `pending` if
+   * money may have moved, otherwise with kind `interrupted`.
    */
   signal?: AbortSignal | undefined;
   /**
@@ -93,7 +93,8 @@ export interface Send extends PayOptions {
    */
   amount?: string | undefined;
   /**
-   * The amount that leaves the wallet, given instead of `amount`. Only for USDT and LNURL payments.
+   * The amount that leaves the wallet, given instead of `amount`. Only USDT and LNURL payments
+   * accept `spend`.
    */
   spend?: string | undefined;
   /**

@@ -310,7 +310,7 @@ async function accountOf(service: ServiceClient): Promise<string> {
 
 /**
  * The failure of a payment that a crash stopped before its submission. Only a repetition of the
- * original call can make that payment.
+ * original call can make a payment that was never submitted.
  */
 const neverAgreed = (ref: string): Failure =>
   new Failure('declined', `Not sent: the payment ${ref} was never submitted.`, {
@@ -346,8 +346,8 @@ const approvalOf = (
 });
 
 /**
- * The refusal of a payment that equals an unfinished payment. Without the refusal, a program that
- * repeats a call after an error would pay twice.
+ * The refusal of a payment that equals an unfinished payment. If svcpay did not refuse to repeat an
+ * unfinished payment, a program that repeats a call after an error would pay twice.
  */
 const sameAgain = ({ payment: { ref, attempts } }: EarlierPayment): Failure =>
   new Failure(

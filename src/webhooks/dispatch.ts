@@ -35,8 +35,8 @@ export interface DispatchOptions extends LeaseOptions {
 export type Dispatcher = ReturnType<typeof startDispatcher>;
 
 /**
- * The largest number of event ids that the dispatcher keeps in memory. All other event ids of the
- * backlog stay on disk.
+ * The largest number of event ids that the dispatcher keeps in memory. Event ids of the backlog
+ * beyond `mostHeld` stay on disk.
  */
 const mostHeld = 20_000;
 /**
@@ -50,7 +50,7 @@ const checkEveryMs = 1_000;
 const extendEveryMs = eventLeaseMs / 4;
 /**
  * The longest time that a consumer may take to answer. When a dispatcher stops, it waits for
- * deliveries in flight for at most this time.
+ * deliveries in flight for at most `longestAnswerMs`.
  */
 export const longestAnswerMs = 15_000;
 

@@ -98,7 +98,7 @@ function verdictOf(
 
 /**
  * The longest text that svcpay passes in an environment variable, because systems refuse longer
- * variables. The complete text is in the body on stdin.
+ * variables. A text beyond `longestText` is complete only in the event's body on stdin.
  */
 const longestText = 30_000;
 

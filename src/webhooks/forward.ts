@@ -53,8 +53,8 @@ export function openForwarder({ target, signatureHeader }: ForwardOptions) {
   const headers = { 'content-type': 'application/json', ...basicAuth(target) };
   return {
     /**
-     * Posts an event to the target, and resolves with the status of the response. Rejects if no
-     * response comes in time.
+     * Posts an event to the target, and resolves with the status of the response. Rejects if the
+     * target does not respond in time.
      */
     async post({ body, signature }: Delivery, signal?: AbortSignal): Promise<number> {
       const { status } = await send({

@@ -46,7 +46,7 @@ export function createIntake(limits: ReceiverLimits, elapsed: () => number) {
 
   return {
     /**
-     * Decides whether to accept a delivery, by the body length in its headers. The length is
+     * Decides whether to accept a delivery, by the body length in its headers. The body length is
      * infinite if the headers contain no length.
      */
     refusal(length: number): Refusal {

@@ -62,8 +62,8 @@ const forwardsAtOnce = 32;
 const commandsAtOnce = 4;
 /**
  * The largest number of transactions that svcpay checks for missing states when the listener stops.
- * The number is limited, because at a service that never reports certain states, every transaction
- * has missing states.
+ * The number of checked transactions is limited, because at a service that never reports certain
+ * states, every transaction has missing states.
  */
 const mostGaps = 100;
 
@@ -207,7 +207,7 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
 }
 
 /**
- * The largest number of events that the stream keeps in memory. Of further events, the
+ * The largest number of events that the stream keeps in memory. Of events beyond `mostHeld`, the
  * stream keeps only the ids, and reads each event from the store before it prints the event.
  */
 const mostHeld = 1_000;

@@ -38,7 +38,10 @@ export function createProbes(check: () => Promise<void>, elapsed: () => number):
     path === '/healthz' ? { status: 200 } : path === '/readyz' ? readiness() : undefined;
 }
 
-/** Answers GET requests for the pages. The function `otherwise` handles all other requests. */
+/**
+ * Answers GET requests for the pages. The function `otherwise` handles the requests that `serve`
+ * does not answer.
+ */
 export const serve =
   (pages: Pages, otherwise: RequestListener): RequestListener =>
   (request, response) => {

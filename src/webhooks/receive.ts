@@ -50,8 +50,8 @@ export interface ReceiverOptions {
   readonly onStored: (events: readonly ReadEvent[]) => void;
   readonly onWrongSignature: (remote: string) => void;
   /**
-   * Reports that the receiver could not store events. The receiver answers the deliveries of the
-   * unstored events with 503.
+   * Reports that the receiver could not store events. The receiver responds with 503 to each
+   * delivery of an event that it could not store.
    */
   readonly onUnwritten: (error: unknown) => void;
 }

@@ -96,9 +96,9 @@ const optimisations = ['wasm-tier-up', 'wasm-dynamic-tiering'];
 
 /**
  * Makes V8 compile undici's WebAssembly parser without later optimisation, by a first response that
- * the parser reads. With optimisation, `process.exit` would wait 100 to 200 ms. The V8 flags are
- * set only during this compilation, because V8 rejects a compile cache that was written under
- * different flags.
+ * the parser reads. If V8 optimised the parser, `process.exit` would wait 100 to 200 ms. The V8
+ * flags are set only while V8 compiles the parser, because V8 rejects a compile cache that was
+ * written under different flags.
  */
 export async function compileParser(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8');

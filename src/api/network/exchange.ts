@@ -83,7 +83,7 @@ type Received = Omit<HttpResponse, 'body'> & { readonly bytes: Buffer };
 
 interface Prepared {
   readonly receive: () => Promise<Received>;
-  /** Ends the exchange. A request that has not left the machine is then not sent. */
+  /** Ends the exchange, and does not send a request that has not left the machine. */
   readonly stop: (message: string, code: string) => void;
 }
 

@@ -39,7 +39,7 @@ export function networkTransport(options: NetworkOptions): OpeningTransport {
   let dispatchers: Dispatchers | undefined;
   /**
    * Whether each request gets its own connection, because the service closes connections that it
-   * announced as kept alive. On such a closed connection, a request would be lost.
+   * announced as kept alive. A request on a connection that the service has closed would be lost.
    */
   let closesUnannounced = false;
 

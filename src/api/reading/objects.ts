@@ -163,8 +163,8 @@ export const readWebhooks = (answer: unknown, unrecognized: OnUnrecognized): typ
   readRows(rowsOf(answer), 'webhook', (row) => webhookOf(row, unrecognized), unrecognized);
 
 /**
- * Reads the banks, followed by the mobile wallets. The response may have two lists, or a single
- * list of banks and mobile wallets. A missing list counts as empty.
+ * Reads the banks, followed by the mobile wallets. The response may have a list of banks and a list
+ * of mobile wallets, or a single list of both. A missing list counts as empty.
  */
 export function readInstitutions(
   answer: unknown,

@@ -120,7 +120,7 @@ function isInForm(of: Fields, named: FieldReaders): boolean {
 const isSide = (side: unknown): boolean => isFields(side) && isInForm(side, ofSide);
 
 /**
- * Whether a row already has the form from the specification. For long histories, this check is
+ * Whether a row already has the form from the specification. For long histories, `isSpecified` is
  * faster than reading each field.
  */
 const isSpecified = (row: Fields): row is Fields & Transaction =>

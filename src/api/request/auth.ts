@@ -222,8 +222,8 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
   let wasAccepted = false;
   return (next) => async (call) => {
     const { effect, signal } = call;
-    // An interruption stops only this request. The sign-in continues, because other requests may
-    // share it.
+    // An interruption stops only this request. The sign-in of an interrupted request continues,
+    // because other requests may share the sign-in.
     let token = await unlessInterrupted(tokens.current, signal);
     let hasOthers = wasAccepted;
     let refusal: Answer | undefined;
@@ -259,8 +259,8 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
 
 /**
  * Returns the failure of a confirmation if the service refused its token, and the new sign-in or
- * the repeated confirmation then failed. The outcome is unknown, because the first confirmation has
- * left this machine.
+ * the repeated confirmation then failed. The outcome of the payment is unknown, because the first
+ * confirmation has left this machine.
  */
 function unanswered(cause: unknown, call: Call): NoAnswer {
   if (cause instanceof NoAnswer && cause.mayHaveArrived) return cause;

@@ -13,7 +13,7 @@ type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 
 /**
  * Repeats a read after a lost exchange or a temporary failure. Repeats a change of settings only if
- * a closed connection lost the request, which makes the repetition harmless. Rate limits delay
+ * a closed connection lost the request, because a repetition is then harmless. Rate limits delay
  * every request except a confirmation. The outcome of the request is the outcome of its last
  * attempt.
  * @param now the service's clock

@@ -97,7 +97,7 @@ export async function* differences({ journal, inbox, files }: Sources, deps: Com
 
 /**
  * Compares a payment in a source with the service. If the service's list does not show the payment,
- * svcpay reads the transaction by its id.
+ * svcpay reads the payment's transaction by its id.
  */
 async function* checked(
   local: LocalPayment,
@@ -254,9 +254,9 @@ function* ownDifferences(
 }
 
 /**
- * Finds the differences between a batch result file, the journal and the service. If the file has
- * several rows for a payment, only the last row counts. A row that repeats a payment in the same
- * state or under a different reference is a difference.
+ * Finds the differences between a batch result file, the journal and the service. If the batch
+ * result file has several rows for a payment, only the last row counts. A row that repeats a
+ * payment in the same state or under a different reference is a difference.
  */
 async function* fileDifferences(
   { name, rows: fileRows }: Sources['files'][number],
@@ -305,8 +305,8 @@ async function* fileDifferences(
 }
 
 /**
- * Stores the event as the latest event of its transaction. A `completed` event stays even if a
- * different event follows.
+ * Stores the event as the latest event of its transaction. A `completed` event stays the latest
+ * event of its transaction even if a different event follows.
  */
 function noteEvent({ txnId, txnState }: KnownEvent, rows: SortedRows): void {
   const event = { txnId, txnState };

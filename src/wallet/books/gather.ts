@@ -55,7 +55,8 @@ export interface GatherDeps {
 }
 
 /**
- * Formats movements for a ledger program. The text is empty for a transaction that moved no money.
+ * Formats movements for a ledger program. The ledger text of a transaction that moved no money is
+ * empty.
  */
 export interface LedgerText {
   readonly transaction: (txn: ListedTransaction) => string;
@@ -198,8 +199,8 @@ function addRecorded(movement: Movement, rows: SortedRows, ledger?: LedgerText):
 
 /**
  * Whether a difference between movements and balance is the opening of a wallet: money from before
- * the first statement. If a transaction explains the difference exactly, the difference is not an
- * opening.
+ * the first statement. If a transaction explains a difference between movements and balance
+ * exactly, the difference is not an opening.
  */
 const isOpening = (
   { ccy, difference, lastTied }: Difference,

@@ -29,9 +29,9 @@ export const beancountWriter = (zone = 'UTC'): LedgerWriter => ({
 });
 
 /**
- * Asserts a balance at the end of a day. The assertion has the date of the next day, because
- * beancount checks a balance at the start of the day. Without "~ 0", beancount tolerates a
- * difference in the last digit.
+ * Asserts a balance at the end of a day. The assertion of a balance has the date of the next day,
+ * because beancount checks a balance at the start of the day. Without "~ 0" in the assertion,
+ * beancount tolerates a difference in the last digit of the balance.
  */
 const closing = (day: string, { ccy, value }: Money): string =>
   `\n${nextDay(day)} balance ${walletAccount(ccy)}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`;

@@ -74,8 +74,8 @@ export async function* exportLines(
 }
 
 /**
- * The number of characters from which svcpay yields a piece of the export. Large pieces are twice
- * as fast as one piece per transaction.
+ * The number of characters from which svcpay yields a piece of the export. An export in large
+ * pieces is twice as fast as an export in one piece per transaction.
  */
 const pieceLength = 524_288;
 

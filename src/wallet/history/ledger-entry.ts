@@ -220,8 +220,8 @@ const dayMs = 86_400_000;
 
 /**
  * Returns a function that writes epoch ms as `2026-03-01T14:02:31.000Z`, like `toISOString`, in an
- * eighth of the time. The function caches the text of the day, because the times in a history are
- * close together.
+ * eighth of the time. The returned function caches the text of the day, because the times in a
+ * history are close together.
  */
 export function utcWriter(): (at: number) => string {
   const padded = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));

@@ -59,8 +59,8 @@ export interface Reconciled {
 const overlapMs = 3_600_000;
 
 /**
- * Imports payments from the service into the journal. A caller can interrupt and repeat the import,
- * even while other processes pay.
+ * Imports payments from the service into the journal. A caller can interrupt and repeat
+ * `reconcile`, even while other processes pay.
  * @param since the time of the backup, epoch ms by the service's clock
  */
 export async function reconcile(since: number, deps: ReconcileDeps): Promise<Reconciled> {

@@ -27,9 +27,9 @@ export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[])
 const hourMs = 3_600_000;
 
 /**
- * Returns the longest time from creation to settlement, in ms. The longest times assume that a
- * quote is valid for an hour, and an invoice for a day. On-chain payments and bank transfers may
- * take up to three business days, which can be eight days around holidays.
+ * Returns the longest time from creation to settlement, in ms. The longest times from creation to
+ * settlement assume that a quote is valid for an hour, and an invoice for a day. On-chain payments
+ * and bank transfers may take up to three business days, which can be eight days around holidays.
  */
 function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   const isQuick = [sourceReq, destReq].every(

@@ -8,8 +8,9 @@ const uriScheme = /^(lightning|bitcoin|lnurlp|https?):/i;
 
 /**
  * Reads a destination: an invoice (which stands for its node), a node key, an address, an LNURL, a
- * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names to store, of which a
- * `bitcoin:` URI can have two. Throws Failure `usage` for a text that is not a destination.
+ * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names under which the
+ * allow-list stores the destination (two for a `bitcoin:` URI with an address and an invoice).
+ * Throws Failure `usage` for a text that is not a destination.
  */
 export function readAllowed(text: string): string[] {
   const name = text.trim();
@@ -39,8 +40,8 @@ export const isAllowed = (destination: string, names: readonly string[]): boolea
   names.some((name) => isSame(destination, name) || isSame(allowedName(destination), name));
 
 /**
- * Returns the name under which the allow-list stores a destination. For a payout, the name is
- * `method:institution:account` without the method.
+ * Returns the name under which the allow-list stores a destination. The name of a payout's
+ * destination is `method:institution:account` without the method.
  */
 export function allowedName(destination: string): string {
   const [, institution, account, ...more] = destination.split(':');

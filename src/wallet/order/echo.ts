@@ -227,8 +227,8 @@ function kycDifference(asked: AskedSide, given: RequestSide): string | undefined
 
 /**
  * Describes the difference if the recipient would get a different amount than the order requires.
- * The comparison includes an amount that the service computed, because the order of an invoice
- * payment requests no amount (rule 2).
+ * The comparison of the received amount with the order includes an amount that the service
+ * computed, because the order of an invoice payment requests no amount (rule 2).
  */
 function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
   const { receives } = order;

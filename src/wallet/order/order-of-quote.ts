@@ -9,7 +9,7 @@ import type { Order } from './orders.js';
 
 /**
  * Derives the order of a quote. The service's response has the amounts of both sides, but svcpay
- * uses only the amount that an order with this method states.
+ * uses only the amount that an order with the quote's method states.
  */
 export function orderOf(txn: Transaction): Order {
   const { note, deductNetworkFeesFromDest } = txn;

@@ -36,8 +36,8 @@ export interface Applied {
    */
   readonly change?: PaymentChange | undefined;
   /**
-   * Whether the change submits the attempt, so that the journal records the time of submission. For
-   * `checked`, the write of the submission also checks limits and competing payments.
+   * Whether the change submits the attempt, so that the journal records the time of submission. If
+   * `submits` is `checked`, the write of the submission also checks limits and competing payments.
    */
   readonly submits?: 'checked' | 'already moved' | undefined;
 }
@@ -65,8 +65,9 @@ const whileOpen = (to: AttemptState): Partial<Record<AttemptState, AttemptState>
 });
 
 /**
- * The next state of an attempt after a report from the service. An attempt whose state has no entry
- * keeps its state, because reads can be stale and states never go back.
+ * The next state of an attempt after a report from the service. An attempt keeps its state if
+ * `reports` has no next state for the attempt's state and the reported result, because reads can be
+ * stale and states never go back.
  */
 const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, AttemptState>>>> = {
   quoted: { requested: 'quoted' },
@@ -176,8 +177,8 @@ type EventOf<I extends RunEvent['is']> = Extract<RunEvent, { readonly is: I }>;
 type MemoryIn<P extends Phase> = Extract<RunMemory, { readonly phase: P }>;
 
 /**
- * Returns the run with new data of its phase. Throws if the event belongs to a different phase,
- * which only a defect can cause.
+ * Returns the run with new data of its phase. Throws if the event does not belong to the run's
+ * phase, because only a defect can cause such an event.
  */
 function remember<P extends Phase>(
   run: Run,

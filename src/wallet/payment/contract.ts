@@ -122,14 +122,14 @@ export interface PaymentDeps {
   readonly owner: string;
   /**
    * The caller's own check, in the database transaction of the submission, while the account is
-   * locked. The caller's check throws Failure to refuse the payment.
+   * locked. `refuse` throws Failure to refuse the payment.
    */
   readonly refuse?:
     | ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>)
     | undefined;
   /**
    * The caller's check of the order at the service, during the create request and before the
-   * approval. The caller's check throws Failure to refuse the payment.
+   * approval. `checkOrder` throws Failure to refuse the payment.
    */
   readonly checkOrder?: (() => Promise<void>) | undefined;
   readonly limits: Limits;
@@ -154,8 +154,8 @@ export interface PaymentDeps {
 
 export interface PaymentOptions {
   /**
-   * The longest wait for a final state, in ms. With `false`, svcpay stops waiting once the service
-   * has accepted the payment.
+   * The longest wait for a final state, in ms. With `wait: false`, svcpay stops waiting once the
+   * service has accepted the payment.
    */
   readonly wait: number | 'forever' | false;
   /**

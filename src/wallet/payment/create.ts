@@ -28,10 +28,10 @@ async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<v
 }
 
 /**
- * Sends the create request once. During the request, reads the rates of a conversion and checks the
- * order. If svcpay will ask for an approval, it reads the wallet before the create request. With
- * `--yes`, svcpay reads the wallet during the create request, so the reservation for this quote may
- * have reduced the balance.
+ * Sends the create request once. During the create request, reads the rates of a conversion and
+ * checks the order. If svcpay will ask for an approval, it reads the wallet before the create
+ * request. With `--yes`, svcpay reads the wallet during the create request, so the service's
+ * reservation for the quote may already have reduced the balance.
  */
 export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<RunEventBody> {
   const { service } = deps;
@@ -88,7 +88,8 @@ function asFailure(error: unknown): Failure {
 
 /**
  * Reads the funds of the wallet. An account that has no wallet in the currency has no funds.
- * Returns undefined if the balance is unknown, so that only the service can refuse the payment.
+ * Returns undefined if the wallet's balance is unknown, so that only the service can refuse the
+ * payment.
  */
 export async function readFunds(
   ccy: string,
@@ -111,7 +112,8 @@ export const hasStarted = ({ txnState }: Transaction): boolean =>
 
 /**
  * Reports the limits that are exceeded by a payment that the service started without a
- * confirmation. If the transaction differs from the order, the amounts in the order count.
+ * confirmation. If the transaction differs from the order, the amounts in the order count against
+ * the limits.
  */
 export async function started(
   run: Run,

@@ -40,7 +40,8 @@ import { refusesConfirmation } from './refusals.js';
 
 /**
  * The end of a run: its transaction, or the payment if another process took the payment over.
- * `declined` is the failure to report if a person declined the quote before the takeover.
+ * `declined` is the failure to report if a person declined the quote before another process took
+ * over the payment.
  */
 export type DriveResult =
   | { readonly txn: Transaction }
@@ -52,8 +53,9 @@ interface Drive {
   readonly clock: RunClock;
   claim: Claim;
   /**
-   * The error of a journal write that failed after money may have moved. After a failed write, the
-   * payment continues, because the service stores the payment's state.
+   * The error of a journal write that failed after money may have moved. After a failed journal
+   * write, a payment that may have moved money continues, because the service stores the payment's
+   * state.
    */
   journalError: Failure | undefined;
 }
@@ -96,7 +98,9 @@ async function take(run: Run, event: RunEventBody, drive: Drive): Promise<Run> {
   return after;
 }
 
-/** Records a change. A failed write stops the payment, unless money may have moved. */
+/**
+ * Records a change. A failed write to the journal stops the payment, unless money may have moved.
+ */
 async function record(before: Run, applied: Applied, drive: Drive): Promise<Run> {
   const { run, change } = applied;
   if (change === undefined) return run;

@@ -58,8 +58,8 @@ export interface Now {
 }
 
 /**
- * The result of one read of a transaction. The result is `unreadable` for an invalid response or a
- * refusal, and `unanswered` for a missing response.
+ * The result of one read of a transaction. The result of a read is `unreadable` for an invalid
+ * response or a refusal, and `unanswered` for a missing response.
  */
 export type ReadResult = ReportedResult | 'not-found' | 'unreadable' | 'unanswered';
 

@@ -93,8 +93,8 @@ function over(situation: Situation<Over>): Step {
 
 /**
  * Whether this run's terms replace the stored terms, which also reopens an abandoned payment. The
- * stored terms stay if money may have moved. A run that only shows a quote does not change the
- * stored terms.
+ * stored terms of a payment stay unchanged if money may have moved. A run that only shows a quote
+ * does not change the stored terms.
  */
 export function isReopened(
   { payment, attempt }: Run,
@@ -239,10 +239,11 @@ function look(situation: Situation<Submitting>): Step {
 }
 
 /**
- * Decides whether a refused confirmation is final, whatever the text of the refusal. The refusal is
- * final if no other confirmation can have taken effect and every read over 8 s reports `quoted`.
- * The service may refuse a confirmation because an earlier copy of the confirmation took effect.
- * Until the refusal is final, the attempt stays `submitting`.
+ * Decides whether a refused confirmation is final, whatever the text of the refusal. The refusal of
+ * a confirmation is final if no other confirmation can have taken effect and every read over 8 s
+ * reports `quoted`. The service may refuse a confirmation because an earlier copy of the
+ * confirmation took effect. Until the refusal of its confirmation is final, the attempt stays
+ * `submitting`.
  */
 function judgeRefusal(situation: Situation<Submitting>): Step {
   const { memory, attempt, now } = situation;
@@ -263,7 +264,7 @@ const confirmationUnknown = ({ attempt, memory }: Situation<Submitting>): Failur
     memory.confirmation.tries > 1,
   );
 
-/** Handles a payment that is under way. Only the service can report how the payment ends. */
+/** Handles a payment that is under way, of which only the service can report the end. */
 function inFlight(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, now } = situation;
   const { reads, txn, sinceMs } = memory;
@@ -295,9 +296,9 @@ function accepted(situation: Situation<Settling>): Step {
 
 /**
  * Whether a failed read ends the wait for the settlement. If no read has succeeded, any failed read
- * ends the wait. After a successful read, a missing response never ends the wait, and `not-found`
- * ends the wait only after 8 s. The third unreadable response in a row or a refused sign-in also
- * ends the wait.
+ * ends the wait for the settlement. After a successful read, a missing response never ends the
+ * wait, and `not-found` ends the wait only after 8 s. The third unreadable response in a row or a
+ * refused sign-in also ends the wait for the settlement.
  */
 function endsWait({ memory, now }: Situation<Settling>, { result, count, error }: Reads): boolean {
   if (memory.txn === undefined) return true;
@@ -320,8 +321,8 @@ function stopWatching(
 
 /**
  * Handles `expired` or `usercanceled` after submission. svcpay reads the transaction for 8 s. If
- * the transaction is still lapsed, the attempt stays `unknown`, and only a person can start a
- * further attempt.
+ * the transaction is still lapsed after 8 s, the attempt stays `unknown`, and only a person can
+ * start a further attempt.
  */
 function unknown(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, payment } = situation;
@@ -355,7 +356,7 @@ function reportPaid(situation: Situation, paid: Attempt): Step {
 /**
  * Handles a `failed` or `error` attempt. The journal's state alone does not permit a new attempt,
  * so svcpay reads the transaction again. A run that confirmed the attempt only reports how the
- * attempt ended. A further attempt requires a later run.
+ * attempt ended, because a further attempt requires a later run.
  */
 function failed(situation: Situation<Over>): Step {
   const { memory, attempt, payment, goal } = situation;
@@ -376,8 +377,8 @@ function failed(situation: Situation<Over>): Step {
 }
 
 /**
- * Handles an attempt that moved no money. The next attempt starts automatically, unless this run
- * already has an outcome to report.
+ * Handles an attempt that moved no money, after which the next attempt starts automatically, unless
+ * this run already has an outcome to report.
  */
 function lapsed(situation: Situation<Over>): Step {
   const { memory, attempt, payment, goal } = situation;

@@ -204,8 +204,8 @@ export function confirmationUnknown(
 }
 
 /**
- * The reason why a confirmation is unanswered. The error's `cause` is a Failure if the service
- * refused the token, and the new sign-in or the repeated confirmation then failed.
+ * The reason why a confirmation is unanswered. The `cause` of the `NoAnswer` is a Failure if the
+ * service refused the token, and the new sign-in or the repeated confirmation then failed.
  */
 const unansweredBecause = ({ cause }: NoAnswer): string =>
   cause instanceof Failure
@@ -302,9 +302,9 @@ export const everyQuoteExpired = (): Failure =>
   });
 
 /**
- * The refusal of a further attempt for a payment that was imported after a restore. The further
- * attempt could differ from the original order, because the service reports only a part of an
- * order.
+ * The refusal of a further attempt for a payment that was imported after a restore. A further
+ * attempt for an imported payment could differ from the original order, because the service reports
+ * only a part of an order.
  */
 export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure =>
   new Failure(
@@ -333,8 +333,8 @@ export const isAbandoned = (payment: Payment): Failure =>
 
 /**
  * Whether the service refused a payment because the balance is too low. An error code that live
- * services use for a different reason excludes a low balance. For any other error code, the text of
- * the refusal decides.
+ * services use for a different reason excludes a low balance. If the error code does not exclude a
+ * low balance, the text of the refusal decides.
  */
 const isInsufficient = ({ code, reason }: ServiceError): boolean =>
   !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);

@@ -106,8 +106,8 @@ function referenceKind({ ref, order }: PaymentRequest): RunGoal['reference'] {
 }
 
 /**
- * Requests a quote and shows its full cost. Afterwards, an earlier open payment stays open, and a
- * new payment is abandoned.
+ * Requests a quote and shows its full cost. After the quote, an earlier open payment stays open,
+ * and a new payment is abandoned.
  */
 export const quote = (
   request: PaymentRequest,
@@ -222,7 +222,7 @@ async function run(
 
 /**
  * Reports that the person declined, even if another process took over the payment while svcpay
- * waited for the answer. Throws Failure `pending` if the process that took over submitted the
+ * waited for the answer. Throws Failure `pending` if another process took over and submitted the
  * payment.
  */
 async function leaveDeclined(

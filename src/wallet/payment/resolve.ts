@@ -1,5 +1,6 @@
-// Records whether the money of an attempt moved, after a person has asked the service. The recorded
-// answer neither permits a new payment nor changes the amounts that count against limits.
+// Records whether the money of an attempt moved, after a person has asked the service. A recorded
+// answer about an attempt neither permits a new payment nor changes the amounts that count against
+// limits.
 import { Failure } from '../../formats/failure.js';
 import { LostClaim, type Journal } from '../../store/journal/journal.js';
 import {

@@ -14,8 +14,8 @@ import { methodsIn, type PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
 /**
- * Returns a schema for a text that `parse` accepts. For any other text, the error of `parse`
- * describes the problem.
+ * Returns a schema for a text that `parse` accepts. For a text that `parse` does not accept, the
+ * error of `parse` describes the problem.
  */
 const readableBy = (parse: (text: string) => unknown) =>
   v.pipe(

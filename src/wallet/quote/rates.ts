@@ -56,8 +56,8 @@ export function findRate(rates: Rates, given: string): PairRate {
 }
 
 /**
- * Splits a pair into its two currencies. The first currency has three letters, unless it is USDC,
- * USDT, EURC or EURT. The second currency may have three or four letters.
+ * Splits a pair into its two currencies. The first currency of a pair has three letters, unless it
+ * is USDC, USDT, EURC or EURT. The second currency of a pair may have three or four letters.
  */
 function sidesOf(pair: string): { readonly base: string | null; readonly quote: string | null } {
   const [, base = null, quote = null] = /^((?:USD|EUR)[CT]|[A-Z]{3})([A-Z]{3,4})$/.exec(pair) ?? [];

@@ -43,7 +43,7 @@ export async function readTransaction(service: ReadService, txnId: string): Prom
 
 /**
  * Repeats a read for up to 8 s while its result may be stale, and resolves with the last result. An
- * interruption ends the repetition early.
+ * interruption ends the repetition of the read early.
  * @param latest the result of the caller's own read, so that svcpay pauses before the first
  * repetition
  */
@@ -95,7 +95,8 @@ export function paceOf({ sourceReq, destReq }: Transaction): Pace {
 
 /**
  * Resolves with the transaction in its final state. svcpay repeats an unanswered read, because the
- * payment continues at the service. The third unreadable response in a row ends the wait.
+ * payment continues at the service. The third unreadable response in a row ends the wait for the
+ * final state.
  */
 export async function waitUntilFinal(
   txn: Transaction,

@@ -305,8 +305,8 @@ async function* fileDifferences(
 }
 
 /**
- * Stores the event as the latest event of its transaction. A `completed` event stays the latest
- * event of its transaction even if a different event follows.
+ * Stores the event as the latest event of its transaction. A `completed` event of a transaction
+ * stays stored even if a different event follows.
  */
 function noteEvent({ txnId, txnState }: KnownEvent, rows: SortedRows): void {
   const event = { txnId, txnState };

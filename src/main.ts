@@ -255,8 +255,8 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
 let ttyFd: number | undefined;
 
 /**
- * Opens the terminal of the process, even if stdin is not a terminal. Returns the file descriptor,
- * or -1 if the process has no terminal.
+ * Opens the terminal of the process, even if stdin is not a terminal. Returns the file descriptor
+ * of the terminal, or -1 if the process has no terminal.
  */
 function openTty(): number {
   try {

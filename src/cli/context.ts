@@ -60,8 +60,8 @@ export interface Context extends Process, Line, Stores, Service {
 
 /**
  * Opens connections to the service while the command's code loads, which saves about one round
- * trip. Returns undefined if no service is configured or a setting is invalid. The command itself
- * reports the invalid setting.
+ * trip. Returns undefined if no service is configured or a setting is invalid. The command, not
+ * `connectEarly`, reports an invalid setting.
  */
 export function connectEarly(
   flags: SettingFlags,

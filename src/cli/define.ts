@@ -4,14 +4,14 @@ import type { Context } from './context.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
 
 export interface CommandDefinition<A extends Values = Values, O extends Values = Values> {
-  /** The positional arguments in order. Only the last argument may be repeated. */
+  /** The positional arguments in order. Only the last positional argument may be repeated. */
   readonly arguments?: A;
   readonly options?: O;
   /** Example command lines, each with its purpose. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
   /**
-   * Whether the command may create the profile that the command line names. A command without this
-   * property refuses an unknown profile.
+   * Whether the command may create the profile that the command line names. A command without
+   * `createsProfile` refuses an unknown profile.
    */
   readonly createsProfile?: true;
   /**

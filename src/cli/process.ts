@@ -39,8 +39,8 @@ export interface Process {
   /** Interrupts the command, for a terminal that delivers Ctrl-C as a key. */
   readonly interrupt: () => void;
   /**
-   * Called when svcpay submits a payment. After the submission, a forced exit must not report that
-   * no money moved.
+   * Called when svcpay submits a payment. After svcpay has submitted a payment, a forced exit must
+   * not report that no money moved.
    */
   readonly onSubmit: () => void;
   /** Passes termination signals to `taker` until the caller runs the returned function. */

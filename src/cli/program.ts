@@ -231,8 +231,8 @@ function addCommand(
 }
 
 /**
- * Reads the global options. Returns the output format separately if only this command supports the
- * format.
+ * Reads the global options. Returns the output format separately if only the chosen command
+ * supports the format.
  */
 function globalsOf(
   target: Commander,

@@ -77,7 +77,8 @@ export async function showUnexpected(
 
 /**
  * Reports that svcpay cannot write to stdout, and resolves with the exit code. After a payment, the
- * exit code stays the exit code of the payment's result. A command that is not a payment fails.
+ * exit code stays the exit code of the payment's result. A command that is not a payment fails if
+ * svcpay cannot write to stdout.
  */
 export async function showLost(
   reason: string,

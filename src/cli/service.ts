@@ -45,9 +45,9 @@ export interface Service {
    */
   client(): Promise<ServiceClient>;
   /**
-   * Opens the account of the API key. Transactions, addresses and webhooks always belong to this
-   * account. Throws Failure `usage` if `--account` names an account other than the account of the
-   * API key.
+   * Opens the account of the API key. Transactions, addresses and webhooks always belong to the
+   * account of the API key. Throws Failure `usage` if `--account` names an account other than the
+   * account of the API key.
    */
   account(): Promise<OwnAccount>;
   /** Creates a client of a service from credentials that svcpay has not saved. */

@@ -207,9 +207,9 @@ async function isIdKept(
 }
 
 /**
- * Whether payments exist only in the journal file, not in the database. If this home paid from the
- * database, svcpay could repeat the payments in the file, and the limits of the database would not
- * count these payments.
+ * Whether payments exist only in the journal file, not in the database. If a home with payments
+ * only in its journal file paid from the database, svcpay could repeat these payments, and the
+ * limits of the database would not count these payments.
  */
 async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boolean> {
   const { hasJournal, journalMovedTo } = config().read();
@@ -239,8 +239,8 @@ const notMoved = (path: string): Failure =>
   );
 
 /**
- * Returns a function that creates a value on first use. If the value is a promise that rejects, the
- * next use creates the value again.
+ * Returns a function that creates a value on first use. If the created value is a promise that
+ * rejects, the next call of the returned function creates the value again.
  */
 export function lazily<T>(make: () => T): () => T {
   let made: { value: T } | undefined;

@@ -256,8 +256,8 @@ export interface ValueSchema {
 }
 
 /**
- * The largest number of choices that help lists. Help omits a list with more choices, such as the
- * list of countries.
+ * The largest number of choices that help lists. Help omits a list with more than `mostChoices`
+ * choices, such as the list of countries.
  */
 const mostChoices = 40;
 

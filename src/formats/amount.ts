@@ -285,8 +285,8 @@ function parseUnit(unit: string, digits: string, text: string): string {
 
 /**
  * Whether a word is a misspelled unit: a longer word such as `satt` or `satoshis`, the letters in
- * another order (`sta`), or one letter too many or too few after the first. The first letter must
- * match, because `msat` is a different unit.
+ * another order (`sta`), or one letter too many or too few after the first. For an added or missing
+ * letter, the first letter must match, because `msat` is a different unit.
  */
 const isMisspelled = (word: string, unit: string): boolean =>
   word.startsWith(unit) ||
@@ -334,9 +334,9 @@ function spelled(text: string): { readonly sign: string; readonly spelling: stri
 }
 
 /**
- * The failure for a number without a unit. For a whole number, the advice suggests satoshis,
- * because a payment of whole bitcoins is unlikely. For a number with decimals, the advice suggests
- * BTC.
+ * The failure for a number without a unit. For a whole number without a unit, the advice suggests
+ * satoshis, because a payment of whole bitcoins is unlikely. For a number with decimals but without
+ * a unit, the advice suggests BTC.
  */
 function bareNumber(digits: string, expected: string | undefined): Failure {
   const asSats = new Big(digits).times(btcPerSat);

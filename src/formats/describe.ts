@@ -4,8 +4,9 @@ import type { Invoice } from './bolt11/decode.js';
 import type { Bip21Destination, Destination } from './destination.js';
 
 /**
- * Returns the fields of a destination, which depend on the kind of destination. An absent field is
- * `null`. The field `expired` of an invoice compares the expiry with `now` (epoch ms).
+ * Returns the fields of a destination, which depend on the kind of destination. A field that the
+ * destination does not contain is `null`. The field `expired` of an invoice compares the expiry
+ * with `now` (epoch ms).
  */
 export function describeDestination(destination: Destination, now: number) {
   switch (destination.kind) {

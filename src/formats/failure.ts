@@ -20,8 +20,8 @@ export const exitCodes = {
   /** A person declined at the prompt, or svcpay could not ask a necessary question. */
   declined: 9,
   /**
-   * The network failed, or the service responded 5xx or 429. No money moved, so it is safe to run
-   * the command again.
+   * The network failed, or the service responded 5xx or 429. A `temporary` failure moved no money,
+   * so the command can safely run again.
    */
   temporary: 75,
   /** A person or the system interrupted svcpay before money moved. */
@@ -32,8 +32,8 @@ export const exitCodes = {
 export type FailureKind = keyof typeof exitCodes;
 
 /**
- * The next step that a failure suggests. Each program words the next step for its own users: the
- * command line names a command.
+ * The next step that a failure suggests. Each program words the next step for its own users. For
+ * example, the command line names a command.
  */
 export type NextStep =
   | {
@@ -124,8 +124,8 @@ export class Failure extends Error {
 }
 
 /**
- * Resolves with the result of an optional lookup, or with undefined after a Failure. Rejects for an
- * interruption, and for an error that is not a Failure.
+ * Resolves with the result of an optional lookup, or with undefined after a Failure. Rejects if the
+ * lookup is interrupted or ends with an error that is not a Failure.
  */
 export async function ifAvailable<T>(
   lookUp: Promise<T>,

@@ -66,7 +66,7 @@ export const payUrl = ({ user, domain }: LightningAddress): string =>
 
 /**
  * Returns the URL of a Lightning Address or an LNURL, which is equal for all spellings of a
- * destination. Returns any other text unchanged.
+ * destination. Returns a text that is neither a Lightning Address nor an LNURL unchanged.
  */
 export function lnurlTarget(text: string): string {
   const name = text.replace(/^lightning:/i, '');

@@ -10,15 +10,15 @@ export const policies = {
   limitedRead: { pauses: { ...backoff, upToMs: 60_000 }, turns: 11 },
   /**
    * Repeats a request whose token the service refused, because another process may have signed in
-   * since, and pauses so that the other process can use its token. The length of the pause is
-   * random, so that two processes rarely pause equally long.
+   * since, and pauses so that the other process can use its token. The pause before a repetition
+   * has a random length, so that two processes rarely pause equally long.
    */
   token: { pauses: { fromMs: 800, factor: 2, upToMs: 3_200, spread: 1 }, turns: 5 },
   /** Repeats a confirmation once if the service refused its token. */
   tokenOfConfirmation: { pauses: { fromMs: 800, factor: 1, upToMs: 800, spread: 1 }, turns: 2 },
   /**
-   * Repeats a create request without a response. The pauses are not random, because the payment
-   * core must be deterministic.
+   * Repeats a create request without a response. The pauses between create requests are not random,
+   * because the payment core must be deterministic.
    */
   createRequest: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 4 },
   /** Repeats a confirmation without a response. */

@@ -15,8 +15,8 @@ export type Pauses =
       readonly spread: number;
     }
   /**
-   * Fixed pauses until the loop has waited `untilMs`. Each later pause is the time since the loop
-   * began, divided by `dividedBy`.
+   * Fixed pauses until the loop has waited `untilMs`. After the fixed pauses, each pause is the
+   * time since the loop began, divided by `dividedBy`.
    */
   | {
       readonly first: readonly { readonly untilMs: number; readonly pauseMs: number }[];
@@ -34,7 +34,8 @@ export interface PollDeps {
   /** Returns the time in ms. */
   readonly now: () => number;
   /**
-   * Waits for `ms` milliseconds. When the signal is aborted, the promise resolves early or rejects.
+   * Waits for `ms` milliseconds. When the signal is aborted, the promise of `sleep` resolves early
+   * or rejects.
    */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal | undefined;

@@ -101,7 +101,9 @@ export interface ColumnWidths extends GivesWay {
   readonly width: number;
   /** The width to which the column shrinks before the window omits a different column. */
   readonly usual?: number;
-  /** The minimum width of the column. A narrower window omits the column. */
+  /**
+   * The minimum width of the column. A window without space for the minimum width omits the column.
+   */
   readonly least?: number;
 }
 

@@ -88,7 +88,8 @@ export interface Output {
   screen(draw: Draw): void;
   /**
    * Prints the lines of a question, such as a quote or a warning card, on stderr, but only on a
-   * terminal or with `-o table`, and never with -q. Returns whether svcpay printed the lines.
+   * terminal or with `-o table`, and never with -q. Returns whether svcpay printed the lines of the
+   * question.
    */
   card(draw: (canvas: Canvas) => readonly string[]): boolean;
   /** Prints a remark on stderr, except with -q. */

@@ -37,8 +37,8 @@ export interface CheckedFile {
 
 /**
  * Checks the batch file. Throws Failure `usage` or `limit` for invalid rows, and lists the problems
- * on stderr. Throws Failure `usage` if an earlier run paid rows without a reference long ago and
- * svcpay cannot ask about these rows.
+ * on stderr. Throws Failure `usage` if svcpay cannot ask the person about rows without a reference
+ * that an earlier run paid long ago.
  */
 export async function openFile(
   file: string,

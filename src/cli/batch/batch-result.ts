@@ -23,8 +23,8 @@ export interface SettledWorth {
 
 export interface ResultFile {
   /**
-   * Writes the line of a row to the result file. Resolves when the line is on disk, or immediately
-   * if the result file already contains the line.
+   * Writes the line of a row to the result file. Resolves when the line of the row is on disk, or
+   * immediately if the result file already contains the line.
    */
   write(line: BatchLine, cells: Cells): Promise<void>;
   /** Closes the result file, and keeps only the last line of each row. */
@@ -74,8 +74,8 @@ export async function openResult(path: string, options: ResultOptions): Promise<
     },
     async close() {
       await writing;
-      // Removes repeated lines, because only the last line of each row counts. If svcpay cannot
-      // replace the result file, or the file contains foreign lines, the repeated lines stay.
+      // Removes repeated lines, because only the last line of each row counts. Repeated lines stay
+      // if svcpay cannot replace the result file, or if the result file contains foreign lines.
       if (hasRepeated)
         await file.replace(lastLines(file.read, fields, rawCells)).catch(() => undefined);
       hasRepeated = false;

@@ -86,7 +86,7 @@ async function rowsOfRun(named: string, context: Context): Promise<Row[]> {
 
 /**
  * Finds the transactions of the rows in the service's list. Returns no transactions if svcpay
- * cannot read the list.
+ * cannot read the service's list.
  */
 async function listed(
   rows: readonly Row[],

@@ -44,8 +44,8 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
 }
 
 /**
- * Opens a context with a different interrupt signal. The new context closes together with
- * `context`.
+ * Opens a context with a different interrupt signal. The context with the different signal closes
+ * together with the original `context`.
  */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
   const { globals, argv, readsStdin, runLine } = context;

@@ -19,8 +19,8 @@ export async function closesOf(context: Context): Promise<readonly Close[]> {
 }
 
 /**
- * Reads the rows of a closed month with its corrections. Throws Failure `books-differ` if a file
- * was changed or is missing.
+ * Reads the rows of a closed month with its corrections. Throws Failure `books-differ` if a file of
+ * the closed month was changed or is missing.
  * @param folder the present folder of the files, if the files were moved
  */
 export function closedRows(closes: readonly Close[], folder?: string): readonly Cells[] {

@@ -63,7 +63,7 @@ export const statementAdjust = defineCommand({
   },
 });
 
-/** Formats a date as text. Throws Failure `usage` for a month without a day. */
+/** Formats a date as text. Throws Failure `usage` for a date without a day. */
 function dayText({ year, month, day }: CalendarDate): string {
   if (day === undefined) throw new Failure('usage', '--on must be a day such as 2026-11-14.');
   return [year, month, day].map((part) => String(part).padStart(2, '0')).join('-');

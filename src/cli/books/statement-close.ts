@@ -1,5 +1,5 @@
-// Closes a month: writes its statement with a hash. If the month is closed again, svcpay writes the
-// changes as a numbered correction.
+// Closes a month: writes its statement with a hash. If a closed month is closed again, svcpay
+// writes the changes of its statement as a numbered correction.
 import { basename, dirname, join } from 'node:path';
 import {
   dayWriter,
@@ -295,9 +295,9 @@ function* firstOf<T>(all: Iterable<T>): Generator<T, void, void> {
 const longestName = 64;
 
 /**
- * Converts an account id to a file name. Replaces unsafe characters, because the service chooses
- * the account id. Different ids give different file names, because two accounts must not share a
- * file.
+ * Converts an account id to a file name. Replaces unsafe characters in the account id, because the
+ * service chooses the id. Different account ids give different file names, because two accounts
+ * must not share a file.
  */
 export function fileNameOf(text: string): string {
   const safe = text.replaceAll(

@@ -180,8 +180,8 @@ const bankAccount = async (ccy: string, { account, settings }: Context) => ({
 
 /**
  * Returns a failure with each unexplained amount and the command that records an amount, or
- * undefined if the transactions explain the balances. Prints the transactions that could explain a
- * difference.
+ * undefined if the transactions explain the balances. Also prints the transactions that could
+ * explain an unexplained amount.
  */
 export function notTied(
   wallets: readonly string[],

@@ -96,8 +96,8 @@ function upgradeNotice({ name }: TableGroup, version: number): string {
 }
 
 /**
- * Moves the data of this home into the database. If the move is interrupted, a second run completes
- * the move.
+ * Moves the data of this home into the database. A second run of `db move` completes an interrupted
+ * move.
  */
 export const dbMove = defineCommand({
   fields: ['payments', 'events'],

@@ -52,8 +52,8 @@ export async function browse(context: Context): Promise<number> {
 }
 
 /**
- * Offers to repeat a payment, below the receipt of the payment. Resolves with the exit code if the
- * person pays again.
+ * Offers to repeat a payment, below the receipt of the payment. Resolves with the exit code of the
+ * repeated payment, or with undefined if the person does not pay again.
  */
 async function offerAgain(txnId: string, context: Context): Promise<number | undefined> {
   const { ask, out } = context;
@@ -79,7 +79,10 @@ async function offerAgain(txnId: string, context: Context): Promise<number | und
   }
 }
 
-/** Asks the person to choose a transaction. Throws Failure `declined` without a terminal. */
+/**
+ * Asks the person to choose a transaction. Throws Failure `declined` if svcpay has no terminal for
+ * the question.
+ */
 export async function pickId(
   message: string,
   states: readonly string[],

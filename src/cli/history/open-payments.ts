@@ -182,8 +182,8 @@ export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): Pen
 }
 
 /**
- * Returns a text such as `as of 14:02:11`. If svcpay could not read some payments, the text
- * contains the time of the last check of these payments instead.
+ * Returns a text such as `as of 14:02:11`. If svcpay could not read some open payments, the
+ * returned text contains the time of the last check of these payments.
  */
 export function asOfText({ open, failure, asOf }: Refreshed): string {
   if (failure === undefined) return `as of ${clockTime(asOf)}`;

@@ -89,7 +89,7 @@ const mostNamed = 5;
 
 /**
  * Returns the only id with the given beginning, or undefined if no id matches. Throws Failure
- * `usage` if several ids match.
+ * `usage` if several ids have the given beginning.
  */
 function onlyOne(name: string, among: readonly string[]): string | undefined {
   const ids = [

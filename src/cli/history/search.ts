@@ -1,5 +1,5 @@
 // Searches the history for text in the payee, the note, the reference, the id, and the details of
-// both sides. Services offer no text search, so svcpay reads the whole list.
+// both sides. Services offer no text search, so svcpay reads the whole list of transactions.
 import type { ListedTransaction } from '../../api/types.js';
 import { plainLetters } from '../../formats/text.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
@@ -7,8 +7,8 @@ import type { Context } from '../context.js';
 import { recipientsOf } from './parties.js';
 
 /**
- * Returns a function that tests whether a transaction contains every word. The returned function
- * ignores letter case and accents.
+ * Returns a function that tests whether a transaction contains every word, regardless of letter
+ * case and accents.
  */
 export function matcher(
   text: string,

@@ -61,7 +61,7 @@ export async function unresolvedFailure(
 
 /**
  * Shows the last known state of a payment of this home, and when svcpay read that state. Returns a
- * failure whose message contains the last known state.
+ * failure whose message contains the last known state of the payment.
  */
 async function lastSeen(
   txnId: string,

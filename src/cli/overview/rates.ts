@@ -1,4 +1,4 @@
-// Shows exchange rates. Specification: endpoint 16, without details.
+// Shows exchange rates. The specification names endpoint 16 without details.
 import { ServiceError } from '../../api/errors.js';
 import type { Rates } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';

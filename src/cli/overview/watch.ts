@@ -163,7 +163,10 @@ const afterFirstTurn =
     return {};
   };
 
-/** Returns the message of a Failure. Rethrows any other error, which ends the live screen. */
+/**
+ * Returns the message of a Failure. Rethrows an error that is not a Failure, to end the live
+ * screen.
+ */
 function problemOf(error: unknown): string {
   if (error instanceof Failure) return error.message;
   throw error;

@@ -10,9 +10,9 @@ import type { EarlierPayment } from '../../wallet/payment/same-again.js';
 import type { Context } from '../context.js';
 
 /**
- * Asks the person whether to repeat a payment. With `--yes`, throws Failure `usage` if the earlier
- * payment is unfinished, because a script that runs twice would pay twice. Throws Failure
- * `declined` if the person declines.
+ * Asks the person whether to repeat a payment. With `--yes`, throws Failure `usage` if the payment
+ * to repeat is unfinished, because a script that runs twice would pay twice. Throws Failure
+ * `declined` if the person declines to repeat the payment.
  */
 export async function askAgain(
   earlier: EarlierPayment,

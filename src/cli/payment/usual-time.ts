@@ -20,8 +20,8 @@ export function usualText(method: string, own: number | undefined): string | und
 }
 
 /**
- * Starts an optional read of the journal. Until the read ends, the returned function uses the usual
- * duration from the data of the method.
+ * Starts an optional read of the journal. Until the read of the journal ends, the returned function
+ * uses the usual duration from the data of the payment method.
  */
 export function readUsual(context: Context): (txn: Transaction) => string | undefined {
   let recent: readonly Payment[] = [];

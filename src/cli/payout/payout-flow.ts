@@ -35,8 +35,8 @@ export async function institutionsOf(
 }
 
 /**
- * Returns a function that looks up the institutions of each country once. If a lookup fails, svcpay
- * does not check the institution codes of the country.
+ * Returns a function that looks up the institutions of each country once. If the lookup of a
+ * country's institutions fails, svcpay does not check the institution codes of the country.
  */
 export async function openLookUp(context: Context): Promise<LookUp> {
   const { live, out } = context;

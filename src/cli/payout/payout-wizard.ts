@@ -56,8 +56,8 @@ export function askRecipient(start: Draft, deps: PayoutPrompts): Promise<Draft |
 }
 
 /**
- * Shows the questions below the form. `standing` wraps the steps of a part, so that each step
- * updates the form before its question.
+ * Shows the questions below the form. `standing` wraps the steps of a part of the wizard, so that
+ * each step updates the form before its question.
  */
 function underForm<D extends PayoutPrompts>(formOf: FormOf, deps: D) {
   let form: Form | undefined;

@@ -7,7 +7,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Prints the list of live shapes for `--live-shapes help`. Resolves with true if svcpay printed the
- * list.
+ * list of live shapes.
  */
 export async function listedLiveShapes(
   names: readonly string[] | undefined,

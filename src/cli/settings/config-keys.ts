@@ -30,8 +30,8 @@ export interface ConfigKey {
   readonly choices?: readonly string[];
   readonly inProfile: (profile: Profile) => string | undefined;
   /**
-   * Returns the profile with the changed setting. An undefined text removes the setting. Throws
-   * Failure `usage` for an invalid value.
+   * Returns the profile with the changed setting. An undefined `text` removes the setting from the
+   * profile. Throws Failure `usage` for an invalid value of the setting.
    */
   readonly change: (profile: Profile, text: string | undefined) => Profile;
   /**

@@ -116,8 +116,8 @@ const beyondOwner = 0o077;
 const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events)\.db/;
 
 /**
- * Checks that secrets, tokens and payments are readable only by their owner. The files of the
- * sandbox are exempt, because the sandbox holds no real money.
+ * Checks that secrets, tokens and payments are readable only by their owner. The check ignores the
+ * files of the sandbox, because the sandbox holds no real money.
  */
 function checkModes({ config, data }: Home): Finding {
   const folders = [...new Set([config, data])].filter((folder) => isThere(folder));

@@ -339,7 +339,8 @@ interface Ready {
 
 /**
  * Writes the file with the listener's address atomically, because a script may wait for the file.
- * The returned function removes the file, so that the file never names a listener that has ended.
+ * The returned function removes the file with the address, so that the file never names a listener
+ * that has ended.
  */
 async function announceReady(file: string, ready: Ready): Promise<() => Promise<void>> {
   const unfinished = `${file}.${ready.pid}.tmp`;

@@ -30,7 +30,7 @@ export const registerAdvice =
 /**
  * Returns the webhook secret for `webhook listen`. If no webhook secret is known, generates and
  * saves a secret at a terminal or with a sandbox. If `webhook listen` cannot register the webhook
- * itself, this function also shows the generated secret.
+ * itself, svcpay also shows the generated secret.
  */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const { settings, terminal, out } = context;

@@ -81,8 +81,9 @@ export function joinField(letter: FieldLetter, words: readonly number[]): number
 }
 
 /**
- * Returns the words of a field that may occur once. If an invoice repeats the field, all
- * occurrences must be equal, because two wallets could otherwise read two different payments.
+ * Returns the words of a field that may occur once. If an invoice repeats a field that may occur
+ * once, all occurrences must be equal, because two wallets could otherwise read two different
+ * payments.
  */
 export function singleField(
   fields: readonly Field[],
@@ -197,8 +198,8 @@ export function signerOf(
 
 /**
  * Recovers a public key from a signature (SEC 1, 4.1.6), with the same result as the library's
- * `recoverPublicKey`. The library's function first builds a table of the generator's multiples,
- * which takes ten times as long as one recovery.
+ * `recoverPublicKey`. The library's `recoverPublicKey` first builds a table of the generator's
+ * multiples, which takes ten times as long as one recovery.
  */
 function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uint8Array {
   if (flag > 1)

@@ -1,5 +1,5 @@
 // Types of the encoder inside qrcode-terminal 0.12.0, limited to the parts that svcpay uses. The
-// package itself does not contain types.
+// package qrcode-terminal itself does not contain types.
 declare module 'qrcode-terminal/vendor/QRCode/index.js' {
   export interface BitBuffer {
     put(value: number, bits: number): void;

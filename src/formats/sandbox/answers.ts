@@ -82,7 +82,7 @@ export const credentialsAnswer = v.object({
 
 /**
  * A snapshot of the sandbox. `savedAt` is the machine's time in epoch ms, and `clock` is the
- * service's clock at that moment.
+ * service's clock at the time `savedAt`.
  */
 export interface Snapshot {
   readonly name: string;

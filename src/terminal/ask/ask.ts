@@ -1,5 +1,5 @@
-// Asks a person questions on stderr. If svcpay cannot ask a question, it fails at once and names
-// the flag that answers the question.
+// Asks a person questions on stderr. If svcpay cannot ask a question, svcpay fails immediately and
+// names the flag that answers the question.
 import { Failure } from '../../formats/failure.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
@@ -54,8 +54,8 @@ export interface Ask {
    */
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
   /**
-   * Asks for a secret text, which the terminal shows as a mask. The question does not accept the
-   * answer `back`.
+   * Asks for a secret text, which the terminal shows as a mask. The question that `secret` asks
+   * does not accept the answer `back`.
    */
   secret(question: TextQuestion): Promise<string>;
   readonly steps: Steps;

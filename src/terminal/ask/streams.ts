@@ -8,7 +8,7 @@ import { widthOf } from '../layout.js';
 
 /**
  * The time after which an ESC byte counts as the Esc key instead of the start of an arrow key.
- * Readline's default of half a second is a noticeable delay.
+ * Readline's default time of half a second would delay the Esc key noticeably.
  */
 const escapeMs = 60;
 

@@ -1,5 +1,5 @@
 // Asks for a confirmation with a time limit. The question shows the remaining time, and closes when
-// the time is over.
+// the time limit has passed.
 import {
   createPrompt,
   isEnterKey,

@@ -6,9 +6,9 @@ export const back = Symbol('back');
 export type Back = typeof back;
 
 /**
- * Asks the question of a wizard's step. Returns undefined if a flag has given the answer or the
- * question does not apply. After a step back, `before` contains the withdrawn answers, which the
- * question then suggests.
+ * Asks the question of a wizard's step. Returns undefined if a flag has given the answer to the
+ * step's question or the question does not apply. After a step back, `before` contains the
+ * withdrawn answers, which the question then suggests.
  */
 export type Step<Answers> = (
   soFar: Answers,

@@ -86,8 +86,8 @@ export function detailLines(given: readonly CardDetail[], canvas: Pane, labelWid
 }
 
 /**
- * The minimum width of a value next to its label. A value that has less space moves below the
- * label.
+ * The minimum width of a value next to its label. A value with less space than the minimum width
+ * moves below its label.
  */
 const leastValueWidth = 16;
 

@@ -47,8 +47,8 @@ export function pickFields<T extends object>(
 }
 
 /**
- * The deepest level of paths, deeper than any object in the specification. Without a limit, a
- * deeply nested response could exceed the call stack.
+ * The deepest level of paths, deeper than any object in the specification. Without a limit on the
+ * depth of paths, a deeply nested response could exceed the call stack.
  */
 const deepest = 10;
 

@@ -25,7 +25,7 @@ type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
 
 /**
  * Describes the kind of a transaction, such as `Lightning receive`, `Swap` or `Payout`. The methods
- * of both sides decide the kind.
+ * of both sides decide the kind of the transaction.
  */
 export function transactionKind({ sourceReq, destReq }: Sides): string {
   const source = sourceReq.method ?? '';
@@ -49,8 +49,8 @@ export const sideAmount = (side: RequestSide): Money | undefined =>
 
 /**
  * Describes the amounts of a transaction, such as `0.00100000 BTC → 70.79 USDT` for two currencies.
- * For one currency, returns the received amount or, if the received amount is unknown, the debited
- * amount.
+ * If both sides have the same currency, returns the received amount or, if the received amount is
+ * unknown, the debited amount.
  */
 export function movedText({ sourceReq, destReq }: Sides): string {
   const from = sideAmount(sourceReq);

@@ -132,7 +132,7 @@ describe('the documentation', () => {
 
   // README.md comes last, so this test fails if limits or faults of other pages stop its commands.
   test.for(runnable.toReversed().map(({ page, blocks }) => [page, blocks] as const))(
-    'contains commands in %s that run unchanged after the other pages',
+    'has only commands in %s that run as printed, after the commands of the other pages',
     { timeout: 120_000 },
     async ([page, blocks], { skip }) => {
       skip(!runsAll && page !== 'README.md', 'npm run test:all runs the other pages');

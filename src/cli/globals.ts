@@ -15,7 +15,7 @@ export const globalOptions = {
   fields: word('LIST', (given) => given.split(',').map((field) => field.trim()))
     .optional()
     .describe('only these fields, e.g. txnState,sourceReq.ccy; --fields help lists the names'),
-  rawCells: flag().describe('in CSV, keep cells that a spreadsheet would run as a formula'),
+  rawCells: flag().describe('in CSV, do not escape cells that a spreadsheet would run as formulas'),
   quiet: flag().short('q').describe('print only one value, such as the id'),
   yes: flag().short('y').describe('answer yes to the confirmation'),
   input: unless().describe('never ask a question'),

@@ -50,7 +50,7 @@ describe.concurrent('svcpay repeated without the list of institutions', () => {
     expect(await svcpay(command, around)).toMatchObject({ exitCode: 0, stdout: first.stdout });
   });
 
-  test('recognizes a payout in a batch without references if the institutions cannot be read again', async ({
+  test('submits a payout of a batch file without references only once', async ({
     around,
     home,
   }) => {

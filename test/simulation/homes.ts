@@ -91,7 +91,7 @@ const inFile = (name: string, number: number, now: () => number, real: RealJourn
 
 const minute = 60_000;
 
-/** Returns a clock that may always be wrong, and that may jump once. */
+/** Returns a clock that may have a constant error, and that may jump once. */
 function skewedClock(world: World, chance: Chance): () => number {
   const start = world.now();
   const offset = chance.pick([0, 0, -5 * minute, 5 * minute, -60 * minute, 60 * minute]);

@@ -22,7 +22,7 @@ export interface Leg {
   readonly amount: Big;
 }
 
-/** A movement of money. The ledger posts each step of a subject only once. */
+/** A movement of money. The ledger posts each step of a transaction or deposit only once. */
 export interface Movement {
   /** The id of the transaction or deposit. */
   readonly subject: string;

@@ -316,8 +316,8 @@ export const emptyMemory = (state: AttemptState, isFirstRun: boolean): RunMemory
   );
 
 /**
- * Moves the memory of a run to the phase of the attempt's state. Drops the data of the previous
- * phase, so that the rules cannot read that data.
+ * Returns the memory of a run for the state that the attempt now has, without the data of the
+ * previous state, so that the rules cannot read that data.
  */
 export function inPhaseOf(state: AttemptState, memory: RunMemory, ms: number): RunMemory {
   const phase = phases[state];

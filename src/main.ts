@@ -286,6 +286,20 @@ function isForeground(): boolean {
 }
 
 /**
+ * Stops the processes of this job, as Ctrl-Z does outside raw mode. Then waits for the foreground
+ * rather than for SIGCONT, because the system does not stop a job that no shell can continue.
+ */
+function suspend(onForeground: () => void): () => void {
+  process.kill(0, 'SIGTSTP');
+  const timer = setInterval(() => {
+    if (!isForeground()) return;
+    clearInterval(timer);
+    onForeground();
+  }, 100);
+  return () => clearInterval(timer);
+}
+
+/**
  * Reads typed keys without waiting for further keys. Returns an empty text if the system cannot
  * read the terminal without waiting.
  */
@@ -323,6 +337,10 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
   return {
     echo,
     isForeground,
+    suspend: (onForeground) => {
+      echo(true);
+      return suspend(onForeground);
+    },
     typed: readTyped,
     get isTTY() {
       // Few commands ask questions, so svcpay loads `node:tty` only on use.

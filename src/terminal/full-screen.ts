@@ -3,19 +3,42 @@ import { emitKeypressEvents, type Key } from 'node:readline';
 import { asciiGlyphs } from './glyphs.js';
 import type { Terminal } from './terminal.js';
 
-/** Calls `onKey` for every key, including Ctrl-C, until the caller runs the returned function. */
+/**
+ * Calls `onKey` for every key, including Ctrl-C, until the caller runs the returned function.
+ * `hide` clears the screen before Ctrl-Z stops the process, and returns a function that redraws the
+ * screen.
+ */
 export function takeKeys(
   { stdin: input }: Pick<Terminal, 'stdin'>,
-  onKey: (key: Key) => void,
+  { onKey, hide }: { readonly onKey: (key: Key) => void; readonly hide: () => () => void },
 ): () => void {
   const stdin = input.open();
-  const listener = (_: unknown, key: Key): void => onKey(key);
-  emitKeypressEvents(stdin);
-  stdin.setRawMode?.(true);
-  stdin.on('keypress', listener).resume();
-  return () => {
+  let isTaking = false;
+  const take = (): void => {
+    isTaking = true;
+    stdin.setRawMode?.(true);
+    stdin.on('keypress', listener).resume();
+  };
+  const release = (): void => {
+    isTaking = false;
     stdin.off('keypress', listener).pause();
     stdin.setRawMode?.(false);
+  };
+  let cancel: (() => void) | undefined;
+  const listener = (_: unknown, key: Key): void => {
+    if (key.ctrl !== true || key.name !== 'z' || input.suspend === undefined) return onKey(key);
+    const show = hide();
+    release();
+    cancel = input.suspend(() => {
+      take();
+      show();
+    });
+  };
+  emitKeypressEvents(stdin);
+  take();
+  return () => {
+    cancel?.();
+    if (isTaking) release();
   };
 }
 
@@ -33,18 +56,24 @@ const frame = (lines: readonly string[]): string => {
 
 /**
  * Shows lines on the alternate screen until the caller runs `close`. Redraws the lines after a
- * change of the window size, and for each call of `draw`.
+ * change of the window size, and for each call of `draw`. `open` shows the lines again.
  */
 export function openFullScreen({ stdout, unicode }: Terminal, lines: () => readonly string[]) {
-  const draw = (): void => void stdout.write(frame(unicode ? lines() : lines().map(asciiGlyphs)));
-  stdout.write(enter);
-  stdout.on('resize', draw);
-  draw();
-  return {
-    draw,
-    close: (): void => {
-      stdout.off('resize', draw);
-      stdout.write(exit);
-    },
+  let isOpen = false;
+  const draw = (): void => {
+    if (isOpen) stdout.write(frame(unicode ? lines() : lines().map(asciiGlyphs)));
   };
+  const open = (): void => {
+    isOpen = true;
+    stdout.write(enter);
+    stdout.on('resize', draw);
+    draw();
+  };
+  const close = (): void => {
+    if (isOpen) stdout.write(exit);
+    isOpen = false;
+    stdout.off('resize', draw);
+  };
+  open();
+  return { open, draw, close };
 }

@@ -31,6 +31,11 @@ export interface Input {
    * that reads keys.
    */
   isForeground?(): boolean;
+  /**
+   * Stops svcpay, as Ctrl-Z does. Calls `onForeground` after the shell has continued svcpay in the
+   * foreground, unless the caller runs the returned function before.
+   */
+  suspend?(onForeground: () => void): () => void;
 }
 
 /** A stream of log lines with data, which splits plain text into lines. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { scan, scanned, sextantPixelsOf } from '../support/scanner.js';
-import { test } from '../support/svcpay.js';
+import { svcpayTty as startedTty, test } from '../support/svcpay.js';
 import { comesIn } from '../support/shapes.js';
 
 describe('svcpay receive onchain', () => {
@@ -109,6 +109,27 @@ describe('svcpay receive onchain', () => {
     const piped = await svcpay(['decode', address, '-o', 'table'], around);
     expect(piped.stdout).toContain(address);
     expect(piped.stdout).not.toContain('\u001B');
+  });
+
+  test('stops on Ctrl-Z, and continues to wait if the shell brings svcpay to the foreground', async ({
+    around,
+  }) => {
+    const job = '"$@"; echo "stopped with $?"; read -r line; fg';
+    const tty = startedTty(['receive', 'lightning', '50000sat'], { ...around, job });
+    const [waiting, hint] = ['Waiting for the payment', 'c copies the invoice · ⏎ QR code'];
+    await tty.waitFor(hint);
+    tty.type('\r');
+    await tty.waitFor('any key back');
+    tty.type('\u001A');
+    await tty.waitFor('stopped with 148');
+    expect(tty.raw().slice(tty.raw().lastIndexOf('\u001B[?1049l'))).not.toContain(waiting);
+    tty.type('\r');
+    await tty.waitFor(waiting);
+    tty.type('c');
+    await tty.waitFor('invoice copied');
+    await around.sandbox.pay(/\n(lntb\w+)\n/.exec(tty.text())?.[1] ?? '');
+    await tty.waitFor('Received 0.00050000 BTC');
+    expect(await tty.ended).toBe(0);
   });
 
   test('reads no keys with --no-input', async ({ around }) => {

@@ -437,12 +437,12 @@ describe('svcpay send at a terminal', () => {
 
   test('keeps running as a background job of the terminal', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
-    const paid = startedTty(['send', invoice, '--yes'], { ...around, inBackground: true });
+    const paid = startedTty(['send', invoice, '--yes'], { ...around, job: '"$@" & wait $!' });
     await paid.waitFor('Paid');
     expect(await paid.ended).toBe(0);
     const asked = startedTty(['receive', 'lightning', '1000sat', '--wait-timeout', '1s'], {
       ...around,
-      inBackground: true,
+      job: '"$@" & wait $!',
     });
     await asked.waitFor('Stopped waiting');
     expect(await asked.ended).toBe(8);

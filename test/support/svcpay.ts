@@ -146,20 +146,20 @@ const settleMs = 80;
 const waitMs = 30_000;
 
 /**
- * Runs the program in a pseudo-terminal. With an input, the program's stdin is a pipe.
- * `inBackground` runs the program as a background job of a shell.
+ * Runs the program in a pseudo-terminal. With an input, the program's stdin is a pipe. `job` is a
+ * shell script that runs the program as a job, such as `"$@" & wait $!` for a background job.
  */
 export function svcpayTty(
   args: readonly string[],
   around: Environment & {
     readonly columns?: number;
     readonly rows?: number;
-    readonly inBackground?: boolean;
+    readonly job?: string;
   },
 ): TtyProcess {
   const piped =
     around.input === undefined ? [] : ['sh', '-c', 'printf %s "$0" | "$@"', around.input];
-  const shell = around.inBackground === true ? ['sh', '-c', 'set -m; "$@" & wait $!', 'sh'] : piped;
+  const shell = around.job === undefined ? piped : ['sh', '-c', `set -m; ${around.job}`, 'sh'];
   const [file = '', ...words] = [...shell, process.execPath, program, ...args];
   const pty = spawnPty(file, words, {
     name: 'xterm-256color',

@@ -95,12 +95,11 @@ async function showScreen({ overview, more }: OverviewData, context: Context): P
   const lines = (): string[] => linesOf(client.serviceNow(), view, context);
   // Hides the notice of a slow request, because the live screen shows the age of the data.
   const resume = live.aside();
-  const { draw, close } = openFullScreen(terminal, lines);
+  const { open: show, draw, close } = openFullScreen(terminal, lines);
   const change = (changes: Partial<WatchModel>): void => {
     const model = choosing(view.model.chosen, { ...view.model, ...changes });
     view = { ...view, model };
-    // A late response must not draw on the shell's screen after `watch` has ended.
-    if (!ended.signal.aborted) draw();
+    draw();
   };
   const open = async (): Promise<void> => {
     const txnId = openable(view.model)[view.model.chosen];
@@ -116,13 +115,18 @@ async function showScreen({ overview, more }: OverviewData, context: Context): P
     if (typeof seen === 'string') change({ problem: seen });
     else change({ home: seen.overview, more: seen.more, problem: undefined });
   };
-  const release = takeKeys(terminal, (key) => {
+  const onKey = (key: Key): void => {
     const [next, action] = pressed(key, view);
     view = next;
     if (action === 'leave') leave();
     if (action === 'open') void open();
     draw();
-  });
+  };
+  const hide = (): (() => void) => {
+    close();
+    return show;
+  };
+  const release = takeKeys(terminal, { onKey, hide });
   const stopTicking = every(tickMs, draw);
   signal.addEventListener('abort', leave);
   const merge = (events: readonly SeenEvent[]): void =>

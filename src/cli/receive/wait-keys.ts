@@ -1,5 +1,6 @@
 // Handles keys while a request waits for its payment: c copies the invoice or address, and Enter
 // shows the QR code on the full screen.
+import type { Key } from 'node:readline';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import { qrPage } from '../../terminal/cards/invoice-card.js';
 import type { Context } from '../context.js';
@@ -40,7 +41,7 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
       resume();
     };
   };
-  const releaseKeys = takeKeys(terminal, ({ name, ctrl, sequence }) => {
+  const onKey = ({ name, ctrl, sequence }: Key): void => {
     if (ctrl === true && name === 'c') interrupt();
     else if (close !== undefined) close();
     else if (name === 'return' && blocks) open();
@@ -50,7 +51,12 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
       isCopied = true;
       live.update();
     }
-  });
+  };
+  const hide = (): (() => void) => {
+    close?.();
+    return live.aside();
+  };
+  const releaseKeys = takeKeys(terminal, { onKey, hide });
   const copying = (): string =>
     isCopied ? `${noun} copied, if the terminal allows it` : `c copies the ${noun}`;
   const opening = `${unicode ? '⏎' : 'Enter'} QR code`;

@@ -35,8 +35,8 @@ export function openSandbox(options: ServiceOptions) {
       return outgoing;
     },
     /**
-     * Closes the sandbox after a brief wait for the webhook posts in flight. The sandbox sends
-     * unfinished webhook posts when a process opens the sandbox again.
+     * Closes the sandbox after a brief wait for the webhook deliveries in flight. When a process
+     * opens the sandbox again, the sandbox sends the events that were not delivered.
      */
     async close(): Promise<void> {
       closing.abort();

@@ -110,9 +110,9 @@ export interface Sandbox {
    */
   fund(ccy: string, amount: string, accountId?: string): Promise<void>;
   /**
-   * Pays an invoice, a transaction or an address of the service from outside. A payment to a
-   * permanent address requires an amount, such as `'0.5'` in whole units or `'1000sat'`. Resolves
-   * with the transaction id, or with the deposit id for a permanent address.
+   * Pays an invoice, a transaction or an address of the service, as an external wallet would. A
+   * payment to a permanent address requires an amount, such as `'0.5'` in whole units or
+   * `'1000sat'`. Resolves with the transaction id, or with the deposit id for a permanent address.
    */
   pay(target: string, amount?: string): Promise<string>;
   /** Mines this number of blocks on every chain (default 1). */
@@ -139,7 +139,7 @@ export interface Sandbox {
   requests(method?: string, path?: string): LoggedRequest[];
   /** Resets the sandbox to a fresh state with the same credentials. */
   reset(): Promise<void>;
-  /** Resets the sandbox to another seed: no money, demo money, or months of transactions. */
+  /** Resets the sandbox to an initial state: no money, demo money, or months of transactions. */
   seed(seed: Seed, months?: number): Promise<void>;
   stop(): Promise<void>;
 }

@@ -77,7 +77,8 @@ async function serve(
       stopping,
     );
   } catch {
-    // This error means that a client disconnected, or that a fault or shutdown cut the connection.
+    // Reading the request or sending the response fails if the client disconnects, or if a fault or
+    // shutdown cuts the connection.
     response.destroy();
   }
 }
@@ -102,8 +103,8 @@ const misdirected = jsonAnswer(421, {
 });
 
 /**
- * Sends the response. If a fault cuts the response, sends only the first half of the response.
- * Throws if a fault cuts the connection.
+ * Sends the response. If a fault cuts the response, sends only the first half of the response. If a
+ * fault cuts the connection, throws an error.
  */
 async function send(
   response: ServerResponse,

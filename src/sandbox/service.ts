@@ -64,14 +64,14 @@ export interface SandboxOptions {
   readonly apiSecret?: string | undefined;
   /**
    * Milliseconds until the automatic payer pays a new payment request, or `off`. The sandbox's file
-   * stores `autoPay`, with the initial value 3000.
+   * stores the delay `autoPay`, initially 3000 ms.
    */
   readonly autoPay?: number | 'off' | undefined;
   /** The initial state of a new sandbox file (default `demo`). */
   readonly seed?: Seed | undefined;
   /**
-   * A certificate authority (PEM) that webhook deliveries trust in addition to the well-known
-   * authorities. The sandbox's file stores `webhookCa`.
+   * An additional certificate authority (PEM) that the sandbox trusts when it delivers events. The
+   * sandbox's file stores `webhookCa`.
    */
   readonly webhookCa?: string | undefined;
   /**
@@ -92,8 +92,8 @@ export interface SandboxOptions {
   /** Whether the token endpoint accepts the same signature repeatedly. */
   readonly allowSignatureReuse?: boolean | undefined;
   /**
-   * Whether the service accepts a used `extRefId`. The sandbox's file stores `allowReferenceReuse`
-   * as a fault.
+   * Whether the service accepts an `extRefId` that is already used. The sandbox's file stores
+   * `allowReferenceReuse` as a fault.
    */
   readonly allowReferenceReuse?: boolean | undefined;
   /**
@@ -106,7 +106,7 @@ export interface SandboxOptions {
    * differs from the specification.
    */
   readonly liveShapes?: readonly string[] | undefined;
-  /** Reports an internal error, to which the service responds 500. */
+  /** Reports an internal error, which the service answers with status 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -297,7 +297,10 @@ interface Response {
   readonly genuine?: Outgoing;
 }
 
-/** Applies injected faults and live shapes to a response, and logs the request. */
+/**
+ * Applies injected faults and the chosen response formats of live services to a response, and logs
+ * the request.
+ */
 function withFaults(
   answer: Answer,
   edge: ReturnType<typeof shapedEdge>,
@@ -381,7 +384,7 @@ function initialise(ctx: Context, options: ServiceOptions): void {
   }
 }
 
-/** Sets the Date header to the time of the service's clock. */
+/** Sets the Date header from the service's clock. */
 function dated(outgoing: Outgoing, now: number): Outgoing {
   return { ...outgoing, headers: { ...outgoing.headers, date: new Date(now).toUTCString() } };
 }

@@ -1,5 +1,5 @@
-// The sandbox's choices for everything that the specification leaves open ("not shown"). Each of
-// the sandbox's choices is the simplest behaviour.
+// The sandbox's choices for everything that the specification leaves open ("not shown"). Where the
+// specification is silent, the sandbox chooses the simplest behaviour.
 import { STATUS_CODES } from 'node:http';
 import Big from 'big.js';
 
@@ -128,8 +128,8 @@ export const maxBodyLength = 256 * 1024;
 export const maxTextLength = { extRefId: 255, note: 1000, callback: 2048, secret: 1000 } as const;
 
 /**
- * The largest amount of a transaction in the smallest unit, so that sums stay exact. The
- * specification does not show a maximum amount.
+ * The maximum amount of a transaction, in the smallest unit. The maximum keeps sums exact. The
+ * specification does not state a maximum amount.
  */
 export const maxAmountUnits = 1e13;
 
@@ -163,7 +163,7 @@ export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
 export const networkFeeDeduction = 'deductNetworkFees';
 
 /**
- * The endings of payments to unreachable destinations. An unreachable destination is an address or
+ * The outcomes of payments to unreachable destinations. An unreachable destination is an address or
  * account number that consists of zeroes (after the country code of a mobile number), a Lightning
  * invoice with the description "no route", or the Lightning user `no-route`.
  */
@@ -176,8 +176,8 @@ const unreachable = {
 type UnreachableEnding = (typeof unreachable)[keyof typeof unreachable];
 
 /**
- * The ending of a payment to an address, or undefined if the address is reachable. The argument
- * `hash` is the hash of the address in hex, of which only the first 20 bytes count.
+ * The outcome of a payment to an unreachable address, or undefined if the address is reachable. The
+ * argument `hash` is the hash of the address in hex, of which only the first 20 bytes count.
  */
 export const endingOfAddress = (hash: string): UnreachableEnding | undefined =>
   /^0{40}/.test(hash) ? unreachable.address : undefined;
@@ -228,7 +228,7 @@ export const unitsPerDollar: Readonly<Record<string, string>> = {
  */
 export const rateBases: readonly string[] = ['BTC', 'USDT'];
 
-/** Currencies that have rates but no wallets, in units for one US dollar. */
+/** Currencies that have rates but no wallets, each with its units per US dollar. */
 export const foreignUnitsPerDollar: Readonly<Record<string, string>> = { USDC: '1' };
 
 /**
@@ -254,8 +254,8 @@ export const otherError = (status: number): string =>
   (STATUS_CODES[status] ?? 'unknown').toLowerCase();
 
 /**
- * The response to a used signature. The `error` text for a used signature is the same as for a
- * wrong signature, and the `message` text explains the cause.
+ * The response to a signature that is already used. The `error` text for a signature that is
+ * already used is the same as for a wrong signature, and the `message` text explains the cause.
  */
 export const reusedSignature = {
   error: 'invalid api signature',

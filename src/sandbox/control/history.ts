@@ -21,8 +21,8 @@ interface Activity {
   readonly note: string;
   readonly order: (ctx: Context) => object;
   /**
-   * The last step of the activity. For an activity that ends with `paid`, the sandbox pays the
-   * confirmed request from outside.
+   * The last step that the sandbox takes for an activity. For an activity that ends with `paid`,
+   * the sandbox acts as an external payer and pays the confirmed request.
    */
   readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
 }

@@ -1,4 +1,4 @@
-// Pays a transaction, an invoice or an address of the service from outside.
+// Pays a transaction, an invoice or an address of the service, as an external payer.
 import type { Paid, Unserialized } from '../../formats/sandbox/answers.js';
 import { detectDestination } from '../../formats/destination.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
@@ -13,8 +13,9 @@ import { findTransaction, requireTransaction, type Transaction } from '../servic
 import { readAmount } from '../wire/values.js';
 
 /**
- * Pays a transaction id, an invoice, an address or a `bitcoin:` URI. Only a payment to an address
- * can have an amount, and the amount is optional if the address belongs to a receive.
+ * Pays the given target: a transaction by its id, an invoice, an address or a `bitcoin:` URI. Only
+ * a payment to an address can have an amount, and the amount is optional if the address belongs to
+ * a receive request.
  */
 export function payFromOutside(
   ctx: Context,

@@ -71,7 +71,7 @@ function save({ store }: Context, machine: number, name: string): Snapshot {
 }
 
 /**
- * Restores a snapshot, including its clock. Restoring a snapshot keeps the present credentials of
+ * Restores a snapshot, including its clock. Restoring a snapshot keeps the current credentials of
  * the main account.
  */
 function load({ store }: Context, machine: number, name: string): Snapshot {

@@ -108,9 +108,7 @@ const storedOptions = v.object({
    * certificate.
    */
   allowHttpLoopback: v.optional(v.boolean(), false),
-  /**
-   * A certificate authority (PEM) that deliveries trust in addition to the well-known authorities.
-   */
+  /** An additional certificate authority (PEM) that the sandbox trusts when it delivers events. */
   ca: v.optional(v.nullable(v.string()), null),
   method: v.optional(v.picklist(webhookMethods), 'POST'),
   events: v.optional(v.picklist(webhookEvents), 'every'),
@@ -126,7 +124,10 @@ export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' 
     method: liveShapes.has('webhook-put') ? ('PUT' as const) : kept.method,
     events: liveShapes.has('webhook-final-only') ? ('final' as const) : kept.events,
     retries: !liveShapes.has('webhook-once'),
-    /** The signature header of a live shape, which replaces the header from the specification. */
+    /**
+     * The signature header that some live services send in place of the header from the
+     * specification.
+     */
     signatureHeader: liveShapes.has('webhook-signature-header') ? 'X-Signature' : undefined,
   };
 }

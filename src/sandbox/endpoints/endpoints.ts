@@ -199,8 +199,9 @@ function getTransactions({ ctx, account, query, readFault, incoming }: AccountCa
 }
 
 /**
- * Returns the transaction as a read fault shows it. Returns undefined if the transaction did not
- * exist at the time of a stale read.
+ * Returns the transaction with the changes that a fault injects into reads, such as an earlier
+ * state. Returns undefined if a fault shows an earlier time, at which the transaction did not
+ * exist.
  */
 function asSeen({ ctx, readFault }: AccountCall, txn: Transaction): Transaction | undefined {
   const was = readFault?.lag === undefined ? txn : findPastTransaction(ctx, txn.id, readFault.lag);

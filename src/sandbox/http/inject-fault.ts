@@ -7,7 +7,7 @@ import { otherError } from '../unspecified.js';
 
 export interface FaultTarget {
   readonly respond: () => Outgoing;
-  /** Schedules the request, so that the service processes it this many ms after the response. */
+  /** Delays the request: the service processes the request this many ms after the response. */
   readonly respondLater: (after: number) => void;
   /** Returns a response with the unchanged transaction. */
   readonly show: () => Outgoing;

@@ -79,7 +79,7 @@ export function router(routes: readonly Route[]) {
   }));
   return ({ method, target }: Incoming) => {
     const [path = ''] = target.split('?', 1);
-    // The service answers HEAD like GET, and the server omits the body of the response.
+    // The sandbox answers HEAD like GET, and Node's HTTP server omits the body of the response.
     const handledMethod = method === 'HEAD' ? 'GET' : method;
     for (const { route, pattern } of compiled) {
       const match = route.method === handledMethod ? pattern.exec(path) : null;

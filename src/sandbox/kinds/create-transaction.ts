@@ -66,9 +66,9 @@ export function createTransaction(
 }
 
 /**
- * Reads the flags for deducted fees. The flag `deductNetworkFeesFromDest`, which the specification
- * shows, deducts both fees from the amount. Each of the two flags that the specification does not
- * show deducts one fee.
+ * Reads the flags for deducted fees. The flag `deductNetworkFeesFromDest` from the specification
+ * deducts both fees from the amount. Each of two further flags, which the specification does not
+ * contain, deducts one of the fees.
  */
 function deductionsOf(
   { wireNames: { feeDeduction } }: Context,

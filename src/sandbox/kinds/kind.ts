@@ -42,8 +42,8 @@ export interface Kind {
   readonly name: string;
   readonly flow: Flow;
   /**
-   * Whether this kind serves a create request with these methods. The argument `wallet` is the
-   * method of the internal wallet, which contains the service name.
+   * Whether this kind of transaction serves a create request with these payment methods. The
+   * argument `wallet` is the method of the internal wallet, which contains the service name.
    */
   readonly serves: (sourceMethod: string, destMethod: string, wallet: string) => boolean;
   /** Computes a quote. Throws a `Refusal` for requests that this kind does not support. */
@@ -51,8 +51,8 @@ export interface Kind {
   /** Confirms a quoted transaction. */
   readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
   /**
-   * Pays the transaction from outside. Throws a `Refusal` if the transaction does not wait for a
-   * payment.
+   * Pays the transaction as an external payer. Throws a `Refusal` if the transaction does not wait
+   * for a payment.
    */
   readonly payFromOutside?: (ctx: Context, txn: Transaction) => Transaction;
   /** Called when the blockchain transfer of a transaction has all its confirmations. */
@@ -81,7 +81,7 @@ export function amountOn(side: 'source' | 'dest', request: CreateRequest) {
 }
 
 /**
- * Computes the quote of a bitcoin receive.
+ * Computes the quote for receiving bitcoin.
  * @param detail the field that the confirmation fills: the invoice or the address
  */
 export function receiveQuote(

@@ -59,8 +59,9 @@ function issueInvoice(
 }
 
 /**
- * Opens and confirms a receive for an LNURL payer. A receive for an LNURL payer credits the amount
- * in whole satoshis, rounded down. The automatic payer ignores a receive for an LNURL payer.
+ * Creates and confirms a receive request for an LNURL payer. A receive request for an LNURL payer
+ * credits the amount in whole satoshis, rounded down. The automatic payer ignores a receive request
+ * for an LNURL payer.
  */
 export function invoicePayer(
   ctx: Context,

@@ -97,7 +97,7 @@ function deliver(ctx: Context, txn: Transaction): void {
   const stored = findInvoice(ctx.store, paymentHash);
   if (stored === undefined)
     rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
-  // Does not change an invoice that is already paid, because a fault allows this second payment.
+  // Only a fault lets someone pay an invoice that is already paid. Leaves a paid invoice unchanged.
   else if (stored.paidAt !== null) return;
   else if (stored.txnId === null) markPaid(ctx, paymentHash);
   else payReceive(ctx, requireTransaction(ctx.store, stored.txnId));

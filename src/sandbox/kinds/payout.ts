@@ -41,8 +41,8 @@ const kyc = v.object({
 });
 
 /**
- * A numeric code that describes the source of funds. The specification does not show the meaning of
- * the codes for the source of funds, so the sandbox accepts any integer.
+ * A numeric code that describes the source of funds. The specification does not define the codes
+ * for the source of funds, so the sandbox accepts any integer.
  */
 const code = v.pipe(
   number,

@@ -22,7 +22,8 @@ interface SendSteps {
    */
   readonly settleAfter?: ((txn: Transaction) => number) | undefined;
   /**
-   * Returns the reason why the transfer cannot start or arrive, or undefined without an obstacle.
+   * Returns the reason why the transfer cannot start or arrive, or undefined if nothing prevents
+   * the transfer.
    */
   readonly obstacle?: (ctx: Context, txn: Transaction) => string | undefined;
   /** Called when the transfer starts. */

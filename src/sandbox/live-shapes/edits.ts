@@ -1,4 +1,4 @@
-// Edits JSON for live shapes, with exact decimals.
+// Edits JSON to match the response formats of live services, with exact decimals.
 import Big from 'big.js';
 import { encodeLnurl } from '../../formats/lnurl.js';
 import type { WireNames } from '../wire/wire-names.js';
@@ -7,8 +7,8 @@ type Fields = Readonly<Record<string, unknown>>;
 type Change = (value: unknown) => unknown;
 
 /**
- * An edit of the objects at the place `in` of a response, by default an edit of the complete
- * response.
+ * A change to a response. `in` names the part of the response that changes. Without `in`, the
+ * change applies to the whole response.
  */
 export type Edit = { readonly in?: keyof typeof places } & (
   | { readonly drop: readonly string[] }

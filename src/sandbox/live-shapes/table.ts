@@ -40,8 +40,8 @@ const abbreviated = [
 const alone = true;
 
 /**
- * The live shapes by name, in the order in which the sandbox applies them. If a live shape has no
- * edits, the code of the sandbox implements the live shape directly.
+ * The response formats of live services (live shapes) by name, in the order in which the sandbox
+ * applies them. If a live shape has no `edits`, other code of the sandbox implements the shape.
  */
 export const liveShapes = {
   'token-expiry-iso': {

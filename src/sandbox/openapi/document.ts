@@ -20,8 +20,8 @@ function openApiDocument(wireNames: WireNames): Schema {
       title: 'Wallet payments',
       version: '2',
       description:
-        'Wallets, Lightning, on-chain Bitcoin and USDT, swaps and fiat payouts, ' +
-        'as the sandbox serves them.',
+        'Wallets, Lightning, on-chain Bitcoin and USDT, swaps and fiat payouts. ' +
+        'The sandbox serves this API.',
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }],
@@ -190,7 +190,7 @@ const rows: readonly Row[] = [
     'post',
     '/webhook',
     'createWebhook',
-    'Set the webhook, and replace an earlier webhook',
+    'Set the webhook, replacing an earlier webhook',
     ref('Webhook'),
     { body: ref('CreateWebhook') },
   ],

@@ -228,7 +228,10 @@ const settled: readonly Schema[] = [
   ),
 ];
 
-/** The rule that the invoice, its page and the address are null before the confirmation. */
+/**
+ * The rule that the invoice, the URL of its web page and the address are null before the
+ * confirmation.
+ */
 const isNull: Schema = { type: 'null' };
 const noneYet: Schema = {
   properties: { paymentRequest: isNull, invoicePageUrl: isNull, address: isNull },
@@ -269,7 +272,8 @@ function createTransactionSchema(
     },
     {
       description:
-        'Only one side has an amount. With a BOLT11 invoice, neither side has an amount.',
+        'The source and the destination cannot both have an amount. ' +
+        'With a BOLT11 invoice, neither the source nor the destination has an amount.',
       not: { allOf: [amountOn('sourceReq'), amountOn('destReq')] },
     },
   );

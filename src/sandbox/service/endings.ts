@@ -1,4 +1,4 @@
-// Decides how a transaction ends, by the ending in its quote or by an injected fault.
+// Decides how a transaction ends: as its quote specifies, or as an injected fault specifies.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { decimalsOf } from '../../formats/amount.js';
@@ -45,8 +45,9 @@ const returned = v.object({
 });
 
 /**
- * The endings that `extra` plans for a transaction. A kind sets `planned` in its quote if the
- * destination is unreachable.
+ * The planned endings in the field `extra` of a transaction: `planned` for a transfer that fails,
+ * and `returned` for a completed send that the recipient returns. If the destination is
+ * unreachable, the quote contains `planned`.
  */
 const noted = v.object({
   planned: v.optional(plannedEnding),
@@ -98,8 +99,8 @@ const named = v.object({
 });
 
 /**
- * Returns the invoice, address or account number that the transaction pays, or an empty text for a
- * swap.
+ * Returns the invoice, address or account number that the transaction pays, or an empty string for
+ * a swap.
  */
 function destinationOf({ reqDetails }: SideDetails): string {
   const { paymentRequest, address, acctNum, bankAcctNum } = v.parse(named, reqDetails);
@@ -118,7 +119,7 @@ export function plannedEndingOf(
   return planned?.instead === moment ? planned : undefined;
 }
 
-/** The planned return of a completed send, or undefined if the send stays completed. */
+/** The planned return of the money of a completed send, or undefined if the recipient keeps it. */
 export function plannedReturn(txn: Transaction): (Ending & { readonly delay: number }) | undefined {
   const back = v.parse(noted, txn.extra).returned;
   return back && { ...back, msg: 'returned by the recipient' };

@@ -124,7 +124,8 @@ export function completeReceive(ctx: Context, flow: Flow, requested: Transaction
 }
 
 /**
- * Credits a wallet without a transaction. The ledger refuses a second credit for the same subject.
+ * Credits a wallet without a transaction. The ledger refuses a second credit for the same deposit
+ * id (`subject`).
  */
 export function credit(
   ctx: Context,

@@ -52,7 +52,7 @@ export function price(
     side === 'source' ? amount : amount.div(fxRate).round(sourceDecimals, Big.roundUp);
   const destAmount = side === 'dest' ? amount : convert(amount, fxRate, destCcy);
   if (!isMovable(sourceCcy, sourceAmount) || !isMovable(destCcy, destAmount)) {
-    throw badRequest('the amount is too small, too large or has too many decimals');
+    throw badRequest('the amount is too small or too large, or has too many decimals');
   }
 
   const serviceFee = serviceFeeOf(fee, sourceAmount, sourceDecimals);

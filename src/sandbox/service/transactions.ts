@@ -7,7 +7,7 @@ import { readJson, writeJson } from '../wire/json.js';
 import { states, type State } from '../wire/states.js';
 import { decimal, fields, fromUnits, toUnits } from '../wire/values.js';
 
-/** The fields `reqDetails` and `kyc` of one side, as on the wire. */
+/** The fields `reqDetails` and `kyc` of one side of a transaction, in the service's format. */
 const details = v.object({ reqDetails: fields, kyc: v.optional(fields) });
 export type SideDetails = v.InferOutput<typeof details>;
 
@@ -93,8 +93,9 @@ export interface ReadLag {
 }
 
 /**
- * The SQL prefix that replaces the table `txn` with past versions of its rows. The SQL prefix has
- * two parameters: the latest time to show, and the number of state rows to read (`lag.steps + 1`).
+ * The SQL prefix that replaces the table `txn` with past versions of its rows. The first parameter
+ * of the SQL prefix is a time, and state changes after this time are ignored. The second parameter
+ * is the number of state changes to read for each transaction (`lag.steps + 1`).
  */
 const withLag = `
   WITH txn AS (
@@ -109,7 +110,10 @@ const withLag = `
     )
   )`;
 
-/** Runs a query on the table `txn`, or on past versions of its rows if there is a lag. */
+/**
+ * Runs a query on the table `txn` or, if the sandbox simulates a stale read, on past versions of
+ * its rows.
+ */
 export function readPast<T>(
   { store, now }: Context,
   lag: ReadLag | undefined,

@@ -160,7 +160,7 @@ function statementsOf(db: Database.Database): (sql: string) => Database.Statemen
 
 /**
  * Merges the write-ahead log into the file. SQLite itself merges the write-ahead log only after the
- * garbage collection of the last statement.
+ * last prepared statement has been garbage-collected.
  */
 function leaveOneFile(db: Database.Database): void {
   try {

@@ -10,8 +10,8 @@ export interface DatabaseFile {
   /** The application id, which distinguishes the file from other SQLite files. */
   readonly applicationId: number;
   /**
-   * The SQL texts that upgrade the tables of the sandbox by one version each. The first SQL text
-   * creates version 1 of the tables.
+   * The SQL scripts that upgrade the tables of the sandbox, one script per version. The first SQL
+   * script creates version 1 of the tables.
    */
   readonly steps: readonly string[];
   readonly advice: { readonly hint: string; readonly next: undefined };
@@ -27,8 +27,8 @@ export type OpenFile = (file: DatabaseFile) => Database;
 const applicationId = 0x73766373;
 
 /**
- * The SQL texts that upgrade the tables of the sandbox by one version each. The SQL text of a
- * released version never changes.
+ * The SQL scripts that upgrade the tables of the sandbox, one script per version. The SQL script of
+ * a released version never changes.
  */
 export const sandboxSteps: readonly string[] = [
   `CREATE TABLE setting (

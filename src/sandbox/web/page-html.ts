@@ -21,7 +21,9 @@ export interface PaymentPage {
   readonly ccy: string;
   readonly amount: Big;
   readonly txnId: string;
-  /** The text that the payer pays, or undefined until the transaction is confirmed. */
+  /**
+   * The invoice or address that the payer pays, or undefined until the transaction is confirmed.
+   */
   readonly request?: { readonly uri: string; readonly shown: string } | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Serves the hosted payment page of a receive. The payment page reloads itself until the receive
-// has ended.
+// Serves the hosted payment page of a receive request. The payment page reloads itself until the
+// receive request has ended.
 import type { Context } from '../world/context.js';
 import type { RoutedRequest, Outgoing, Route } from '../http/routing.js';
 import { kindOf } from '../kinds/index.js';
@@ -77,7 +77,7 @@ function payNow(call: RoutedRequest): Outgoing {
 
 /**
  * Whether the browser reports that a form comes from another website. Only a form on the payment
- * page may pay.
+ * page may trigger a payment.
  */
 const isFromElsewhere = ({ incoming }: RoutedRequest): boolean =>
   (incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';

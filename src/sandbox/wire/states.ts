@@ -79,8 +79,9 @@ const transitions: readonly Transition[] = [
   // fails if the balance no longer covers the amount at the confirmation.
   { flows: ['send', 'swap'], from: 'quoted', trigger: 'fail', to: 'failed' },
 
-  // The specification does not show the transitions to `rejected` and `error`. A fault can cause
-  // the transitions to `rejected` and `error` from the confirmation until the money arrives.
+  // The specification does not show the transitions to `rejected` and `error`. After the
+  // confirmation and before the money arrives, a fault can cause a transition to `rejected` or
+  // `error`.
   { flows: ['swap'], from: 'quoted', trigger: 'reject', to: 'rejected' },
   { flows: ['swap'], from: 'quoted', trigger: 'break', to: 'error' },
   { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'reject', to: 'rejected' },
@@ -88,7 +89,8 @@ const transitions: readonly Transition[] = [
   { flows: ['send'], from: 'destsent', trigger: 'reject', to: 'rejected' },
   { flows: ['send'], from: 'destsent', trigger: 'break', to: 'error' },
 
-  // A final state normally never changes. Only a fault makes the service return a completed send.
+  // A final state normally never changes. Only an injected fault makes the recipient return the
+  // money of a completed send.
   { flows: ['send'], from: 'completed', trigger: 'fail', to: 'failed' },
   { flows: ['send'], from: 'completed', trigger: 'reject', to: 'rejected' },
 ];

@@ -76,8 +76,8 @@ export const fields = v.pipe(
 );
 
 /**
- * Whether the value is a plain object. A `Big` is not a plain object, because it stands for a JSON
- * number.
+ * Whether the value is a plain object. A `Big` stands for a JSON number, so a `Big` does not count
+ * as a plain object.
  */
 function isObject(value: unknown): boolean {
   return (
@@ -94,7 +94,7 @@ export function readAmount(ccy: string, text: string): Big {
     /^\d{1,20}(\.\d{1,8})?$/.test(text) ? money(ccy, text) : parseAmount(text, ccy),
   );
   if (!isMovable(ccy, value))
-    throw badRequest('the amount is too small, too large or has too many decimals');
+    throw badRequest('the amount is too small or too large, or has too many decimals');
   return value;
 }
 

@@ -48,7 +48,7 @@ export function reachAccount(store: Store, caller: Account, id: string): Account
 }
 
 /**
- * Returns the account that the path names, for a request about the wallets of the account. The
+ * For a request about the wallets of an account, returns the account that the path names. The
  * refusal is the same for a foreign account and for a missing account.
  */
 export function reachWallets(store: Store, caller: Account, id: string): Account {

@@ -30,7 +30,7 @@ const request = {
   method: v.optional(
     v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]+$/, 'must be an HTTP method')),
   ),
-  /** A pattern of the path, without the query. */
+  /** A pattern that the path, without the query string, must match. */
   path: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(500))),
 };
 
@@ -55,7 +55,7 @@ const effect = (commit: boolean) => ({
  */
 const reads = { ...request, method: v.optional(request.method, 'GET') };
 
-/** A pattern of the paid invoice, address or account number. */
+/** A pattern that the paid invoice, address or account number must match. */
 const destination = v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000)), '**');
 
 /** A filter for webhook events of one state, or of all states. */
@@ -347,7 +347,10 @@ export const takeSettledAmount = (
 ): Of<'settled-amount'> | undefined =>
   takeRule(store, ['settled-amount'], (rule) => fits(rule.destination, destination));
 
-/** The fault that returns the completed payment, or undefined without a fault. */
+/**
+ * Returns the fault that makes the recipient return the money of a completed send, or undefined if
+ * no such fault is set.
+ */
 export const takeReturn = (store: Store, destination: string): Of<'returned'> | undefined =>
   takeRule(store, ['returned'], (rule) => fits(rule.destination, destination));
 

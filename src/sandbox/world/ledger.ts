@@ -18,7 +18,7 @@ export interface Leg {
   readonly owner: string;
   readonly role: Role;
   readonly ccy: string;
-  /** The change of the book's balance, which is positive for an increase. */
+  /** The change in the book's balance, which is positive for an increase. */
   readonly amount: Big;
 }
 

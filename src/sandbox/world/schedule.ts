@@ -21,7 +21,7 @@ export function schedule(ctx: Context, action: string, subject: string, at: numb
   ctx.store.insert('due', { at, action, subject });
 }
 
-/** Cancels all scheduled actions of the subject. */
+/** Cancels all scheduled actions for one subject, such as a transaction or a webhook delivery. */
 export function unschedule(ctx: Context, subject: string): void {
   ctx.store.run('DELETE FROM due WHERE subject = ?', subject);
 }

@@ -40,8 +40,8 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
 type Nothing = Readonly<Record<never, never>>;
 
 /**
- * A command without the types of its values. `execute` parses the raw values itself, so a caller
- * needs no cast.
+ * A command whose argument and option types are erased, so that one table can contain all commands.
+ * `execute` parses the raw values itself, so a caller needs no cast.
  */
 export interface Command extends Omit<
   CommandDefinition,
@@ -72,7 +72,7 @@ export function defineCommand<A extends Values = Nothing, O extends Values = Not
   };
 }
 
-/** A name in the command tree, with the loader of the command's code. */
+/** A command name in the command tree, and the function that loads the command's code. */
 export interface Branch {
   readonly name: string;
   readonly summary: string;

@@ -12,14 +12,16 @@ export interface Page {
 
 export interface Process {
   readonly stdin: Input;
-  /** The terminal itself, which receives answers while the command reads stdin as data. */
+  /**
+   * The terminal itself, from which svcpay reads answers while the command reads data from stdin.
+   */
   readonly tty?: Input;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly page: Page;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
-  /** A further check that can refuse a payment, see `PaymentDeps.refuse`. */
+  /** A further check that can refuse a payment (see `PaymentDeps.refuse`). */
   readonly refusePayment?: PaymentDeps['refuse'];
   /** Receives the failure of the command line before svcpay shows the failure. */
   readonly onFailure?: (failure: Failure) => void;

@@ -231,8 +231,8 @@ function addCommand(
 }
 
 /**
- * Reads the global options. Returns the output format separately if only the chosen command
- * supports the format.
+ * Reads the global options. If only the chosen command supports the output format, returns the
+ * format as `format` and not as a global option.
  */
 function globalsOf(
   target: Commander,
@@ -282,8 +282,7 @@ function commanderOptions(name: string, value: Value<unknown>): Option[] {
   const short = shape.short === undefined ? '' : `-${shape.short}, `;
   if (shape.kind === 'off') return [new Option(negatedFlag(name), shape.summary)];
   if (shape.kind === 'on-off') {
-    // Hides the second flag of a pair, because help shows both flags of a pair on one line, see
-    // optionTerm.
+    // Hides the second flag of a pair, because help shows both flags on one line (see optionTerm).
     return [new Option(flagName(name), shape.summary), new Option(negatedFlag(name)).hideHelp()];
   }
   const option = new Option(
@@ -326,8 +325,8 @@ const globalsToo = 'Global options such as --json and --yes work here too: svcpa
 const wrapped = (text: string, width: number): string => new Help().boxWrap(text, width);
 
 /**
- * Wraps only the purpose of an example. The command of an example stays on one line, because people
- * copy the command.
+ * Wraps only the description of an example. The command of an example stays on one line, because
+ * people copy the command.
  */
 function examplesText(examples: Command['examples'], width: number): string {
   if (examples.length === 0) return '';

@@ -17,11 +17,11 @@ export interface RateKeeperDeps {
   readonly onClose: (close: () => Promise<void>) => void;
 }
 
-/** The largest age in ms at which exchange rates count as current at a settlement. */
+/** The maximum age in ms of exchange rates that svcpay stores as the rates of a settlement. */
 const validMs = 60_000;
 /**
- * The largest age of a settlement in ms for which svcpay stores later exchange rates, if svcpay
- * stored no rates at the settlement.
+ * If svcpay stored no exchange rates at a settlement, it stores current rates until the settlement
+ * is this old, in ms.
  */
 const lateMs = 3_600_000;
 /** The largest number of transactions that the rate keeper remembers. */
@@ -112,8 +112,8 @@ function note(txnIds: Set<string>, txnId: string): void {
 }
 
 /**
- * Returns the exchange rates of a transaction's two currencies, without a rate that the service
- * does not report.
+ * Returns the exchange rates of a transaction's two currencies, and omits the rates that the
+ * service does not report.
  */
 function ratesOf(
   { sourceReq, destReq }: Transaction,

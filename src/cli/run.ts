@@ -76,8 +76,8 @@ export async function showUnexpected(
 }
 
 /**
- * Reports that svcpay cannot write to stdout, and resolves with the exit code. After a payment, the
- * exit code stays the exit code of the payment's result. A command that is not a payment fails if
+ * Reports that svcpay cannot write to stdout, and resolves with the exit code. After a submitted
+ * payment, the failed write does not change the exit code. A command that is not a payment fails if
  * svcpay cannot write to stdout.
  */
 export async function showLost(

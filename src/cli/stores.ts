@@ -190,8 +190,8 @@ async function identified(
 }
 
 /**
- * Stores the id of the database in the profile at the first use of the database. Returns false if
- * svcpay cannot write the settings and the environment does not contain the id.
+ * Returns whether the environment or the profile contains the id of the database. At the first use
+ * of the database, stores the id in the profile. Returns false if svcpay cannot write the settings.
  */
 async function isIdKept(
   { id }: Identity,
@@ -207,9 +207,9 @@ async function isIdKept(
 }
 
 /**
- * Whether payments exist only in the journal file, not in the database. If a home with payments
- * only in its journal file paid from the database, svcpay could repeat these payments, and the
- * limits of the database would not count these payments.
+ * Whether payments exist only in the journal file, not in the database. A home with such payments
+ * must not pay from the database, because svcpay could repeat the payments, and because the limits
+ * of the database would not count the payments.
  */
 async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boolean> {
   const { hasJournal, journalMovedTo } = config().read();

@@ -13,14 +13,14 @@ type Row = readonly [
 
 const pays: Attributes = { money: true, connections: 2, ownAccount: true };
 /**
- * The attributes of a command that may need a third connection, to read the rates or the account's
- * own deposit address.
+ * The attributes of a payment command that may need one more connection than usual, to read the
+ * rates or the account's own deposit address.
  */
 const looksUp: Attributes = { ...pays, connections: 3 };
 const asks: Attributes = { connections: 1, ownAccount: true };
 const reads: Attributes = { connections: 1 };
 
-/** The `send` commands by rail. The type of `sends` requires a command for every rail. */
+/** The `send` commands by rail. The compiler requires a command for every rail. */
 const sends: Readonly<Record<Rail, Row>> = {
   lightning: [
     'send lightning',
@@ -48,7 +48,7 @@ const sends: Readonly<Record<Rail, Row>> = {
   ],
 };
 
-/** The commands, grouped by the headings of help. */
+/** The commands, grouped under the headings that help shows. */
 const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = [
   [
     'Money in',

@@ -115,7 +115,7 @@ export const word = <T>(
 
 export const text = (placeholder = 'TEXT'): Value<string> => word(placeholder, (given) => given);
 
-/** A value that joins several words to one text, such as `50 000 sat`. */
+/** A value that joins several words into one string, such as `50 000 sat`. */
 export function phrase(placeholder: string): Value<string | undefined> {
   const shape = {
     kind: 'words',
@@ -218,7 +218,7 @@ export const flag = (): Value<boolean> => wordless('switch', (raw) => raw === tr
 export const onOff = (): Value<boolean | undefined> =>
   wordless('on-off', (raw) => (typeof raw === 'boolean' ? raw : undefined));
 
-/** A switch that is on unless the command line gives `--no-name`. */
+/** A switch that is on unless the command line contains the negated flag, such as `--no-pager`. */
 export const unless = (): Value<boolean> => wordless('off', (raw) => raw !== false);
 
 export type Values = Readonly<Record<string, Value<unknown>>>;

@@ -41,7 +41,7 @@ export const whole = (minimum: number, maximum: number, description?: string): I
 });
 export const yesNo = (description: string): Input => ({ type: 'boolean', description });
 
-/** Further names that agents use for an input, by the input's own name. */
+/** Aliases that agents use for an input, keyed by the input's name. */
 const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   ref: ['reference', 'extRefId'],
   id: ['txnId', 'ref', 'reference', 'extRefId', 'ids'],
@@ -152,8 +152,8 @@ function whyUnreadable(name: string, read: () => unknown): string | undefined {
 /**
  * Parses each value of a tool call with the command's own parser, before any request. Throws one
  * Failure `usage` that names all invalid inputs.
- * @param given values by the names of the command
- * @param inputs the inputs by the names of the tool, which the failure uses
+ * @param given the values, keyed by the command's names
+ * @param inputs the same values, keyed by the tool's names, which the failure shows to the agent
  */
 export function readValues(
   { arguments: words, options }: Pick<Command, 'arguments' | 'options'>,

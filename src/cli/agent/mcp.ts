@@ -77,7 +77,7 @@ async function commandOf(path: string, tree: Branch): Promise<Command> {
   return loaded;
 }
 
-/** The options of the server, which are equal for all tool calls. */
+/** The options of the server, which are the same for all tool calls. */
 interface Serving {
   readonly maxFee: string;
   /** The names of the offered tools. */
@@ -147,7 +147,10 @@ function payCall(row: ToolRow, { txnId, ...given }: GivenInputs): ToolRow {
 const definedOnly = (given: GivenInputs): GivenInputs =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 
-/** Returns the tool, changed to a call without a wait if the requested payment is slow. */
+/**
+ * Returns the tool. If the requested payment is slow, the returned tool does not wait for the
+ * payment's outcome.
+ */
 const withoutWait = (row: ToolRow, requested: RequestedPayment | undefined): ToolRow =>
   requested?.slow === true
     ? { ...row, always: row.always?.map((each) => (each === shortWait ? '--no-wait' : each)) }
@@ -204,9 +207,9 @@ async function dailyLimits(
 }
 
 /**
- * Returns the lower fee limit of the server's limit and the call's `maxFee`. Throws Failure `usage`
- * if one limit is a percentage and the other an amount, and `limit` if the server's limit is in
- * another currency.
+ * Returns the lower of the server's fee limit and the call's `maxFee`. Throws Failure `usage` if
+ * one limit is a percentage and the other an amount, and `limit` if the currency of the server's
+ * limit differs from the currency of the fees.
  */
 function lowerFee(most: string, given: unknown, ccy: string): string {
   const own = feeIn(most, ccy);

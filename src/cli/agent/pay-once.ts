@@ -13,9 +13,10 @@ const mostCompared = 1_000;
 
 /**
  * Throws Failure `usage` with the earlier transaction's id if the same amount went to the same
- * destination under another reference within 24 hours. A call may repeat the payment if
- * `differentFrom` names the latest equal payment.
- * @param ref the reference of the call, whose own earlier payment is not a repetition
+ * destination under a different reference within 24 hours. The caller can permit the repetition: it
+ * sets `differentFrom` to the reference or transaction id of the latest such payment.
+ * @param ref the reference of the new payment; an earlier payment with this reference is not
+ * compared
  */
 export async function refuseRepeat(
   target: Target | undefined,

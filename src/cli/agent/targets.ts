@@ -18,13 +18,13 @@ export interface RequestedPayment {
   /** The wallet that pays. */
   readonly from: string;
   /**
-   * The destination and amount that svcpay compares with earlier payments, or undefined for a
-   * unique target and for a target that is known only at the submission.
+   * The destination and amount that svcpay compares with earlier payments. Undefined for a swap,
+   * and for a quote, because svcpay compares the quote's order when it submits the payment.
    */
   readonly target: Target | undefined;
   /**
-   * Whether the payment settles within hours or days, so that the call does not wait for the end of
-   * the payment.
+   * Whether the payment takes hours or days to settle. If true, the call does not wait for the
+   * outcome.
    */
   readonly slow: boolean;
 }
@@ -81,8 +81,8 @@ const readPayout: ReadRequest = async (given, context) => {
 };
 
 /**
- * Reads the wallet that a quote debits. A quote has no target here, because svcpay compares the
- * quote's order from the journal with earlier payments at the submission.
+ * Reads the wallet that a quote debits. Returns no target, because svcpay compares the quote's
+ * order with earlier payments when it submits the payment.
  */
 const readQuote: ReadRequest = async (given, context) => {
   const { client } = await context.account();

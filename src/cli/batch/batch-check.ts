@@ -37,8 +37,8 @@ export interface CheckedFile {
 
 /**
  * Checks the batch file. Throws Failure `usage` or `limit` for invalid rows, and lists the problems
- * on stderr. Throws Failure `usage` if svcpay cannot ask the person about rows without a reference
- * that an earlier run paid long ago.
+ * on stderr. If an earlier run paid rows without a reference long ago, svcpay asks whether to pay
+ * these rows again. With `--yes` or `--dry-run`, svcpay does not ask but throws Failure `usage`.
  */
 export async function openFile(
   file: string,
@@ -83,8 +83,8 @@ interface NameRequest {
 }
 
 /**
- * Asks for a name of the run under which svcpay pays the rows again, or returns undefined if the
- * person skips the rows.
+ * Asks for a new run name, under which svcpay pays the rows again. Returns undefined if the person
+ * skips the rows.
  */
 async function nameFor(
   stale: readonly SettledRow[],

@@ -48,7 +48,9 @@ import {
   type ValuesOf,
 } from '../values.js';
 
-/** Opens the dependencies of the payments. All rows of the batch share one client. */
+/**
+ * Opens the journal and the client that the payments of the batch use. All rows share one client.
+ */
 export async function openPayments(
   { rows, settled }: BatchCheck,
   concurrency: number,
@@ -161,7 +163,10 @@ export async function payBatch(
   }
 }
 
-/** Adds the advice to run again with `--retry` to the failure of a batch with failed payments. */
+/**
+ * If payments of the batch failed, adds the advice to run again with `--retry` to the batch's
+ * failure.
+ */
 function withRetry(
   failure: Failure,
   { kinds }: BatchTally,

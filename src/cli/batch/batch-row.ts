@@ -106,14 +106,14 @@ export async function planRow(
  */
 function ownReference({ ref }: BatchRow['cells']): string | undefined {
   if (ref === undefined || /^batch-[0-9a-f]{32}$/.test(ref)) return undefined;
-  // A blank at the end of a reference is invisible, and would make the row a different payment.
+  // A trailing space in a reference is invisible, and the row would count as a different payment.
   if (ref.trim() !== ref)
     throw usageIn('ref', `The reference "${ref}" must not begin or end with a space.`);
   return inColumn('ref', () => reference().read(ref));
 }
 
 /**
- * Plans the send of a row. An error in the amount names the amount column, and every other error
+ * Plans a row that is a send. An error in the amount names the amount column, and every other error
  * names the destination column.
  */
 function planSendRow(
@@ -224,8 +224,8 @@ const usageIn = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));
 
 /**
- * Returns the column that the error names for contradictory answers of a payout: the account or the
- * recipient.
+ * Returns the column that the error message names if the columns of a payout row contradict each
+ * other: `recipient` if the row has a recipient, or `acct_num` otherwise.
  */
 const columnOfPayout = (cells: BatchRow['cells']): string =>
   cells['recipient'] === undefined ? 'acct_num' : 'recipient';

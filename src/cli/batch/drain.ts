@@ -44,8 +44,8 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
 }
 
 /**
- * Opens a context with a different interrupt signal. The context with the different signal closes
- * together with the original `context`.
+ * Opens a copy of `context` with its own interrupt signal. When `context` closes, the copy closes
+ * too.
  */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
   const { globals, argv, readsStdin, runLine } = context;

@@ -21,7 +21,7 @@ export async function closesOf(context: Context): Promise<readonly Close[]> {
 /**
  * Reads the rows of a closed month with its corrections. Throws Failure `books-differ` if a file of
  * the closed month was changed or is missing.
- * @param folder the present folder of the files, if the files were moved
+ * @param folder the current folder of the files, if the files were moved
  */
 export function closedRows(closes: readonly Close[], folder?: string): readonly Cells[] {
   let rows: readonly Cells[] = [];

@@ -103,9 +103,10 @@ export async function* ledgerText(
 }
 
 /**
- * Asserts the balance that the service reports, so that the ledger program refuses a statement that
- * does not tie. A difference belongs to every period that ends after the transactions last
- * explained the wallet's balance.
+ * Asserts the balance that the service reports, so that the ledger program refuses a statement
+ * whose entries do not add up to that balance. svcpay includes the unexplained difference in each
+ * period that ends after the last time at which the transactions explained the wallet's whole
+ * balance.
  */
 function closingOf(
   ccy: string,

@@ -144,8 +144,8 @@ async function settledHere(txnId: string, context: Context): Promise<number | un
 }
 
 /**
- * Records the wallets whose balances the transactions explain. A failure to record the explained
- * wallets does not affect the statement.
+ * Records the wallets whose balances the transactions explain. If this record fails, the statement
+ * still succeeds.
  */
 async function keepTies(
   { at, tied }: Books,

@@ -98,7 +98,7 @@ function nameOf({ year, month, day }: CalendarDate): string {
 
 /**
  * Throws Failure `usage` if the close would leave a gap after the last closed month, if the month
- * is before the first closed month, or if its time zone differs from the closed months.
+ * is before the first closed month, or if its time zone differs from that of the closed months.
  */
 function checkNext(name: string, zone: string, closes: readonly Close[]): void {
   const [first, last] = [closes[0], closes.at(-1)];
@@ -220,8 +220,8 @@ const shown = ({ before, after, ...change }: Change) => ({
 });
 
 /**
- * Returns the failure that blocks the close of a month, but does not check whether the month is
- * over.
+ * Returns the failure that prevents svcpay from closing a month, but does not check whether the
+ * month is over.
  */
 function blockedBy(books: Books, { name, zone, period }: Month, context: Context) {
   const differs = notTied(books.currencies, books, zone, context);

@@ -28,7 +28,10 @@ export interface LookUps {
   readonly rates: (txnIds: readonly string[]) => Promise<ReadonlyMap<string, KeptRate>>;
 }
 
-/** Opens the lookups, which return no data if svcpay cannot read the data of this home. */
+/**
+ * Opens the lookups of recipients and exchange rates. If svcpay cannot read the data of this home,
+ * the lookups return no data.
+ */
 export function lookUpsOf(context: Context): LookUps {
   const opened = context.account().then(async ({ scope }) => {
     return { scope, rates: await context.rates() };

@@ -1,5 +1,5 @@
 // Shows where the journal and the inbox are stored, upgrades the database, and moves data into the
-// database: the files of this home, or an account of another database.
+// database, either the files of this home or an account from another database.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { databaseIdVariable } from '../../store/database/address.js';

@@ -42,11 +42,11 @@ export function complete(
 
 interface CursorContext {
   readonly page: Page;
-  /** The arguments before the completed word. */
+  /** The arguments before the word to complete. */
   readonly given: readonly string[];
   /** The option whose value is being completed. */
   readonly pending: Flag | undefined;
-  /** Whether `--` precedes the completed word, which then is not an option. */
+  /** Whether `--` precedes the word to complete, which then is not an option. */
   readonly isOver: boolean;
 }
 
@@ -122,7 +122,7 @@ function valuesOf(
   suggestionsOf: SuggestionsOf,
 ): Completion {
   if (flag?.value === undefined) return [];
-  // In a list with commas, svcpay completes the text after the last comma.
+  // In a comma-separated list, svcpay completes the text after the last comma.
   if (flag.names.includes('--fields'))
     return fields.map((name) => ({ text: current.replace(/[^,]*$/, name) }));
   const values = slotValues(flag.value, suggestionsOf);

@@ -30,7 +30,7 @@ export interface NamedEntry {
 }
 
 export interface Page extends NamedEntry {
-  /** The path of the command, such as `send lightning`, or an empty text for the program itself. */
+  /** The path of the command, such as `send lightning`, or an empty string for svcpay itself. */
   readonly path: string;
   readonly aliases: readonly string[];
   readonly section?: string | undefined;

@@ -36,8 +36,8 @@ export function unknownCommand(
 }
 
 /**
- * Finds the branch of the command tree with a name. Throws Failure `usage` with a suggestion for an
- * unknown name.
+ * Finds the branch with the given name in the command tree. Throws Failure `usage` with a
+ * suggestion for an unknown name.
  * @param more further candidates for the first word
  */
 export function branchNamed(

@@ -30,8 +30,8 @@ const shownMethods = ['wallet', 'lightning', 'lnurl', 'on-chain', 'tron', 'ether
 const payoutMethod = /^(?:[a-z]{2}-)?[a-z]{3}-[a-z]{3,12}$/;
 
 /**
- * Matches the method of the account's own wallet, which contains the service name, such as
- * `acmepay`.
+ * Matches the method of the account's own wallet. The name of this method is the service name, such
+ * as `acmepay`.
  */
 const ownWallet = /^[a-z][a-z0-9]*pay$/;
 
@@ -76,7 +76,7 @@ const stateNames = [...Object.keys(stateWords), ...knownStates];
 const shownStates = ['quoted', ...Object.keys(stateWords), 'failed', 'expired', 'error'];
 
 /**
- * A value for a state. Services define further states, so svcpay accepts any word as a state,
+ * The value of `--state`. Services define further states, so svcpay accepts any word as a state,
  * except a misspelling of a known state.
  */
 const states = () =>
@@ -113,9 +113,9 @@ export const historyOptions = {
 type HistoryFlags = ValuesOf<typeof historyOptions>;
 
 /**
- * Builds the filter of a list request. If no period is given, the filter names the whole history,
- * because the service would otherwise list only a week. Throws Failure `usage` for contradictory
- * periods.
+ * Builds the filter of a list request. If no period is given, the filter requests the whole
+ * history, because the service would otherwise list only a week. Throws Failure `usage` for
+ * contradictory periods.
  */
 export async function historyFilter(
   flags: HistoryFlags,

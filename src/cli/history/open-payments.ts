@@ -38,7 +38,9 @@ export interface OpenPayment {
 export interface Refreshed {
   /** The payments that are still open, oldest first. */
   readonly open: readonly OpenPayment[];
-  /** The transactions that ended since the last check, which the journal now contains as ended. */
+  /**
+   * The transactions that ended since the last check, and that the journal now records as ended.
+   */
   readonly ended: readonly Transaction[];
   /** The reason why a read failed, or undefined if all reads succeeded. */
   readonly failure: Failure | undefined;

@@ -23,8 +23,8 @@ export function matcher(
 }
 
 /**
- * Whether a text contains a word. In an id, only the beginning counts, because many ids contain a
- * short word such as `ada` by chance.
+ * Returns whether a text contains a word. In an id, only the beginning counts, because many ids
+ * contain a short word such as `ada` by chance.
  */
 const hasWord = (text: string, word: string): boolean =>
   isCode(text) && word.length < leastPart ? text.startsWith(word) : text.includes(word);

@@ -18,10 +18,10 @@ import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js'
 import { resolveId } from './resolve-id.js';
 
 /**
- * Reads the named transaction, and records its state. If the service does not answer, throws
- * Failure `temporary` with the last known state of the transaction.
- * @param submitted the kind of failure for a payment that svcpay has submitted, because its outcome
- * is unknown
+ * Reads the named transaction, and records its state. If the service does not answer, throws a
+ * Failure with the last known state of the transaction.
+ * @param submitted the kind of the failure for a payment that svcpay has submitted, or may have
+ * submitted; for all other payments, the kind is `temporary`
  */
 export async function readDetails(
   name: string,

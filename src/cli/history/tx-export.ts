@@ -97,8 +97,8 @@ export const txExport = defineCommand({
 const cellFormats: ReadonlySet<string> = new Set(['csv', ...accountingFormats]);
 
 /**
- * Returns the wallet of the export. Throws Failure `usage` if the export format does not support
- * the wallet.
+ * Returns the wallet whose transactions svcpay exports, or an empty string for all wallets. Throws
+ * Failure `usage` if the export format does not support the wallet.
  */
 function walletOf(format: (typeof exportFormats)[number], wallet: string | undefined): string {
   const isOfOne = format === 'xero' || format === 'quickbooks';

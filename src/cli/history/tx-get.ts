@@ -94,8 +94,8 @@ export const txGet = defineCommand({
 });
 
 /**
- * Checks and shows an open payment request like a new payment request. If the check of a payment
- * request fails, svcpay reports the problem and does not show the payment request.
+ * Checks and shows an open payment request in the same way as a new one. If the check fails, svcpay
+ * reports the problem and does not show the payment request.
  */
 function openRequest(
   txn: Transaction,

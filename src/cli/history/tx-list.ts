@@ -108,7 +108,7 @@ export const txList = defineCommand({
   },
 });
 
-/** Runs the command line again with the pager instead of stdout. */
+/** Runs the command line again, with its output sent to the pager instead of stdout. */
 async function throughPager(
   command: string,
   isStreamed: boolean,
@@ -150,7 +150,8 @@ async function* firstOf(
 
 /**
  * Shows the transactions that match a search. On a screen, svcpay prints the matches after the
- * search, newest last. For machines, svcpay prints each match at once.
+ * search, newest last. In formats for programs, svcpay prints each match as soon as it finds the
+ * match.
  */
 async function showFound(
   matches: AsyncIterable<ListedTransaction>,
@@ -221,7 +222,7 @@ async function readPage(
  */
 interface ScreenPage extends HistoryPage {
   readonly hidden: number;
-  /** The last of the service's pages from which the screen page has rows. */
+  /** The number of the last page of the service's list that svcpay read for this screen page. */
   readonly last: number;
 }
 
@@ -252,7 +253,7 @@ async function filledPage(
 }
 
 /**
- * Returns whether more pages follow the page. If the service reports no total, a full page means
+ * Returns whether more pages follow this page. If the service reports no total, a full page means
  * that more pages may follow.
  */
 export function hasMorePages(
@@ -278,8 +279,8 @@ const noPage = (page: number, total: number | null, limit: number): string =>
     : `There is no page ${page}. The last page is ${Math.max(Math.ceil(total / limit), 1)}.`;
 
 /**
- * Prints a page for machines. In tsv, the newest row is last, as on a screen. JSON and CSV keep the
- * order of the service's list.
+ * Prints a page in a format for programs. In tsv, the newest row is last, as on a screen. JSON and
+ * CSV keep the order of the service's list.
  */
 async function printPage(
   found: HistoryPage,

@@ -29,7 +29,7 @@ interface Resolved {
   readonly txnState: string | null;
   readonly moved: boolean;
   readonly note: string;
-  /** The time of the staff's answer in epoch ms. */
+  /** When svcpay recorded whether the money moved, in epoch ms. */
   readonly at: number;
 }
 

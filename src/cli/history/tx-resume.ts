@@ -142,15 +142,15 @@ function deadline(waiting: Wait, { sleep, signal }: Context) {
 }
 
 /**
- * The largest number of payments that svcpay reads one by one, because a single read returns more
- * fields than the service's list.
+ * The largest number of payments that svcpay reads one by one instead of from the service's list.
+ * svcpay prefers single reads for few payments, because a single read returns more fields.
  */
 const mostReadSingly = 4;
 
 /**
- * Returns a lookup of a payment's state in the service's list and the journal. svcpay reads the
- * list once, because a thousand single reads would take minutes. svcpay reads the journal for each
- * payment, because another machine may have resumed the payment.
+ * Returns a function that looks up the state of a payment in the service's list and the journal.
+ * svcpay reads the list once, because a thousand single reads would take minutes. svcpay reads the
+ * journal for each payment, because another machine may have resumed the payment.
  */
 async function knownFrom(
   payments: readonly Payment[],

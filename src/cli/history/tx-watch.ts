@@ -88,7 +88,10 @@ const readsApartMs = 1_000;
  */
 const rowsBelow = 2;
 
-/** Draws a line for each transaction or, in a low window, only for each open transaction. */
+/**
+ * Draws a line for each transaction or, if the window has too few rows, only for each open
+ * transaction.
+ */
 function watchLines(
   all: readonly Transaction[],
   reached: ReadonlyMap<string, readonly string[]>,
@@ -126,8 +129,8 @@ async function printEnded(
 }
 
 /**
- * Returns the failure of `tx watch`: the failure of a transaction with an unknown outcome or,
- * without an unknown outcome, of the first transaction that did not complete.
+ * Returns the failure of the first transaction with an unknown outcome, if there is one. Otherwise,
+ * returns the failure of the first transaction that did not complete.
  */
 async function unpaid(
   ended: readonly Transaction[],

@@ -140,7 +140,7 @@ async function lookHere(reason: unknown, context: Context): Promise<OverviewData
 
 /**
  * The number of payments that svcpay reads from the journal, enough to find the recent payments
- * between abandoned payments.
+ * among abandoned payments.
  */
 const mostKnown = 50;
 
@@ -166,7 +166,8 @@ async function readMovements(context: Context): Promise<Movements> {
     service.transactions({ time: '30d', txnStatuses: ['completed'], limit: mostRecent }),
     refreshOpen(context),
   ]);
-  // Prefers refreshed payments, because the service's list contains fewer fields.
+  // Prefers the transactions that svcpay read by id, because the service's list contains fewer
+  // fields.
   const byId = new Map(
     refreshed.open.flatMap((each) => (each.txn === undefined ? [] : [[each.txn.txnId, each.txn]])),
   );

@@ -1,4 +1,4 @@
-// Runs guided flows, which show the reason of a refusal and ask what to change instead of ending.
+// Runs guided flows. After a refusal, a guided flow shows the reason and asks what to change.
 // Builds the forms and choices of guided flows.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { back, type Back, type Choice, type Ask, type LinesAbove } from '../../terminal/ask/ask.js';
@@ -19,13 +19,13 @@ export interface Flow<A> {
   readonly ask: (answers: A, before?: A) => Promise<A | Back>;
   readonly run: (answers: A) => Promise<void>;
   readonly changes: readonly Change<A>[];
-  /** Whether the flow moves no money, so that a refusal does not mention money. */
+  /** Whether the flow moves no money. If true, a refusal does not mention money. */
   readonly paysNobody?: true;
 }
 
 /**
  * The failures after which no money has moved and different answers may succeed. A person who
- * declines a quote may want different answers.
+ * declines a quote may want to change the answers.
  */
 const retryable: ReadonlySet<FailureKind> = new Set([
   'usage',
@@ -49,7 +49,7 @@ export async function runGuided<A>(
 /**
  * Asks the questions of a flow and runs the flow until it succeeds or the person leaves. Resolves
  * with `back` if the person goes back from the first question.
- * @param ref the given reference, whose payment cannot change, so that a refusal ends the flow
+ * @param ref the given reference; its payment cannot change, so a refusal ends the flow
  */
 export async function guide<A>(
   start: A,
@@ -91,8 +91,8 @@ async function askChange<A>(
   const again =
     error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];
   const changed = changes.map(({ name, forget }) => ({ name, value: forget }));
-  // "Try again" is the first choice only for a temporary failure, which may disappear without
-  // changed answers.
+  // "Try again" is the first choice only for a temporary failure, after which the same answers may
+  // succeed.
   const choices = error.kind === 'temporary' ? [...again, ...changed] : [...changed, ...again];
   while (choices.length > 0) {
     const question = { message: 'What now?', flag: '--yes', choices, backName: 'Leave it' };

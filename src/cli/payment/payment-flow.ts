@@ -79,8 +79,8 @@ async function withWallets(error: unknown, { body }: Order, { client }: Context)
 }
 
 /**
- * Changes the dependencies of a payment for `--quote-only`, and for `--again`, which repeats an
- * equal payment without a question.
+ * Adapts the dependencies of a payment to `--quote-only` and to `--again`. With `--again`, svcpay
+ * repeats an identical payment without asking.
  */
 async function depsUnder(
   { quoteOnly, again }: PaymentFlags,

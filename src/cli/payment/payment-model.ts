@@ -1,5 +1,5 @@
 // Reduces the events of a payment to a model of the screen. The reducer is pure: for each event,
-// the reducer returns the changed model and the drawings.
+// the reducer returns the changed model and what to draw.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
@@ -22,8 +22,8 @@ export interface Presentation {
   /** Called when svcpay sends the confirmation. */
   readonly onSubmitted?: (() => void) | undefined;
   /**
-   * Describes the result of a payment with the received amount. Without `ended`, the result
-   * contains the cost.
+   * Describes the result of a payment by the received amount. If this function is missing, svcpay
+   * describes the result by the cost.
    */
   readonly ended?: (gets: Money) => string;
 }
@@ -200,8 +200,8 @@ export function cardOf(
 }
 
 /**
- * Describes the result with the received or the paid amount, from the approved quote or from the
- * settled transaction.
+ * Describes the result by the received or the paid amount. The amount comes from the approved quote
+ * or from the settled transaction.
  */
 export function endedText(
   { destReq, txnState, ...txn }: Transaction,

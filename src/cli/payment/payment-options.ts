@@ -40,7 +40,7 @@ function otherCurrency(given: string, named: string, ccy: string): Failure {
   );
 }
 
-/** Reads the largest accepted loss by the conversion of a payment, such as `5%` or `5`. */
+/** Reads the largest accepted loss from the conversion of a payment, such as `5%` or `5`. */
 function parseRateLoss(given: string): string {
   const percent = /^(\d{1,2}(?:\.\d{1,6})?|100)\s?%?$/.exec(given)?.[1];
   if (percent !== undefined) return percent;

@@ -65,7 +65,7 @@ export function paymentScreen(
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const { columns } = transactionList(context.now());
   let model = nothingShown;
-  /** Draws the quote card that waits for the exchange rates or for the next drawing. */
+  /** Draws the quote card. The value is undefined if svcpay has no quote card left to draw. */
   let card: (() => void) | undefined;
   let worth: WorthOf | undefined;
   const decoration =

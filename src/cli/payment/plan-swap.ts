@@ -92,7 +92,7 @@ export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held
   return { ...swap, amount: held, all: true };
 }
 
-/** Returns the names of the missing arguments, as help shows the names. */
+/** Returns the missing arguments, named as in the help. */
 export const missingOf = ({ amount, from, to }: SwapWords): string[] =>
   Object.entries({ AMOUNT: amount, FROM: from, TO: to }).flatMap(([name, word]) =>
     word === undefined ? [name] : [],

@@ -26,8 +26,8 @@ export async function wholeBalance(
 }
 
 /**
- * Returns the requested amount of the payment under a reference: the debited amount, or the
- * received amount if the order defines the received amount.
+ * Returns the requested amount of the payment with a reference: the debited amount, or the received
+ * amount if the order defines the received amount.
  */
 async function debitUnder(ref: string, context: Context): Promise<Money | undefined> {
   const { scope, journal } = await context.account();
@@ -45,8 +45,8 @@ async function readBalances({ account }: Context): Promise<Money[]> {
 }
 
 /**
- * Returns the balances for the amount question, or no balances if svcpay cannot read the wallets,
- * because the payment reads the wallets again.
+ * Returns the balances to show with the amount question. If svcpay cannot read the wallets, returns
+ * no balances. The failure is harmless, because svcpay reads the wallets again for the payment.
  */
 export const shownBalances = async (context: Context): Promise<Money[]> =>
   (await ifAvailable(readBalances(context))) ?? [];

@@ -32,18 +32,18 @@ import {
 import { clip } from '../../formats/text.js';
 
 /**
- * The answers of a payout. An undefined answer is unknown, or is an optional answer that the person
- * omitted.
+ * The person's answers to the questions of a payout. An answer is undefined if svcpay does not know
+ * it, or if the person skipped an optional question.
  */
 export interface Draft
   extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
   readonly amount?: Money | undefined;
   /** The wallet that pays, by default BTC. */
   readonly from?: string | undefined;
-  /** The recipient's name in the address book, or an empty text for a new recipient. */
+  /** The recipient's name in the address book, or an empty string for a new recipient. */
   readonly chosen?: string | undefined;
   readonly keepSender?: boolean | undefined;
-  /** The name under which svcpay saves the recipient, or an empty text to save no recipient. */
+  /** The name under which svcpay saves the recipient, or an empty string to save no recipient. */
   readonly keepAs?: string | undefined;
 }
 
@@ -105,7 +105,8 @@ export function readDraft(
   const amount =
     flags.amount === undefined ? undefined : readAmount(flags.amount, destination.country);
   const { method: _read, ...others } = flags;
-  // The address book stores the code numbers of a recipient's last payout.
+  // The address book stores the purpose, source and relationship codes of a recipient's last
+  // payout.
   const codes = recipients[chosen ?? '']?.codes;
   const { purpose = codes?.purpose, source = codes?.source } = flags;
   const { relationship = codes?.relationship } = flags;
@@ -122,7 +123,7 @@ export function readDraft(
 }
 
 /**
- * Reads the amount of a payout. The country decides the currency or, if the country is unknown, the
+ * Reads the amount of a payout. The country determines the currency. If the country is unknown, the
  * amount must contain the currency.
  */
 function readAmount(text: string, country: PayoutCountry | undefined): Money {

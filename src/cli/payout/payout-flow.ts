@@ -143,8 +143,8 @@ export async function runPayout(
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
     await runPayoutOrder(payoutOrder(payout), payout.method, flags, context, onSubmitted);
-    // Saves the answers even if an earlier run submitted the payment, because then this run submits
-    // no payment.
+    // If an earlier run submitted the payment, this run has not called `onSubmitted` yet, so svcpay
+    // saves the answers here.
     onSubmitted();
   } finally {
     await saved;
@@ -153,7 +153,10 @@ export async function runPayout(
   }
 }
 
-/** Saves the recipient and the code numbers, or only warns if svcpay cannot save these answers. */
+/**
+ * Saves the recipient and the purpose, source and relationship codes. If svcpay cannot save them,
+ * it only warns.
+ */
 async function saveAnswers(
   payout: Payout,
   { keepAs, chosen }: Draft,

@@ -1,5 +1,5 @@
-// Builds the form of a payout, which shows one line above the questions for each part with known
-// answers.
+// Builds the form of a payout. Above the questions, the form shows one line for each part whose
+// answers are known.
 import { formatAmount } from '../../formats/amount.js';
 import { countryName } from '../../formats/country.js';
 import type { Form } from '../../terminal/cards/form.js';
@@ -12,8 +12,8 @@ export type FormPart = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes'
 type PartText = readonly [part: FormPart, tell: (draft: Draft) => string];
 
 /**
- * Returns the form while svcpay asks for the answers of a part, or the form with all answers if no
- * part is given.
+ * Returns the form that svcpay shows above the questions of `part`. Without `part`, returns the
+ * completed form.
  */
 export type FormOf = (draft: Draft, part?: FormPart) => Form;
 

@@ -126,8 +126,8 @@ export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerO
 export type DestinationFlags = ValuesOf<typeof destinationOptions>;
 
 /**
- * The answers about the destination of a payout, with the resolved payout method. An unknown answer
- * is undefined.
+ * The answers about the destination of a payout, with the resolved payout method. Each answer is
+ * undefined until svcpay knows it.
  */
 export interface Destination extends Partial<Omit<DestinationFlags, 'method'>> {
   readonly method?: PayoutMethod | undefined;
@@ -140,7 +140,7 @@ type Answers = Readonly<Partial<Record<AnswerName, unknown>>>;
 
 const isAnswer = (name: string): name is AnswerName => Object.hasOwn(answerOptions, name);
 
-/** Returns the flags among the given answers, as a person types the flags. */
+/** Returns the given flags that `among` contains, spelled as on the command line. */
 export const givenFlags = (flags: Answers, among: object): string[] =>
   Object.keys(among)
     .filter((name) => isAnswer(name) && flags[name] !== undefined)

@@ -24,7 +24,7 @@ export interface WizardDeps extends PayoutPrompts {
   readonly recipients: Readonly<Record<string, Recipient>>;
   /** The recipients from the address book and from earlier payouts. */
   readonly known: readonly Choice<Payee>[];
-  /** The labels of the service's code numbers, and the code numbers of the last payout. */
+  /** The labels of the service's numeric codes, and the codes of the last payout. */
   readonly codes: KycCodes;
   readonly takesAnyCode: boolean;
   /** Returns the wallets that hold money, or no wallets until svcpay has read the balances. */
@@ -34,7 +34,7 @@ export interface WizardDeps extends PayoutPrompts {
 }
 
 /**
- * Asks for the answers of a payout. Resolves with `back` if the person goes back from the first
+ * Asks the questions of a payout. Resolves with `back` if the person goes back from the first
  * question.
  */
 export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
@@ -56,8 +56,8 @@ export function askRecipient(start: Draft, deps: PayoutPrompts): Promise<Draft |
 }
 
 /**
- * Shows the questions below the form. `standing` wraps the steps of a part of the wizard, so that
- * each step updates the form before its question.
+ * Shows the questions below the form. The returned function `standing` wraps the steps of a part of
+ * the wizard, so that svcpay updates the form before each question.
  */
 function underForm<D extends PayoutPrompts>(formOf: FormOf, deps: D) {
   let form: Form | undefined;
@@ -101,8 +101,8 @@ const readCode = whole(0, highestCode).read;
 const another = -1;
 
 /**
- * Asks for the service's code numbers, with the labels from the profile, and suggests the code
- * number of the last payout.
+ * Asks for the service's numeric codes: purpose, source and relationship. Shows the labels from the
+ * profile, and suggests the codes of the last payout.
  */
 function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): DraftStep[] {
   const code = (name: keyof KycCodes, message: string): DraftStep =>

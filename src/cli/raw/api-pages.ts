@@ -6,8 +6,8 @@ import { isFields } from '../../formats/unknown.js';
 import { toJson } from '../../terminal/rows/json.js';
 
 /**
- * Yields each item of the list once, see {@link eachRow}. Throws Failure `usage` if the response is
- * not a list, and `temporary` if a page repeats the page before.
+ * Yields each item of the list once (see {@link eachRow}). Throws Failure `usage` if the response
+ * is not a list, and `temporary` if a page repeats the previous page.
  * @param get reads the JSON of a path
  */
 export function eachItem(

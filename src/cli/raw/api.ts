@@ -138,8 +138,9 @@ async function request(
 }
 
 /**
- * Adds to the error of a raw request that its outcome is unknown. The journal does not record raw
- * requests, so only the service can report the outcome of a raw request.
+ * Changes the error of a raw request to report that the outcome of the request is unknown. The
+ * journal does not record raw requests, so only the service can report the outcome of a raw
+ * request.
  */
 function withUnknownOutcome(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;

@@ -78,8 +78,8 @@ interface AddressAnswers {
 const step = stepFor<AddressAnswers>();
 
 /**
- * Asks for the currency and the blockchain. The question for the blockchain has no default, because
- * money sent over the wrong blockchain is lost.
+ * Asks for the currency and the blockchain. The question about the blockchain has no default,
+ * because money sent over the wrong blockchain is lost.
  */
 async function askPermanent(
   start: AddressAnswers,

@@ -114,7 +114,8 @@ async function receiveAmount(
   const onRead = (count: number): void => showSearching(count, context);
   const deps = { ...context, service, account, onRead };
   const { txn, amount } = await requestMoney(body, flags.ref, now.worth !== undefined, deps);
-  // An earlier payment request under the same reference keeps the exchange rate of that request.
+  // If an earlier payment request has the same reference, its amount may differ from the amount at
+  // the current exchange rate. svcpay then shows the earlier amount without the conversion.
   const asked: RequestedAmount = amount.value.eq(now.amount.value) ? now : { amount };
   const request = requestOf(method, txn, asked, service.serviceNow(), context);
   const worth = worthDetails(asked, await within(decorationMs, rates, context));
@@ -167,7 +168,8 @@ function requestOf(
 }
 
 /**
- * Describes the requested amount in a different currency, or the approximate value of the amount.
+ * Describes the worth of the requested amount. If the person gave the amount in a currency other
+ * than BTC, shows that amount and the exchange rate. Otherwise, shows an approximate value.
  */
 function worthDetails(
   { amount, worth }: RequestedAmount,

@@ -1,4 +1,4 @@
-// Chooses the live shapes of the sandbox by flag or environment.
+// Chooses the live response formats of the sandbox by flag or environment.
 import { Failure } from '../../formats/failure.js';
 import { readShapeNames, shapeNames, shapeOf } from '../../sandbox/live-shapes/table.js';
 import type { Output } from '../../terminal/output.js';
@@ -6,8 +6,8 @@ import type { Output } from '../../terminal/output.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Prints the list of live shapes for `--live-shapes help`. Resolves with true if svcpay printed the
- * list of live shapes.
+ * Prints the list of live response formats for `--live-shapes help`. Resolves with true if svcpay
+ * printed the list.
  */
 export async function listedLiveShapes(
   names: readonly string[] | undefined,
@@ -35,8 +35,8 @@ export async function listedLiveShapes(
 }
 
 /**
- * Returns the names of the live shapes, from the flag or from `SVCPAY_LIVE_SHAPES`. Throws Failure
- * `usage` for an unknown live shape.
+ * Returns the names of the response formats that the sandbox copies from live services. The names
+ * come from the flag or from `SVCPAY_LIVE_SHAPES`. Throws Failure `usage` for an unknown name.
  */
 export function chosenShapes(env: Environment, flag?: readonly string[]): readonly string[] {
   const names = flag ?? env['SVCPAY_LIVE_SHAPES']?.split(',') ?? [];

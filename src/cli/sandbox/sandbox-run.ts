@@ -1,5 +1,5 @@
-// Runs a program with a temporary sandbox on a free port, which the environment of the program
-// names.
+// Runs a program with a temporary sandbox on a free port. The environment of the program contains
+// the address and the credentials of the sandbox.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { codeOf } from '../../formats/unknown.js';

@@ -72,7 +72,7 @@ export const sandboxReset = defineCommand({
 });
 
 /**
- * Deletes the recorded books, because the records of the replaced balances would not tie with the
+ * Deletes the recorded books, because the records of the replaced balances would not agree with the
  * new balances.
  */
 async function forgetBooks({ account, books }: Context): Promise<void> {

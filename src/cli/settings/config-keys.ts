@@ -39,7 +39,7 @@ export interface ConfigKey {
    * secret part.
    */
   readonly keep?: (text: string, secrets: SecretStore) => Promise<string>;
-  /** Returns the value in force of a setting that flags or the environment can override. */
+  /** Returns the effective value of a setting that flags or the environment can override. */
   readonly effective?: (settings: Settings) => string | undefined;
   /** The environment variable that overrides the setting in the profile. */
   readonly variable?: string;
@@ -241,7 +241,7 @@ interface Sources {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns the value in force of a setting, and the source of the value. */
+/** Returns the effective value of a setting, and the source of the value. */
 export function readKey(key: ConfigKey, { settings, globals, env }: Sources): ConfigEntry {
   const stored = key.inProfile(settings.profile);
   const value = (key.effective === undefined ? stored : key.effective(settings)) ?? null;

@@ -116,8 +116,8 @@ const beyondOwner = 0o077;
 const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events)\.db/;
 
 /**
- * Checks that secrets, tokens and payments are readable only by their owner. The check ignores the
- * files of the sandbox, because the sandbox holds no real money.
+ * Checks that secrets, tokens and payments are readable only by their owner. Ignores the files of
+ * the sandbox, because the sandbox holds no real money.
  */
 function checkModes({ config, data }: Home): Finding {
   const folders = [...new Set([config, data])].filter((folder) => isThere(folder));
@@ -197,7 +197,7 @@ function checkProxy({ settings, env }: Context): Finding | undefined {
   )
     return undefined;
   const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
-  // Ignores an invalid proxy address, which the check of the service reports.
+  // Ignores an invalid proxy address, because the check of the service reports such an address.
   return URL.canParse(proxy.address)
     ? ok(`requests go through ${new URL(proxy.address).host}${except}`)
     : undefined;

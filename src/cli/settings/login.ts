@@ -187,8 +187,9 @@ async function askAddress(before: string | undefined, context: Context): Promise
 }
 
 /**
- * Checks an address by signing in with invalid credentials. Returns the problem with the address,
- * or undefined if a service refuses the credentials.
+ * Checks the base URL of a service by signing in with invalid credentials. Returns the problem with
+ * the base URL. Returns undefined if a service refuses the credentials, because a service then
+ * exists at the base URL.
  */
 async function addressProblem(
   baseUrl: string,

@@ -12,8 +12,7 @@ import { defineCommand } from '../define.js';
 import { text, word } from '../values.js';
 
 /**
- * A value for the name of a consumer. Metrics can use the name of a consumer as a label without
- * changes.
+ * The argument type of consumer names. Metrics can use each valid name as a label without changes.
  */
 export const consumerName = () =>
   word('NAME', (given) => {

@@ -201,7 +201,7 @@ async function listen(
   }
 }
 
-/** Starts the server of the metrics, and resolves with the address of the metrics. */
+/** Starts the metrics server, and resolves with its address. */
 async function serveMetrics(
   metrics: Metrics,
   listener: Listener,
@@ -232,7 +232,8 @@ async function* rows(
 ): AsyncGenerator<EventRow> {
   for await (const { event, payload, transaction } of events) {
     if (transaction === undefined) onSettled(event);
-    // Prints a duplicate event without an answer, because no target receives a duplicate.
+    // With a target, svcpay prints an event together with the target's answer. svcpay forwards no
+    // duplicate, so it prints a duplicate without an answer.
     if (isAnswered && event.duplicateOf === null) continue;
     yield withTransaction(eventRow(event, payload), transaction ?? (await describe(event)));
   }
@@ -242,8 +243,8 @@ const mostSettlements = 1_000;
 
 /**
  * Reads settled transactions one at a time, because the client stores the exchange rates for each
- * settled transaction that it reads. If a thousand transactions already wait, svcpay stores no
- * exchange rates for further transactions.
+ * settled transaction that it reads. If a thousand transactions already wait to be read, svcpay
+ * stores no exchange rates for further transactions.
  */
 function settlementReader({ settings, account }: Context): (event: StoredEvent) => void {
   if (settings.profile.fiat === undefined) return () => undefined;
@@ -267,8 +268,9 @@ function settlementReader({ settings, account }: Context): (event: StoredEvent) 
 type Describe = (event: StoredEvent) => Promise<Transaction | undefined>;
 
 /**
- * Returns a function that reads transactions for descriptions. svcpay reads transactions only for
- * people: with a sandbox, where reads cost no time, or with --enrich.
+ * Returns a function that reads the transaction of an event, to describe the event to a person. In
+ * other output, svcpay does not read transactions. The function also requires a sandbox, where
+ * reads cost no time, or --enrich.
  */
 async function describer({ enrich }: Flags, context: Context): Promise<Describe> {
   const { settings, out } = context;
@@ -278,7 +280,7 @@ async function describer({ enrich }: Flags, context: Context): Promise<Describe>
   return async ({ txnId, duplicateOf }) =>
     txnId === null || duplicateOf !== null
       ? undefined
-      : // svcpay shows the event even if Ctrl-C aborted the read.
+      : // svcpay shows the event even if Ctrl-C aborted the read of the transaction.
         account?.client.transaction(txnId).catch(() => undefined);
 }
 
@@ -310,7 +312,7 @@ async function greet(
 ): Promise<() => Promise<void>> {
   const ready = { ...urls, pid };
   // `webhook replay` finds `webhook listen` by the receiver file. Without a receiver file, `webhook
-  // replay` uses the usual port.
+  // replay` uses the default port.
   openFolder(home.data);
   const forget = await announceReady(receiverFile(home), ready);
   const removeReady =

@@ -19,7 +19,9 @@ import {
 
 const id = text('ID').describe('webhook id, as shown by svcpay webhook list');
 
-/** A value for a callback URL, whose scheme {@link checkScheme} checks. */
+/**
+ * A command-line value that is a callback URL. {@link checkScheme} checks the scheme of the URL.
+ */
 const callbackUrl = () => word('URL', parseCallback);
 
 function parseCallback(given: string): URL {

@@ -1,5 +1,5 @@
-// Signs a body like the service, and verifies signatures. For a wrong signature, svcpay reports the
-// cause. Specification: Webhook authentication.
+// Signs a body as the service does, and verifies signatures. For a wrong signature, svcpay reports
+// the cause. Specification: Webhook authentication.
 import { Failure } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/secrets.js';
 import { signatureView, verifiedView } from '../../terminal/views/webhook-view.js';

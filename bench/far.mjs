@@ -10,8 +10,8 @@ const rounds = 7;
 const atMostMoreMs = 60;
 
 /**
- * A script that runs the rounds of a plan. The requests of one round run at the same time. In a
- * plan, `TXN` stands for the id of the transaction that an earlier round created.
+ * A script that sends the requests of a plan file in rounds. The requests of one round run at the
+ * same time. In a plan, `TXN` stands for the id of the transaction that an earlier round created.
  */
 const bareScript = `const { Agent, request } = require(${JSON.stringify(fileURLToPath(import.meta.resolve('undici')))});
 const dispatcher = new Agent();
@@ -81,7 +81,10 @@ async function row(far, { name, most }, ours, bare) {
   };
 }
 
-/** Copies a plan for another payment, with the same requests in the same round trips. */
+/**
+ * Returns the plan of the bare script: the requests that svcpay sent, with the data of another
+ * payment, in the same round trips.
+ */
 async function planOf(far, requests) {
   const first = Math.min(...requests.map(({ trip }) => trip));
   const plan = [];

@@ -55,8 +55,8 @@ const payAgain = (bench, home) => {
 };
 
 /**
- * Creates three homes with one payment each. The benchmark then adds more payments to the homes
- * `many` and `day`.
+ * Creates the homes `few`, `many` and `day` with one payment each, and then adds more payments to
+ * the journals of `many` and `day`.
  */
 async function startHomes(folder, sandbox) {
   const homes = {
@@ -153,7 +153,8 @@ function fillJournal(path, count, apartMs) {
     db.exec(`WITH RECURSIVE count(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM count WHERE n < ${count})
       INSERT INTO ${table} (${names(table).join(', ')})
       SELECT ${names(table).map(value).join(', ')} FROM ${table} CROSS JOIN count`);
-  // The amount has one group of nine digits, because the amount is less than one bitcoin.
+  // Each amount is less than one bitcoin, so it adds only to the group with exponent -1: the nine
+  // digits after the decimal point.
   db.exec(`INSERT INTO spending (account, period, ccy, exponent, units)
     SELECT account, limit_time / ${periodMs}, spend_ccy, -1, sum(CAST(round(approved_total * 1e9) AS INTEGER))
     FROM attempts WHERE payment_id NOT IN before GROUP BY 1, 2, 3

@@ -1,7 +1,7 @@
 // Measures many machines on one PostgreSQL database: the payments per second of 1, 2, 4 and 8
-// processes. Compares the payments with a bare loop of the same commits through the same database
-// client. Also measures the journal's methods `begin`, `find`, `latest` and `open` with few and
-// with many payments.
+// processes. Compares their speed with that of a loop of plain SQL that makes the same commits
+// through the same database client. Measures the time of the journal's methods, such as `begin` and
+// `find`, with few and with many payments.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -63,8 +63,8 @@ async function pace(bundle, server, openJournalAt, count) {
     Array.from({ length: count }, () => started([machine, bundle, url, String(seconds)])),
   );
   const together = async (mode) => sum(await Promise.all(machines.map(({ ask }) => ask(mode))));
-  // The bare loop and the journal alternate in short turns, so that other load affects both
-  // equally.
+  // The loop of plain SQL and the journal alternate in short turns, so that other load affects
+  // both equally.
   const [bare, ours] = [[], []];
   for (let turn = 0; turn < turns; turn += 1) {
     bare.push(await together('bare'));

@@ -152,8 +152,8 @@ async function startListen(folder, ...args) {
 }
 
 /**
- * Starts a target that accepts events for a while, and then answers only 503. The target of the
- * webhooks records the events that it accepts, in order.
+ * Starts a server to which the receiver forwards events. The server alternately accepts all events
+ * for a period, and answers only 503 for a period. Counts how often each event was accepted.
  */
 async function startTarget(periodMs) {
   const seen = new Map();
@@ -187,8 +187,8 @@ const inFolder = async (action) => {
 };
 
 /**
- * Measures the events per second of `webhook listen` and of the bare server in turns, so that other
- * load on the machine affects both.
+ * Measures the events per second of `webhook listen` and of the bare server alternately, so that
+ * other load on the machine affects both.
  */
 async function speed(events, rounds) {
   const requests = deliveries(events);
@@ -237,8 +237,8 @@ async function losses(events, kills) {
         const sent = deliver(listener.port, half.slice(0, Math.floor(half.length * 0.9)));
         await sent;
         const rest = half.slice(Math.floor(half.length * 0.9));
-        // The bench kills the listener in the middle of the remaining events. Like the service, the
-        // bench sends an event again if the event got no 200.
+        // The bench kills the listener while the listener receives the last tenth of its events.
+        // Like the service, the bench sends an event again if the response is not 200.
         const interrupted = deliver(listener.port, rest);
         setTimeout(() => listener.child.kill('SIGKILL'), 30);
         await Promise.all([interrupted, listener.exited]);

@@ -1,4 +1,4 @@
-// Starts the sandbox behind TLS and a delaying proxy, with the TLS and the proxy from test/support.
+// Starts the sandbox behind the delaying TLS proxy of test/support.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { startSandboxServer } from './sandbox-server.mjs';
 const root = resolve(import.meta.dirname, '../..');
 const tripMs = 50;
 
-/** The files in test/support that delay the connection. */
+/** Loads the delaying proxy and the list of commands from test/support. */
 export async function loadFar() {
   const bundle = join(root, 'node_modules/.cache/bench-far.cjs');
   const contents =

@@ -1,6 +1,7 @@
-// One machine of the bench: machine.mjs BUNDLE URL SECONDS. For each line `journal` on stdin, the
-// machine prints the number of payments that it wrote to the journal in SECONDS. For each line
-// `bare`, the machine prints how often it made the commits of one payment in SECONDS.
+// Acts as one machine of the benchmark machines.mjs. Usage: machine.mjs BUNDLE URL SECONDS. For
+// each line `journal` on stdin, writes payments to the journal for SECONDS seconds, and prints the
+// number of payments. For each line `bare` on stdin, repeats the commits of one payment in plain SQL
+// for SECONDS seconds, and prints the number of repetitions.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
@@ -11,8 +12,8 @@ const { openJournalAt, pg } = require(bundle);
 const warmUp = 30;
 
 /**
- * Runs the transactions of a whole command: list unfinished payments, find the reference, begin,
- * claim, quote, submit, accept, send, complete, release.
+ * The database transactions of a whole payment command: list unfinished payments, find the
+ * reference, begin, claim, quote, submit, accept, send, complete, release.
  */
 const attempt = (set) => `, a AS (UPDATE svcpay.attempts SET ${set} WHERE payment_id = $1)`;
 const statements = [

@@ -1,5 +1,5 @@
-// Runs programs in turns, so that other load on the machine affects all of them. Returns the time
-// and memory of each program.
+// Runs programs alternately, so that other load on the machine affects all of them. Returns the
+// time and memory of each program.
 import { spawn } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -65,8 +65,8 @@ export async function run(folder, args, env = {}, to = undefined) {
 }
 
 /**
- * Runs all runners in turns, and returns the median of each figure of each runner. The medians
- * exclude each runner's first turn.
+ * Runs the programs alternately, and returns the median of each figure of each program. The medians
+ * exclude the first run of each program.
  */
 export async function inTurns(rounds, runners) {
   const all = Object.fromEntries(Object.keys(runners).map((name) => [name, []]));

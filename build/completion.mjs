@@ -1,5 +1,5 @@
-// Builds the small program that answers shell completion, and its data, which are the pages of the
-// commands.
+// Builds the small program that prints the suggestions of shell completion, and the data of the
+// program: the help pages of the commands.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';

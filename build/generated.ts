@@ -8,8 +8,7 @@ import { manualPage } from './manual-page.js';
 import { skillPage } from './skill-page.js';
 
 /**
- * @param committed returns the current text of a file, because only a part of some files is
- * generated
+ * @param committed returns the current text of a file, for files of which only a part is generated
  */
 export async function generatedFiles(
   version: string,

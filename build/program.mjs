@@ -9,9 +9,9 @@ import { writeNotices } from './notices.mjs';
 const core = ['src/cli/run.ts', 'src/cli/context.ts', 'src/cli/show-failure.ts'];
 
 /**
- * Makes the core one chunk, because every lazily loaded part imports the core. Without the plugin
- * `withCore`, esbuild would make a chunk for every set of entries that share code, and one command
- * would load dozens of chunks.
+ * Bundles the core as one chunk, because every lazily loaded part imports the core. Without the
+ * plugin `withCore`, esbuild would make a chunk for every set of entries that share code, and one
+ * command would load dozens of chunks.
  */
 const withCore = {
   name: 'core in every part',
@@ -32,9 +32,8 @@ const withCore = {
 };
 
 /**
- * Replaces when-exit, a dependency of the package with which conf writes files atomically.
- * when-exit sends each signal to the process again, so the second signal would end svcpay during an
- * orderly stop.
+ * Replaces when-exit, which conf depends on, with an empty function. when-exit sends each signal to
+ * the process again, so the second signal would end svcpay during an orderly stop.
  */
 const withoutSignals = {
   name: 'without the signals of when-exit',
@@ -66,7 +65,8 @@ export async function buildProgram(outdir) {
     chunkNames: 'chunks/[name]-[hash]',
     external: ['libsql', 'pg', '@napi-rs/keyring'],
     plugins: [withoutSignals, withCore],
-    // Silences a warning, because some lazily loaded parts have no default export.
+    // Silences the warning about imports of missing exports, because `withCore` imports the default
+    // export of every lazily loaded part, and some parts have none.
     logOverride: { 'import-is-undefined': 'silent' },
     write: false,
     metafile: true,

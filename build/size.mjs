@@ -8,7 +8,7 @@ const source = 'src';
 
 /**
  * Returns the size of a file with minified whitespace and syntax, but with its original names,
- * because a reader must understand names.
+ * which are part of what a reader must understand.
  */
 const minified = (file) =>
   transformSync(readFileSync(join(source, file), 'utf8'), {

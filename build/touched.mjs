@@ -1,6 +1,6 @@
 // Prints the files of src/ whose functions one Lightning payment calls, because a reader who
-// follows a payment must open these files. The calls of the sandbox are not counted, because the
-// sandbox runs in a separate process.
+// follows a payment must open these files. Function calls inside the sandbox are not counted,
+// because the sandbox runs in a separate process.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';

@@ -80,6 +80,10 @@ test.skipIf(!hasPostgres)(
     noMore(await cost(['--no-wait', '--ref', 'own']), 'with `--ref`');
     noMore(await cost(['--ref', 'whole']), 'with `--ref`, until it has settled');
     await run(['limits', 'set', '--per-day', '1btc', '-q']);
-    noMore(await cost(['--no-wait', '--ref', 'limited']), 'with `--ref`', 'added by a daily limit');
+    noMore(
+      await cost(['--no-wait', '--ref', 'limited']),
+      'with `--ref`',
+      'additional work for a daily limit',
+    );
   },
 );

@@ -1,7 +1,7 @@
 // Acts as one machine of the benchmark machines.mjs. Usage: machine.mjs BUNDLE URL SECONDS. For
 // each line `journal` on stdin, writes payments to the journal for SECONDS seconds, and prints the
-// number of payments. For each line `bare` on stdin, repeats the commits of one payment in plain SQL
-// for SECONDS seconds, and prints the number of repetitions.
+// number of payments. For each line `bare` on stdin, repeats the commits of one payment in plain
+// SQL for SECONDS seconds, and prints the number of repetitions.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';

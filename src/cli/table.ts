@@ -357,10 +357,10 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
         'print the path of the settings file',
         () => import('./settings/config.js').then((it) => it.configPath),
       ],
-      ['db', 'manage the storage of journal and inbox'],
+      ['db', 'manage the storage of the journal and the inbox'],
       [
         'db status',
-        'show location and version of journal and inbox',
+        'show location and version of the journal and the inbox',
         () => import('./database/db.js').then((it) => it.dbStatus),
       ],
       [
@@ -370,7 +370,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'db move',
-        'move journal and inbox of this home into the database',
+        'move the journal and the inbox of this home into the database',
         () => import('./database/db.js').then((it) => it.dbMove),
       ],
       [

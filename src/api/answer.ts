@@ -39,9 +39,7 @@ export const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 &&
 export const isReadable = ({ content }: Answer, { mayBeEmpty }: Expectation): boolean =>
   content === 'json' || (content === 'empty' && mayBeEmpty === true);
 
-/**
- * Reads a successful response. For an error response, throws the failure that the response means.
- */
+/** Reads a successful response. For an error response, throws the corresponding failure. */
 export function valueOf<T>(
   answer: Answer,
   expectation: Expectation,
@@ -79,13 +77,10 @@ const fieldsWithin = (json: unknown, ...anyOf: readonly string[]): Fields => {
 export const codeOf = ({ json }: Answer): string | undefined =>
   clip(text.read(errorWithin(json)['code']) ?? '', longestCode) || undefined;
 
-/**
- * The largest number of characters that a message shows of a service's error text and of its error
- * code.
- */
+/** The maximum lengths of a service's error text and error code in a message, in characters. */
 const [longestReason, longestCode] = [2_000, 80];
 
-/** Returns the failure that an error response means: a refusal, or an unknown outcome. */
+/** Converts an error response to a failure: a refusal, or an unknown outcome. */
 export function failureOf(
   answer: Answer,
   expectation: Expectation,
@@ -99,7 +94,10 @@ export function failureOf(
 
 /** The statuses with which a gateway answers when it stops waiting for the service. */
 const gaveUp: ReadonlySet<number> = new Set([408, 425, 499]);
-/** The statuses that a gateway uses for concurrent requests, and a service for a used reference. */
+/**
+ * The statuses with which a gateway refuses concurrent requests, or the service refuses a reference
+ * that is already used.
+ */
 const conflicts: ReadonlySet<number> = new Set([409, 423]);
 
 /**
@@ -139,7 +137,7 @@ interface FailureContext extends Advice {
 
 export type Advice = Pick<FailureDetails, 'hint' | 'next'>;
 
-/** Returns the failure that an error response means, whatever the form of its body. */
+/** Converts an error response to a failure, whatever the form of the response's body. */
 export function serviceError(
   answer: Answer,
   now: number,
@@ -236,8 +234,8 @@ function misshapen(
 }
 
 /**
- * The kinds of failure for error codes of live services. An error code reports a problem with the
- * key, the signature, the token or the balance more exactly than the status.
+ * Maps the error codes of live services to kinds of failure. An error code reports a problem with
+ * the key, the signature, the token or the balance more exactly than the status.
  */
 const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
   ['1001', 'authentication'],
@@ -326,7 +324,7 @@ function firstWords(body: string): string {
 }
 
 /**
- * Returns the wait in ms that a response requests by `Retry-After`. For a 429 without
+ * Returns the wait in ms that a response requests in its `Retry-After` header. For a 429 without
  * `Retry-After`, returns the wait until the rate limit resets.
  */
 export function waitAskedFor(

@@ -7,7 +7,7 @@ const longest = 2_000;
  * Checks a base URL, and returns it without a trailing slash and without a pasted `/api/v2`. A bare
  * name such as `wallet.example.com` means https, and a bare loopback name such as `localhost:8787`
  * means http. The URL must be https, or http to this machine, and must have no credentials, query
- * or fragment. Throws `Failure` usage for a text that is not an allowed base URL.
+ * or fragment. Throws Failure `usage` for a text that is not an allowed base URL.
  */
 export function parseBaseUrl(text: string): string {
   const trimmed = withScheme(text.trim());

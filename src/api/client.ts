@@ -62,8 +62,8 @@ export class ServiceClient {
   }
 
   /**
-   * Returns a client with the same token whose requests ignore the signal of the options, so that a
-   * program can still undo something after the signal.
+   * Returns a client that has the same token but ignores the signal in the options, so that a
+   * program can still undo something after the signal fires.
    */
   afterwards(): ServiceClient {
     const client = new ServiceClient(this.#options);
@@ -142,8 +142,8 @@ export class ServiceClient {
   }
 
   /**
-   * Confirms a quote, which pays it (endpoint 7). After a `NoAnswer`, read the transaction before
-   * you repeat the call.
+   * Confirms a quote, so that the service executes the transaction (endpoint 7). After a
+   * `NoAnswer`, read the transaction before you repeat the call.
    */
   async confirmTransaction(txnId: string): Promise<types.Transaction> {
     const path = `/api/v2/transaction/${segment(txnId)}/confirm`;
@@ -204,8 +204,8 @@ export class ServiceClient {
   }
 
   /**
-   * Yields every transaction of the list once, from the page `filter.page` on. If the caller leaves
-   * the loop, the client stops the requests in flight.
+   * Yields every transaction of the list once, starting at the page `filter.page`. If the caller
+   * leaves the loop over the transactions early, the client stops the requests in flight.
    */
   eachTransaction(
     filter: types.TransactionFilter = {},
@@ -305,8 +305,8 @@ export class ServiceClient {
   }
 
   /**
-   * Changes a webhook (endpoint 13). The specification does not define the response to a change, so
-   * read {@link webhooks} for the result.
+   * Changes a webhook (endpoint 13). The specification does not define the response to a webhook
+   * change, so read {@link webhooks} for the result.
    */
   async updateWebhook(
     webhookId: string,
@@ -351,8 +351,8 @@ export class ServiceClient {
   /**
    * Sends any authenticated request and resolves with the response, whatever its status. The path
    * must begin with `/`. The client sends the body, which must be JSON, verbatim. Unless `retry` is
-   * false, the client repeats a GET after a temporary failure. The client also repeats a change of
-   * settings if a closed connection lost the request.
+   * false, the client repeats a GET after a temporary failure. The client also repeats a request
+   * that changes settings if the request was lost on a closed connection.
    */
   async request(
     method: string,
@@ -374,7 +374,10 @@ export class ServiceClient {
     return this.#service.accountId();
   }
 
-  /** Returns the id of the account in the options, otherwise of the token's own account. */
+  /**
+   * Returns the id of the account in the options, or of the token's own account if the options
+   * contain no account.
+   */
   async accountId(): Promise<string> {
     return this.#options.accountId ?? this.#service.accountId();
   }

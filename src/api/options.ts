@@ -5,7 +5,7 @@ import type { Credentials, TokenStore, Transaction } from './types.js';
 
 /** The ids that a log line may have. */
 export interface LogFacts {
-  /** The caller's reference of the payment. */
+  /** The caller's reference for the payment. */
   readonly reference?: string;
   readonly txnId?: string;
   /** The service's id of the request. */
@@ -20,7 +20,8 @@ export interface ClientOptions {
   transport: Transport;
   tokens: TokenStore;
   /**
-   * The service name on the wire, such as `service` in the specification, or `acme` for `acmepay`.
+   * The service name without the ending `pay`, such as `service` for `servicepay` in the
+   * specification, or `acme` for `acmepay`.
    */
   maker: string;
   /**
@@ -31,7 +32,7 @@ export interface ClientOptions {
   accountId?: string | undefined;
   /** Returns the time of the machine's clock in epoch ms. */
   clock: () => number;
-  /** Waits for a time in ms. When the signal fires, `sleep` may reject or resolve early. */
+  /** Waits for `ms` milliseconds. When the signal fires, `sleep` may reject or resolve early. */
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Returns a random number in [0, 1). */
   random: () => number;
@@ -41,9 +42,12 @@ export interface ClientOptions {
    * without headers, query and body.
    */
   log?: ((line: string, facts?: LogFacts) => void) | undefined;
-  /** Receives the ids that a response contains. */
+  /** Receives the ids from each response: the reference, the transaction id and the request id. */
   onFacts?: ((facts: LogFacts) => void) | undefined;
-  /** The number of retries of a failed request that may be repeated (default 3). */
+  /**
+   * The maximum number of retries after a failed request, if the request may be repeated (default
+   * 3).
+   */
   retries?: number | undefined;
   /** The time limit of one request with its retries, in ms. */
   timeoutMs: number;

@@ -18,8 +18,8 @@ export const pageSize = 100;
 export const usualPageSize = 20;
 
 /**
- * The number of pages that the client requests ahead, because reading from a distant service is
- * mostly waiting.
+ * The number of pages that the client requests in advance, because reading from a distant service
+ * is mostly waiting.
  */
 const pagesAhead = 8;
 
@@ -46,9 +46,9 @@ export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void
  * Yields each row of a list once, in pages. If new rows push known rows onto the next page,
  * `eachPage` skips the known rows. The list ends at an empty page, or after two pages in a row
  * without new rows, whatever limit and total the service reports. `eachPage` requests the next
- * pages ahead. If rows leave the list during the reading, later rows move up, so `eachPage`
- * re-reads the current page and the previous page. Throws Failure `temporary` if the service
- * repeats a page although rows are missing, or if the pages never end.
+ * pages in advance. If rows leave the list while `eachPage` reads it, later rows move up, so
+ * `eachPage` re-reads the current page and the previous page. Throws Failure `temporary` if the
+ * service repeats a page although rows are missing, or if the pages never end.
  */
 export async function* eachPage<T>(
   source: ListSource<T>,
@@ -64,8 +64,8 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
   const { fetch, idOf, from = { page: 1, size: pageSize } } = source;
   const fetchPage = (page: number): Promise<Page<T>> => {
     const fetched = fetch(page);
-    // Ignores the error of a page here, because the error matters only if the caller needs that
-    // page.
+    // Ignores errors here, because the error of a page requested in advance matters only if the
+    // caller needs that page.
     fetched.catch(() => undefined);
     return fetched;
   };
@@ -99,7 +99,8 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     repeated = fresh.length === 0 ? repeated + 1 : 0;
     if (repeated > 1 && total !== undefined && counted < total) throw goingRound(counted, total);
     if (repeated > 1) return;
-    // If the service reports no total, each page that was read allows one more page ahead.
+    // If the service reports no total, the client requests at most as many pages in advance as it
+    // has read.
     pages += 1;
     if (pages > mostPages) throw endless();
     const left =
@@ -111,8 +112,8 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     while (coming.length < Math.min(left, pagesAhead))
       coming.push(fetchPage(page + coming.length + 1));
     yield fresh;
-    // Requests the page after the last page only after `yield`, because the caller may leave the
-    // loop earlier.
+    // If no page was requested in advance, requests the next page only after `yield`, because the
+    // caller may leave the loop first.
     if (coming.length === 0) coming.push(fetchPage(page + 1));
     earlier = new Set(ids);
     first ??= earlier;

@@ -7,12 +7,12 @@ const redacted = '[redacted]';
 /** Matches every web token, including a token that is no longer in use. */
 const webToken = /\beyJ[\w-]{8,}(?:\.[\w-]+)*/g;
 /**
- * The least length of a secret that svcpay redacts. A secret shorter than `shortest` could be an
+ * The minimum length of a secret that svcpay redacts. A secret shorter than `shortest` could be an
  * ordinary word.
  */
 const shortest = 4;
 /**
- * The least length of a secret that svcpay redacts in data. Data can contain a secret of
+ * The minimum length of a secret that svcpay redacts in data. Data can contain a secret of
  * `shortestInData` or more characters only if the service echoes the secret.
  */
 const shortestInData = 16;
@@ -34,8 +34,8 @@ const spellings = (secret: string): ReadonlySet<string> =>
   ]);
 
 /**
- * The least length of a secret whose encodings svcpay redacts. The encoding of a secret shorter
- * than `shortestEncoded` could be a part of a word.
+ * The minimum length of a secret whose encodings svcpay redacts. svcpay does not redact the
+ * encodings of shorter secrets, because they could occur in an ordinary word.
  */
 const shortestEncoded = 8;
 
@@ -116,9 +116,9 @@ export function createRedactor(apiSecret: string) {
       if (token !== undefined) add(tokens, token);
     },
     /**
-     * Redacts a response with data. Does not redact short secrets, which may be a part of other
-     * text. Does not redact the tokens in a token response, because a new token may equal the
-     * previous token.
+     * Redacts a successful response, whose body contains data. Does not redact short secrets, which
+     * may be a part of other text. Does not redact known tokens in the response to a sign-in,
+     * because the client needs the new token, which may be identical to the previous token.
      */
     data(response: HttpResponse, isToken: boolean): HttpResponse {
       const spellings = [

@@ -43,8 +43,8 @@ export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 /** Details of a failed exchange, which show whether the request can have reached the service. */
 export interface NetworkErrorDetails {
   /**
-   * Whether bytes of the request may have left the machine, which is false only if certainly no
-   * byte left.
+   * Whether bytes of the request may have left the machine. `requestSent` is false only if svcpay
+   * is certain that no byte left.
    */
   requestSent: boolean;
   /**

@@ -1,5 +1,5 @@
-// The objects on the wire, with the names from the specification. Amounts are numbers in whole
-// units of the currency (BTC, never satoshis). Times are epoch ms unless noted. Services omit more
+// The objects on the wire, with the names from the specification. Amounts are numbers in the main
+// unit of the currency (BTC, never satoshis). Times are epoch ms unless noted. Services omit more
 // fields than the specification allows, so only the fields that the readers require are mandatory.
 import type { Big } from 'big.js';
 import type { WireNumber } from '../formats/amount.js';
@@ -25,8 +25,8 @@ export type Method =
   | (string & {});
 
 /**
- * The key under which an object has the descriptions of its unrecognized fields. The client sets an
- * unrecognized field to null.
+ * The key under which an object stores the descriptions of its unrecognized fields. The client sets
+ * an unrecognized field to null.
  */
 export const misread: unique symbol = Symbol('misread');
 
@@ -68,18 +68,18 @@ export interface RequestSide {
   /** The identity of the payer or payee, only for fiat payouts. */
   kyc?: Partial<Record<keyof Kyc, unknown>> | null | undefined;
   /**
-   * The fee of the service, in whole units of the source currency. A response has the service fee
-   * only on `sourceReq`.
+   * The service fee, in the main unit of the source currency. Responses state the service fee only
+   * in `sourceReq`.
    */
   servicepayFees?: WireNumber | null | undefined;
   /**
-   * The network or mining fee, in whole units of the source currency. A response has the network
-   * fee only on `sourceReq`.
+   * The network or mining fee, in the main unit of the source currency. Responses state the network
+   * fee only in `sourceReq`.
    */
   networkFees?: WireNumber | null | undefined;
   /**
-   * The status of the side, which is `0` for pending and `2` for completed. The specification
-   * defines no other status of a side.
+   * The status of the side, for which the specification defines only `0` (pending) and `2`
+   * (completed).
    */
   reqStatus?: string | number | null | undefined;
   /** The expiry of the quote, and later the expiry of the invoice. */
@@ -115,9 +115,7 @@ export interface Transaction {
    * if both sides have the same currency.
    */
   fxRate?: WireNumber | null | undefined;
-  /**
-   * Whether the service takes the fees out of the amount sent, if the service reports this flag.
-   */
+  /** Whether the service takes the fees out of the amount sent. Some services omit this flag. */
   deductNetworkFeesFromDest?: boolean | null | undefined;
   deductNetworkFees?: boolean | null | undefined;
   deductServicepayFees?: boolean | null | undefined;
@@ -129,10 +127,10 @@ export interface Transaction {
   [misread]?: readonly string[] | undefined;
 }
 
-/** An item of the list (endpoint 10), which may lack fields. */
+/** An item of the transaction list (endpoint 10), which may lack fields. */
 export type ListedTransaction = Transaction;
 
-/** A page of the list (endpoint 10). */
+/** A page of the transaction list (endpoint 10). */
 export interface TransactionPage {
   data: ListedTransaction[];
   pagination?: Pagination | undefined;
@@ -149,9 +147,12 @@ export interface Pagination {
 export interface Wallet {
   id?: string | null | undefined;
   ccy: string;
-  /** The total balance in whole units, including the amounts that pending transactions reserve. */
+  /**
+   * The total balance in the main unit of the currency, including the amounts that pending
+   * transactions reserve.
+   */
   amount?: WireNumber | null | undefined;
-  /** The spendable balance in whole units. */
+  /** The spendable balance in the main unit of the currency. */
   availableBalance?: WireNumber | null | undefined;
   accountId?: string | null | undefined;
   /** ISO 8601. */
@@ -292,7 +293,10 @@ export interface TransactionFilter {
 }
 
 export interface RequestOptions {
-  /** A signal that stops the request. A stopped request rejects with kind `interrupted`. */
+  /**
+   * A signal that stops the request. If the signal stops a request, the request rejects with a
+   * Failure of kind `interrupted`.
+   */
   signal?: AbortSignal | undefined;
 }
 

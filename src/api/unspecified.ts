@@ -52,7 +52,7 @@ export function confirmationsOf(side: {
 
 /**
  * The names of fields that may contain the reason for a failure. Events have the field `msg`
- * (specification, section Events), and the other names are guesses.
+ * (specification, section Events). The other names in `reasonNames` are guesses.
  */
 const reasonNames = [
   'msg',

@@ -46,7 +46,8 @@ function onWire(identifier: string, serviceName: string): string {
 }
 
 /**
- * The depth of nesting below which svcpay renames nothing, because identifiers do not occur deeper.
+ * The greatest depth of nesting at which svcpay renames identifiers, because identifiers do not
+ * occur deeper.
  */
 const deepest = 20;
 
@@ -72,9 +73,9 @@ function isPlainObject(value: unknown): value is object {
 }
 
 /**
- * Writes JSON like `JSON.stringify`, except that a number or a `Big` is written as `0.00000001`,
- * not as `1e-8`. The written JSON omits properties that are `undefined`. Throws Failure `usage` for
- * values that JSON cannot represent, such as `NaN`, instead of writing `null`.
+ * Writes JSON like `JSON.stringify`, but writes numbers and `Big` values without an exponent, such
+ * as `0.00000001` instead of `1e-8`. The written JSON omits properties that are `undefined`. Throws
+ * Failure `usage` for values that JSON cannot represent, such as `NaN`, instead of writing `null`.
  */
 export function wireJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string')

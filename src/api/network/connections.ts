@@ -1,5 +1,5 @@
-// Opens connections to the service, directly or through the proxy of the environment. svcpay can
-// open a connection before it makes the request that uses the connection.
+// Opens connections to the service, directly or through the proxy from the environment variables.
+// svcpay can open a connection before it makes the request that uses the connection.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -59,8 +59,8 @@ export function checkTls(
       `${url.host}, so anyone on the network could read the token.`,
     {
       hint:
-        'Unset the variable and set NODE_EXTRA_CA_CERTS to your own certificate, or use ' +
-        '--insecure.',
+        'Unset NODE_TLS_REJECT_UNAUTHORIZED and set NODE_EXTRA_CA_CERTS to your own ' +
+        'certificate, or use --insecure.',
     },
   );
 }
@@ -81,7 +81,7 @@ interface Opening {
 export interface Connections {
   /**
    * The connector that undici calls for each connection. The connector returns a connection that
-   * was opened ahead, or opens a new connection.
+   * was opened in advance, or opens a new connection.
    */
   readonly connect: Connect;
   /**
@@ -137,8 +137,8 @@ export function openConnections(timeoutMs: number): Connections {
       const target = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port };
       const missing = count - ahead.filter((each) => each.origin === origin).length;
       const opened = Array.from({ length: Math.max(0, missing) }, () => start(target));
-      // Reads each socket, because the process notices only by reading that the service has closed
-      // the connection.
+      // Reads from each socket, because otherwise the process does not notice that the service has
+      // closed the connection.
       for (const { socket } of opened) socket.resume();
       ahead = [...ahead, ...opened];
     },

@@ -70,8 +70,8 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
   try {
     return new EnvHttpProxyAgent({
       ...options,
-      // Adds `connect`, which undici's index adds to every dispatcher, because svcpay does not load
-      // that index.
+      // Adds `connect` here, because svcpay does not load undici's index, which adds `connect` to
+      // every dispatcher.
       clientFactory: (origin, pool) => Object.assign(new Pool(origin, pool), { connect }),
       httpProxy: address,
       httpsProxy: address,
@@ -83,8 +83,8 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
       'Nothing was sent: the proxy address in the environment is not valid.',
       {
         hint:
-          'Set HTTPS_PROXY to an address such as http://proxy.example:3128, or list the hosts ' +
-          'without a proxy in NO_PROXY.',
+          'Set HTTPS_PROXY to an address such as http://proxy.example:3128, or list in NO_PROXY ' +
+          'the hosts that need no proxy.',
         cause,
       },
     );
@@ -95,10 +95,10 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
 const optimisations = ['wasm-tier-up', 'wasm-dynamic-tiering'];
 
 /**
- * Makes V8 compile undici's WebAssembly parser without later optimisation, by a first response that
- * the parser reads. If V8 optimised the parser, `process.exit` would wait 100 to 200 ms. The V8
- * flags are set only while V8 compiles the parser, because V8 rejects a compile cache that was
- * written under different flags.
+ * Makes undici's WebAssembly parser read a first response, so that V8 compiles the parser and does
+ * not optimise it later. If V8 optimised the WebAssembly parser, `process.exit` would wait 100 to
+ * 200 ms. The V8 flags are set only while V8 compiles the parser, because V8 rejects a compile
+ * cache that was written under different flags.
  */
 export async function compileParser(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8');

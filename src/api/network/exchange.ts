@@ -153,8 +153,8 @@ const isUnansweredOnReused = ({ connected, sent, answered }: Moments): boolean =
   sent !== undefined && connected === undefined && answered === undefined;
 
 /**
- * Returns the timings of the exchange. The timings `connect` and `tls` count only the time that
- * this request waited, because svcpay may have opened its connection earlier.
+ * Returns the timings of the exchange. The timings `connect` and `tls` count only the time for
+ * which the request waited, because svcpay may have opened the connection before the request.
  */
 function timingOf({ startedAt, connected, sent = startedAt, answered = sent }: Moments): Timing {
   const waited = { firstByte: answered - sent, total: performance.now() - startedAt };

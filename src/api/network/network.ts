@@ -9,7 +9,7 @@ export interface NetworkOptions {
   readonly env: NodeJS.ProcessEnv;
   /**
    * The time limit of a whole exchange, from the first byte sent to the last byte received. A
-   * single request may have a shorter time limit.
+   * single request may set a time limit that is shorter than `timeoutMs`.
    */
   readonly timeoutMs: number;
   /** Whether to allow requests to a service whose certificate Node does not check. */

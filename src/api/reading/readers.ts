@@ -213,8 +213,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * Unwraps a response from `data` at any depth. Returns the outermost object that has one of the
- * fields, otherwise the innermost value.
+ * Unwraps a response from nested `data` objects: returns the outermost object that has one of the
+ * fields in `anyOf`, or the innermost value if no object has any of these fields.
  */
 export function within(answer: unknown, ...anyOf: readonly string[]): unknown {
   let inner = answer;
@@ -226,8 +226,8 @@ const hasAny = (of: Fields, anyOf: readonly string[]): boolean =>
   anyOf.some((field) => of[field] !== undefined && of[field] !== null);
 
 /**
- * Returns the object {@link within} a response that has one of the fields. Throws {@link Misread}
- * if no object in the response has one of the fields.
+ * Returns the object that {@link within} finds in a response. Throws {@link Misread} if that object
+ * has none of the fields in `anyOf`.
  */
 export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields {
   const found = within(answer, ...anyOf);

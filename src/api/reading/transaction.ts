@@ -34,7 +34,7 @@ import {
 
 /**
  * The fields of a transaction's side, each with its reader. The option `--fields` accepts the field
- * names of a side.
+ * names of both sides of a transaction, the source and the destination.
  */
 export const sideFields = {
   ccy: currency,

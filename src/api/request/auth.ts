@@ -29,7 +29,7 @@ export const tokenPath = '/api/v2/authentication/token-signature';
  */
 const renewalMarginMs = 10_000;
 
-/** Throws Failure `usage` for a key that does not fit into a header. */
+/** Throws Failure `usage` for an API key that is not a valid value of an HTTP header. */
 export function checkKey({ apiKey }: Credentials): void {
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(apiKey)) return;
   const why =
@@ -126,7 +126,7 @@ interface HeldToken extends Token {
 export type TokenKeeper = ReturnType<typeof createTokenKeeper>;
 
 /**
- * Keeps the access token. Concurrent requests share one sign-in.
+ * Loads, stores and renews the access token. Concurrent requests share one sign-in.
  * @param now the service's clock
  */
 export function createTokenKeeper(
@@ -156,7 +156,7 @@ export function createTokenKeeper(
   /** Deletes the token from the store, but keeps the token's account there. */
   const forget = async (): Promise<void> => {
     const kept = await store.load();
-    // Does not delete a new token that another process has stored since.
+    // Does not delete a newer token that another process has stored in the meantime.
     if (kept === undefined || (held !== undefined && held.accessToken !== kept.accessToken)) return;
     await store.save({ ...kept, accessToken: '', expiresAt: 0 });
   };
@@ -185,7 +185,7 @@ export function createTokenKeeper(
     renew,
     current,
     isNew: ({ accessToken }: Token): boolean => held?.accessToken === accessToken && held.isNew,
-    /** Resolves with the account of the API key, even if the service issues no token now. */
+    /** Resolves with the account of the API key, even if the service currently issues no token. */
     async accountId(): Promise<string> {
       try {
         return (await current()).accountId;
@@ -222,8 +222,8 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
   let wasAccepted = false;
   return (next) => async (call) => {
     const { effect, signal } = call;
-    // An interruption stops only this request. The sign-in of an interrupted request continues,
-    // because other requests may share the sign-in.
+    // If a request is interrupted, its sign-in continues, because other requests may share the
+    // sign-in.
     let token = await unlessInterrupted(tokens.current, signal);
     let hasOthers = wasAccepted;
     let refusal: Answer | undefined;
@@ -259,21 +259,21 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
 
 /**
  * Returns the failure of a confirmation if the service refused its token, and the new sign-in or
- * the repeated confirmation then failed. The outcome of the payment is unknown, because the first
- * confirmation has left this machine.
+ * the repeated confirmation then failed. If the repetition of a confirmation fails, the outcome of
+ * the payment is unknown, because the first confirmation has already left this machine.
  */
 function unanswered(cause: unknown, call: Call): NoAnswer {
   if (cause instanceof NoAnswer && cause.mayHaveArrived) return cause;
   const message =
-    'The service refused the token of the confirmation, and svcpay could not confirm again: ' +
-    messageOf(cause);
+    'The service refused the token sent with the confirmation, and svcpay could not send the ' +
+    `confirmation again: ${messageOf(cause)}`;
   return unknownOutcome(message, call, { cause });
 }
 
 /**
  * Whether a response refuses the token, by its status or by the code of an expired token. For a
- * confirmation, only the service's own refusal counts, because the service may have received a
- * confirmation that a gateway refuses.
+ * confirmation, returns true only if the service itself refused the token, because the service may
+ * have received a confirmation that a gateway refuses.
  */
 function isTokenRefused(answer: Answer, { effect }: Call): boolean {
   const { status } = answer.response;

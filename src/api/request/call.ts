@@ -1,5 +1,5 @@
-// Defines a request to the service, what the request can change, and the steps that every request
-// passes. Each step of a request wraps the next step.
+// Defines a request to the service, the possible effects of the request, and the steps that every
+// request goes through. Each step of a request wraps the next step.
 import type { Answer, Expectation } from '../answer.js';
 
 /** The time limit and the number of retries of a call. */
@@ -40,8 +40,8 @@ const settings = new RegExp(
 );
 
 /**
- * Determines what a request can change. An unspecified path, or a different spelling of a path,
- * counts as a payment, because it could move money.
+ * Determines the possible effect of a request, such as `read` or `payment`. An unspecified path, or
+ * a different spelling of a path, counts as a payment, because it could move money.
  */
 export function effectOf(method: string, path: string): Expectation {
   if (method === 'GET' || method === 'HEAD') return { effect: 'read' };

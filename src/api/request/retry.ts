@@ -1,5 +1,5 @@
-// Repeats failed requests that changed nothing, after a pause. Delays requests by the rate limit
-// that the service reports.
+// Repeats failed requests that changed nothing, after a pause. Delays requests according to the
+// rate limit that the service reports.
 import { Failure } from '../../formats/failure.js';
 import { policies } from '../../formats/policies.js';
 import { pauseAfter, poll, type PollNext } from '../../formats/poll.js';
@@ -82,9 +82,9 @@ function isWorthRepeating(answer: Answer, call: Call): boolean {
 }
 
 /**
- * Limits the time and the number of attempts of one request. A wait because of a rate limit does
- * not count as time of the request. The option `rateLimitWaitMs` limits the total of all waits
- * because of a rate limit.
+ * Limits the time and the number of attempts of one request. A wait for a rate limit does not count
+ * toward the request's time limit. The option `rateLimitWaitMs` limits the total time that a
+ * request waits for rate limits.
  */
 function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   const { clock, random, onWait } = options;
@@ -102,8 +102,8 @@ function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   return {
     leftMs: () => Math.min(timeoutMs, Math.max(1, deadline - clock())),
     /**
-     * Returns the wait in ms before an attempt because of a rate limit, or undefined if the attempt
-     * starts now, because the wait is zero or too long.
+     * Returns how long an attempt must wait for a rate limit, in ms. Returns undefined, so that the
+     * attempt starts at once, if no wait is necessary or the wait would be too long.
      */
     holdFor(limitedMs: number): number | undefined {
       if (limitedMs === 0 || clock() + limitedMs > lastWaitEnds) return undefined;
@@ -143,8 +143,8 @@ function throwIfInterrupted(signal: AbortSignal | undefined): void {
 }
 
 /**
- * Resolves with the result of the work. When the signal fires, rejects with Failure `interrupted`,
- * and the work continues in the background.
+ * Resolves with the result of `work`. When the signal fires, rejects with Failure `interrupted`,
+ * while `work` continues in the background.
  */
 export async function unlessInterrupted<T>(
   work: () => Promise<T>,
@@ -170,7 +170,7 @@ const recheckMs = 100;
 export type RateLimit = ReturnType<typeof trackRateLimit>;
 
 /**
- * Delays requests only while the service's rate limit is used up, including by requests in flight.
+ * Delays requests only while the service's rate limit, counting requests in flight, is used up.
  * After a reset of the rate limit, svcpay sends one request, and all other requests wait for its
  * response.
  */

@@ -92,7 +92,7 @@ export function createService(options: ClientOptions): Service {
   return within({ signal: options.signal });
 }
 
-/** Chains the steps of a request, of which the first step is the outermost. */
+/** Chains the steps of a request. The first step is the outermost step. */
 const through = (steps: readonly Step[], last: Send): Send =>
   steps.reduceRight((next, step) => step(next), last);
 
@@ -103,7 +103,7 @@ const anyOf = (
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
 /**
- * The last step of a request, which sends it. Rejects with {@link NetworkError} if the response is
+ * Sends a request, as the last of its steps. Rejects with {@link NetworkError} if the response is
  * missing or incomplete.
  */
 const send =
@@ -213,16 +213,18 @@ function noAnswer(error: NetworkError, call: Call, baseUrl: string): NoAnswer {
 type ServiceClock = ReturnType<typeof createServiceClock>;
 
 /**
- * The largest plausible time, in ms, that the machine's clock measures for a request or since the
- * last response. A larger measured time means that someone set the machine's clock.
+ * The longest time, in ms, for which svcpay trusts the machine's clock during a request, or after
+ * the last response. If more time passes, svcpay counts only `longestMoveMs`, because someone may
+ * have set the machine's clock.
  */
 const longestMoveMs = 60_000;
 
 /**
- * Estimates the service's clock. Before the first response, the estimate is the machine's clock. A
- * `Date` header has whole seconds and is as old as its transfer, so the header defines a range of
- * times. The estimate stays unchanged if it is within the header's range of times, so that
- * countdowns do not jump with every response.
+ * Estimates the service's clock. Before the first response, svcpay uses the machine's clock as the
+ * service's clock. A `Date` header is in whole seconds and is delayed by the transfer, so it
+ * defines only a range of times. svcpay keeps its estimate of the service's clock if the estimate
+ * is within the range of the latest `Date` header, so that countdowns do not jump with every
+ * response.
  */
 export function createServiceClock(clock: () => number) {
   let offset = 0;
@@ -232,8 +234,8 @@ export function createServiceClock(clock: () => number) {
     now: (): number => clock() + offset,
     /**
      * The service's time in epoch ms, or undefined before the first response with a date.
-     * `datedNow` advances by at most a minute after the last response, because spending limits use
-     * it.
+     * `datedNow` advances by at most a minute after the last response, because spending limits must
+     * not follow the machine's clock if someone sets it.
      */
     datedNow: (): number | undefined =>
       latest && latest.at + Math.min(Math.max(0, clock() - latest.machine), longestMoveMs),

@@ -5,7 +5,7 @@ import { Failure } from './failure.js';
 import { clip } from './text.js';
 import { entryOf } from './unknown.js';
 
-/** An amount in whole units of its currency, such as BTC instead of satoshis. */
+/** An amount in the main unit of its currency, such as BTC instead of satoshis. */
 export interface Money {
   readonly ccy: string;
   readonly value: Big;
@@ -44,8 +44,8 @@ const exactDigits = 15;
 const thousandsSeparator = ' ';
 
 /**
- * Makes an amount in whole units, such as `money('BTC', '0.0005')`. For user input, use {@link
- * parseAmount}. Throws `Failure` usage for an invalid number.
+ * Makes an amount in the main unit of the currency, such as `money('BTC', '0.0005')`. For user
+ * input, use {@link parseAmount}. Throws Failure `usage` for an invalid number.
  */
 export function money(ccy: string, value: Big | string | number): Money {
   return { ccy: ccy.toUpperCase(), value: decimalOf(value) };
@@ -67,7 +67,7 @@ export const isFiat = (ccy: string): boolean =>
 
 /**
  * Reads the currency code USDT, or a currency code of three letters such as BTC, in any letter
- * case. Throws `Failure` usage for a text that is not a currency code.
+ * case. Throws Failure `usage` for a text that is not a currency code.
  */
 export function parseCurrency(text: string): string {
   const ccy = text.toUpperCase();
@@ -89,7 +89,7 @@ export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
  * `sat` and `sats` are units of BTC. Spaces are allowed between thousands and before the unit, as
  * in the amounts that svcpay prints. If `ccy` is given, the unit must be a unit of `ccy`. If `ccy`
  * is not BTC, the unit is optional. svcpay refuses a bare number of bitcoin, because the number
- * could mean satoshis. Throws `Failure` usage for an invalid amount, for zero, and for more
+ * could mean satoshis. Throws Failure `usage` for an invalid amount, for zero, and for more
  * decimals than the unit has.
  */
 export function parseAmount(text: string, ccy?: string): Money {
@@ -109,11 +109,11 @@ export function parseAmount(text: string, ccy?: string): Money {
     const meant = spelled(text);
     if (meant !== undefined)
       throw usage(
-        `"${clip(text)}" contains "${meant.sign}", which an amount cannot have. ` +
+        `"${clip(text)}" contains "${meant.sign}", which is not allowed in an amount. ` +
           `Write ${meant.spelling}.`,
       );
     const seen = /[^ -~]/.test(text)
-      ? ' It contains a character that only looks like a digit, a letter or a space.'
+      ? ' The input contains a character that only looks like a digit, a letter or a space.'
       : '';
     throw usage(
       `"${clip(text)}" is not an amount.${seen} Write digits and a unit, ` +
@@ -121,8 +121,8 @@ export function parseAmount(text: string, ccy?: string): Money {
     );
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
-  // Checks the grouping only of a number with a final zero, because a program writes no final zero,
-  // but a person may mean thousands.
+  // Refuses an ambiguous separator, as in `1.000`, only if the number ends in zero, because
+  // programs omit final zeros of decimals.
   if (digits.endsWith('0')) checkGrouping(text);
   if (unit === '' && (expected === undefined || expected === 'BTC'))
     throw bareNumber(digits, expected);
@@ -174,8 +174,8 @@ const isDecimalText = (text: string): text is DecimalText =>
   text.length <= 64 && /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?$/i.test(text);
 
 /**
- * Reads a decimal from a text, as a number if the number is exact. Returns undefined for a text
- * that is not a decimal.
+ * Reads a decimal from a string. Returns a JavaScript number if it represents the decimal exactly,
+ * otherwise the string. Returns undefined for a string that is not a decimal.
  */
 export function readDecimal(text: string): WireNumber | undefined {
   if (!isDecimalText(text)) return undefined;
@@ -184,7 +184,7 @@ export function readDecimal(text: string): WireNumber | undefined {
 }
 
 /**
- * The exact decimal of a number from the service. Throws `Failure` usage for a value that JSON
+ * The exact decimal of a number from the service. Throws Failure `usage` for a value that JSON
  * cannot contain but a caller can pass, such as `NaN`.
  */
 export const fromWire = (n: WireNumber): Big => decimalOf(n);
@@ -214,8 +214,8 @@ export const moneyFromWire = (
   n === null || n === undefined || !ccy ? undefined : money(ccy, fromWire(n));
 
 /**
- * Writes a finite number as exact text in fixed notation. Creates a `Big` only for a text or an
- * exponent, because an export may write a million numbers.
+ * Writes a finite number as exact text in fixed notation. Creates a `Big` only for a string or for
+ * a number in exponent notation, because an export may write a million numbers.
  */
 export function plainNumber(n: WireNumber): string {
   if (typeof n === 'string') return fixed(new Big(n));
@@ -252,11 +252,11 @@ export function formatNumber({ ccy, value }: Money): string {
 /** Writes a value in BTC as satoshis, such as `50 000 sat`. */
 export const formatSats = (value: Big): string => `${group(fixed(value.times(satsPerBtc)))} sat`;
 
-/** Converts a value in BTC to satoshis. Throws `Failure` usage for a fraction of a satoshi. */
+/** Converts a value in BTC to satoshis. Throws Failure `usage` for a fraction of a satoshi. */
 export const satsOf = (value: Big): bigint => whole(value.times(satsPerBtc), value, 'satoshis');
 
 /**
- * Converts a value in BTC to millisatoshis. Throws `Failure` usage for a fraction of a
+ * Converts a value in BTC to millisatoshis. Throws Failure `usage` for a fraction of a
  * millisatoshi.
  */
 export const msatOf = (value: Big): bigint =>
@@ -285,8 +285,9 @@ function parseUnit(unit: string, digits: string, text: string): string {
 
 /**
  * Whether a word is a misspelled unit: a longer word such as `satt` or `satoshis`, the letters in
- * another order (`sta`), or one letter too many or too few after the first. For an added or missing
- * letter, the first letter must match, because `msat` is a different unit.
+ * another order (`sta`), or one letter too many or too few after the first. If a word has one
+ * letter too many or too few, its first letter must match the unit, because `msat` is not a
+ * misspelled `sat`.
  */
 const isMisspelled = (word: string, unit: string): boolean =>
   word.startsWith(unit) ||

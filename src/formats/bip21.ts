@@ -1,5 +1,5 @@
-// Reads and writes Bitcoin payment URIs (BIP21 and its successor BIP321). `detectDestination`
-// checks the addresses and the invoice in a URI.
+// Reads and writes Bitcoin payment URIs (BIP21 and its successor BIP321). `detectDestination`, and
+// not `parseBip21`, checks the addresses and the invoice in a URI.
 import type { Big } from 'big.js';
 import { fixed, parseAmount } from './amount.js';
 import { Failure } from './failure.js';
@@ -32,17 +32,18 @@ const knownKeys = [...singleKeys, ...segwitKeys, ...otherMethodKeys];
 
 /**
  * Reads a `bitcoin:` URI. The scheme and the keys of the URI may have any letter case. Throws
- * `Failure` usage.
+ * Failure `usage` for an invalid URI.
  */
 export function parseBip21(uri: string): Bip21 {
   const [, address, query = ''] = /^bitcoin:([0-9a-z]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(uri) ?? [];
-  if (address === undefined) throw broken('it does not have the form bitcoin:ADDRESS?amount=…');
+  if (address === undefined)
+    throw broken('the URI does not have the form bitcoin:ADDRESS?amount=…');
   const parameters = query
     .split('&')
     .filter((part) => part !== '')
     .map(readParameter);
   const unknown = parameters.find(({ key, required }) => required && !knownKeys.includes(key));
-  if (unknown) throw broken(`it requires "req-${unknown.key}", which svcpay does not support`);
+  if (unknown) throw broken(`the URI requires "req-${unknown.key}", which svcpay does not support`);
 
   const valuesOf = (...keys: string[]): string[] =>
     parameters.filter(({ key }) => keys.includes(key)).map(({ value }) => value);
@@ -63,7 +64,7 @@ export function parseBip21(uri: string): Bip21 {
   };
   const ways =
     result.address ?? result.lightning ?? result.segwitAddresses[0] ?? result.otherMethods[0];
-  if (ways === undefined) throw broken('it has no address and no invoice');
+  if (ways === undefined) throw broken('the URI has no address and no invoice');
   return result;
 }
 
@@ -82,20 +83,20 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw broken(`its part "${text}" is not percent-encoded UTF-8`);
+    throw broken(`the part "${text}" is not percent-encoded UTF-8`);
   }
 }
 
 /** Reads an amount in BTC. BIP21 allows `.5` and `5.`, unlike svcpay's own grammar for amounts. */
 function readAmount(text: string): Big {
   const [, integer = '', fraction = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
-  if (integer + fraction === '') throw broken(`its amount "${text}" is not an amount in BTC`);
+  if (integer + fraction === '') throw broken(`the amount "${text}" is not an amount in BTC`);
   return parseAmount(`${integer || '0'}${fraction && `.${fraction}`}btc`).value;
 }
 
 function checkPrefix(key: string, value: string): string {
   if (!value.toLowerCase().startsWith(`${key}1`))
-    throw broken(`its parameter "${key}" requires an address that begins with ${key}1`);
+    throw broken(`the parameter "${key}" requires an address that begins with ${key}1`);
   return value;
 }
 

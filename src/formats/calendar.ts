@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
 /** The name of the local time zone, such as `Europe/Berlin`. */
 export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Reads the name of a time zone, such as `UTC` or `Asia/Ho_Chi_Minh`. Throws `Failure` usage. */
+/** Reads the name of a time zone, such as `UTC` or `Asia/Ho_Chi_Minh`. Throws Failure `usage`. */
 export function parseZone(text: string): string {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
@@ -39,7 +39,7 @@ export interface CalendarDate {
   readonly day: number | undefined;
 }
 
-/** Reads a day such as `2026-10-01`, or a whole month such as `2026-10`. Throws `Failure` usage. */
+/** Reads a day such as `2026-10-01`, or a whole month such as `2026-10`. Throws Failure `usage`. */
 export function parseDate(text: string): CalendarDate {
   const [, year, month, day] = /^(19[7-9]\d|[2-9]\d{3})-(\d\d)(?:-(\d\d))?$/.exec(text) ?? [];
   const date = {
@@ -92,14 +92,14 @@ const clockIn = (timeZone: string): Intl.DateTimeFormat =>
 export const always: Span = { first: 0, end: Number.MAX_SAFE_INTEGER };
 
 /**
- * Returns a function that writes the day of an instant, such as `2026-10-01`. The returned function
+ * Returns a function that formats an instant as a date, such as `2026-10-01`. The returned function
  * caches the day of the last quarter of an hour, because the instants of a history are close
  * together.
  */
 export function dayWriter(zone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
-  // Every time zone offset is a multiple of a quarter of an hour, so a quarter of an hour never
-  // spans two days.
+  // Every time zone offset is a multiple of a quarter of an hour, so a quarter of an hour in UTC
+  // never spans two local days.
   const quarter = 900_000;
   let formattedQuarter = NaN;
   let day = '';
@@ -127,7 +127,7 @@ export function dayAndMonth(at: number, now: number): string {
 
 /**
  * A point in time: an age in ms, or the first and last millisecond of a date or time, in epoch ms.
- * A date lasts for the whole day.
+ * A date without a time means the whole day, from its first to its last millisecond.
  */
 export type Instant = { readonly ago: number } | { readonly first: number; readonly last: number };
 
@@ -136,7 +136,7 @@ const pattern =
 
 /**
  * Reads a point in time such as `2h`, `7d`, `2026-03-01` or `2026-03-01T14:30:00Z`. A time without
- * a zone is in the local time zone. Throws `Failure` usage.
+ * a zone is in the local time zone. Throws Failure `usage`.
  */
 export function parseInstant(text: string): Instant {
   const match = pattern.exec(text);

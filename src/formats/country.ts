@@ -15,7 +15,7 @@ export const countryCodes: readonly string[] = (
   'VN VU WF WS YE YT ZA ZM ZW'
 ).split(' ');
 
-/** Reads a country code in any letter case. Throws `Failure` usage if no country has the code. */
+/** Reads a country code in any letter case. Throws Failure `usage` if no country has the code. */
 export function parseCountryCode(text: string): string {
   const code = text.trim().toUpperCase();
   if (countryCodes.includes(code)) return code;

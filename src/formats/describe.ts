@@ -5,8 +5,8 @@ import type { Bip21Destination, Destination } from './destination.js';
 
 /**
  * Returns the fields of a destination, which depend on the kind of destination. A field that the
- * destination does not contain is `null`. The field `expired` of an invoice compares the expiry
- * with `now` (epoch ms).
+ * destination does not contain is `null`. The field `expired` shows whether an invoice has expired
+ * at `now` (epoch ms).
  */
 export function describeDestination(destination: Destination, now: number) {
   switch (destination.kind) {

@@ -38,8 +38,8 @@ const longestPaste = 8 * maxLength;
 
 /**
  * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix. Ignores line breaks,
- * indents and blanks from copying. Throws `Failure` usage with the reason, such as a wrong
- * checksum.
+ * indentation and spaces that come from copying. Throws Failure `usage` with the reason, such as a
+ * wrong checksum.
  */
 export function detectDestination(
   input: string,
@@ -113,8 +113,8 @@ function detectAddress(text: string): Destination | undefined {
     const value = parseEvmAddress(text);
     return { kind: 'evm-address', text: value.address, value };
   }
-  // The pattern of a TRON address excludes Bitcoin testnet addresses in upper case, which QR codes
-  // contain and which start with T too.
+  // The pattern of a TRON address excludes upper-case Bitcoin testnet addresses, which also start
+  // with T and occur in QR codes.
   if (/^T(?!B1[0-9A-Z]+$)\w{24,}$/.test(text)) {
     const value = parseTronAddress(text);
     return { kind: 'tron-address', text: value.address, value };
@@ -163,7 +163,7 @@ function checkBip21(uri: Bip21): Bip21Destination {
 
 /**
  * Returns the network of the addresses that belong to an invoice. Addresses of a signet invoice
- * count as testnet addresses, because signet and testnet addresses look equal.
+ * count as testnet addresses, because signet and testnet addresses look the same.
  */
 const addressNetwork = ({ network }: Invoice): BitcoinAddress['network'] =>
   network === 'signet' ? 'testnet' : network;

@@ -14,7 +14,7 @@ const maxDuration = 36_500 * 86_400_000;
 
 /**
  * Reads a duration into milliseconds, such as `500ms`, `90s`, `10m`, `2h`, `1d` or `1h30m`. The
- * largest unit of a duration must come first. Throws `Failure` usage for an invalid duration, for a
+ * largest unit of a duration must come first. Throws Failure `usage` for an invalid duration, for a
  * number without a unit, and for more than a hundred years.
  */
 export function parseDuration(text: string): number {
@@ -71,7 +71,9 @@ export function describeDuration(ms: number): string {
   return counted(Math.floor(ms / unit[1]), word);
 }
 
-/** Writes a duration in its largest unit for a line, such as `12 s`, `4 min`, `2 h` or `3 d`. */
+/**
+ * Writes a short form of a duration, in its largest unit, such as `12 s`, `4 min`, `2 h` or `3 d`.
+ */
 export function roughDuration(ms: number): string {
   const [size, unit] = roughUnits.find(([least]) => ms >= least) ?? [1_000, 's'];
   return `${Math.max(Math.floor(ms / size), 1)} ${unit}`;

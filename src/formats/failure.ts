@@ -32,8 +32,8 @@ export const exitCodes = {
 export type FailureKind = keyof typeof exitCodes;
 
 /**
- * The next step that a failure suggests. Each program words the next step for its own users. For
- * example, the command line names a command.
+ * The next step that a failure suggests. Each program phrases the next step for its own users, so
+ * the command line, for example, names a command.
  */
 export type NextStep =
   | {
@@ -70,7 +70,10 @@ export type NextStep =
 
 /** The details of a failure in addition to its kind and message. */
 export interface FailureDetails {
-  /** Advice on what to change or request, in words that are valid for every program. */
+  /**
+   * Advice on what to change or request. The advice must suit every program, not only the command
+   * line.
+   */
   hint?: string | undefined;
   next?: NextStep | undefined;
   /** The HTTP status of the service's response. */
@@ -124,8 +127,8 @@ export class Failure extends Error {
 }
 
 /**
- * Resolves with the result of an optional lookup, or with undefined after a Failure. Rejects if the
- * lookup is interrupted or ends with an error that is not a Failure.
+ * Resolves with the result of an optional lookup, or with undefined after a Failure. Rejects if
+ * `lookUp` rejects with Failure `interrupted`, or with an error that is not a Failure.
  */
 export async function ifAvailable<T>(
   lookUp: Promise<T>,

@@ -17,7 +17,7 @@ const maxLength = 4096;
 
 /**
  * Decodes a bech32 LNURL to its URL. The URL must be https, or http to a host without certificates
- * (onion, this machine). Throws `Failure` usage.
+ * (onion, this machine). Throws Failure `usage`.
  */
 export function decodeLnurl(text: string): string {
   if (text.length > maxLength)
@@ -25,7 +25,7 @@ export function decodeLnurl(text: string): string {
   if (!/^lnurl/i.test(text))
     throw new Failure('usage', 'This is not an LNURL. LNURLs begin with LNURL1.');
   const decoded = bech32.decodeUnsafe(normaliseBech32(text, noun), false);
-  if (!decoded || decoded.prefix !== 'lnurl') throw changed(noun, 'its checksum is wrong');
+  if (!decoded || decoded.prefix !== 'lnurl') throw changed(noun, 'the checksum is wrong');
   const bytes = bech32.fromWordsUnsafe(decoded.words);
   const url = bytes && new TextDecoder().decode(bytes);
   if (!url || !isServiceUrl(url)) {
@@ -41,7 +41,7 @@ export function decodeLnurl(text: string): string {
 export const encodeLnurl = (url: string): string =>
   bech32.encode('lnurl', bech32.toWords(new TextEncoder().encode(url)), false).toUpperCase();
 
-/** Reads a Lightning Address (`user@domain`) in any letter case. Throws `Failure` usage. */
+/** Reads a Lightning Address (`user@domain`) in any letter case. Throws Failure `usage`. */
 export function parseLightningAddress(text: string): LightningAddress {
   const address = text.toLowerCase();
   const [user = '', domain = '', ...rest] = address.split('@');

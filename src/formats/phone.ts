@@ -4,7 +4,7 @@ import { clip } from './text.js';
 
 /**
  * Reads a telephone number such as `+84 912 345 678`. Removes spaces, dashes, dots and parentheses.
- * Throws `Failure` usage for a number without a country code.
+ * Throws Failure `usage` for a number without a country code.
  */
 export function parsePhone(text: string): string {
   const number = withoutMarks(text);

@@ -9,19 +9,19 @@ export const policies = {
   /** Repeats a read after a rate limit, with the pauses that the service requests. */
   limitedRead: { pauses: { ...backoff, upToMs: 60_000 }, turns: 11 },
   /**
-   * Repeats a request whose token the service refused, because another process may have signed in
-   * since, and pauses so that the other process can use its token. The pause before a repetition
+   * If the service refused the token of a request, pauses and repeats the request, because another
+   * process may have signed in and needs time to use its own token. The pause before a repetition
    * has a random length, so that two processes rarely pause equally long.
    */
   token: { pauses: { fromMs: 800, factor: 2, upToMs: 3_200, spread: 1 }, turns: 5 },
   /** Repeats a confirmation once if the service refused its token. */
   tokenOfConfirmation: { pauses: { fromMs: 800, factor: 1, upToMs: 800, spread: 1 }, turns: 2 },
   /**
-   * Repeats a create request without a response. The pauses between create requests are not random,
-   * because the payment core must be deterministic.
+   * Repeats a create request that received no response. The pauses between create requests are not
+   * random, because the payment core must be deterministic.
    */
   createRequest: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 4 },
-  /** Repeats a confirmation without a response. */
+  /** Repeats a confirmation that received no response. */
   confirmation: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 5 },
   /** Repeats a read that may be stale. The last repeated read comes 8 s after the first read. */
   staleRead: { pauses: { list: [500, 1_000, 2_000, 4_500] } },
@@ -76,7 +76,8 @@ export const policies = {
    */
   watchScreen: { pauses: { fromMs: 10_000, factor: 1, upToMs: 10_000, spread: 0 } },
   /**
-   * Reads the inbox for `watch`. The inbox is local, so events can appear on the screen quickly.
+   * The pauses of `watch` between two reads of the local inbox, which are short so that events
+   * appear on the screen quickly.
    */
   watchInbox: { pauses: { fromMs: 1_000, factor: 1, upToMs: 1_000, spread: 0 } },
   /**
@@ -84,13 +85,14 @@ export const policies = {
    * half a second.
    */
   sandboxLock: { pauses: { fromMs: 10, factor: 1, upToMs: 10, spread: 0 }, turns: 60 },
-  /** Looks for due actions of the sandbox, because another process may have written to the file. */
-  sandboxTimer: { pauses: { fromMs: 250, factor: 1, upToMs: 250, spread: 0 } },
   /**
-   * Repeats the delivery to a webhook consumer that is down, with one event at a time as a probe.
+   * Checks for due actions of the sandbox at intervals, because another process may have written to
+   * the sandbox's file.
    */
+  sandboxTimer: { pauses: { fromMs: 250, factor: 1, upToMs: 250, spread: 0 } },
+  /** Retries deliveries to a webhook consumer that is down, with one event at a time as a probe. */
   consumerDown: { pauses: { fromMs: 200, factor: 2, upToMs: 5_000, spread: 0.5 } },
-  /** Repeats an event that a webhook consumer refuses while it accepts other events. */
+  /** Retries an event that a webhook consumer refuses although it accepts other events. */
   refusedEvent: { pauses: { fromMs: 200, factor: 2, upToMs: 60_000, spread: 0.5 } },
   /** Waits for a shared database that restarts or has no free connection. */
   database: { pauses: { fromMs: 50, factor: 2, upToMs: 1_000, spread: 0 } },

@@ -2,7 +2,10 @@
 // The file policies.ts defines the pauses as data.
 
 export type Pauses =
-  /** A list of pauses in ms. The loop runs a step after each pause of the list, then ends. */
+  /**
+   * A list of pauses in ms. The loop repeats its step once after each pause in this list, and then
+   * ends.
+   */
   | { readonly list: readonly number[] }
   /**
    * Growing pauses: each pause is the previous pause multiplied by `factor`. `spread` is the
@@ -31,7 +34,7 @@ export interface Policy {
 }
 
 export interface PollDeps {
-  /** Returns the time in ms. */
+  /** Returns the current time in ms. */
   readonly now: () => number;
   /**
    * Waits for `ms` milliseconds. When the signal is aborted, the promise of `sleep` resolves early
@@ -40,8 +43,8 @@ export interface PollDeps {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Returns a random number from 0 to 1. Without `random`, the number is 1, which gives the longest
-   * pauses.
+   * Returns a random number from 0 to 1. Without `random`, the random number is always 1, which
+   * gives the longest pauses.
    */
   readonly random?: (() => number) | undefined;
 }
@@ -63,8 +66,8 @@ export type PollEnd<T> = { readonly done: T } | { readonly over: 'exhausted' | '
 
 /**
  * Repeats the step until the step is done, the policy has no more pauses, `atMostMs` have passed,
- * or the signal is aborted. The first step always runs. When `atMostMs` have passed, the loop runs
- * the step for the last time.
+ * or the signal is aborted. The loop always runs the step at least once. When `atMostMs` have
+ * passed, the loop runs the step for the last time.
  */
 export async function poll<T>(
   policy: Policy,
@@ -103,21 +106,22 @@ export function pauseAfter(
 }
 
 /**
- * The longest plausible time between two readings of the machine's clock, in ms. A longer time
- * between two readings means that someone has set the clock.
+ * The longest time, in ms, that an elapsed clock counts between two readings of the machine's
+ * clock, in addition to a pause. If the machine's clock advances further, someone has probably set
+ * the clock.
  */
 const longestStepMs = 60_000;
 
 export interface ElapsedClock {
-  /** Returns the milliseconds since the creation of the elapsed clock. */
+  /** Returns the number of milliseconds since the `ElapsedClock` was created. */
   readonly now: () => number;
   /** Waits for `ms` milliseconds, or until the signal is aborted. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 /**
- * A clock that never goes back, even if someone sets the machine's clock. Each pause advances the
- * elapsed clock by at least the length of the pause.
+ * A clock that never goes back, even if someone sets the machine's clock back. Each pause advances
+ * the elapsed clock by at least the length of the pause.
  */
 export function elapsedClock({ now, sleep, signal }: Omit<PollDeps, 'random'>): ElapsedClock {
   let elapsed = 0;

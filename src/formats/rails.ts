@@ -1,5 +1,5 @@
-// Defines the payment methods and rails as data, which contains all differences between Lightning,
-// LNURL, on-chain and USDT payments.
+// Defines the payment methods and rails as data. This data contains all differences between
+// Lightning, LNURL, on-chain and USDT payments.
 import type { Destination } from './destination.js';
 import { entryOf } from './unknown.js';
 
@@ -12,7 +12,7 @@ export type Pace = 'quick' | 'steady' | 'blocks';
 interface MethodProperties {
   /** The label of transactions by this method, such as `Lightning receive` or `USDT send`. */
   readonly label: string;
-  /** The name of the method on a receipt. */
+  /** The name of the payment method as a receipt shows it. */
   readonly route: string;
   readonly pace: Pace;
   /** The usual duration of a payment by this method, in ms. */
@@ -90,7 +90,8 @@ interface RailProperties {
   readonly method: RailMethod;
   readonly paysTo: readonly Destination['kind'][];
   /**
-   * The name of the rail's destination in a sentence. `argument` is the destination's name in help.
+   * The destination of the rail as a sentence names it, such as `a Bitcoin address`. `argument` is
+   * the destination's name in help.
    */
   readonly destination: string;
   readonly argument: string;
@@ -103,8 +104,8 @@ interface RailProperties {
   /** A note next to the destination, if the text of the destination does not show the rail. */
   readonly note?: string;
   /**
-   * Whether the rail settles within minutes or hours. svcpay waits for the settlement of a slow
-   * rail only on request.
+   * Whether the rail settles slowly, within minutes or hours instead of seconds. svcpay waits for
+   * the settlement of a slow rail only on request.
    */
   readonly isSlow: boolean;
 }

@@ -9,7 +9,7 @@ export const clip = (text: string, longest = 40): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}…`;
 
 /**
- * Whether svcpay generated the reference or derived the reference from an invoice. A generated
+ * Returns true for a reference that svcpay generated or derived from an invoice. A generated
  * reference means nothing to a person.
  */
 export const isGenerated = (ref: string): boolean =>

@@ -11,8 +11,11 @@ const vectors: { invalid: { title: string; invoice: string }[] } = JSON.parse(
 
 describe('svcpay decode', () => {
   test.for([
-    ['invalid unknown feature 100', 'it requires feature 100, which svcpay does not support'],
-    ['Missing required `s` field', 'it has no payment secret'],
+    [
+      'invalid unknown feature 100',
+      'the invoice requires feature 100, which svcpay does not support',
+    ],
+    ['Missing required `s` field', 'the invoice has no payment secret'],
   ] as const)(
     'explains why the official test invoice "%s" cannot be paid, and svcpay send refuses it',
     async ([title, why], { around }) => {

@@ -110,12 +110,12 @@ describe('parseAmount', () => {
     ['1000000000000000vnd', 'too large for an amount in VND'],
     ['1000000000usdt', 'too large for an amount in USDT'],
     ['50000', '50000 has no unit. Write 50000sat (0.0005 BTC) or 50000usd.'],
-    ['10€', '"10€" contains "€", which an amount cannot have. Write 10eur.'],
-    ['₿0.001', '"₿0.001" contains "₿", which an amount cannot have. Write 0.001btc.'],
-    ['$10', '"$10" contains "$", which an amount cannot have. Write 10usd.'],
-    ['50k', '"50k" contains "k", which an amount cannot have. Write 50000sat.'],
-    ['50,000sat', '"50,000sat" contains ",", which an amount cannot have. Write 50000sat.'],
-    ['0,001btc', '"0,001btc" contains ",", which an amount cannot have. Write 0.001btc.'],
+    ['10€', '"10€" contains "€", which is not allowed in an amount. Write 10eur.'],
+    ['₿0.001', '"₿0.001" contains "₿", which is not allowed in an amount. Write 0.001btc.'],
+    ['$10', '"$10" contains "$", which is not allowed in an amount. Write 10usd.'],
+    ['50k', '"50k" contains "k", which is not allowed in an amount. Write 50000sat.'],
+    ['50,000sat', '"50,000sat" contains ",", which is not allowed in an amount. Write 50000sat.'],
+    ['0,001btc', '"0,001btc" contains ",", which is not allowed in an amount. Write 0.001btc.'],
     ['0.0005', '0.0005 has no unit. Write 0.0005btc (50 000 sat).'],
   ] as const)('refuses %j with the message "%s"', ([text, reason]) => {
     expect(refusal(() => parseAmount(text))).toContain(reason);

@@ -183,12 +183,12 @@ describe('detectDestination', () => {
     [
       'a Lightning invoice with a changed amount',
       invoice.replace('lnbc500u', 'lnbc600u'),
-      'This Lightning invoice was changed or cut off: its checksum is wrong',
+      'This Lightning invoice was changed or cut off: the checksum is wrong',
     ],
     [
       'a Lightning invoice without its last character',
       invoice.slice(0, -1),
-      'its checksum is wrong',
+      'the checksum is wrong',
     ],
     [
       'a lightning: URI with a Bitcoin address',
@@ -198,32 +198,32 @@ describe('detectDestination', () => {
     [
       'an LNURL without its last character',
       lnurl.slice(0, -1),
-      'This LNURL was changed or cut off: its checksum is wrong',
+      'This LNURL was changed or cut off: the checksum is wrong',
     ],
     [
       'a segwit address with a changed character',
       segwit.replace('f3t4', 'f3t5'),
-      'This Bitcoin address was changed or cut off: its checksum is wrong',
+      'This Bitcoin address was changed or cut off: the checksum is wrong',
     ],
     [
       'a base58 address with a wrong checksum',
       '175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W',
-      'its checksum is wrong',
+      'the checksum is wrong',
     ],
     [
       'a bitcoin: URI whose address has a wrong checksum',
       'bitcoin:175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W?amount=20.3&label=Luke-Jr',
-      'its checksum is wrong',
+      'the checksum is wrong',
     ],
     [
       'a bitcoin: URI whose second address has a wrong checksum',
       `bitcoin:${segwit}?bc=${taproot.slice(0, -1)}q`,
-      'its checksum is wrong',
+      'the checksum is wrong',
     ],
     [
       'a bitcoin: URI with a bogus invoice',
       'bitcoin:?lightning=lnbc420bogusinvoice',
-      'the "1" after its prefix is missing',
+      'the "1" after the prefix is missing',
     ],
     [
       'a bitcoin: URI with a BOLT12 offer only',
@@ -248,13 +248,13 @@ describe('detectDestination', () => {
     [
       'a TRON address with a changed character',
       `${tron.slice(0, -1)}u`,
-      'This TRON address was changed or cut off: its checksum is wrong',
+      'This TRON address was changed or cut off: the checksum is wrong',
     ],
     ['a TRON address with two extra characters', `${tron}89`, '36 characters instead of 34'],
     [
       'an Ethereum address with the wrong letter case',
       evm.replace('aA', 'AA'),
-      'This Ethereum address was changed or cut off: its checksum',
+      'This Ethereum address was changed or cut off: the checksum',
     ],
     ['an Ethereum address that is too short', '0xff4d6793F584a473', 'is not an Ethereum address'],
     ['a Lightning Address without a domain', 'alice@', 'is not a Lightning Address'],

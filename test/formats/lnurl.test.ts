@@ -55,7 +55,7 @@ describe('decodeLnurl', () => {
     [
       'an LNURL with a wrong checksum',
       'LNURL1DP68GURN8GHJ7UM9WFMXJCM99E3K7MF0',
-      'its checksum is wrong',
+      'the checksum is wrong',
     ],
     ['an LNURL in mixed case', 'LNURL1DP68GURN8GHJ7um9', 'mixes upper-case and lower-case'],
     [

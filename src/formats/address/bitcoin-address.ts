@@ -31,7 +31,7 @@ export interface BitcoinAddress {
 const noun = 'Bitcoin address';
 
 /**
- * Reads a Bitcoin address of any network. Throws `Failure` usage with the reason for an invalid
+ * Reads a Bitcoin address of any network. Throws Failure `usage` with the reason for an invalid
  * address.
  */
 export function parseBitcoinAddress(text: string): BitcoinAddress {
@@ -62,13 +62,13 @@ export function encodeBase58Address(
   type: 'p2pkh' | 'p2sh',
   hash: Uint8Array,
 ): string {
-  if (hash.length !== 20) throw changed(noun, `its hash has ${hash.length} bytes instead of 20`);
+  if (hash.length !== 20) throw changed(noun, `the hash has ${hash.length} bytes instead of 20`);
   return encodeBase58check(Uint8Array.of(networks[network][type], ...hash));
 }
 
 function parseBase58(text: string): BitcoinAddress {
   const [version, ...hash] = decodeBase58check(text, noun);
-  if (hash.length !== 20) throw changed(noun, `its hash has ${hash.length} bytes instead of 20`);
+  if (hash.length !== 20) throw changed(noun, `the hash has ${hash.length} bytes instead of 20`);
   const pubkeyHash = findNetwork(({ p2pkh }) => p2pkh === version);
   const network = pubkeyHash ?? findNetwork(({ p2sh }) => p2sh === version);
   if (network === undefined) {
@@ -90,15 +90,16 @@ function parseSegwit(text: string): BitcoinAddress {
   const address = normaliseBech32(text, noun);
   const plain = bech32.decodeUnsafe(address);
   const decoded = plain ?? bech32m.decodeUnsafe(address);
-  if (!decoded) throw changed(noun, 'its checksum is wrong');
+  if (!decoded) throw changed(noun, 'the checksum is wrong');
   const [version, ...words] = decoded.words;
-  if (version === undefined || version > 16) throw changed(noun, 'its version does not exist');
+  if (version === undefined || version > 16)
+    throw changed(noun, 'the address has a witness version that does not exist');
   if ((version === 0) !== (plain !== undefined)) {
     const required = version === 0 ? 'bech32' : 'bech32m';
-    throw changed(noun, `its version ${version} requires a ${required} checksum`);
+    throw changed(noun, `witness version ${version} requires a ${required} checksum`);
   }
   const program = bech32.fromWordsUnsafe(words);
-  if (!program) throw changed(noun, 'it has surplus bits at its end');
+  if (!program) throw changed(noun, 'the address has surplus bits at the end');
   checkProgram(version, program);
   const network = findNetwork(({ segwit }) => segwit === decoded.prefix);
   if (network === undefined)
@@ -114,7 +115,10 @@ function parseSegwit(text: string): BitcoinAddress {
 
 function checkProgram(version: number, { length }: Uint8Array): void {
   const right = version === 0 ? length === 20 || length === 32 : length >= 2 && length <= 40;
-  if (!right) throw changed(noun, `version ${version} does not allow a program of ${length} bytes`);
+  if (!right) {
+    const what = `witness version ${version} does not allow a witness program of ${length} bytes`;
+    throw changed(noun, what);
+  }
 }
 
 function segwitType(version: number, length: number): BitcoinAddressType {

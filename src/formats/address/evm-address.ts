@@ -1,4 +1,4 @@
-// Ethereum addresses, whose letter case is their EIP-55 checksum.
+// Ethereum addresses, whose letter case encodes their EIP-55 checksum.
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import { changed } from './encodings.js';
@@ -16,7 +16,7 @@ export interface EvmAddress {
 
 /**
  * Reads an Ethereum address (`0x…`). An address in mixed letter case must match its EIP-55
- * checksum. Throws `Failure` usage.
+ * checksum. Throws Failure `usage`.
  */
 export function parseEvmAddress(text: string): EvmAddress {
   if (!/^0x[0-9a-f]{40}$/i.test(text) || text.startsWith('0X')) {
@@ -32,7 +32,7 @@ export function parseEvmAddress(text: string): EvmAddress {
   if (checksummed && text !== address) {
     throw changed(
       'Ethereum address',
-      'its checksum, the pattern of upper-case and lower-case letters, is wrong',
+      'the checksum, which is the pattern of upper-case and lower-case letters, is wrong',
     );
   }
   return { address, checksummed };

@@ -26,7 +26,7 @@ export const networks: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
   regtest: { segwit: 'bcrt', invoice: 'lnbcrt', p2pkh: 0x6f, p2sh: 0xc4 },
 };
 
-/** Returns the first network in the order of {@link networks} whose prefixes pass the test. */
+/** Returns the first network, in the order of {@link networks}, whose prefixes satisfy `test`. */
 export function findNetwork(
   test: (prefixes: NetworkPrefixes) => boolean,
 ): BitcoinNetwork | undefined {

@@ -21,7 +21,7 @@ export const tronUsdtContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const noun = 'TRON address';
 const prefix = 0x41;
 
-/** Reads a TRON address (`T…`). Throws `Failure` usage with the reason for an invalid address. */
+/** Reads a TRON address (`T…`). Throws Failure `usage` with the reason for an invalid address. */
 export function parseTronAddress(text: string): TronAddress {
   if (!text.startsWith('T')) {
     throw new Failure(
@@ -30,15 +30,16 @@ export function parseTronAddress(text: string): TronAddress {
         '34 characters.',
     );
   }
-  if (text.length !== 34) throw changed(noun, `it has ${text.length} characters instead of 34`);
+  if (text.length !== 34)
+    throw changed(noun, `the address has ${text.length} characters instead of 34`);
   const bytes = decodeBase58check(text, noun);
   if (bytes.length !== 21 || bytes[0] !== prefix)
-    throw changed(noun, 'it does not decode to an address');
+    throw changed(noun, 'the text does not decode to an address');
   return { address: text, hex: hex.encode(bytes) };
 }
 
 export function encodeTronAddress(payload: Uint8Array): string {
   if (payload.length !== 20)
-    throw changed(noun, `its hash has ${payload.length} bytes instead of 20`);
+    throw changed(noun, `the hash has ${payload.length} bytes instead of 20`);
   return encodeBase58check(Uint8Array.of(prefix, ...payload));
 }

@@ -73,7 +73,7 @@ const noun = 'Lightning invoice';
 
 /**
  * Decodes a Lightning invoice in upper or lower case, and verifies its checksum and signature.
- * Throws `Failure` usage with the reason if svcpay cannot pay the invoice.
+ * Throws Failure `usage` with the reason if svcpay cannot pay the invoice.
  */
 export function decodeInvoice(text: string): Invoice {
   const { invoice, whyUnpayable } = inspectInvoice(text);
@@ -95,7 +95,8 @@ export function inspectInvoice(text: string): {
 } {
   const { invoice, prefix, words } = unwrap(text);
   const { network, amountMsat } = readPrefix(prefix);
-  if (words.length < timestampWords + signatureWords) throw invalidInvoice('it is too short');
+  if (words.length < timestampWords + signatureWords)
+    throw invalidInvoice('the invoice is too short');
   const signed = words.slice(0, -signatureWords);
   const timestamp = numberOf(signed.slice(0, timestampWords));
   const fields = splitFields(signed.slice(timestampWords));
@@ -104,9 +105,9 @@ export function inspectInvoice(text: string): {
   const whyUnpayable =
     feature === undefined
       ? terms.paymentSecret === ''
-        ? 'it has no payment secret'
+        ? 'the invoice has no payment secret'
         : undefined
-      : `it requires feature ${feature}, which svcpay does not support`;
+      : `the invoice requires feature ${feature}, which svcpay does not support`;
   const signature = bytesOf(words.slice(-signatureWords));
   const payee = verifySigner(prefix, signed, signature, hexField(fields, 'n'));
   const read = {
@@ -137,7 +138,7 @@ function unwrap(text: string): { invoice: string; prefix: string; words: number[
   }
   const invoice = normaliseBech32(text, noun);
   const decoded = bech32.decodeUnsafe(invoice, false);
-  if (!decoded) throw changed(noun, 'its checksum is wrong');
+  if (!decoded) throw changed(noun, 'the checksum is wrong');
   return { invoice, ...decoded };
 }
 
@@ -165,16 +166,16 @@ function readAmount(amount: string): bigint {
   const [, digits, multiplier] = /^([1-9]\d{0,20})([munp]?)$/.exec(amount) ?? [];
   if (digits === undefined || multiplier === undefined) {
     throw invalidInvoice(
-      `its amount "${amount}" is not a number, optionally followed by m, u, n or p`,
+      `the amount "${amount}" is not a number, optionally followed by m, u, n or p`,
     );
   }
   if (multiplier === 'p' && !digits.endsWith('0')) {
-    throw invalidInvoice('its amount is not a whole number of millisatoshis');
+    throw invalidInvoice('the amount is not a whole number of millisatoshis');
   }
   const unit = msatPerMultiplier[multiplier];
   const msat = unit === undefined ? BigInt(digits) / 10n : BigInt(digits) * unit;
   if (msat > supplyMsat)
-    throw invalidInvoice('its amount is more than the 21 million bitcoin that exist');
+    throw invalidInvoice('the amount is more than the 21 million bitcoin that exist');
   return msat;
 }
 
@@ -188,11 +189,11 @@ function readTerms(fields: readonly Field[]) {
   const paymentSecret = hexField(fields, 's') ?? '';
   const description = readDescription(fields);
   const descriptionHash = hexField(fields, 'h');
-  if (paymentHash === null) throw invalidInvoice('it has no payment hash');
+  if (paymentHash === null) throw invalidInvoice('the invoice has no payment hash');
   if (description === null && descriptionHash === null)
-    throw invalidInvoice('it has no description');
+    throw invalidInvoice('the invoice has no description');
   if (description !== null && descriptionHash !== null) {
-    throw invalidInvoice('it has both a description and a description hash');
+    throw invalidInvoice('the invoice has both a description and a description hash');
   }
   return {
     paymentHash,
@@ -221,7 +222,7 @@ function readDescription(fields: readonly Field[]): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw invalidInvoice('its description is not UTF-8 text');
+    throw invalidInvoice('the description of the invoice is not UTF-8 text');
   }
 }
 
@@ -240,7 +241,7 @@ function encodeFallback(network: BitcoinNetwork, version: number, program: Uint8
     if (version === 18) return encodeBase58Address(network, 'p2sh', program);
     return encodeSegwitAddress(network, version, program);
   } catch {
-    throw invalidInvoice('its fallback address has an impossible length');
+    throw invalidInvoice('the fallback address of the invoice has an impossible length');
   }
 }
 
@@ -251,9 +252,9 @@ function verifySigner(
   stated: string | null,
 ): string {
   if (stated !== null && hasHighS(signature)) {
-    throw invalidInvoice('its signature is not in the canonical form (high S)');
+    throw invalidInvoice('the signature of the invoice is not in the canonical form (high S)');
   }
   const payee = signerOf(prefix, words, signature, stated);
-  if (payee === undefined) throw invalidInvoice('its signature does not match');
+  if (payee === undefined) throw invalidInvoice('the signature does not match the invoice');
   return payee;
 }

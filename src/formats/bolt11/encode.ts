@@ -32,7 +32,7 @@ export interface InvoiceFields {
 const featureWords = [16, 8, 0];
 
 /**
- * Writes the invoice and signs it with the 32-byte node key. Throws `Failure` usage for fields that
+ * Writes the invoice and signs it with the 32-byte node key. Throws Failure `usage` for fields that
  * BOLT11 cannot express.
  */
 export function encodeInvoice(fields: InvoiceFields, privateKey: Uint8Array): string {

@@ -29,13 +29,14 @@ export type FieldLetter = `${keyof typeof fieldTypes}`;
 const knownFeatures = new Set([8, 14, 16, 24, 48]);
 
 /**
- * The exact lengths of some fields, in 5-bit words. The decoder skips a field of a wrong length.
+ * The exact lengths of some fields, in 5-bit words. The decoder skips a field that has the wrong
+ * length.
  */
 const exactLengths: Partial<Record<FieldLetter, number>> = { p: 52, s: 52, h: 52, n: 53 };
 
 /**
- * The largest number in a field, which exceeds every sensible time but still gives exact
- * milliseconds and valid dates.
+ * The upper limit for a number in a field: longer than any sensible duration in seconds, but small
+ * enough for exact milliseconds and valid dates.
  */
 const maxNumber = 2 ** 42;
 
@@ -65,9 +66,9 @@ export function splitFields(words: readonly number[]): Field[] {
   for (let at = 0; at < words.length;) {
     const [type = 0, high, low] = words.slice(at, at + 3);
     if (high === undefined || low === undefined)
-      throw invalidInvoice('its last field is truncated');
+      throw invalidInvoice('the last field of the invoice is truncated');
     const end = at + 3 + high * 32 + low;
-    if (end > words.length) throw invalidInvoice('one of its fields is longer than the invoice');
+    if (end > words.length) throw invalidInvoice('a field is longer than the invoice');
     fields.push({ type, words: words.slice(at + 3, end) });
     at = end;
   }
@@ -96,20 +97,20 @@ export function singleField(
     )
     .map(({ words }) => words);
   if (others.some((words) => words.join() !== first?.join())) {
-    throw invalidInvoice(`its "${letter}" field occurs twice with different values`);
+    throw invalidInvoice(`the "${letter}" field occurs twice with different values`);
   }
   return first;
 }
 
 export function bytesOf(words: readonly number[]): Uint8Array {
   const bytes = bech32.fromWordsUnsafe([...words]);
-  if (!bytes) throw invalidInvoice('one of its fields has surplus bits');
+  if (!bytes) throw invalidInvoice('a field of the invoice has surplus bits');
   return bytes;
 }
 
 export function numberOf(words: readonly number[]): number {
   const value = words.reduce((sum, word) => sum * 32 + word, 0);
-  if (value > maxNumber) throw invalidInvoice('one of its numbers is too large');
+  if (value > maxNumber) throw invalidInvoice('a number in the invoice is too large');
   return value;
 }
 
@@ -139,7 +140,7 @@ export function readFeatures(words: readonly number[]): number[] {
   const has = (bit: number): boolean => bits.includes(bit) || bits.includes(bit + 1);
   if (has(16) && !has(14))
     throw invalidInvoice(
-      'it offers payment in parts (feature 16) without a payment secret (feature 14)',
+      'the invoice offers payment in parts (feature 16) without a payment secret (feature 14)',
     );
   return bits;
 }
@@ -151,7 +152,7 @@ export const unknownFeature = (features: readonly number[]): number | undefined 
 export function readRoute(words: readonly number[]): RouteHop[] {
   const bytes = bytesOf(words);
   if (bytes.length === 0 || bytes.length % hopBytes !== 0)
-    throw invalidInvoice('one of its route hints is truncated');
+    throw invalidInvoice('a route hint of the invoice is truncated');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Array.from({ length: bytes.length / hopBytes }, (_, i) => {
     const at = i * hopBytes;

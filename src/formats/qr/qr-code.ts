@@ -22,7 +22,7 @@ export function encodeQr(text: string, border: number): Bitmap | undefined {
   try {
     code.make();
   } catch {
-    // The encoder throws only if the text is longer than the largest QR code.
+    // The encoder throws only if the text does not fit into the largest QR code.
     return undefined;
   }
   const count = code.getModuleCount();

@@ -1,5 +1,5 @@
 // Defines the results of the sandbox's control endpoints, which the test fixture and the sandbox
-// commands read. `--fields` accepts the names of the results' fields.
+// commands read. The option `--fields` of a sandbox command accepts the field names of its result.
 import type { Big } from 'big.js';
 import * as v from 'valibot';
 
@@ -271,7 +271,7 @@ export interface Fault {
   readonly outcome?: string | undefined;
   readonly side?: string | undefined;
   readonly factor?: number | undefined;
-  /** The delay in ms. `commitAfter` is a delay in ms too. */
+  /** `delay` and `commitAfter` are delays in ms. */
   readonly delay?: number | undefined;
   readonly commitAfter?: number | undefined;
   readonly commit?: boolean | undefined;

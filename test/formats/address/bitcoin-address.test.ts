@@ -106,13 +106,13 @@ describe('parseBitcoinAddress', () => {
 
   test.for([
     ['', 'not a Bitcoin address'],
-    ['175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W', 'its checksum is wrong'],
+    ['175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W', 'the checksum is wrong'],
     ['1A1zP1eP5QGefi2DMPTfTL5SLmv7Divf0a', 'it contains "0", which is not allowed'],
-    ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3', 'its checksum is wrong'],
+    ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3', 'the checksum is wrong'],
     ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7Kv8f3t4', 'mixes upper-case and lower-case'],
     ['2QJw', 'not a Bitcoin address'],
-    ['14dsCmVFGsgxBrBqW2E71XJwccjb2mHzkaK', 'its hash has 21 bytes instead of 20'],
-    ['3TYPG8VeuoVAh2hP7Vfw6ww7vK98nvXXXUG', 'its checksum is wrong'],
+    ['14dsCmVFGsgxBrBqW2E71XJwccjb2mHzkaK', 'the hash has 21 bytes instead of 20'],
+    ['3TYPG8VeuoVAh2hP7Vfw6ww7vK98nvXXXUG', 'the checksum is wrong'],
     ['1'.repeat(91), 'too long'],
   ] as const)('refuses "%s" with the message "%s"', ([text, reason]) => {
     expect(refusal(() => parseBitcoinAddress(text))).toContain(reason);

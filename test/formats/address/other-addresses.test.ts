@@ -59,7 +59,7 @@ describe('parseTronAddress', () => {
       '41a614f803b6fd780986a42c78ec9c7f77e6ded13c',
     );
     expect(refusal(() => parseTronAddress(`${tronUsdtContract.slice(0, -1)}u`))).toContain(
-      'its checksum is wrong',
+      'the checksum is wrong',
     );
     expect(refusal(() => parseTronAddress(tronUsdtContract.slice(0, -1)))).toContain(
       '33 characters instead of 34',
@@ -103,7 +103,7 @@ describe('parseEvmAddress', () => {
             letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();
           const broken = address.slice(0, index + 2) + flipped + address.slice(index + 3);
           if (!/[a-f]/.test(broken.slice(2)) || !/[A-F]/.test(broken)) continue;
-          expect(refusal(() => parseEvmAddress(broken))).toContain('its checksum');
+          expect(refusal(() => parseEvmAddress(broken))).toContain('the checksum');
         }
       }),
     );

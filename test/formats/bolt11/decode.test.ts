@@ -194,17 +194,17 @@ describe('decodeInvoice with the official BOLT11 vectors', () => {
 
   test.for([
     ['feature 100', 'requires feature 100'],
-    ['checksum is invalid', 'its checksum is wrong'],
+    ['checksum is invalid', 'the checksum is wrong'],
     ['no 1', 'not a Lightning invoice'],
     ['mixed case', 'mixes upper-case and lower-case'],
-    ['not recoverable', 'its signature does not match'],
-    ['too short', 'it is too short'],
+    ['not recoverable', 'the signature does not match the invoice'],
+    ['too short', 'the invoice is too short'],
     [
       'Invalid multiplier',
-      'its amount "2500x" is not a number, optionally followed by m, u, n or p',
+      'the amount "2500x" is not a number, optionally followed by m, u, n or p',
     ],
     ['sub-millisatoshi', 'not a whole number of millisatoshis'],
-    ['required `s` field', 'it has no payment secret'],
+    ['required `s` field', 'the invoice has no payment secret'],
     ["high-S) with 'n'", 'high S'],
   ] as const)('refuses the invalid vector "%s" with the message "%s"', ([title, reason]) => {
     const found = vectors.invalid.filter((one) => one.title.includes(title));
@@ -274,7 +274,7 @@ describe('decodeInvoice', () => {
 
   test('explains how an invoice was changed, and advises to copy it again', () => {
     expect(refusal(() => decodeInvoice(donation.replace('pvjluez', 'pvjluey')))).toBe(
-      'This Lightning invoice was changed or cut off: its checksum is wrong. ' +
+      'This Lightning invoice was changed or cut off: the checksum is wrong. ' +
         'Copy the whole Lightning invoice again, or ask for a new one.',
     );
     expect(refusal(() => decodeInvoice(donation.replace('pvjluez', 'pvj luez')))).toContain(
@@ -320,14 +320,14 @@ describe('decodeInvoice', () => {
   });
 
   test.for([
-    ['lnbc0m', 'its amount "0m"'],
-    ['lnbc01m', 'its amount "01m"'],
-    ['lnbc1.5m', 'its amount "1.5m"'],
-    ['lnbc1mm', 'its amount "1mm"'],
+    ['lnbc0m', 'the amount "0m"'],
+    ['lnbc01m', 'the amount "01m"'],
+    ['lnbc1.5m', 'the amount "1.5m"'],
+    ['lnbc1mm', 'the amount "1mm"'],
     ['lnbcm', 'unknown network, "lnbcm"'],
     ['lnbc11p', 'millisatoshis'],
     ['lnbc21000001', 'more than the 21 million'],
-    ['lnbc1' + '0'.repeat(40), 'its amount'],
+    ['lnbc1' + '0'.repeat(40), 'the amount'],
     ['lnltc1m', 'unknown network, "lnltc"'],
   ] as const)('refuses the invoice prefix "%s"', ([prefix, reason]) => {
     expect(refusal(() => decodeInvoice(signed(required, prefix)))).toContain(reason);
@@ -368,23 +368,23 @@ describe('decodeInvoice on the fields of an invoice', () => {
   });
 
   const bad: Array<[string, Array<[FieldLetter, number[]]>, string]> = [
-    ['no payment hash', without('p'), 'it has no payment hash'],
+    ['no payment hash', without('p'), 'the invoice has no payment hash'],
     [
       'only a payment hash of a wrong length',
       [['p', hash.slice(1)], ...without('p')],
-      'it has no payment hash',
+      'the invoice has no payment hash',
     ],
-    ['no payment secret', without('s'), 'it has no payment secret'],
+    ['no payment secret', without('s'), 'the invoice has no payment secret'],
     [
       'only a payment secret of a wrong length',
       [['s', [...hash, 0]], ...without('s')],
-      'it has no payment secret',
+      'the invoice has no payment secret',
     ],
-    ['no description', without('d'), 'it has no description'],
+    ['no description', without('d'), 'the invoice has no description'],
     [
       'only a description hash of a wrong length',
       [['h', [0, ...hash]], ...without('d')],
-      'it has no description',
+      'the invoice has no description',
     ],
     [
       'a description and a description hash',
@@ -412,9 +412,9 @@ describe('decodeInvoice on the fields of an invoice', () => {
     [
       'half a route hop',
       [...required, ['r', bech32.toWords(new Uint8Array(50))]],
-      'one of its route hints is truncated',
+      'a route hint of the invoice is truncated',
     ],
-    ['an empty route hint', [...required, ['r', []]], 'one of its route hints is truncated'],
+    ['an empty route hint', [...required, ['r', []]], 'a route hint of the invoice is truncated'],
     [
       'a fallback address of 19 bytes',
       [...required, ['f', [17, ...bech32.toWords(new Uint8Array(19))]]],
@@ -487,7 +487,9 @@ describe('decodeInvoice on the signature of an invoice', () => {
     const other = getPublicKey(new Uint8Array(32).fill(8));
     for (const key of [other, new Uint8Array(33), new Uint8Array(33).fill(2)]) {
       const invoice = signed([...required, [stated, bech32.toWords(key)]]);
-      expect(refusal(() => decodeInvoice(invoice))).toContain('its signature does not match');
+      expect(refusal(() => decodeInvoice(invoice))).toContain(
+        'the signature does not match the invoice',
+      );
     }
   });
 
@@ -506,7 +508,9 @@ describe('decodeInvoice on the signature of an invoice', () => {
         [...words.slice(0, -104), ...bech32.toWords(broken)],
         false,
       );
-      expect(refusal(() => decodeInvoice(invoice))).toContain('its signature does not match');
+      expect(refusal(() => decodeInvoice(invoice))).toContain(
+        'the signature does not match the invoice',
+      );
     }
   });
 

@@ -78,8 +78,8 @@ export interface WalletClientOptions {
 /** The options of one call, which replace the options of the client. */
 export interface RequestOptions {
   /**
-   * A signal that stops the request. A stopped request rejects with kind `interrupted` or with a
-   * `NoAnswer`.
+   * A signal that stops the request. If the signal stops a request, the request rejects with a
+   * Failure of kind `interrupted`, or with a `NoAnswer`.
    */
   signal?: AbortSignal | undefined;
   /** The time limit of the request with its retries, in ms. */
@@ -129,7 +129,7 @@ export const serviceOf = (client: WalletClient): ServiceClient => read(client);
  * temporarily, the client repeats a read. The client sends a request only once if the request
  * changes something at the service. Every method rejects with a {@link ServiceError} if the service
  * refuses, with a {@link NoAnswer} if the outcome of the request is unknown, and with another
- * {@link Failure} if a response cannot be read. Amounts are in whole units of the currency, and
+ * {@link Failure} if a response cannot be read. Amounts are in the main unit of the currency, and
  * times are in epoch ms.
  */
 export class WalletClient {
@@ -143,7 +143,7 @@ export class WalletClient {
   }
 
   /**
-   * Throws `Failure` usage for invalid options, such as a missing key or secret, a misspelt name,
+   * Throws Failure `usage` for invalid options, such as a missing key or secret, a misspelt name,
    * or a base URL of plain http to a remote machine.
    */
   constructor(options: WalletClientOptions);
@@ -178,14 +178,16 @@ export class WalletClient {
   }
 
   /**
-   * Reads the wallets of the account in the options, otherwise of the key's account (endpoint 2).
+   * Reads the wallets of the account with the client's `accountId`, by default the API key's
+   * account (endpoint 2).
    */
   wallets(options?: RequestOptions): Promise<Answered<types.Wallet[]>> {
     return this.#answered(options, (service) => service.wallets());
   }
 
   /**
-   * Reads the record of the account in the options, otherwise of the key's account (endpoint 3).
+   * Reads the record of the account with the client's `accountId`, by default the API key's account
+   * (endpoint 3).
    */
   account(options?: RequestOptions): Promise<Answered<types.Account>> {
     return this.#answered(options, (service) => service.account());
@@ -216,8 +218,8 @@ export class WalletClient {
   }
 
   /**
-   * Confirms a quote, which pays it (endpoint 7). After a `NoAnswer`, read the transaction before
-   * you repeat the call.
+   * Confirms a quote, so that the service executes the transaction (endpoint 7). After a
+   * `NoAnswer`, read the transaction before you repeat the call.
    */
   confirmTransaction(
     txnId: string,
@@ -251,8 +253,8 @@ export class WalletClient {
   }
 
   /**
-   * Lists every transaction once, from the page `filter.page` on. If the caller leaves the loop,
-   * the client stops the requests in flight.
+   * Lists every transaction once, starting at the page `filter.page`. If the caller leaves the loop
+   * over the transactions early, the client stops the requests in flight.
    */
   eachTransaction(filter: types.TransactionFilter = {}, options?: RequestOptions): TransactionList {
     const rows = this.#within(options).eachTransaction(filter);
@@ -327,8 +329,8 @@ export class WalletClient {
   }
 
   /**
-   * Closes all connections at once. A process can end without a call of `close`. A `transport` from
-   * the options stays open.
+   * Closes all connections at once. A process can end without a call to `close`. `close` does not
+   * close a `transport` that the caller passed in the options.
    */
   close(): Promise<void> {
     return this.#opened.close();

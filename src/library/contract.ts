@@ -12,7 +12,7 @@ import type { CreateTransaction } from './create-transaction.js';
 
 /** The options of `openPayments`. */
 export interface PaymentsOptions {
-  /** The client, whose API key decides the account of all payments. */
+  /** The client, whose API key determines the account of all payments. */
   client: WalletClient;
   /**
    * The journal, which stores each step before svcpay sends the request. A payment that is lost
@@ -71,8 +71,8 @@ export interface PayOptions extends CallOptions {
   approve?: ((approval: Approval) => Promise<Answer>) | undefined;
   /**
    * Whether to pay even if a payment of the same amount to the same destination is submitted and
-   * unfinished. Without `again` and `approve`, svcpay refuses to repeat an unfinished payment if
-   * the call has neither `ref` nor an invoice.
+   * unfinished. If a call has neither `ref` nor an invoice, svcpay refuses to repeat an unfinished
+   * payment unless the call passes `again` or `approve`.
    */
   again?: boolean | undefined;
   /**

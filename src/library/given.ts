@@ -135,7 +135,7 @@ function problem(
   if (type === 'non_empty') return `${option} is empty.`;
   const what = expected === null ? undefined : wanted[expected.replace(/ \| undefined$/, '')];
   if (what === undefined) return `${option}: ${message}.`;
-  // The message does not show a text, because the text may be a secret.
+  // The message does not quote a string that the caller passed, because the string may be a secret.
   const given = received.startsWith('"') ? 'a text' : received;
   return `${option} must be ${what}, not ${given}.`;
 }

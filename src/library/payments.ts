@@ -66,8 +66,8 @@ export function openPayments(options: PaymentsOptions): Payments {
   const accountNamed = async (call: Pick<CallOptions, 'signal'>): Promise<string> =>
     accountOf(begin(call).service);
   /**
-   * Returns the amount in bitcoin of the earlier payment with the same reference, otherwise the
-   * rates to convert the amount.
+   * Returns the bitcoin amount of the earlier payment with the same reference or, if there is none,
+   * the amount and the rates for its conversion.
    */
   const bitcoinFor = async ({ ref, amount, ...call }: Send): Promise<Converted> => {
     const earlier = ref && (await journal.find(await accountNamed(call), ref));
@@ -216,8 +216,8 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
   };
 
   const first = <T>(concerned: FindPayments | undefined, work: () => Promise<T>): Promise<T> =>
-    // svcpay cannot read a closed journal, so the call then rejects with the failure from the
-    // payment core.
+    // If the journal is closed, svcpay does not search it for payments, so that `work` rejects with
+    // the failure from the payment core.
     journalFirst(
       concerned && (async (open) => (closed.aborted ? [] : concerned(open))),
       async () => journal,
@@ -296,8 +296,8 @@ const sameWallet = (ccy: string): Failure =>
   new Failure('usage', `Not sent: a swap must have two different wallets, but both are ${ccy}.`);
 
 /**
- * The account of the API key, within which references are unique under any hostname. Throws Failure
- * `usage` if the client names a different account.
+ * Returns the account of the API key. References are unique within an account, whatever hostname
+ * the client uses. Throws Failure `usage` if the client names a different account.
  */
 async function accountOf(service: ServiceClient): Promise<string> {
   const [own, chosen] = [await service.ownAccountId(), await service.accountId()];
@@ -346,8 +346,9 @@ const approvalOf = (
 });
 
 /**
- * The refusal of a payment that equals an unfinished payment. If svcpay did not refuse to repeat an
- * unfinished payment, a program that repeats a call after an error would pay twice.
+ * The refusal of a payment with the same amount and destination as an unfinished payment. svcpay
+ * refuses to repeat an unfinished payment, because otherwise a program that repeats a call after an
+ * error would pay twice.
  */
 const sameAgain = ({ payment: { ref, attempts } }: EarlierPayment): Failure =>
   new Failure(
@@ -355,7 +356,9 @@ const sameAgain = ({ payment: { ref, attempts } }: EarlierPayment): Failure =>
     `Not sent: the payment ${ref} has the same amount and destination, and its outcome is not ` +
       'known yet.',
     {
-      hint: 'Resume that payment, pass a reference for the new payment, or pass again: true.',
+      hint:
+        'Resume the earlier payment, pass a reference for the new payment, or pass the option ' +
+        '{ again: true }.',
       txnId: attempts.at(-1)?.txnId ?? undefined,
     },
   );

@@ -8,11 +8,11 @@ export type RawBody = string | Uint8Array | ArrayBuffer;
 
 /**
  * Returns the event of a genuine delivery. An event only reports a change, and may arrive twice or
- * late, so read the current state with {@link WalletClient.transaction}. Throws `Failure`
+ * late, so read the current state with {@link WalletClient.transaction}. Throws Failure
  * `authentication` for a missing signature, and for a signature of a different body or secret.
- * Throws `Failure` `usage` for a genuine body that is not an event, and for a parsed body, a
- * missing secret or a list of signatures. The message of a `usage` failure names the value that the
- * caller must pass.
+ * Throws Failure `usage` if a body with a valid signature is not an event. Also throws Failure
+ * `usage` for a parsed body, a missing secret or a list of signatures. The message of a `usage`
+ * failure names the value that the caller must pass.
  * @param signature the value of the header {@link webhookSignatureHeader}
  * @param secret one secret, or several during a change of the secret
  */
@@ -35,7 +35,7 @@ export function readWebhook(
  * Whether a webhook delivery is genuine. `signature` must be the lower-case hex HMAC-SHA256 of
  * exactly the bytes `rawBody` under the webhook's secret. The comparison of the signatures takes
  * constant time (specification, section Authentication). A delivery without a signature is not
- * genuine. Throws `Failure` usage for the same wrong arguments as {@link readWebhook}.
+ * genuine. Throws Failure `usage` for a parsed body, a missing secret or a list of signatures.
  */
 export function verifyWebhook(
   rawBody: RawBody,
@@ -51,7 +51,7 @@ export function verifyWebhook(
 }
 
 /**
- * Returns the signature of a delivery with this body, to test a receiver. Throws `Failure` usage if
+ * Returns the signature of a delivery with this body, to test a receiver. Throws Failure `usage` if
  * the secret is missing.
  */
 export const signWebhook = (rawBody: RawBody, secret: string): string =>
@@ -66,7 +66,7 @@ export const webhookSignatureHeader = (serviceName = 'service'): string =>
 
 /**
  * Reads the body of a delivery but does not check its signature. See {@link readWebhook}. Throws
- * `Failure` usage for a body that is not an event.
+ * Failure `usage` for a body that is not an event.
  */
 export function parseWebhookEvent(rawBody: RawBody): WebhookEvent {
   const event = readPayload(bytesOf(rawBody));
@@ -106,7 +106,7 @@ function checkSecret(secret: unknown): string {
   if (typeof secret === 'string' && secret !== '') return secret;
   throw new Failure(
     'usage',
-    'The secret of the webhook is missing. Without a secret, anyone could sign. ' +
+    'The secret of the webhook is missing. Without a secret, anyone could forge an event. ' +
       'Pass the secret that the webhook was registered with.',
   );
 }

@@ -1,6 +1,6 @@
 // Delivers events from the backlog to one consumer, each at least once. svcpay delivers the events
-// of one transaction in order, and serves many transactions at once. An event leaves the backlog
-// once it is delivered or undeliverable, and until then workers try its delivery again.
+// of one transaction in order, and serves many transactions at once. Workers retry an event until
+// it is delivered or undeliverable, and then remove it from the backlog.
 import { setMaxListeners } from 'node:events';
 import { policies } from '../formats/policies.js';
 import { pauseAfter, type Policy } from '../formats/poll.js';
@@ -9,11 +9,12 @@ import { createLease, createQueues, type LeaseOptions, type Queue } from './queu
 
 export type Verdict =
   | { readonly kind: 'delivered' }
-  /** The verdict that the event is undeliverable, so that the event leaves the backlog. */
+  /** The verdict that the event is undeliverable, which removes the event from the backlog. */
   | { readonly kind: 'failed'; readonly reason: string }
   /**
-   * The verdict that a worker must try the event again, because the consumer is down (`consumer`)
-   * or refuses only this event (`transaction`).
+   * The verdict that a worker must deliver the event again later. The scope is `consumer` if the
+   * consumer is down. The scope is `transaction` if the consumer refuses only this event, so that
+   * only the events of one transaction wait.
    */
   | { readonly kind: 'retry'; readonly scope: 'consumer' | 'transaction'; readonly reason: string };
 
@@ -63,7 +64,8 @@ export function startDispatcher(options: DispatchOptions) {
   const stopping = new AbortController();
   /** The dispatcher aborts `cutOff` to end the deliveries in flight. */
   const cutOff = new AbortController();
-  // Every pause and every delivery listens to a signal, so Node must not warn of many listeners.
+  // All pauses and deliveries listen to the same signals, so svcpay turns off Node's warning about
+  // many listeners.
   setMaxListeners(0, stopping.signal, cutOff.signal);
   const shared = { ...options, queues, lease, changes, stopping: stopping.signal };
   const supply = createSupply(shared);
@@ -124,7 +126,8 @@ export function startDispatcher(options: DispatchOptions) {
       stopping.abort();
       stopChecking();
       changes.ring();
-      // The lease outlasts the deliveries in flight, so that no other worker takes their events.
+      // The lease outlasts the deliveries in flight, so that no other worker takes the events in
+      // delivery.
       await endWithin(longestAnswerMs, [...workers, supply.leasing()], cutOff, options);
       stopExtending();
       await settler.flush();
@@ -306,8 +309,8 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
 }
 
 /**
- * Removes delivered events from the backlog in groups. After a crash, svcpay delivers those events
- * again that it had not yet removed from the backlog.
+ * Removes delivered events from the backlog in groups. After a crash, svcpay redelivers the events
+ * that it had not yet removed from the backlog.
  */
 function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () => void) {
   let ids: number[] = [];
@@ -321,8 +324,8 @@ function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () 
     try {
       if (await store.leases.settle(consumer, worker, settled)) onMore();
     } catch {
-      // After a failed removal, adds the events to the next group. If svcpay stops before it
-      // removes delivered events, it later delivers these events again.
+      // If delivered events cannot be removed from the backlog, removes them with the next group.
+      // If svcpay stops before it removes delivered events, it later delivers these events again.
       ids = [...settled, ...ids];
     }
   }

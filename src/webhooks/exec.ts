@@ -98,7 +98,7 @@ function verdictOf(
 
 /**
  * The longest text that svcpay passes in an environment variable, because systems refuse longer
- * variables. A text beyond `longestText` is complete only in the event's body on stdin.
+ * variables. A text longer than `longestText` is complete only in the event's body on stdin.
  */
 const longestText = 30_000;
 

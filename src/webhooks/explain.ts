@@ -7,7 +7,8 @@ import { digestOf, isSignature, verifyBody } from './sign.js';
 export interface Explanation {
   readonly cause: 'encoding' | 'secret' | 'body' | 'unknown';
   /**
-   * The reason why the signature is wrong, as a sentence without a capital letter and a full stop.
+   * The reason why the signature is wrong, as a sentence without an initial capital letter and
+   * without a full stop.
    */
   readonly reason: string;
 }
@@ -48,7 +49,7 @@ export function explainSignature(
     return { cause: 'secret', reason: `the signature was made with ${key.name}` };
   const changed = variantsOfBody(body).find((variant) => fits(variant.body, secret));
   if (changed !== undefined)
-    return { cause: 'body', reason: `the body was changed on the way: ${changed.name}` };
+    return { cause: 'body', reason: `the body was changed in transit: ${changed.name}` };
   return {
     cause: 'unknown',
     reason: 'the secret or the body is different; a signature alone does not show which',
@@ -56,8 +57,8 @@ export function explainSignature(
 }
 
 /**
- * Reads the 32 bytes of a signature in a common encoding. Returns the signature's bytes and the
- * name of the encoding.
+ * Decodes the 32 bytes of a signature from a common encoding, such as hex or base64. Returns the
+ * signature's bytes and the name of the encoding.
  */
 function readDigest(signature: string) {
   const bare = signature.trim();
@@ -84,11 +85,11 @@ const otherHashes: Readonly<Record<number, string>> = {
 
 function formOf(signature: string): string {
   const bare = signature.trim();
-  if (bare === '') return 'it is empty';
-  if (!/^[0-9a-f]+$/i.test(bare)) return 'it must have 64 hex digits (0-9 and a-f)';
+  if (bare === '') return 'the signature is empty';
+  if (!/^[0-9a-f]+$/i.test(bare)) return 'the signature must have 64 hex digits (0-9 and a-f)';
   const hash = otherHashes[bare.length];
   const guess = hash === undefined ? '' : `, like ${hash}`;
-  return `it has ${bare.length} hex digits${guess}; HMAC-SHA256 has 64`;
+  return `the signature has ${bare.length} hex digits${guess}; HMAC-SHA256 has 64`;
 }
 
 function variantsOfSecret(secret: string): { name: string; key: string | Uint8Array }[] {
@@ -96,13 +97,13 @@ function variantsOfSecret(secret: string): { name: string; key: string | Uint8Ar
   return [
     ...(trimmed === secret
       ? []
-      : [{ name: 'the same secret without the white space around it', key: trimmed }]),
-    { name: 'the same secret followed by a line break', key: `${secret}\n` },
+      : [{ name: 'your secret without the white space around it', key: trimmed }]),
+    { name: 'your secret followed by a line break', key: `${secret}\n` },
     ...(/^(?:[0-9a-f]{2})+$/i.test(trimmed)
-      ? [{ name: 'the same secret read as hex', key: Buffer.from(trimmed, 'hex') }]
+      ? [{ name: 'your secret decoded as hex', key: Buffer.from(trimmed, 'hex') }]
       : []),
     ...(/^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed)
-      ? [{ name: 'the same secret read as base64', key: Buffer.from(trimmed, 'base64') }]
+      ? [{ name: 'your secret decoded as base64', key: Buffer.from(trimmed, 'base64') }]
       : []),
   ];
 }
@@ -114,15 +115,15 @@ function variantsOfBody(body: Uint8Array): { name: string; body: Uint8Array }[] 
       .filter((each) => each !== text)
       .map((each) => ({ name, body: Buffer.from(each, 'utf8') }));
   return [
-    ...variants('white space was added at its end', text.trimEnd()),
-    ...variants('the line break at its end was removed', `${text}\n`, `${text}\r\n`),
+    ...variants('white space was added at the end of the body', text.trimEnd()),
+    ...variants('the line break at the end of the body was removed', `${text}\n`, `${text}\r\n`),
     ...variants(
-      'its line breaks were converted',
+      'the line breaks of the body were converted',
       text.replaceAll('\r\n', '\n'),
       text.replace(/\r?\n/g, '\r\n'),
     ),
-    ...variants('a byte order mark was added at its start', withoutMark(text)),
-    ...variants('its JSON was rewritten', ...rewritten(text)),
+    ...variants('a byte order mark was added at the start of the body', withoutMark(text)),
+    ...variants('the JSON of the body was rewritten', ...rewritten(text)),
   ];
 }
 

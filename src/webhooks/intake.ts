@@ -15,7 +15,8 @@ export interface ReceiverLimits {
   readonly headersMs: number;
   readonly requestMs: number;
   /**
-   * The number of wrong signatures in a second after which the receiver reads only small bodies.
+   * If the wrong signatures within a second reach this number, the receiver reads only small
+   * bodies.
    */
   readonly wrongPerSecond: number;
 }
@@ -25,8 +26,8 @@ type Refusal = 413 | 429 | 503 | undefined;
 
 /**
  * The largest size of a small body, in bytes. An event from the specification has a few hundred
- * bytes. While many signatures are wrong, the receiver refuses bodies above `smallBytes` unread, so
- * that unknown senders cannot lock out the service.
+ * bytes. While many deliveries have wrong signatures, the receiver refuses bodies above
+ * `smallBytes` without reading them, so that unknown senders cannot lock out the service.
  */
 const smallBytes = 16 * 1024;
 

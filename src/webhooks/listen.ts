@@ -62,7 +62,7 @@ const forwardsAtOnce = 32;
 const commandsAtOnce = 4;
 /**
  * The largest number of transactions that svcpay checks for missing states when the listener stops.
- * The number of checked transactions is limited, because at a service that never reports certain
+ * svcpay checks only `mostGaps` transactions, because at a service that never reports certain
  * states, every transaction has missing states.
  */
 const mostGaps = 100;
@@ -213,8 +213,8 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
 const mostHeld = 1_000;
 
 /**
- * Creates a stream of events as the receiver stores them. If the reader of the stream is slow,
- * events wait on disk instead of in memory.
+ * Creates a stream that yields each event after the receiver has stored it. If the reader of the
+ * stream is slow, events wait on disk instead of in memory.
  */
 export function createTail(store: Pick<EventStore, 'read'>) {
   let waiting: (ReadEvent | number)[] = [];

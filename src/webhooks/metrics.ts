@@ -25,7 +25,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const collectMs = 5_000;
 const seconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-/** Defines every metric of the page that Prometheus reads. */
+/** Defines every metric on the page that Prometheus reads. */
 function defineMetrics(registry: Registry) {
   const shared = { registers: [registry] };
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
@@ -44,7 +44,11 @@ function defineMetrics(registry: Registry) {
       'consumer',
       'result',
     ),
-    exits: counter('exec_exits_total', 'Commands run for events, by exit code or signal', 'code'),
+    exits: counter(
+      'exec_exits_total',
+      'Commands that svcpay ran for events, by exit code or signal',
+      'code',
+    ),
     waiting: gauge('webhook_backlog', 'Events that wait for delivery', 'consumer'),
     oldestEvent: gauge(
       'webhook_backlog_oldest_seconds',
@@ -162,7 +166,7 @@ async function setStored(metrics: Defined, { backlog, unfinished }: StoredSource
   }
 }
 
-/** Sets the counts that the receiver has made since its start. */
+/** Sets the counters to what the receiver has counted since its start. */
 function setCounts(
   { requests, duplicates, deliveries, exits }: Defined,
   {

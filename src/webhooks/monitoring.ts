@@ -39,8 +39,8 @@ export function createProbes(check: () => Promise<void>, elapsed: () => number):
 }
 
 /**
- * Answers GET requests for the pages. The function `otherwise` handles the requests that `serve`
- * does not answer.
+ * Answers GET requests for the monitoring pages, such as `/healthz`. The function `otherwise`
+ * handles the requests that `serve` does not answer.
  */
 export const serve =
   (pages: Pages, otherwise: RequestListener): RequestListener =>

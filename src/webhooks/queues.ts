@@ -1,5 +1,5 @@
-// Manages the part of a backlog that one worker has leased: a queue for each transaction, and the
-// end of the lease.
+// Manages the part of a backlog that one worker has leased: keeps a queue for each transaction, and
+// tracks the end of the lease.
 import { eventLeaseMs, type EventStore } from '../store/events/event-store.js';
 
 const takenAtOnce = 500;
@@ -14,7 +14,10 @@ export interface Queue {
   readonly txnId: string;
   readonly ids: number[];
   failures: number;
-  /** Whether the worker lost the lease, so that another worker delivers the events of the queue. */
+  /**
+   * Whether the worker lost the lease, in which case another worker delivers the events of the
+   * queue.
+   */
   isForgotten: boolean;
 }
 
@@ -94,7 +97,7 @@ export function createLease(
     async take(): Promise<boolean> {
       const startedAt = elapsed();
       const taken = await store.leases.take(consumer, worker, takenAtOnce).catch(() => []);
-      // If the worker held no events before, all its leases begin with this call.
+      // If the worker held no events before it called `take`, all its leases begin with that call.
       if (queues.held() === 0) leaseUntil = startedAt + eventLeaseMs;
       for (const { txnId, eventId } of taken) queues.add(txnId, eventId);
       return taken.length === takenAtOnce;

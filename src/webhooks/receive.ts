@@ -226,8 +226,8 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
       );
       counts.received += group.length;
       for (const { response } of group) response.writeHead(200, { 'content-length': 0 }).end();
-      // The stored events match the group by index, because the store returns events in the order
-      // in which it received them.
+      // Each event in `stored` belongs to the delivery at the same index of `group`, because the
+      // store returns events in the order in which it received them.
       options.onStored(stored.map((event, index) => ({ event, payload: group[index]?.payload })));
     } catch (error) {
       counts.unwritten += group.length;

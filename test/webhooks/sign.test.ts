@@ -78,19 +78,19 @@ describe('explanation of a wrong signature', () => {
     [
       'a body that lost its last line break',
       'body',
-      'line break at its end was removed',
+      'line break at the end of the body was removed',
       sign(`${body.toString()}\n`),
     ],
     [
       'a body whose JSON lost its spaces and escapes',
       'body',
-      'JSON was rewritten',
+      'JSON of the body was rewritten',
       sign('{"txnId": "a", "msg": "Gr\\u00fc\\u00dfe", "updatedAt": 1}'),
     ],
     [
       'a body whose JSON lost its indentation',
       'body',
-      'JSON was rewritten',
+      'JSON of the body was rewritten',
       sign(JSON.stringify(JSON.parse(body.toString()), null, 2)),
     ],
     [
@@ -116,7 +116,7 @@ describe('explanation of a wrong signature', () => {
   test('explainSignature explains a secret that was read as hex', () => {
     expect(
       explainSignature(body, sign(body, Buffer.from('cafe', 'hex')), 'cafe')?.reason,
-    ).toContain('read as hex');
+    ).toContain('decoded as hex');
   });
 
   test('explainSignature explains bytes that were added after the body', () => {

@@ -1,16 +1,16 @@
 // The records about the books of an account: opening balances, adjustments, the last time at which
-// the statement of each wallet tied, and closed months.
+// the movements of each wallet added up to its balance, and closed months.
 import * as v from 'valibot';
 import { rowOf, type SqlDatabase } from '../database/sql.js';
 
 /**
- * A book entry, which is an opening or an adjustment: money that no transaction explains. A book
- * entry never changes. To undo an entry, svcpay adds a counter-entry.
+ * A book entry, which is an opening balance or an adjustment: money that no transaction explains. A
+ * book entry never changes. To undo an entry, svcpay adds a counter-entry.
  */
 export interface BookEntry {
   /**
-   * The id of the entry. The opening of each wallet has a fixed id, so a wallet has at most one
-   * opening.
+   * The id of the entry. The opening balance of each wallet has a fixed id, so a wallet has at most
+   * one opening balance.
    */
   readonly id: string;
   readonly kind: 'opening' | 'adjustment';
@@ -24,10 +24,13 @@ export interface BookEntry {
   readonly recordedAt: number;
 }
 
-/** The record that a wallet tied, which means that its transactions added up to its balance. */
+/** A record of the time at which the movements of a wallet added up to the service's balance. */
 export interface Tie {
   readonly ccy: string;
-  /** The time at which the wallet tied, in epoch ms by the service's clock. */
+  /**
+   * The time at which the wallet's movements added up to its balance, in epoch ms according to the
+   * service's clock.
+   */
   readonly tiedAt: number;
   readonly balance: string;
 }
@@ -49,14 +52,14 @@ export interface BookRecords {
   entries(scope: string): Promise<readonly BookEntry[]>;
   /** Adds a book entry, or returns false if an entry with the same id exists. */
   add(scope: string, entry: BookEntry): Promise<boolean>;
-  /** For each wallet, the last record that its transactions added up to its balance. */
+  /**
+   * For each wallet, the record of the last time at which its movements added up to its balance.
+   */
   ties(scope: string): Promise<readonly Tie[]>;
   keepTies(scope: string, ties: readonly Tie[]): Promise<void>;
   /** All closed months, sorted by month and correction number. */
   closes(scope: string): Promise<readonly Close[]>;
-  /**
-   * Adds a closed month, or replaces the stored close with the same month and correction number.
-   */
+  /** Adds a closed month, or replaces the stored record of the same month and correction number. */
   addClose(scope: string, close: Close): Promise<void>;
   /** Deletes all records about the books of an account, after its sandbox was reset. */
   forget(scope: string): Promise<void>;

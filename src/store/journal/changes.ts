@@ -25,12 +25,15 @@ import {
 import { arrivalOf, attemptColumns, attemptValues, type PaymentRow } from './rows.js';
 import { addSpending, spendingOf } from './spending.js';
 
-/** A change of a payment, with the other values that the same transaction writes. */
+/** A change to a payment, with the other values that the same database transaction writes. */
 export interface Write {
   readonly change: PaymentChange;
   /** The token that identifies the change if the response to its commit is lost. */
   readonly token: string;
-  /** The time of the limit clock in epoch ms, if the change submits the attempt. */
+  /**
+   * The time of the submission according to the clock of the daily limit, in epoch ms, if the
+   * change submits the attempt.
+   */
   readonly limitTime?: number | undefined;
   /**
    * Whether to count the submission in the database. A PostgreSQL database counts submissions, so
@@ -41,7 +44,7 @@ export interface Write {
 
 type Columns = Readonly<Record<string, SqlValue>>;
 
-/** Inserts a payment, and ends the transaction. */
+/** Inserts a payment, and commits the database transaction. */
 export async function insertPayment(sql: Sql, draft: PaymentDraft): Promise<Payment> {
   const payment = opened(draft, await sql.now());
   await sql.last(
@@ -77,7 +80,10 @@ const insertAttempt = ({ id, account }: Payment, attempt: Attempt): Statement =>
   ...attemptValues(attempt),
 ];
 
-/** Replaces a payment whose reference a different order may take, and ends the transaction. */
+/**
+ * Replaces an abandoned payment with a payment for a different order under the same reference, and
+ * commits the database transaction.
+ */
 export async function replacePayment(
   sql: Sql,
   before: Payment,
@@ -125,9 +131,10 @@ const assignments = (columns: Columns): readonly [text: string, values: SqlValue
 ];
 
 /**
- * Writes a change of a payment, and ends the transaction. Resolves with undefined if the claim is
- * stale, or if the payment has a change that the claim does not include. The write under a valid
- * claim needs no new read of the payment, because no other process can write under the same claim.
+ * Writes a change to a payment, and commits the database transaction. Resolves with undefined if
+ * the claim is stale, or if the payment has a change that the claim does not include. The write
+ * under a valid claim needs no new read of the payment, because no other process can write under
+ * the same claim.
  */
 export async function writeChange(
   sql: Sql,
@@ -171,8 +178,8 @@ export async function writeToRow(
 }
 
 /**
- * Writes a payment that the service reports, with its attempt, and ends the transaction. A process
- * that works on the written payment loses its claim.
+ * Writes a payment that the service reports, with its attempt, and commits the database
+ * transaction. A process that is working on the payment loses its claim.
  */
 export async function writeImported(
   sql: Sql,
@@ -220,7 +227,9 @@ async function writeRows(
   return v.parse(writtenSchema, updated)[0]?.updatedAt;
 }
 
-/** Counts a submission of the account, if the change with this token was written. */
+/**
+ * Adds one to the number of the account's submissions, if svcpay wrote the change with this token.
+ */
 const countSubmission = (id: string, token: string): Statement => [
   `INSERT INTO recorded (account, submissions)
    SELECT account, 1 FROM payments WHERE id = ? AND last_change = ?
@@ -230,8 +239,8 @@ const countSubmission = (id: string, token: string): Statement => [
 ];
 
 /**
- * Writes the attempt of a change. The attempt's earlier spending is subtracted from the sum of its
- * earlier period, and the new spending is added to the sum of its new period.
+ * Writes the attempt that a change contains. The attempt's earlier spending is subtracted from the
+ * sum of its earlier period, and the new spending is added to the sum of its new period.
  */
 function attemptStatements(
   before: Payment | undefined,
@@ -243,7 +252,8 @@ function attemptStatements(
   const spent = before === undefined || earlier === undefined ? [] : spendingOf(before, earlier);
   const spends = spendingOf(after, attempt);
   const isSame = JSON.stringify(spent) === JSON.stringify(spends);
-  // If the spending of an attempt is unchanged, the attempt counts in the same period as before.
+  // If the spending of an attempt is unchanged, the spending stays in the total of the same
+  // ten-minute period.
   const time = isSame && spent.length > 0 ? null : (limitTime ?? null);
   const id = [after.id, attempt.number] as const;
   return [

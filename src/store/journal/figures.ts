@@ -11,7 +11,7 @@ export interface UnfinishedPayments {
   readonly status: (typeof unfinishedStatuses)[number];
   /**
    * The time since the payment was submitted, or since it was opened if its status is `open`. The
-   * four ages of payments are up to a minute, up to 10 minutes, up to an hour, and longer.
+   * four age groups are up to a minute, up to 10 minutes, up to an hour, and longer.
    */
   readonly age: '1m' | '10m' | '1h' | 'older';
   readonly count: number;
@@ -27,13 +27,13 @@ export interface DrivenPayment {
   readonly payment: Payment;
   /** The process that works on the payment, or that left the payment unfinished. */
   readonly owner: string | null;
-  /** Whether the owner still works on the payment. */
+  /** Whether the owner is still working on the payment. */
   readonly isHeld: boolean;
 }
 
 /**
- * Counts payments by status and age. Within a status, the counts with the oldest payments come
- * first.
+ * Counts payments by status and age. Within each status, the age group with the oldest payment
+ * comes first.
  * @param now the journal's clock
  */
 export function unfinishedOf(
@@ -69,8 +69,9 @@ function statusOf({ payment, owner, isHeld }: DrivenPayment) {
 }
 
 /**
- * The time of the first submission of an attempt that has not ended. In a reopened payment, an
- * attempt that has not ended was submitted later than the payment was opened.
+ * Returns the time at which svcpay submitted the oldest unfinished attempt. If no unfinished
+ * attempt was submitted, returns the time at which the payment was opened. A reopened payment may
+ * have been submitted much later than it was opened.
  */
 function sinceOf({ attempts, openedAt }: Payment, is: UnfinishedPayments['status']): number {
   const isThese = (state: string): boolean =>

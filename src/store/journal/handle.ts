@@ -1,5 +1,5 @@
-// Journals that an integrator's program opens and closes. Only svcpay reads and writes the contents
-// of a journal that another program opens.
+// Journals that an integrator's program opens and closes. The program gets an opaque handle,
+// because only svcpay reads and writes the contents of a journal.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
@@ -31,10 +31,10 @@ export interface PostgresJournalOptions {
 }
 
 /**
- * Opens a journal in PostgreSQL from an address such as `postgres://…`. Several machines may share
- * a journal in PostgreSQL, which the command line can use too. The command `svcpay db upgrade
- * --new` creates the tables of the journal. Rejects with Failure `usage` if the database has a
- * different id than the options.
+ * Opens a journal in PostgreSQL from an address such as `postgres://…`. Several machines and the
+ * command line may share a journal in PostgreSQL. The command `svcpay db upgrade --new` creates the
+ * tables of the journal. Rejects with Failure `usage` if the id of the database differs from the id
+ * in the options.
  */
 export async function openPostgresJournal(
   url: string,
@@ -75,7 +75,9 @@ const notExpected = (id: string): Failure =>
     },
   );
 
-/** An open journal of payments, whose contents only svcpay reads and writes. */
+/**
+ * A handle of an open payment journal. Only svcpay reads and writes the contents of the journal.
+ */
 export interface Journal {
   /**
    * Closes the journal, and interrupts payments that are under way. When the journal closes, a call

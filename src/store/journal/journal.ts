@@ -13,7 +13,10 @@ export interface Claim {
    * The number of the claim, which is higher than the number of every earlier claim on the payment.
    */
   readonly fence: number;
-  /** The token of the payment's last change, or null before the first change of the payment. */
+  /**
+   * The random token that identifies the last change of the payment, or null before the first
+   * change.
+   */
   readonly lastChange: string | null;
 }
 
@@ -34,14 +37,13 @@ export interface ImportedAttempt extends Pick<
 }
 
 /**
- * A filter for a list of the latest payments, because reading all of these payments may take long.
+ * A filter that the database applies to a list of the latest payments, because reading an
+ * unfiltered list may take long.
  */
 export interface OnlyLatest {
-  /** The longest time since the last change of a selected payment, in ms. */
+  /** Selects only payments that changed within this time, in ms. */
   readonly changedWithinMs: number;
-  /**
-   * A text that the order of a selected payment must contain. The text must not contain `%` or `_`.
-   */
+  /** Selects only payments whose order contains this text, which must not contain `%` or `_`. */
   readonly mentioning: string;
 }
 
@@ -79,12 +81,12 @@ export type ServiceTime = number | undefined;
  */
 export interface Journal {
   /**
-   * Opens a payment (`new`), or finds an earlier payment. An earlier payment is either the payment
-   * with the draft's reference (`ref`), or a different payment that has the draft's idempotency key
-   * and may have paid (`once`). If the payment with the reference has moved no money, the result
-   * `once` has precedence over the result `ref`. A draft of a different order replaces a payment
-   * whose reference is free (see `isReferenceFree`), with the result `new`. `begin` is atomic
-   * between processes.
+   * Opens a payment (`new`), or finds an earlier payment. The result `ref` is the payment with the
+   * draft's reference. The result `once` is a different payment that has the draft's idempotency
+   * key and may have moved money. If both payments exist, `begin` returns the result `once` unless
+   * the payment with the draft's reference may have moved money. A draft of a different order
+   * replaces a payment whose reference is free (see `isReferenceFree`), with the result `new`.
+   * `begin` is atomic between processes.
    */
   begin(draft: PaymentDraft): Promise<{ payment: Payment; found: 'new' | 'ref' | 'once' }>;
   /**
@@ -98,15 +100,16 @@ export interface Journal {
    */
   extendLease(claim: Claim): Promise<void>;
   /**
-   * Writes a change of a claimed payment durably. Rejects with LostClaim if another process took
+   * Writes a change to a claimed payment durably. Rejects with LostClaim if another process took
    * over the payment.
    */
   write(claim: Claim, change: PaymentChange): Promise<Claim>;
   /**
-   * Writes the change that submits an attempt, with the current time. Before the write, `allow`
-   * receives the spending of the account and any competing payment, and throws to refuse the
-   * submission. `allow` and the write share one transaction, so that two concurrent payments cannot
-   * both pass. If the database repeats the transaction of a submission, `allow` runs again.
+   * Writes the change that submits an attempt, with the current time. Before the journal records
+   * the submission, `allow` receives the spending of the account and any competing payment, and
+   * throws to refuse the submission. `allow` and the write share one database transaction, so that
+   * two concurrent payments cannot both pass. If svcpay repeats the database transaction, it may
+   * call `allow` again.
    */
   submit(
     claim: Claim,
@@ -116,10 +119,10 @@ export interface Journal {
   ): Promise<Claim>;
   release(claim: Claim): Promise<void>;
   /**
-   * Adds an attempt that a restored journal lacks. The attempt becomes a part of the payment with
-   * the draft's reference, which `enter` opens if the payment is missing. A process that works on
-   * the changed payment loses its claim. Resolves with false if the journal already has the attempt
-   * as submitted.
+   * Adds an attempt that a restored journal lacks. `enter` adds the attempt to the payment with the
+   * draft's reference, and creates this payment if it is missing. A process that works on the
+   * changed payment loses its claim. Resolves with false if the journal already has the attempt as
+   * submitted.
    */
   enter(draft: PaymentDraft, imported: ImportedAttempt, service: ServiceTime): Promise<boolean>;
   /**
@@ -165,8 +168,8 @@ export interface Journal {
    */
   open(scope: string): Promise<readonly Payment[]>;
   /**
-   * The unfinished payments of all accounts that were opened at least this many ms ago, oldest
-   * first, each with the process that last worked on it.
+   * For all accounts, the unfinished payments that were opened at least this many ms ago, oldest
+   * first, each with the process that last worked on the payment.
    */
   openSince(ms: number): Promise<readonly (Payment & { readonly owner: string | null })[]>;
   /** The number of unfinished payments of all accounts, by status and age. */

@@ -5,13 +5,14 @@ import { codeOf } from '../../formats/unknown.js';
 
 /**
  * The name of a process as the owner of claims.
- * @param nonce distinguishes processes with equal numbers, for example in a restarted container
+ * @param nonce distinguishes processes with the same process id, for example in a restarted
+ * container
  */
 export const ownerOf = (pid: number, nonce: string): string => `${place()} ${pid} ${nonce}`;
 
 /**
- * The scope within which process numbers are unique. A host name alone is not enough, because host
- * names are not unique and each container numbers its processes from one.
+ * The scope within which process ids are unique. A host name alone does not identify this scope,
+ * because host names are not unique and each container numbers its processes from one.
  */
 const place = (): string =>
   [
@@ -22,7 +23,7 @@ const place = (): string =>
     .map((part) => part.replaceAll(/\s/g, ''))
     .join('/');
 
-/** The content of a system file, or an empty text if the system has no such file. */
+/** The content of a system file, or an empty string if the system has no such file. */
 function readOrEmpty(read: () => string): string {
   try {
     return read();

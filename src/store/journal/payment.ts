@@ -32,7 +32,8 @@ export interface PaymentTerms {
 export interface BatchMark {
   /**
    * The start time and the name of the batch run, such as `2026-10-22T09:12:03.123Z payroll.csv`.
-   * The start time comes first, so that batch runs sort by time.
+   * The text begins with the start time of the batch run, so that svcpay can sort batch runs by
+   * time.
    */
   readonly run: string;
   /** The payee and the amount of the payment, as JSON. */
@@ -58,8 +59,9 @@ export interface PaymentDraft {
   /** The body of the create request without its extRefId, as JSON. */
   readonly request: string;
   /**
-   * A key that is equal for equal orders. A command with a used reference may run again only if its
-   * order is equal.
+   * A key that is the same for identical orders. A command whose reference is already used must
+   * have the same order as the stored payment, unless the reference is free (see
+   * `isReferenceFree`).
    */
   readonly fingerprint: string;
   /**
@@ -78,7 +80,7 @@ export interface PaymentDraft {
  */
 export interface Resolution {
   readonly moved: boolean;
-  /** The source of the person's answer, such as a ticket of the service. */
+  /** The person's source for the answer, such as the number of a support ticket at the service. */
   readonly note: string;
   /**
    * The time of the person's answer in epoch ms, by the clock of the machine that recorded the
@@ -90,22 +92,19 @@ export interface Resolution {
 export interface Attempt {
   /**
    * The attempt number, which is 1 for the reference `R` and n for `R~n`. Later attempts have
-   * higher numbers. An imported or upgraded payment may lack the attempts with the first numbers.
+   * higher numbers. An imported or upgraded payment may lack its first attempts.
    */
   readonly number: number;
   readonly state: AttemptState;
   /** The transaction id, or null until the service has answered with a transaction. */
   readonly txnId: string | null;
-  /**
-   * The last `txnState` that the service reported, for display. svcpay makes no decisions by
-   * `txnState`.
-   */
+  /** The last `txnState` that the service reported, mainly for display. */
   readonly txnState: string | null;
   /** The debit of the approved quote in `spendCcy`, including fees, or null before the approval. */
   readonly approvedTotal: string | null;
   /**
-   * The amount that the recipient receives by the approved quote, or null if the quote does not
-   * state this amount.
+   * The amount that the recipient receives according to the approved quote, or null if the quote
+   * does not state this amount.
    */
   readonly approvedReceives: string | null;
   readonly spendCcy: string | null;
@@ -170,7 +169,7 @@ export const alikeRef = (ref: string): string =>
   ref.normalize('NFKC').toLowerCase().replaceAll(/\s/gu, '');
 
 /**
- * Returns the payment's reference and the attempt number of a reference at the service. For
+ * Splits a reference at the service into the payment's reference and the attempt number. For
  * example, `R~2` is the second attempt of the payment `R`.
  */
 export function attemptNamed(extRefId: string): readonly [ref: string, number: number] {
@@ -195,14 +194,15 @@ const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set([
 ]);
 
 /**
- * Whether an attempt moved or may have moved money, so that the attempt counts against limits and
+ * Whether an attempt moved or may have moved money. If so, the attempt counts against limits and
  * blocks its invoice.
  */
 export const mayHaveMoved = ({ state }: Attempt): boolean => mayHaveMovedStates.has(state);
 
 /**
- * Whether the service started a transaction that differs from the order. The `unknown` state of an
- * attempt that differs from the order changes only after a read that matches the order.
+ * Whether the service started a transaction that differs from the order. If an attempt is `unknown`
+ * because its transaction differs from the order, the attempt stays `unknown` until a read matches
+ * the order.
  */
 export const differsFromOrder = ({ state, txnState }: Attempt): boolean =>
   state === 'unknown' && txnState !== null && !hasLapsed(txnState);
@@ -215,7 +215,7 @@ export const needsAnswer = ({ state }: Attempt): boolean =>
   state === 'error' || state === 'unknown';
 
 /**
- * Whether any attempt of a payment may have moved money, so that no other payment for the same
+ * Whether any attempt of a payment may have moved money. If so, no other payment for the same
  * invoice may start.
  */
 export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
@@ -224,7 +224,8 @@ export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
 /**
  * The status of a payment, derived only from its attempts and from `abandoned`. The first matching
  * row of the table below gives the status. An attempt that a person resolved counts as paid or as
- * failed. The payment core ignores resolutions, so a resolution neither pays nor permits a payment.
+ * failed. The payment core ignores the answers that a person records, so an answer neither pays nor
+ * permits a payment.
  *
  * | some attempt is         | the latest is       | abandoned | status    | exit code of the run  |
  * |-------------------------|---------------------|-----------|-----------|-----------------------|
@@ -401,16 +402,17 @@ export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(paymen
 }
 
 /**
- * A change of a payment's columns and of one attempt. The journal replaces the stored attempt with
- * the same number completely, or adds the changed attempt as the latest attempt.
+ * A change to the columns of a payment and to one of its attempts. If the payment has an attempt
+ * with the number of the changed attempt, the journal overwrites that attempt completely.
+ * Otherwise, the journal adds the changed attempt as the latest attempt.
  */
 export type PaymentChange = Partial<Pick<Payment, 'terms' | 'abandoned'>> & {
   readonly attempt?: Attempt | undefined;
 };
 
 /**
- * Returns the payment after a change. Throws Failure `unexpected` for a transition that {@link
- * transitions} does not contain.
+ * Applies a change to a payment, and returns the changed payment. Throws Failure `unexpected` for a
+ * transition that {@link transitions} does not contain.
  */
 export function changed(before: Payment, { attempt, ...columns }: PaymentChange): Payment {
   const after = { ...before, ...columns };
@@ -450,7 +452,7 @@ export const requested = (number: number): Attempt => ({
   resolution: null,
 });
 
-/** The payment of a draft, as the journal first writes the payment. */
+/** Returns the first version of a payment, as the journal stores it for a new draft. */
 export const opened = (draft: PaymentDraft, at: number): Payment => ({
   ...draft,
   attempts: [requested(1)],
@@ -472,10 +474,10 @@ export const isReferenceFree = (payment: Payment): boolean =>
   );
 
 /**
- * Replaces a payment whose reference is free with a payment for the order of the draft. The attempt
- * numbers continue from the replaced payment, because the service has the references of the
- * replaced payment's attempts. The new payment does not include the attempts of the replaced
- * payment.
+ * Returns a payment for the order of the draft. The payment replaces an abandoned payment that has
+ * the same reference and was never submitted. The attempt numbers continue from the replaced
+ * payment, because the service has the references of the replaced payment's attempts. The new
+ * payment does not include the attempts of the replaced payment.
  */
 export function replaced(before: Payment, draft: PaymentDraft, at: number): Payment {
   const { number, state } = latest(before);

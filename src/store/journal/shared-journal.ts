@@ -1,6 +1,6 @@
-// The journal in a database that other homes share and that someone may restore from a backup.
-// svcpay refuses new payments if the restored database may lack earlier payments. svcpay follows
-// and records submitted payments even if the restored database may lack earlier payments.
+// The journal in a database that other homes share and that someone may restore from a backup. If a
+// restored database may lack earlier payments, svcpay refuses new payments, but still follows and
+// records submitted payments.
 import type { Failure } from '../../formats/failure.js';
 import type { Postgres } from '../database/postgres.js';
 import { checkTables, markRestored, type Identity } from '../database/postgres-schema.js';
@@ -29,10 +29,11 @@ export interface SharedJournalOptions {
   readonly identity: Identity;
   /** The state of the database that this home remembers from earlier commands. */
   readonly seen?: SeenDatabase | undefined;
-  /** A reason other than a restored database to refuse payments. */
+  /** A reason to refuse payments, other than a restored database. */
   readonly refusal?: Failure | undefined;
   /**
-   * Called with the state of the database after each submission and after each read of the figures.
+   * Called with the state of the database after each submission, and before each count of
+   * unfinished payments.
    */
   readonly onSeen?: (seen: SeenDatabase) => void;
 }
@@ -93,8 +94,8 @@ export async function openSharedJournal({
       onSeen?.(seenDatabase);
       return claim;
     },
-    // Receivers and timers read the figures every minute, so they notice a restored database for
-    // payers that store no state.
+    // Receivers and timers count the unfinished payments every minute, so they also detect a
+    // restored database on behalf of paying programs that store no state between runs.
     unfinished: async () => {
       await look();
       onSeen?.(seenDatabase);

@@ -1,7 +1,8 @@
-// Calculates the amount that an account spent within the last day, by the limit clock. The journal
-// stores the spent sum of each ten-minute period. Every change of an attempt updates the sums, so
-// the time of the calculation does not depend on the length of the history. The amounts are added
-// as integers, in groups of nine digits, because SQLite cannot add decimals exactly.
+// Calculates the amount that an account spent within the last 24 hours, according to the clock of
+// the daily limit. The journal stores the total that each account spent in each ten-minute period.
+// Every change of an attempt updates these totals, so the time of the calculation does not depend
+// on the length of the history. The amounts are added as integers, in groups of nine digits,
+// because SQLite cannot add decimals exactly.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
@@ -13,8 +14,9 @@ import { arrivalOf } from './rows.js';
 /** The time in ms within which submitted payments count against a daily limit. */
 export const dayMs = 86_400_000;
 /**
- * The length of a period in ms. The last 24 hours begin within a period, so svcpay adds up the
- * attempts of the first period, and adds the stored sums of the 144 later periods.
+ * The length in ms of the periods whose totals the journal stores. The last 24 hours usually begin
+ * in the middle of a period, so svcpay adds up the attempts of that period one by one, and adds the
+ * stored totals of the 144 later periods.
  */
 export const periodMs = 600_000;
 
@@ -28,8 +30,8 @@ export interface Group {
 }
 
 /**
- * Splits an amount into groups of nine digits. For example, the groups of 12.5 are 12 with exponent
- * 0 and 500000000 with exponent -1.
+ * Splits an amount into groups of nine digits. For example, the amount 12.5 becomes two groups: 12
+ * with the exponent 0, and 500000000 with the exponent -1.
  */
 export function groupsOf({ ccy, total }: Spend): Group[] {
   const amount = new Big(total);
@@ -61,8 +63,9 @@ function spendsOf(payment: Payment, attempt: Attempt): Spend[] {
 }
 
 /**
- * The groups of digits that an attempt adds to the stored sums. The groups of digits have a fixed
- * order, so that two transactions lock the rows of the sums in the same order.
+ * The amounts that an attempt spends, split into groups of nine digits (see `groupsOf`). The groups
+ * are sorted, so that two database transactions lock the rows of the stored totals in the same
+ * order.
  */
 export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
   spendsOf(payment, attempt)
@@ -72,10 +75,10 @@ export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
 export const keyOf = ({ ccy, exponent }: Group): string => `${ccy} ${exponent}`;
 
 /**
- * Adds a group of digits to the sum of the period in which the attempt was submitted, or subtracts
- * the group if the sign is -1.
- * @param token the token of the change, because the sum stays unchanged if the change was not
- * written
+ * Returns the statement that adds nine digits of an attempt's spending to the stored total of the
+ * period of its submission, or subtracts them if the sign is -1.
+ * @param token the token of a change to the payment; the statement has no effect if the journal did
+ * not write this change
  */
 export const addSpending = (
   [paymentId, number]: readonly [paymentId: string, attempt: number],
@@ -98,13 +101,14 @@ export const addSpending = (
 ];
 
 /**
- * Returns the statement that adds up the amounts that the account spent since the time `since` of
- * the limit clock.
+ * Returns the statement that adds up the amounts that the account spent since `since`, a time of
+ * the clock of the daily limit.
  */
 export function spentSince(account: string, since: number): Statement {
   const first = Math.floor(since / periodMs);
   return [
-    // In the first period, only attempts that were submitted at or after `since` count.
+    // In the ten-minute period that contains `since`, only attempts that were submitted at or after
+    // `since` count.
     `WITH late AS (
        SELECT a.spend_ccy, a.approved_total, p.kind, p.receives_ccy,
          COALESCE(p.receives_total, a.approved_receives) AS received
@@ -130,7 +134,7 @@ const groupsSchema = v.array(
   v.object({ ccy: v.string(), exponent: v.number(), units: v.pipe(v.string(), v.decimal()) }),
 );
 
-/** The spent sum of each currency, from the rows of {@link spentSince}. */
+/** The total spent in each currency, from the rows of {@link spentSince}. */
 export function spendsIn(rows: readonly unknown[]): Spend[] {
   const sums = new Map<string, Big>();
   for (const { ccy, exponent, units } of v.parse(groupsSchema, rows)) {
@@ -141,41 +145,45 @@ export function spendsIn(rows: readonly unknown[]): Spend[] {
 }
 
 /**
- * A reading of the limit clock, which measures the day of a daily limit. A journal in PostgreSQL
- * uses the clock of the database as the limit clock. A journal in a file has a limit clock for each
- * account, whose stored reading never goes back. The limit clock of a journal in a file adds up the
- * time between readings by the machine's clock, and detects jumps of the machine's clock by the
- * service's clock.
+ * A reading of the clock that measures the 24 hours of a daily limit. In PostgreSQL, the clock of
+ * the daily limit is the clock of the database. A journal in a file has one clock of the daily
+ * limit for each account, and the stored time of this clock never goes back. In a journal in a
+ * file, the clock of the daily limit adds up the time that passes on the machine's clock between
+ * two readings, and uses the service's clock to detect jumps of the machine's clock.
  */
 export interface LimitClock {
-  /** The time of the limit clock in epoch ms, which is correct unless a clock has jumped. */
+  /**
+   * The time of the clock of the daily limit in epoch ms, which is correct unless the machine's
+   * clock or the service's clock has jumped.
+   */
   readonly time: number;
-  /** The time of the machine's clock at the reading of the limit clock. */
+  /** The machine's time when svcpay read the clock of the daily limit. */
   readonly machine: number;
   /**
-   * The time of the service's clock at the reading of the limit clock, or null if the service's
-   * time was unknown.
+   * The service's time when svcpay read the clock of the daily limit, or null if the service's time
+   * was unknown.
    */
   readonly service: number | null;
 }
 
 /**
- * The longest plausible time between two readings of the limit clock. svcpay ignores a clock by
- * which the time between two readings is longer or negative.
+ * The longest plausible time between two readings of the clock of the daily limit. svcpay ignores a
+ * clock that went back, or went ahead by more than this time, since the previous reading.
  */
 const longestGapMs = 365 * 86_400_000;
 /**
- * The largest accepted difference in ms between the time that passed by the machine's clock and by
- * the service's clock. The accepted difference between the clocks covers the time that responses
- * take.
+ * The largest accepted difference in ms between the time that passed on the machine's clock and on
+ * the service's clock. svcpay accepts this difference, because it learns the service's time only
+ * when a response arrives.
  */
 const agreedMs = 60_000;
 
 /**
- * The present time of the limit clock. If the machine's clock and the service's clock disagree
- * about the time that passed, the shorter time counts, so that a jump of one clock does not start a
- * new day early. If both clocks jumped to implausible times, the limit clock does not follow them,
- * so the day of a limit ends at most 24 hours after the jump.
+ * The current time of the clock of the daily limit. If the machine's clock and the service's clock
+ * disagree about the time that passed, the shorter time counts, so that a jump of one clock does
+ * not start a new day early. If the machine's clock and the service's clock both jumped to
+ * implausible times, no time counts as passed, so earlier payments count against the daily limit
+ * for at most 24 hours after the jump.
  */
 export function advanced(
   before: LimitClock | undefined,
@@ -190,8 +198,9 @@ export function advanced(
 }
 
 /**
- * The reading from which the limit clock continues. A reading without the service's time does not
- * replace a reading with the service's time, because svcpay detects jumps by the service's clock.
+ * Returns the reading of the clock of the daily limit that the journal stores. The next reading
+ * continues from the stored reading. A clock reading without the service's time does not replace a
+ * stored reading with the service's time, because svcpay needs the service's time to detect jumps.
  */
 export const kept = (before: LimitClock | undefined, clock: LimitClock): LimitClock =>
   before === undefined || before.service === null || clock.service !== null ? clock : before;
@@ -210,8 +219,8 @@ const clockSchema = v.array(
 );
 
 /**
- * Reads the limit clock of an account within a transaction. A journal in a file also stores the
- * reading that {@link kept} selects.
+ * Reads the clock of an account's daily limit within a database transaction. For a journal in a
+ * file, `limitTime` also stores the clock reading, unless {@link kept} prefers the stored reading.
  */
 export async function limitTime(
   sql: Sql,

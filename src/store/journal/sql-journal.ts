@@ -78,7 +78,8 @@ export function openSqlJournal(
 }
 
 /**
- * The transaction of a lease may fail, because a lease that is neither extended nor ended expires.
+ * The options of a database transaction that extends or ends a lease. The transaction may fail,
+ * because a lease that svcpay neither extends nor ends expires by itself.
  */
 const optional = { isOptional: true } as const;
 
@@ -117,8 +118,8 @@ async function beginIn(
 }
 
 /**
- * Gives the earlier payment's reference to the order of the draft, unless a process works on the
- * earlier payment.
+ * Stores the draft's order under the reference of the earlier payment, unless a process is working
+ * on the earlier payment.
  */
 async function takeReference(
   sql: Sql,

@@ -20,8 +20,8 @@ export interface SqliteJournalOptions {
 }
 
 /**
- * Opens the journal. Throws Failure if the file is damaged or lost, from a newer version, or cannot
- * be written.
+ * Opens the journal. Throws Failure if the file is damaged or lost, comes from a newer version, or
+ * cannot be written.
  */
 export const openJournal = ({ path, isAlive, now, isKnown }: SqliteJournalOptions): Journal =>
   openSqlJournal(sqliteDatabase(journalIn(path, isKnown), now), isAlive);
@@ -43,8 +43,8 @@ export const checkJournal = (path: string, isKnown: boolean): void =>
   void openSqlite(journalIn(path, isKnown)).close();
 
 /**
- * Whether a journal file of any version contains a payment. The check does not change the file.
- * Throws Failure if the file is damaged or missing.
+ * Whether a journal file of any version contains a payment. Opens the file read-only. Throws
+ * Failure if the file is damaged or missing.
  * @param apartFrom a service whose payments do not count, because they move no real money
  */
 export function holdsPayments(path: string, apartFrom: string | undefined): boolean {

@@ -19,8 +19,8 @@ export type StoredRow = v.InferOutput<typeof rowsSchema>[number];
 /**
  * Copies payments that the database lacks, with their attempts. Updates a payment in the target
  * database if the source has a later version of the payment.
- * @param clocks the present time of each account's limit clock at the source, with which svcpay
- * converts the times of attempts to the clock of this database
+ * @param clocks for each account, the current time of the clock of its daily limit in the source,
+ * from which svcpay calculates how long ago each attempt was submitted
  */
 export async function copyPayments(
   sql: Sql,
@@ -79,8 +79,8 @@ const rowsWith = async (sql: Sql, ids: readonly string[]): Promise<PaymentRow[]>
   readRows(await sql.all(selectPayments(`p.id IN (${placeholders(ids.length)})`), ...ids));
 
 /**
- * Converts an attempt to the database's time, so that the attempt counts against limits for as long
- * as at the source.
+ * Converts the submission time of an attempt to the clock of the target database, so that the
+ * attempt still counts against daily limits for 24 hours after its submission.
  */
 function timedByDatabase(
   row: StoredRow,

@@ -1,7 +1,8 @@
 // Moves the payments of an account from one database into another. During the move, the account
-// pays from neither database: svcpay first marks the target, then the source. After it has moved
-// all payments, svcpay removes the mark of the target, but not the mark of the source. The move of
-// an account can be interrupted and repeated safely.
+// pays from neither database, because svcpay first marks the account in the target database, then
+// in the source database. After the move, svcpay removes the account's mark from the target
+// database, but keeps the account's mark in the source database. The move of an account can be
+// interrupted and repeated safely.
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import * as v from 'valibot';
@@ -33,8 +34,9 @@ interface Move extends MovedAccount {
 
 /**
  * Resolves with the number of moved payments, which is 0 if an earlier run moved all of them.
- * Throws Failure `temporary` while a process works on a payment of the account, and `usage` if an
- * earlier move of the account leads to or from another database.
+ * Throws Failure `temporary` while a process is working on a payment of the account, and `usage` if
+ * a different move of the account is incomplete, or if the account was already moved to a different
+ * database.
  */
 export const moveAccount = (move: Move): Promise<number> =>
   alone(move, async () => {
@@ -51,9 +53,9 @@ export const moveAccount = (move: Move): Promise<number> =>
 const lockSchema = v.tuple([v.object({ is_free: v.boolean() })]);
 
 /**
- * Runs the action while no other process moves the account. For moves in both directions between
- * two databases, the account's lock is in the same database. The account's lock ends with the
- * connection.
+ * Runs the action while no other process moves the account. svcpay takes the account's lock in the
+ * database with the lower id, so that moves in opposite directions between two databases exclude
+ * each other. The account's lock ends with the transaction.
  */
 function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promise<T> {
   const { database } = from.id < to.id ? from : to;
@@ -115,7 +117,7 @@ const hasPayments = ({ from, scope }: Move): Promise<boolean> =>
   );
 
 /**
- * The tables that may not change while an account moves, each with the column that names the
+ * The tables that must not change while an account moves, each with the column that names the
  * account.
  */
 const guarded = [
@@ -135,9 +137,10 @@ const refuse = `CREATE OR REPLACE FUNCTION refuse_moved() RETURNS trigger LANGUA
   END $$`;
 
 /**
- * Sets or removes the mark of the account, with triggers that refuse payments of the account from
- * any program.
- * @param isChecked throws Failure `temporary` while a process works on a payment of the account
+ * Marks an account as moving or moved, or removes the mark. While the mark is set, triggers in the
+ * database refuse payments of the account from any program.
+ * @param isChecked whether to throw Failure `temporary` while a process is working on a payment of
+ * the account
  */
 async function setMark(
   { database }: IdentifiedDatabase,
@@ -255,8 +258,8 @@ interface OtherTable {
 
 /**
  * The tables that svcpay moves after the payments. The account's limits in the source replace its
- * limits in the target. In the tables without limits, existing rows of the target stay, because
- * both databases have equally correct rows.
+ * limits in the target. In every table other than `account_limits`, svcpay keeps the rows that the
+ * target already has, because they are as correct as the rows of the source.
  */
 const otherTables: readonly OtherTable[] = [
   {

@@ -28,7 +28,8 @@ export interface HomeFiles {
 /**
  * Copies rows that the database lacks. Updates a payment if the home's file has a later version of
  * the payment.
- * @param isAlive whether a process still works on a payment, because the move must then wait
+ * @param isAlive whether a process that has claimed a payment is still running, because svcpay
+ * refuses the move until that process ends
  * @param now the machine's clock, epoch ms
  */
 export async function moveInto(
@@ -121,8 +122,8 @@ const clocksSchema = v.array(
 );
 
 /**
- * The present time of each account's limit clock, from which svcpay converts attempts to the clock
- * of the database.
+ * For each account, the current time of the clock of its daily limit, which svcpay needs to convert
+ * the times of attempts to the database's clock.
  */
 function limitClocksIn(db: Database.Database, now: () => number): Map<string, number> {
   const rows = v.parse(clocksSchema, db.prepare('SELECT * FROM limit_clocks').all());

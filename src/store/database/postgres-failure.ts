@@ -7,8 +7,8 @@ import { arriving, movedAway, movedState } from './refused-databases.js';
 
 const networkCode = /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
 /**
- * Matches the SQLSTATE codes of lost connections: the server shuts down, starts, or ended an idle
- * transaction.
+ * Matches the SQLSTATE codes of lost connections, for example because the server is shutting down,
+ * is starting, or has ended an idle transaction.
  */
 const lostState = /^(08|57P0[123]|25P03)/;
 /** The messages of client library errors that have no code. */
@@ -84,8 +84,8 @@ function grants(role: string, reason: string): string {
 }
 
 /**
- * The details in the error of the trigger that refuses payments of an account: the account, and the
- * database to which or from which its payments are moved.
+ * The fields of the error with which a trigger refuses payments of a moved account: the account,
+ * the direction of the move, and the id of the other database.
  */
 const movedSchema = v.object({
   message: v.string(),

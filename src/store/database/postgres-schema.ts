@@ -10,10 +10,10 @@ import { schemaName } from './postgres-transaction.js';
 /** A group of tables that share one version number. */
 export interface TableGroup {
   readonly name: 'journal' | 'inbox';
-  /** The main table of the group, with one row for each payment or event. */
+  /** The main table of the journal or the inbox, with one row for each payment or event. */
   readonly table: string;
   /**
-   * The SQL texts that upgrade the tables of the group by one version each. The first SQL text
+   * The SQL scripts that each upgrade the tables of the group by one version. The first SQL script
    * creates version 1 of the tables.
    */
   readonly steps: readonly string[];
@@ -45,10 +45,11 @@ const commonTables = `
   );`;
 
 /**
- * The SQL expression that identifies a row by its database, table and transaction. The expression
- * has a different value for a restored or replicated row, because a different transaction wrote
- * that row, and for a copied database, because a copied database has a different oid. A failover, a
- * vacuum and pg_upgrade do not change the value of the SQL expression.
+ * Returns the SQL expression for the place of a row: the oid of its database, its table, and the
+ * transaction that wrote the row. svcpay compares the stored place of the identity row with its
+ * current place, to detect a copy of the database. In a database that was restored from a dump or
+ * logically replicated, a different transaction wrote the identity row. A copied database has a
+ * different oid. A failover, a vacuum or pg_upgrade does not change the place of a row.
  */
 const placeOf = (transaction: string): string =>
   `concat_ws(' ', (SELECT oid FROM pg_database WHERE datname = current_database()), tableoid,
@@ -76,7 +77,7 @@ export interface Identity {
   readonly id: string;
   /**
    * The number of the journal's generation, counted from 1. `reconcile --import` starts a new
-   * generation.
+   * generation of the journal.
    */
   readonly generation: number;
   /** The number of submissions that the journal has recorded. */

@@ -202,8 +202,8 @@ function wireValue(value: SqlValue): string | Buffer | null {
 const nowSchema = v.tuple([v.object({ now: v.number() })]);
 
 /**
- * The clock of the database. svcpay reads the clock of the database with the first statement, and
- * then adds the elapsed time of a monotonic clock, to save round trips.
+ * Returns the database's clock. svcpay reads the clock once, with the first statement, and then
+ * adds the time that has passed on a monotonic clock, to save round trips.
  */
 function clockFrom(rows: unknown, clock: () => number): () => number {
   const [{ now }] = v.parse(nowSchema, rows);

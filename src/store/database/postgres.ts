@@ -1,4 +1,4 @@
-// Connects to a PostgreSQL database for journal and inbox. Connection poolers work, because
+// Connects to a PostgreSQL database for the journal and the inbox. Connection poolers work, because
 // svcpay's transactions use no session state, such as session locks and prepared statements. After
 // a lost connection, svcpay looks up the outcome of a commit instead of assuming an outcome.
 import { Socket } from 'node:net';
@@ -124,7 +124,7 @@ export function postgresDatabase({
 
 const ignore = (): void => undefined;
 
-/** The role that connects, which GRANT statements name. */
+/** The PostgreSQL role with which svcpay connects, for suggested GRANT statements. */
 const roleOf = (url: string): string =>
   new pg.Client({ connectionString: strictTls(url) }).user ?? 'ROLE';
 

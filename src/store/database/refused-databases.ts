@@ -78,8 +78,9 @@ export const unexpectedDatabase = (source: string, id: string, expected: string)
   );
 
 /**
- * The refusal of a database while no id is stored, because svcpay would repeat payments that an
- * empty or older database lacks.
+ * The failure if no id is set for the database and the settings cannot store an id. Without a known
+ * id, svcpay could pay from an empty or older database, and repeat payments that this database
+ * lacks.
  */
 export const unidentifiedDatabase = (source: string, id: string): Failure =>
   new Failure(

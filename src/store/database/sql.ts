@@ -1,5 +1,5 @@
-// The database interface of journal and inbox. SQLite and PostgreSQL receive the same SQL, with `?`
-// for values.
+// The database interface of the journal and the inbox. SQLite and PostgreSQL receive the same SQL,
+// with `?` for values.
 import * as v from 'valibot';
 import { fieldOf } from '../../formats/text.js';
 
@@ -22,12 +22,12 @@ export interface Sql {
   all(...statement: Statement): Promise<readonly unknown[]>;
   /** Runs a statement, and resolves with the number of changed rows. */
   run(...statement: Statement): Promise<number>;
-  /** Runs any number of statements without values. */
+  /** Runs any number of SQL statements without bound parameters. */
   script(text: string): Promise<void>;
   /**
-   * Runs the last statements of a transaction, which are sent together with its COMMIT. The action
-   * of a transaction must not run a statement after `last`. Resolves with the rows of each
-   * statement once the transaction is committed.
+   * Runs the last statements of a transaction, which are sent together with its COMMIT. A
+   * transaction must not run another statement after it has called `last`. Resolves with the rows
+   * of each statement once the transaction is committed.
    */
   last(...statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]>;
   /**
@@ -50,8 +50,8 @@ export interface TransactionOptions {
   /** The names to lock until the end of the transaction. */
   readonly locks?: readonly string[];
   /**
-   * Whether the transaction may fail. After a wait for a lock has failed once, optional
-   * transactions wait only briefly for locks.
+   * Whether svcpay can do without the transaction. After one lock timeout, transactions with
+   * `isOptional` wait only briefly for locks.
    */
   readonly isOptional?: boolean;
   /** Whether the statements run without a time limit, for an operator. */

@@ -1,5 +1,5 @@
-// Uses a SQLite file as the database of journal and inbox. One transaction runs at a time, within
-// this process and among processes.
+// Uses a SQLite file as the database of the journal or of the inbox. One transaction runs at a
+// time, within this process and among processes.
 import { resolve } from 'node:path';
 import type Database from 'libsql';
 import * as v from 'valibot';
@@ -22,20 +22,21 @@ import {
 } from './sql.js';
 
 /**
- * The last transaction on each file. The next transaction of this process waits for the last
- * transaction on the same file, because SQLite blocks the whole process while it waits for a lock.
+ * The latest database transaction of this process on each SQLite file. Each database transaction
+ * waits for the previous one on the same file, because SQLite would block the whole process while
+ * it waits for a lock.
  */
 const turns = new Map<string, Promise<unknown>>();
 
-/** The lock timeout of optional transactions in ms, after a wait for a lock has failed once. */
+/** The lock timeout in ms of transactions with `isOptional`, after an earlier lock timeout. */
 const shortTimeoutMs = 250;
 
 /** @param now the machine's clock, epoch ms */
 export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
   const db = openSqlite(file, now);
   /**
-   * The prepared statements by their text. svcpay prepares each statement once, because programs
-   * run the same statement many times.
+   * The prepared statements, keyed by their SQL text. svcpay prepares each statement only once,
+   * because programs run the same statement many times.
    */
   const kept = new Map<string, Database.Statement>();
   const statement = (text: string): Database.Statement => {

@@ -80,8 +80,9 @@ export interface EventStore {
   check(): Promise<void>;
   /**
    * Deletes events that were received before `receivedBefore`, except undelivered events. Each call
-   * examines only the next few thousand events after the id `after`. Resolves with the id from
-   * which the next call continues, or with undefined if the remaining events are newer.
+   * examines only the next few thousand events after the id `after`. Resolves with the id after
+   * which the next call continues, or with undefined if the remaining events are newer than
+   * `receivedBefore`.
    */
   prune(receivedBefore: number, after: number): Promise<number | undefined>;
   close(): Promise<void>;
@@ -105,7 +106,8 @@ export interface Leases {
   /**
    * Removes delivered events from the backlog, and ends the lease of each transaction whose leased
    * events are all delivered. After a power loss, the backlog may contain the last removed events
-   * again. Resolves with true if new events of the delivered events' transactions have arrived.
+   * again. Resolves with true if more events have arrived for the transactions of the delivered
+   * events.
    */
   settle(consumer: string, worker: string, eventIds: readonly number[]): Promise<boolean>;
   /** Ends all leases that the worker has for the consumer. */
@@ -120,11 +122,12 @@ export interface EarlierTransaction {
   readonly txnState: string;
 }
 
-/** The consumers of the inbox. All times of consumers are by the clock of the inbox. */
+/** The consumers of the inbox. svcpay measures all times of consumers with the inbox's clock. */
 export interface Consumers {
   /**
-   * Records that a receiver serves the named consumers now. For each consumer that has a backlog
-   * but no recorded time, `serve` also records the current time.
+   * Records the current time as the latest time at which a receiver served the named consumers.
+   * `serve` also records the current time for every other consumer that has a backlog but no
+   * recorded time.
    */
   serve(names: readonly string[]): Promise<void>;
   /** All consumers by name, including those whose backlog is empty. */

@@ -1,6 +1,7 @@
 // The tables of the inbox, for SQLite and for PostgreSQL, and the conversion of their rows to
-// events. A test compares the tables of SQLite and PostgreSQL. Each SQL text in this file upgrades
-// the tables of the inbox to the next version, and never changes after its release.
+// events. A test compares the inbox tables of SQLite with those of PostgreSQL. Each SQL script in
+// this file upgrades the tables of the inbox to the next version, and must not change after its
+// release.
 import * as v from 'valibot';
 import { flag, rowOf } from '../database/sql.js';
 

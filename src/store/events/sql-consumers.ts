@@ -39,7 +39,7 @@ export function sqlConsumers(database: SqlDatabase, leaseTable: LeaseTable): Con
   };
   /**
    * Drops some rows of a consumer's backlog. Resolves with the number of dropped rows, and with
-   * true once the backlog is empty.
+   * whether the backlog is now empty.
    */
   const dropSome = async (sql: Sql, name: string): Promise<readonly [number, boolean]> => {
     await refuseIfServed(sql, name);

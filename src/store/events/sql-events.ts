@@ -23,7 +23,7 @@ const earlierSchema = v.array(
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
 /**
- * The number of earlier events to which svcpay compares a new event, which is larger than the
+ * The number of earlier events to which svcpay compares a new event. This number is larger than the
  * number of states of any transaction in the specification.
  */
 const earlierLimit = 32;
@@ -39,8 +39,8 @@ const searchedMost = 50_000;
  */
 const prunedAtOnce = 5_000;
 /**
- * The number of rows in one INSERT. Inserting each row in its own statement takes a third longer,
- * and an INSERT of more rows saves no time.
+ * The number of rows in one INSERT. A separate INSERT for each row takes a third longer, and an
+ * INSERT of more than 32 rows saves no further time.
  */
 const addedAtOnce = 32;
 
@@ -51,7 +51,10 @@ export interface EventParts {
   readonly leases: Leases;
   /** Adds an event to the backlog of a consumer. */
   readonly queue: (sql: Sql, consumer: string, event: StoredEvent) => Promise<void>;
-  /** Makes earlier commits survive a power loss, if a commit of the database alone does not. */
+  /**
+   * Makes earlier commits survive a power loss, if the database does not guarantee this at the
+   * commit.
+   */
   readonly sync: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }

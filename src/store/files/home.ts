@@ -49,8 +49,8 @@ export function openFolder(folder: string): string {
 }
 
 /**
- * Creates a folder and its missing parents. Node's recursive mkdir is not used, because it hangs in
- * a folder that is readable but not writable.
+ * Creates a folder and its missing parents. Does not use Node's recursive mkdir, which hangs in a
+ * folder that is readable but not writable.
  */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;

@@ -1,4 +1,4 @@
-// A text file with a hash file in the format of sha256sum, which reveals changes of the text. The
+// A text file with a hash file in the format of sha256sum, which reveals changes to the text. The
 // hash file of a text file also contains the hash of the previous text file's hash file, so that
 // the files form a chain.
 import { createHash } from 'node:crypto';

@@ -71,7 +71,10 @@ const pageSizes = v.object({ pageSizes: v.optional(v.record(v.string(), v.number
 const openPageSizes = (home: Home) =>
   openDocument(home.data, 'seen-page-sizes', pageSizes, { onUnreadable });
 
-/** The largest page size of a service that returned fewer rows than requested. */
+/**
+ * The page size for requests to a service, which svcpay learned when the service returned fewer
+ * rows than requested.
+ */
 export const seenPageSize = (home: Home, baseUrl: string): number | undefined =>
   openPageSizes(home).read().pageSizes[baseUrl];
 
@@ -92,7 +95,8 @@ const databases = v.object({
 
 /**
  * The number of submissions that a database had recorded when this home last used the database. If
- * the database now has a lower number of submissions, the database was restored from a backup.
+ * the database now contains fewer submissions than it had recorded then, the database was restored
+ * from a backup.
  */
 export function seenDatabase(home: Home, id: string) {
   const document = openDocument(home.data, 'seen-databases', databases, { onUnreadable });
@@ -132,8 +136,8 @@ export async function keepSeenInstitutions(
 }
 
 /**
- * Stores data for completion and lookups. Ignores errors of the write, so that svcpay works in a
- * read-only home.
+ * Stores data for completion and lookups. Ignores write errors, so that svcpay works in a read-only
+ * home.
  */
 async function keep(write: () => Promise<unknown>): Promise<void> {
   await write().catch(() => undefined);

@@ -24,7 +24,7 @@ export interface SqliteFile {
   /** The mark that distinguishes the file from other SQLite files. */
   readonly applicationId: number;
   /**
-   * The SQL texts that upgrade the tables of the file by one version each. The first SQL text
+   * The SQL scripts that each upgrade the tables of the file by one version. The first SQL script
    * creates version 1 of the tables.
    */
   readonly steps: readonly string[];
@@ -71,7 +71,10 @@ export function openSqlite(file: SqliteFile, now?: () => number): Database.Datab
   }
 }
 
-/** The most attempts to turn on the write-ahead log, each of which waits up to `lockTimeoutMs`. */
+/**
+ * The maximum number of attempts to turn on the write-ahead log. Each attempt waits up to
+ * `lockTimeoutMs`.
+ */
 const mostAttempts = 20;
 
 /**
@@ -163,8 +166,8 @@ function readHeader(url: string, file: SqliteFile): void {
  * program.
  */
 function checkedVersion(db: Database.Database, file: SqliteFile): number {
-  // One statement reads one state of the file, but between two statements, another process could
-  // create the tables.
+  // Reads the header with a single statement, because another process could create the tables
+  // between two statements.
   const text =
     'SELECT user_version, application_id, EXISTS (SELECT 1 FROM sqlite_master) AS has_tables ' +
     'FROM pragma_user_version, pragma_application_id';
@@ -189,8 +192,8 @@ function checkEmpty(file: SqliteFile): void {
   const { path, isKnown } = file;
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isKnown !== true && !hasLog) return;
-  // Another process may have written the file since `checkHeader` found it empty, because SQLite
-  // writes the file before the log.
+  // Another process may have written the file after `checkHeader` found the file empty. SQLite
+  // writes the file before the write-ahead log, so a file that is still empty was emptied.
   if (statSync(path).size > 0) checkHeader(file);
   else throw new Damage('is damaged (it was emptied)');
 }
@@ -298,7 +301,7 @@ function takeStep(db: Database.Database, file: SqliteFile): void {
   const version = checkedVersion(db, file);
   if (version === steps.length) return;
   // This process holds the write lock of the file, so the file does not change between the copy and
-  // the upgrade. A new SQLite file needs no copy before the upgrade.
+  // the upgrade. A new SQLite file needs no copy, because it contains no data yet.
   if (version > 0) keepCopy(path, version);
   const taken = version === 0 ? steps : steps.slice(version, version + 1);
   for (const step of taken) db.exec(step);

@@ -35,8 +35,8 @@ const recipientSchema = v.object({
 });
 
 /**
- * A numeric KYC code of payouts: the last used number, and a label for each number that the service
- * defines.
+ * A numeric KYC code of payouts: the most recently used number, and a label for each number that
+ * the service defines.
  */
 const codeSchema = v.object({
   last: v.optional(v.number()),

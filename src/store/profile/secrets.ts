@@ -1,5 +1,5 @@
-// Stores API secrets, in the system keyring or in a file that only its owner can read. Also stores
-// access tokens, so that scripts need not sign in for every call.
+// Stores API secrets in the system keyring, or in a file that only its owner can read. Stores
+// access tokens too, so that scripts need not sign in for every call.
 import * as v from 'valibot';
 import { openDocument } from '../files/document.js';
 import type { Home } from '../files/home.js';
@@ -94,7 +94,9 @@ export const systemKeyring: OpenKeyring = async () => {
   }
 };
 
-/** The schema of a stored access token, which is empty after the token was deleted. */
+/**
+ * The schema of a stored access token. `accessToken` is empty after svcpay has deleted the token.
+ */
 const tokenSchema = v.object({
   accessToken: v.pipe(v.string(), v.regex(/^[!-~]*$/)),
   expiresAt: v.number(),

@@ -1,5 +1,5 @@
-// Determines service, account, network and database of a command, from flag, environment, profile
-// or default, in this order.
+// Determines the service, account, network and database of a command, from the flag, the
+// environment, the profile or the default, in this order.
 import { Failure } from '../../formats/failure.js';
 import {
   checkAddress,
@@ -66,13 +66,14 @@ export function resolveSettings(
     accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
     maker: checkServiceName(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
     /**
-     * The webhook signature header, if it differs from the header that contains the service name.
+     * The name of the webhook signature header, if it differs from the default name. The default
+     * name contains the service name, as in `X-Acmepay-Signature`.
      */
     signatureHeader: checkHeader(given('SVCPAY_SIGNATURE_HEADER') ?? profile.signatureHeader),
     network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
     /**
-     * The address of the database of journal, limits and inbox, without its password, or undefined
-     * if this home uses files.
+     * The address of the database for the journal, the limits and the inbox, without the password,
+     * or undefined if this home uses files.
      */
     databaseUrl: (database && withoutPassword(database).url) || undefined,
     /**

@@ -33,12 +33,12 @@ afterAll(async () => {
   await rm(program);
 });
 
-/** The number of receives that fund a new sandbox. */
+/** The number of receive transactions that fund a new sandbox. */
 const initial = 5;
 
 interface Swapper {
   readonly child: ChildProcess;
-  /** The ids of the transactions that the swapper has printed. */
+  /** The ids of the transactions that the child process has printed. */
   readonly answered: string[];
   readonly ended: Promise<number | null>;
 }
@@ -77,7 +77,7 @@ async function accountFor(file: string) {
   };
 }
 
-describe('a sandbox file', { timeout: 60_000 }, () => {
+describe('the sandbox on a file', { timeout: 60_000 }, () => {
   test.runIf(runsAll)(
     'serves several processes that open one sandbox file at the same time',
     async () => {

@@ -11,7 +11,8 @@ export interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // Tests read answers of every form, and detect a missing field because it is undefined.
+  // The type `any` lets a test read any field of any response. The expectations of the test detect
+  // a missing field, because it reads as undefined.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }

@@ -1,6 +1,6 @@
-// The sandbox signs webhook deliveries, sends them in order, repeats them by the service clock,
-// logs them and replays them. A receiver that never answers does not delay the webhooks of other
-// accounts.
+// The sandbox signs webhook deliveries, sends them in order, retries them according to the
+// service's clock, logs them and replays them. A receiver that never answers does not delay the
+// webhooks of other accounts.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,7 +88,7 @@ describe('the sandbox after a state change', () => {
     expect(receiver.received.at(-1)?.event.msg).toBe('invoice expired');
   });
 
-  test('posts nothing without a webhook', async () => {
+  test('posts nothing if no webhook is configured', async () => {
     await client.run(swap(10, 'USDT', 'USD'));
     expect(sandbox.webhooks.deliveries()).toEqual([]);
   });
@@ -123,7 +123,7 @@ describe('the sandbox with webhook deliveries', () => {
     return sandbox.webhooks.deliveries();
   };
 
-  /** Starts a sandbox that posts to a receiver that never answers; returns the sandbox file. */
+  /** Starts a sandbox whose webhook receiver never answers, and returns the sandbox file. */
   const startPosting = async (): Promise<string> => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));
@@ -293,7 +293,7 @@ describe('the sandbox with webhook deliveries', () => {
 });
 
 describe('the sandbox with test events', () => {
-  test('changes no transaction by a test event', async () => {
+  test('changes no transaction when it sends a test event', async () => {
     await register();
     const txn = (await client.create(swap(10, 'USDT', 'USD', { extRefId: 'mine' }))).body;
     await sandbox.webhooks.trigger({ state: 'rejected', txnId: txn.txnId });

@@ -71,7 +71,7 @@ describe('the webhook endpoint of the sandbox', () => {
       { method: 'PUT', body: { secret: 'x' } },
       { method: 'DELETE', body: undefined },
     ].map((each) => [each.method, each] as const),
-  )('answers %s for an unknown webhook with 404', async ([, { method, body }]) => {
+  )('answers 404 to a %s request for an unknown webhook', async ([, { method, body }]) => {
     const answer = await sandbox.call(method, `/webhook/${unknown}`, body);
     expect([answer.status, answer.body]).toEqual([404, { error: 'not found' }]);
   });
@@ -111,7 +111,7 @@ describe('the webhook endpoint of the sandbox', () => {
     },
   );
 
-  test('accepts http callbacks only to this machine after allowHttpLoopback is set', async () => {
+  test('accepts http callbacks after allowHttpLoopback is set, but only to this machine', async () => {
     await sandbox.control('PUT', 'webhook-options', { allowHttpLoopback: true });
     for (const host of ['localhost:1', '127.0.0.1:1', 'hooks.localhost', '[::1]:1']) {
       expect((await register({ callback: `http://${host}/`, secret: 'one' })).status).toBe(200);

@@ -127,7 +127,7 @@ describe('the sandbox with access tokens', () => {
     expect([late.status, late.body]).toEqual([401, invalid]);
   });
 
-  test('refuses a token that was changed to another account', async () => {
+  test('refuses a token that was altered to name another account', async () => {
     const child = (await sandbox.control('POST', 'accounts', { displayName: 'Shop' })).body;
     const { accessToken } = (await authenticate(sandbox.send, sandbox.url, child)).body;
     const [header, payload, signature] = accessToken.split('.');

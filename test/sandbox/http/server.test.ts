@@ -181,7 +181,7 @@ describe('the sandbox fixture', () => {
     expect(await sandbox.status()).toMatchObject({
       baseUrl: sandbox.url,
       accountId: sandbox.accountId,
-      // Two of the three completed transactions are the money that the test added.
+      // Two of the three completed transactions credited the money that the test added.
       transactions: { completed: 3, quoted: 1 },
       faults: 0,
     });
@@ -200,7 +200,7 @@ describe('the sandbox fixture', () => {
     await expect(sandbox.clock.advance('36500d')).rejects.toThrow('2200');
   });
 
-  test('continues the clock from the time of its freeze', async () => {
+  test('continues the clock from the time at which it was frozen', async () => {
     const { sandbox } = await start();
     const frozen = await sandbox.clock.freeze();
     expect(await sandbox.clock.now()).toBe(frozen);

@@ -78,7 +78,7 @@ describe('the sandbox for a Lightning receive', () => {
     });
   });
 
-  test('creates a signed testnet invoice and a page at the confirmation', async () => {
+  test('creates a signed testnet invoice and a payment page when a receive request is confirmed', async () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { paymentRequest, invoicePageUrl } = txn.sourceReq.reqDetails;
     const invoice = decodeInvoice(paymentRequest);
@@ -118,8 +118,8 @@ describe('the sandbox for a Lightning receive', () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { now } = (await sandbox.control('GET', 'clock')).body;
     await sandbox.advance(txn.sourceReq.expiresAt - now - 1);
-    // The token is older than the invoice and valid for an equal time, so the token has expired and
-    // must be renewed.
+    // The token is older than the invoice and valid for the same length of time, so the token has
+    // expired and must be renewed.
     await sandbox.renew();
     expect(await stateOf(txn.txnId)).toBe('srccreated');
     await sandbox.advance(1);
@@ -127,7 +127,7 @@ describe('the sandbox for a Lightning receive', () => {
     expect((await sandbox.pay(txn.txnId)).status).toBe(400);
   });
 
-  test('lets the automatic payer pay a receive before its expiry, even if the clock moves far ahead', async () => {
+  test('lets the automatic payer pay a receive request before it expires, even if the clock moves far ahead', async () => {
     await sandbox.control('PUT', 'auto-pay', { after: '3s' });
     const txn = await sandbox.run(lightningReceive(0.0005));
     await sandbox.advance('2999ms');
@@ -212,7 +212,7 @@ describe('the sandbox for a Lightning send', () => {
     },
   );
 
-  test('fails a forged invoice with the payment hash of another invoice', async () => {
+  test('fails the payment of a forged invoice that has the payment hash of another invoice', async () => {
     const receive = await sandbox.run(lightningReceive(0.5));
     const { paymentHash } = decodeInvoice(receive.sourceReq.reqDetails.paymentRequest);
     const forged = foreign({ paymentHash });
@@ -226,7 +226,7 @@ describe('the sandbox for a Lightning send', () => {
     expect(await balance()).toEqual([1, 1]);
   });
 
-  test('fails a send to an invoice of its own user that the sandbox no longer has', async () => {
+  test('fails the payment of an invoice that the sandbox issued and then deleted in a reset', async () => {
     const receive = await sandbox.run(lightningReceive(0.5));
     await sandbox.control('POST', 'reset');
     await sandbox.control('POST', 'clock/freeze');

@@ -135,7 +135,7 @@ describe('the sandbox for an on-chain receive', () => {
     ]);
   });
 
-  test('lets the automatic payer pay a receive, which then waits for blocks', async () => {
+  test('lets the automatic payer pay a receive request, which then waits for blocks', async () => {
     await sandbox.control('PUT', 'auto-pay', { after: '3s' });
     const txn = await sandbox.run(onchainReceive(0.005));
     await sandbox.advance('3s');
@@ -220,14 +220,20 @@ describe('the sandbox with permanent addresses', () => {
       { chain: 'TRON', after: 3_000 },
       { chain: 'ETH', after: 15 * 60_000 },
     ].map((each) => [each.chain, each] as const),
-  )('credits a deposit of USDT on %s after the time of the chain', async ([, { chain, after }]) => {
-    const address = (await usdtAddress(chain)).body.data.staticOnchainAddress;
-    expect((await sandbox.pay(address, '12.5')).body).toMatchObject({ ccy: 'USDT', amount: 12.5 });
-    await sandbox.advance(after - 1);
-    expect(await sandbox.balance('USDT')).toEqual([10_000, 10_000]);
-    await sandbox.advance(1);
-    expect(await sandbox.balance('USDT')).toEqual([10_012.5, 10_012.5]);
-  });
+  )(
+    'credits a deposit of USDT on %s after the confirmation time of that blockchain',
+    async ([, { chain, after }]) => {
+      const address = (await usdtAddress(chain)).body.data.staticOnchainAddress;
+      expect((await sandbox.pay(address, '12.5')).body).toMatchObject({
+        ccy: 'USDT',
+        amount: 12.5,
+      });
+      await sandbox.advance(after - 1);
+      expect(await sandbox.balance('USDT')).toEqual([10_000, 10_000]);
+      await sandbox.advance(1);
+      expect(await sandbox.balance('USDT')).toEqual([10_012.5, 10_012.5]);
+    },
+  );
 
   test('refuses a deposit without an amount, and a deposit to an address of another service', async () => {
     expect((await sandbox.pay(await bitcoinAddress())).status).toBe(400);

@@ -17,7 +17,7 @@ const tronAddress = async (): Promise<string> =>
 
 const somewhere = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const someTron = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
-/** Addresses of twenty zero bytes, to which the sandbox fails each send. */
+/** Addresses of twenty zero bytes. In the sandbox, each send to these addresses fails. */
 const nowhere = 'tb1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0l98cr';
 const nowhereTron = 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb';
 

@@ -296,7 +296,7 @@ describe('the sandbox for a payout', () => {
         ),
       },
     ].map((each) => [each.what, each] as const),
-  )('returns a payout to %s of zeroes, and deducts nothing', async ([, { body }]) => {
+  )('fails a payout to %s of zeroes, and refunds the debited amount', async ([, { body }]) => {
     const { txnId } = await sandbox.run(body);
     await sandbox.advance('5s');
     expect(await sandbox.state(txnId)).toBe('destsent');

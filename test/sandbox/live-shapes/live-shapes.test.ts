@@ -1,4 +1,5 @@
-// Tests each live shape of the sandbox: an answer format that a live service was observed to use.
+// Tests each live response format of the sandbox, which imitates a format that was observed at a
+// live service.
 import { afterEach, describe, expect, test } from 'vitest';
 import { shapeNames, type LiveShapeName } from '../../../src/sandbox/live-shapes/table.js';
 import { openSandbox } from '../../../src/sandbox/embedded.js';
@@ -287,9 +288,9 @@ const seen: Readonly<Partial<Record<LiveShapeName, readonly [look: Look, answer:
   ],
 };
 
-describe('the sandbox with live shapes', () => {
+describe('the sandbox with live response formats', () => {
   test.for(Object.entries(seen))(
-    'applies the live shape %s to answers',
+    'applies the live response format %s to answers',
     async ([name, [look, expected]]) => {
       expect(await look(await shaped([name]))).toEqual(expected);
     },
@@ -316,7 +317,7 @@ describe('the sandbox with live shapes', () => {
       events: ['POST quoted', 'POST completed', 'POST completed'],
       header: 'x-signature',
     },
-  ])('applies the live shape $name to webhooks', async ({ name, events, header }) => {
+  ])('applies the live response format $name to webhooks', async ({ name, events, header }) => {
     const receiver = await startReceiver();
     cleanups.push(() => receiver.close());
     const { sandbox, client } = await serve({ allowHttpCallbacks: true, liveShapes: [name] });
@@ -337,7 +338,7 @@ describe('the sandbox with live shapes', () => {
       expect(headers[header]).toBe(hmac('secret', raw));
   });
 
-  test('covers every live shape with a test', () => {
+  test('covers every live response format with a test', () => {
     const delivered = [
       'webhook-put',
       'webhook-final-only',
@@ -347,7 +348,7 @@ describe('the sandbox with live shapes', () => {
     expect([...Object.keys(seen), ...delivered].toSorted()).toEqual([...shapeNames].toSorted());
   });
 
-  test('combines live shapes under the name "all", and lists the shapes if a name is unknown', async () => {
+  test('combines live response formats under the name "all", and lists the formats if a name is unknown', async () => {
     const client = await shaped(['all']);
     expect(await client.token()).toEqual({
       resultStatus: 'success',

@@ -158,15 +158,21 @@ describe('the OpenAPI check of answers', () => {
   });
 });
 
-/** Files that may start a sandbox without this check, or that contain the check. */
+/**
+ * Files that may start a sandbox without comparing its responses with the OpenAPI description, or
+ * that contain the comparison.
+ */
 const unchecked = [
-  // The example program of an integrator imports only the package, so it cannot use the check.
+  // The example program of an integrator imports only the svcpay package, which does not contain
+  // the comparison with the OpenAPI description.
   'e2e/fixtures/consumer/consumer.ts',
-  // The OpenAPI description omits answers in live shapes.
+  // The OpenAPI description omits live response formats.
   'sandbox/live-shapes/live-shapes.test.ts',
-  // The clients that support.ts creates check their answers.
+  // By default, the clients that support.ts creates compare each response with the OpenAPI
+  // description.
   'sandbox/support.ts',
-  // The client that swapper.ts creates checks its answers.
+  // swapper.ts uses a client of support.ts, which compares each response with the OpenAPI
+  // description.
   'sandbox/swapper.ts',
   'support/openapi.ts',
 ];

@@ -78,7 +78,7 @@ const asked = fc.record({
 });
 
 describe('the sandbox list of many thousands of transactions', () => {
-  test('returns page by page exactly the transactions that match the filters', async () => {
+  test('returns exactly the transactions that match the filters, page by page', async () => {
     const at = (index: number): number => (all[0]?.at ?? 0) + 1000 * index;
     await fc.assert(
       fc.asyncProperty(asked, async ({ from, length, limit, page, ...filters }) => {

@@ -187,7 +187,7 @@ interface World {
   readonly own: { readonly bitcoin: string; readonly tron: string };
 }
 
-/** A time after the receives that fund a new sandbox. */
+/** A time after the receive transactions that fund a new sandbox. */
 const start = Date.UTC(2026, 0, 5);
 
 /** Creates a sandbox whose time and randomness depend only on the seed. */
@@ -423,8 +423,8 @@ async function assertDeliveries({ service, posted }: World): Promise<void> {
 }
 
 /**
- * Checks that each transaction moved its money once and in agreement with its states, that each
- * deposit was credited once, and that no money is reserved.
+ * Checks that each transaction moved its money once, as its states require, that each deposit was
+ * credited once, and that no money is reserved.
  */
 function assertMovements({ service: { store } }: World): void {
   const moved = store.all(

@@ -117,11 +117,14 @@ describe('the sandbox for a quote', () => {
     expect((await sandbox.call('POST', '/transaction/', swap(1, 'USDT', 'USD'))).status).toBe(200);
   });
 
-  test.for(['GET', 'PUT'])('answers %s for an unknown transaction id with 404', async (method) => {
-    const path = '/transaction/00000000-0000-4000-8000-000000000000';
-    const answer = await sandbox.call(method, method === 'GET' ? path : `${path}/confirm`);
-    expect([answer.status, answer.body]).toEqual([404, { error: 'not found' }]);
-  });
+  test.for(['GET', 'PUT'])(
+    'answers 404 to a %s request with an unknown transaction id',
+    async (method) => {
+      const path = '/transaction/00000000-0000-4000-8000-000000000000';
+      const answer = await sandbox.call(method, method === 'GET' ? path : `${path}/confirm`);
+      expect([answer.status, answer.body]).toEqual([404, { error: 'not found' }]);
+    },
+  );
 });
 
 describe('the sandbox for a create request', () => {
@@ -276,7 +279,7 @@ describe('the sandbox list of transactions', () => {
     expect(pages).toEqual([['r6', 'r5', 'r4'], ['r3', 'r2', 'r1'], ['r0'], []]);
   });
 
-  test('filters transactions by state and method, with several values by comma or repetition', async () => {
+  test('filters transactions by state and method, and accepts several values in one parameter or in repeated parameters', async () => {
     await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'quoted' }));
     await sandbox.run(swap(1, 'USDT', 'USD', { extRefId: 'swapped' }));
     await sandbox.run(lightningReceive(0.1, { extRefId: 'received' }));

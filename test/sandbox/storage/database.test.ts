@@ -109,7 +109,10 @@ describe('the sandbox store', () => {
   });
 });
 
-/** A key to write, or a part of a job that contains more steps and may fail at its end. */
+/**
+ * Either a key to write, or a nested part of a job. The nested part runs further steps, and may
+ * fail after the last step.
+ */
 type Step = string | { readonly steps: readonly Step[]; readonly fails: boolean };
 
 const { step } = fc.letrec<{ step: Step }>((tie) => ({

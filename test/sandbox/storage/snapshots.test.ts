@@ -79,7 +79,7 @@ describe('the sandbox with snapshots', () => {
     ).toBe(2);
   });
 
-  test('replaces a snapshot of an equal name, and removes a snapshot', async () => {
+  test('replaces a snapshot of the same name, and removes a snapshot', async () => {
     await sandbox.snapshots.save('a');
     await client.run(swap(10, 'USDT', 'USD'));
     await sandbox.snapshots.save('b');
@@ -107,7 +107,7 @@ describe('the sandbox with snapshots', () => {
     expect((await client.create(swap(1, 'USDT', 'USD'))).status).toBe(200);
   });
 
-  test('loads a snapshot in every process on its file, and after a restart', async () => {
+  test('loads a snapshot for every process that shares the sandbox file, and after a restart', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'sandbox.db');

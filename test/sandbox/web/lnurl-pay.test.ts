@@ -26,7 +26,7 @@ async function ask(user: string, amount: string) {
 }
 
 describe('LNURL-pay for a user of the sandbox', () => {
-  test('answers a pay request from any wallet at a Lightning Address', async () => {
+  test('answers the pay request that any wallet sends to a Lightning Address', async () => {
     const { status, headers, body } = await payRequest(shop.accountId);
     expect(status).toBe(200);
     expect(headers.get('access-control-allow-origin')).toBe('*');
@@ -41,7 +41,7 @@ describe('LNURL-pay for a user of the sandbox', () => {
     ]);
   });
 
-  test('creates an invoice over the exact amount, bound to the metadata', async () => {
+  test('creates an invoice for the exact amount, bound to the metadata', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1000, max: 100_000_000_000 }), async (amount) => {
         const { status, body, metadata } = await ask(shop.accountId, String(amount));
@@ -55,7 +55,7 @@ describe('LNURL-pay for a user of the sandbox', () => {
     );
   });
 
-  test('credits an invoice that is paid from outside, without fractions of a satoshi', async () => {
+  test('credits the amount of an invoice that is paid from outside, rounded down to whole satoshis', async () => {
     const { body } = await ask(shop.accountId, '2500999');
     const { txnId, txnState } = (await sandbox.pay(body.pr)).body;
     expect(txnState).toBe('completed');
@@ -71,7 +71,7 @@ describe('LNURL-pay for a user of the sandbox', () => {
     expect((await shop.wallet('BTC')).amount).toBe(0.000025);
   });
 
-  test('leaves an LNURL-pay invoice unpaid by the automatic payer', async () => {
+  test('does not pay an LNURL-pay invoice with the automatic payer', async () => {
     await ask(shop.accountId, '2500000');
     await sandbox.advance('1m');
     expect(await shop.wallet('BTC')).toBeUndefined();

@@ -51,7 +51,7 @@ describe('the sandbox for a send to a Lightning Address', () => {
     expect([body.sourceReq.ccy, body.destReq.amtRequested]).toEqual(['USDT', 0.00025]);
   });
 
-  test('sends to the address of an LNURL', async () => {
+  test('accepts an LNURL in lower case as the destination, and quotes it in upper case', async () => {
     const { body } = await sandbox.create(lnurlSend(outsideLnurl.toLowerCase(), 0.001));
     expect(body.destReq.reqDetails.lnurlAddress).toBe(outsideLnurl);
   });
@@ -65,7 +65,7 @@ describe('the sandbox for a send to a Lightning Address', () => {
       },
     ].map((each) => [each.what, each] as const),
   )(
-    'credits its own user as a Lightning receive if the user is paid by %s',
+    'records a completed Lightning receive for a user of the sandbox who is paid by %s',
     async ([, { address }]) => {
       const txn = await sandbox.run(lnurlSend(address(child.accountId), 0.001));
       await sandbox.advance('1s');

@@ -1,4 +1,4 @@
-// Tests without a browser which pages may press the button of the payment page.
+// Tests which pages may press the button of the payment page. The tests use no browser.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fresh, lightningReceive, type Fresh } from '../support.js';
 
@@ -18,7 +18,7 @@ describe('the button of the payment page', () => {
     ['same-site', 403, 'srccreated'],
     ['none', 403, 'srccreated'],
   ] as const)(
-    'answers a press with Sec-Fetch-Site %s with status %i',
+    'checks Sec-Fetch-Site: a press with the value "%s" gets status %i',
     async ([site, status, state]) => {
       const { txnId } = await sandbox.run(lightningReceive(0.0005));
       const answer = await press(txnId, { 'sec-fetch-site': site });

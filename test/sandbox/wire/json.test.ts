@@ -75,7 +75,7 @@ describe('writeJson', () => {
     expect(writeJson({ amount: new Big(literal) })).toBe(`{"amount":${text}}`);
   });
 
-  test('writes every document that readJson reads unchanged', () => {
+  test('preserves the data of every document that readJson reads', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const expected: unknown = JSON.parse(text, (_, value: unknown) =>

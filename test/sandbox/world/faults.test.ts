@@ -27,8 +27,8 @@ let client: Client;
 beforeEach(async () => {
   ({ sandbox } = await serve({ allowHttpCallbacks: true }));
   cleanups.push(() => sandbox.stop());
-  // This client does not check its answers, because the OpenAPI description omits the answers of
-  // faults.
+  // This client does not check responses, because the OpenAPI description omits the responses that
+  // faults cause.
   client = await connect(fetch, sandbox.url, sandbox, () => undefined);
   await sandbox.clock.freeze();
 });
@@ -306,7 +306,7 @@ describe('the sandbox with a fault that has an effect', () => {
     { fault: { kind: 'html', method: 'PUT', status: 504, commitAfter: '5s' }, status: 504 },
     { fault: { kind: 'status', method: 'PUT', status: 409, commitAfter: '5s' }, status: 409 },
   ])(
-    'executes a confirmation later, but answers at once, on a fault of kind $fault.kind',
+    'answers a confirmation at once but executes it later if a fault of kind $fault.kind applies',
     async ({ fault, status }) => {
       const txnId = await quote();
       await sandbox.faults.add(fault);
@@ -328,7 +328,7 @@ describe('the sandbox with a fault that has an effect', () => {
   );
 
   test.for([408, 409, 423, 425, 499])(
-    'answers %i in HTML on an html fault, with or without executing the request',
+    'answers %i in HTML if an html fault applies, whether or not the sandbox executes the request',
     async (status) => {
       for (const commit of [false, true]) {
         await sandbox.faults.add({ kind: 'html', method: 'POST', status, commit });
@@ -374,14 +374,14 @@ describe('the sandbox with a read fault', () => {
     ]);
   });
 
-  test('shows the details of an old state on a stale fault', async () => {
+  test('shows the details of an old state if a stale fault applies', async () => {
     const { txnId } = await client.run(lightningReceive(0.001));
     await sandbox.faults.add({ kind: 'stale', steps: 1 });
     const { txnState, sourceReq } = (await client.get(txnId)).body;
     expect([txnState, sourceReq.reqDetails.paymentRequest]).toEqual(['quoted', null]);
   });
 
-  test('shows states that go back and forth on a stale fault', async () => {
+  test('shows states that go back and forth if a stale fault applies', async () => {
     const { txnId } = await send();
     await sandbox.clock.advance('5s');
     await sandbox.faults.add({ kind: 'stale', steps: 2, nth: 2, path: '**/transaction/*' });
@@ -422,7 +422,7 @@ describe('the sandbox with a switch', () => {
     expect((before - (await client.wallet('BTC')).amount).toFixed(8)).toBe('0.00002006');
   });
 
-  test('lists a switch from the start options as a fault', async () => {
+  test('lists the start options allowReferenceReuse and allowDoublePayment as faults', async () => {
     const other = await fresh({ allowReferenceReuse: true, allowDoublePayment: true });
     const { data } = (await other.control('GET', 'faults')).body;
     expect(data).toMatchObject([
@@ -539,7 +539,7 @@ describe('the sandbox with a settled-amount fault', () => {
     return [txnState, sourceReq.amtSettled, destReq.amtSettled];
   };
 
-  test('delivers less for an unchanged cost if a settled-amount fault changes the destination side', async () => {
+  test('delivers less for the same cost if a settled-amount fault changes the destination side', async () => {
     await sandbox.faults.add({ kind: 'settled-amount', side: 'dest', factor: 0.9 });
     const { txnId } = await client.run(payout(500_000));
     await sandbox.clock.advance('10m');
@@ -560,7 +560,7 @@ describe('the sandbox with a settled-amount fault', () => {
     expect(await money('BTC')).toBe(0.99998497);
   });
 
-  test('changes the amount that a swap delivers on a settled-amount fault', async () => {
+  test('changes the amount that a swap delivers if a settled-amount fault applies', async () => {
     await sandbox.faults.add({ kind: 'settled-amount', side: 'dest', factor: 0.5 });
     const txn = await client.run(swap(10, 'USDT', 'USD'));
     expect([txn.destReq.amtRequested, txn.destReq.amtSettled]).toEqual([10, 5]);
@@ -571,7 +571,7 @@ describe('the sandbox with a settled-amount fault', () => {
     ['source', 0.0008, 0.001],
     ['dest', 0.001, 0.0008],
   ] as const)(
-    'keeps the invoice of a receive if a settled-amount fault changes the %s side',
+    'keeps the invoice of a receive request if a settled-amount fault changes the %s side',
     async ([side, paid, credited]) => {
       await sandbox.faults.add({ kind: 'settled-amount', side, factor: 0.8 });
       const { txnId, sourceReq } = await client.run(lightningReceive(0.001));
@@ -627,7 +627,7 @@ describe('the sandbox with a returned fault', () => {
     },
   );
 
-  test('returns completed payments of every kind after a minute by default', async () => {
+  test('changes a completed payout and a completed on-chain send to failed, and refunds the money', async () => {
     await sandbox.faults.add({ kind: 'returned', times: 'always' });
     const sends = [
       payout(500_000),
@@ -656,7 +656,7 @@ describe('the sandbox with a webhook fault', () => {
     return receiver.states();
   };
 
-  test('delivers an event twice on a webhook-duplicate fault', async () => {
+  test('delivers an event twice if a webhook-duplicate fault applies', async () => {
     expect(await statesAfter({ kind: 'webhook-duplicate', state: 'destsent' })).toEqual([
       'quoted',
       'srccreated',
@@ -666,11 +666,11 @@ describe('the sandbox with a webhook fault', () => {
     ]);
   });
 
-  test('delivers every event twice on a permanent webhook-duplicate fault', async () => {
+  test('delivers every event twice if a webhook-duplicate fault always applies', async () => {
     expect(await statesAfter({ kind: 'webhook-duplicate', times: 'always' })).toHaveLength(8);
   });
 
-  test('delivers events out of order on a webhook-out-of-order fault', async () => {
+  test('delivers events out of order if a webhook-out-of-order fault applies', async () => {
     expect(await statesAfter({ kind: 'webhook-out-of-order', nth: 2 })).toEqual([
       'quoted',
       'destsent',

@@ -98,8 +98,8 @@ function sharesJournal(one: ModelTransaction, other: ModelTransaction, books: Bo
 }
 
 /**
- * Returns whether a person used `--retry` at a service whose expired quotes may still pay, so that
- * a second payment is allowed.
+ * Returns whether a person used `--retry` with a service that may still execute an expired quote,
+ * so that a second payment is allowed.
  */
 function isLicensed(
   one: ModelTransaction,
@@ -196,7 +196,9 @@ function untrueSuccess(
   return options.wait === false && wasSubmitted(txn) ? [] : ['that is no end'];
 }
 
-/** Checks exit code 6: the transaction moved no money, nor did another transaction of this run. */
+/**
+ * Checks exit code 6: neither the transaction nor any other transaction of this run moved money.
+ */
 function untrueEnd(
   txn: ModelTransaction | undefined,
   moves: readonly ModelTransaction[],
@@ -208,8 +210,8 @@ function untrueEnd(
 }
 
 /**
- * Finds a transaction of the payment that moved money and whose submission this journal already
- * showed when the run last read the journal.
+ * Finds a transaction that moved money for a payment of this run. Skips a transaction that was
+ * submitted through another journal, or after the run's last read of its own journal.
  */
 function movedBefore({ tracks, keeper }: Ended, { books, paymentOf }: Known): string[] {
   const refs = [...tracks.payments].map((id) => paymentOf.get(id)?.ref);
@@ -372,7 +374,8 @@ const showedRates = (
 ): boolean => parameters.showsRates && ![...confirmedBy].some((name) => signedOut.has(name));
 
 /**
- * Finds a conversion whose loss exceeds `maxRateLoss`, although the rates of the service showed it.
+ * Finds a conversion whose loss exceeds `maxRateLoss` although svcpay could compute the loss from
+ * the service's rates.
  */
 function tooGreatALoss(txn: ModelTransaction, { books, paymentOf }: Known): string[] {
   if (txn.deviation !== 'a bad rate' || !showedRates(txn, books.model)) return [];
@@ -440,10 +443,12 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
       .filter((each) => !isLicensed(each, each, known))
       .map((each) => `${ref} is abandoned, but ${each.txnId} is ${each.state}`);
   }
-  // An earlier attempt paid after all, so svcpay no longer reads the attempt after `--retry`.
+  // An earlier attempt was paid after all, so svcpay no longer reads the attempt that `--retry`
+  // created.
   if (status(payment) === 'paid' && state !== 'paid') return [];
   const { listLagMs, lagsSteadily, readLagMs, quoteLifeMs } = known.books.model.parameters;
-  // The list lags for longer than svcpay searches the list, so svcpay cannot find the transaction.
+  // The list lags for longer than svcpay's reference lookup lasts, so svcpay cannot find the
+  // transaction.
   if (state === 'requested' && lagsSteadily && listLagMs > longestLookMs) return [];
   // If reads show a quote only after its expiry, svcpay can never confirm a quote.
   if ((state === 'requested' || state === 'quoted') && readLagMs >= quoteLifeMs) return [];

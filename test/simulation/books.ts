@@ -24,7 +24,7 @@ export interface Ended {
   readonly isCalm: boolean;
 }
 
-/** The records of a schedule, which the audit reads after its end. */
+/** The records of a schedule, which the audit reads after the schedule ends. */
 export interface Books {
   readonly model: Model;
   readonly keepers: readonly Keeper[];
@@ -36,7 +36,7 @@ export interface Books {
   readonly standing: Set<string>;
   /** The totals that a person approved, by the key of the order. */
   readonly agreed: Map<string, readonly Big[]>;
-  /** Whether the clock of an agent's machine is right, by the name of the agent's process. */
+  /** Maps the name of each agent's process to whether the clock of its machine is right. */
   readonly agents: Map<string, boolean>;
   /** The ids of the payments that a person ran with `--retry`. */
   readonly retried: Set<string>;

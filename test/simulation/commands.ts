@@ -1,4 +1,4 @@
-// The commands of a schedule, as calls of the real payment core.
+// The commands of a schedule, as calls to the real payment core.
 import type { Transaction } from '../../src/api/types.js';
 import { refuseAmong, refuseRepeatAtSubmission } from '../../src/cli/agent/pay-once.js';
 import { Failure } from '../../src/formats/failure.js';
@@ -58,7 +58,7 @@ export const confirmOne =
   async (deps: ProcessDeps): Promise<Transaction> =>
     confirmQuote(await deps.service.transaction(txnId), { terms: {}, consent }, options, deps);
 
-/** Runs `tx resume` as a job does, which skips payments that were never submitted. */
+/** Runs `tx resume` as a scheduled job does: it skips payments that were never submitted. */
 export const resumeOpen =
   (wait: PaymentOptions['wait']) =>
   async (deps: ProcessDeps): Promise<ResumeEnd> => {
@@ -136,7 +136,7 @@ export const payBatch =
     return { rows: ended, failure: failureOf(tally, rows.length, complete, deps.signal.aborted) };
   };
 
-/** Returns the reference of a wish in a batch. */
+/** Returns the reference of an intended payment in a batch. */
 export const rowRef = ({ order, ref }: Wish): string => ref ?? derivedRef(order, '');
 
 async function* each<T>(list: readonly T[]): AsyncGenerator<T> {

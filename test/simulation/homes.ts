@@ -23,7 +23,8 @@ export interface Keeper {
   readonly drivers: Map<string, string>;
   readonly read: (id: string) => Promise<Payment | undefined>;
   /**
-   * Copies the journal, and returns a function that restores the copy; undefined for real files.
+   * Copies the journal, and returns a function that restores the copy. Undefined if the journal is
+   * a real file.
    */
   readonly backUp: (() => () => void) | undefined;
 }
@@ -119,14 +120,14 @@ export interface JournalFaults {
 type Gate = <T>(effect: () => Promise<T>) => Promise<T>;
 const journalMs = 15;
 
-/** What the audit needs to know about a process's calls of its journal. */
+/** What the audit needs to know about the calls that a process makes to its journal. */
 export interface Tracks {
   readonly payments: Set<string>;
   /** Called when the process has claimed a payment. */
   readonly drives: (id: string) => void;
   /** Called when the process has released a payment. */
   readonly rests: (id: string) => void;
-  /** The time of the last call whose answer showed the process the state of its payment. */
+  /** The time of the last journal call that returned the state of the payment to the process. */
   latest: number;
 }
 
@@ -176,7 +177,7 @@ export function gated(
     if (claimed !== undefined) tracks.drives(id);
     return claimed;
   };
-  // A failed claim shows the process nothing about the state of the payment.
+  // A failed claim does not return the state of the payment to the process.
   const claim = late(take, true, (claimed) => claimed !== undefined);
   const enter: Journal['enter'] = async (draft, found, service) => {
     const isNew = await journal.enter(draft, found, service);

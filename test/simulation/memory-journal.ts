@@ -1,4 +1,4 @@
-// A journal in memory with the guarantees of the journals in databases.
+// A journal in memory with the same guarantees as the journals in databases.
 import * as v from 'valibot';
 import {
   leaseMs,
@@ -35,13 +35,16 @@ interface Row {
 /** The stored data, which outlives the processes that write it. */
 export interface JournalStore {
   readonly rows: Map<string, Row>;
-  /** The limit clock of each account. */
+  /** The clock of the daily limit, for each account. */
   readonly clocks: Map<string, LimitClock>;
-  /** The submission time of each attempt on the limit clock, by payment id and attempt number. */
+  /**
+   * The submission time of each attempt according to the clock of the daily limit, keyed by payment
+   * id and attempt number.
+   */
   readonly limitTimes: Map<string, number>;
   /**
-   * Resolves after the latest submission. The next submission waits for this promise, as for a
-   * database lock.
+   * Resolves when the latest submission has been stored or has failed. The next submission waits
+   * for this promise, as it would wait for a database lock.
    */
   turn: Promise<unknown>;
 }
@@ -280,7 +283,10 @@ const requestSchema = v.object({
   body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
 });
 
-/** Returns the amount debited, and the amount that leaves the account in another currency. */
+/**
+ * Returns the amounts of an attempt that count against limits: the amount debited, and the amount
+ * that another party receives in a different currency.
+ */
 function spendsOf(
   { request, kind }: Payment,
   { spendCcy, approvedTotal, approvedReceives }: Attempt,

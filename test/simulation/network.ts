@@ -33,8 +33,8 @@ export const calm: Readonly<Weather> = {
 };
 
 /**
- * The Ctrl-C of one process. The listeners are a plain set, because listeners of an `AbortSignal`
- * would cost more time than the rest of a schedule.
+ * The simulated Ctrl-C that one process receives. The listeners are a plain set, because listeners
+ * of an `AbortSignal` would cost more time than the rest of a schedule.
  */
 export interface Interruption {
   readonly signal: AbortSignal;
@@ -61,8 +61,8 @@ export function createNetwork(
     (request) =>
       new Promise((resolve, reject) => {
         const [path = ''] = request.url.slice(origin.length).split('?', 1);
-        // Requests for rates get no faults, because the audit assumes that each signed-in process
-        // has read the rates.
+        // Requests for rates get no faults, because the audit of a schedule assumes that each
+        // signed-in process has read the rates.
         const now = path.endsWith('/rate') ? calm : weatherFor(`${request.method} ${path}`);
         const what = `${sender} ${request.method} ${path}`;
         // Records a process that got no token, because such a process cannot read the rates.
@@ -85,8 +85,8 @@ export function createNetwork(
         const stopTimer = world.after(limit, () => fail('nothing came', true));
         const interrupt = (): void => fail('interrupted', true);
 
-        // With a 429 the service promises that it did not execute the request, so every copy must
-        // get the 429.
+        // With a 429 the service promises that it did not execute the request, so every duplicate
+        // of the request must also get the 429.
         const turnedAway = chance.hits(now.busy)
           ? busy(chance.hits(0.5), chance.hits(0.2) ? 45 : 2)
           : undefined;
@@ -127,7 +127,7 @@ export function createNetwork(
       });
 }
 
-/** @param seconds the value of Retry-After, which may be longer than svcpay waits */
+/** @param seconds the value of Retry-After, which may exceed the longest time that svcpay waits */
 const busy = (isLimited: boolean, seconds: number): HttpResponse =>
   isLimited
     ? {

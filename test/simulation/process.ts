@@ -29,7 +29,8 @@ export interface ProcessOptions {
   readonly journalFaults: JournalFaults;
   readonly approve: (approval: Approval) => Promise<boolean>;
   /**
-   * Called if the process takes over a payment while another process still works on the payment.
+   * Called if the process takes over a payment while another process is still working on the
+   * payment.
    */
   readonly onRobbed: (what: string) => void;
 }
@@ -108,7 +109,8 @@ export function startProcess(
       isStalled = true;
       await world.pause(stallMs);
       isStalled = false;
-      // The command may have ended during the pause, by Ctrl-C or by the failure of another step.
+      // While this step was suspended, Ctrl-C or the failure of another step may have ended the
+      // process.
       if (!isAlive()) return never();
     }
     try {
@@ -153,16 +155,16 @@ export function startProcess(
     timeoutMs: requestTimeoutMs,
     accountId,
   });
-  // A machine cannot check whether a process on another machine lives, so the lease must expire
-  // first.
+  // A machine cannot check whether a process on another machine is still running, so the lease must
+  // expire first.
   const lives = (owner: string): boolean => {
     const [other = ''] = owner.split(' ');
     return alive.has(other) || (machine.keeper.isShared && !other.endsWith(machine.name));
   };
   const { keeper } = machine;
   const { diskFull, silent } = options.journalFaults;
-  // Only if all clocks are right and the journal always works does a lease last as long as its
-  // process extends the lease.
+  // Whether a lease lasts as long as its process extends it, which requires that all clocks are
+  // right and that the journal always works.
   const isSound =
     (keeper.isShared || machine.now === world.now) &&
     diskFull() === 0 &&

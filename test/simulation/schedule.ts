@@ -35,9 +35,9 @@ export interface ScheduleOptions {
   readonly manyMachines?: boolean;
   readonly trace?: (line: string) => void;
   readonly without?: ReadonlySet<Behaviour>;
-  /** Makes transactions often deviate from their orders, always in the given way. */
+  /** Makes transactions often differ from their orders, always by the given deviation. */
   readonly deviation?: Deviation;
-  /** Real journal files, which one schedule of fifty uses. */
+  /** Real journal files, which about one in fifty schedules uses. */
   readonly real?: RealJournals;
 }
 
@@ -47,7 +47,8 @@ const nothing: ReadonlySet<Behaviour> = new Set();
 /** Runs the schedule of a seed, and returns the violations that the audit finds. */
 export async function runSchedule(seed: number, options: ScheduleOptions = {}): Promise<string[]> {
   const { trace, without = nothing, manyMachines = false, deviation } = options;
-  // Without a trace, errors get no stack traces, which would take half of the run time.
+  // Errors get stack traces only if the run prints a trace, because stack traces would take half of
+  // the run time.
   Error.stackTraceLimit = trace === undefined ? 0 : 10;
   const chance = createChance(seed);
   const world = createWorld(chance, trace);
@@ -185,7 +186,7 @@ async function live(
     }
   }
 
-  /** Runs `tx resume` without an id, as a job does. */
+  /** Runs `tx resume` without an id, as a scheduled job does. */
   async function resumeAllOpen(machine: Machine): Promise<void> {
     const options = {
       wait: sky.isCalm ? 30_000 : chance.pick<PaymentOptions['wait']>([false, 1_000, 30_000]),
@@ -242,8 +243,8 @@ async function live(
   }
 
   /**
-   * Simulates a person who runs a command, and after a crash or an unknown outcome repeats the
-   * command or resumes the payment.
+   * Simulates a person who runs a command. After a crash or an unknown outcome, the person repeats
+   * the command or resumes the payment.
    */
   async function person(machine: Machine, wish: Wish, habit: Habit): Promise<void> {
     running += 1;
@@ -354,7 +355,10 @@ const oneOfEach = (machines: readonly Machine[]): Machine[] => [
   ...new Map(machines.map((machine) => [machine.keeper, machine])).values(),
 ];
 
-/** Draws the number of the await at which a fault happens; most commands have about 30 awaits. */
+/**
+ * Picks at random the number of the await at which a fault happens; most commands have about 30
+ * awaits.
+ */
 const faultAt = (chance: Chance, probability: number): number | undefined =>
   chance.hits(probability) ? 1 + chance.below(30) : undefined;
 
@@ -366,7 +370,10 @@ const optionsOf = (chance: Chance): PaymentOptions => ({
   until: chance.hits(0.05) ? 'quoted' : undefined,
 });
 
-/** Draws limits. In one schedule of five, the limits allow only one or two payments a day. */
+/**
+ * Picks limits at random. In about one in five schedules, the limits allow only one or two payments
+ * a day.
+ */
 const drawLimits = (chance: Chance): Limits =>
   chance.hits(0.2)
     ? {

@@ -39,13 +39,16 @@ export interface ServiceParameters {
   readonly answersLate: boolean;
   /** Probability that a payment ends as `failed` or `rejected`. */
   readonly failing: number;
-  /** Whether a response has a computed amount on the side without a requested amount. */
+  /**
+   * Whether a response contains the amount that the service computed for the side whose amount the
+   * request left open.
+   */
   readonly computesAmounts: boolean;
   readonly showsRates: boolean;
   readonly cancels: boolean;
   /**
-   * The longest age of a stale read in ms. In stale reads, states go back and new transactions are
-   * missing.
+   * The longest age of a stale read in ms. A stale read shows an earlier state, and omits new
+   * transactions.
    */
   readonly readLagMs: number;
   /**
@@ -71,7 +74,10 @@ export interface ServiceParameters {
   readonly refusing: number;
   /** Probability that a created transaction differs from the order. */
   readonly making: number;
-  /** The only deviation that transactions may have, or undefined if they may have any deviation. */
+  /**
+   * The only way in which a transaction may differ from its order, or undefined if every deviation
+   * is possible.
+   */
   readonly deviation: Deviation | undefined;
   /** Probability that a created transaction is under way without a confirmation. */
   readonly beginning: number;
@@ -84,7 +90,7 @@ export interface Circumstances {
    */
   readonly severalJournals: boolean;
   readonly without: ReadonlySet<Behaviour>;
-  /** If set, transactions often deviate from their orders, always in the given way. */
+  /** If set, transactions often differ from their orders, always by the given deviation. */
   readonly deviation: Deviation | undefined;
 }
 
@@ -101,8 +107,8 @@ export function drawParameters(
   const drawn = {
     tokenLifeMs: chance.pick([3_000, 60_000, 3_600_000]),
     quoteLifeMs: chance.pick([2_000, 10_000, 30_000, 60_000]),
-    // A service with short pages reports correct totals, because svcpay reads a short list only
-    // once.
+    // Only pages of 20 rows have wrong totals. If a page of one or two rows reported its own length
+    // as the total, svcpay might take the page for the whole list.
     pageSize: isBusy ? 20 : chance.pick([1, 2, 100]),
     oldestFirst: chance.hits(0.3),
     olderPayments: isBusy ? 21 : 0,
@@ -129,10 +135,10 @@ export function drawParameters(
   const used = drawn.refusesUsedReferences || severalJournals || off('used references are taken');
   return {
     ...drawn,
-    // A row dated ahead makes svcpay read the whole list before each confirmation, which takes
-    // longer than the shortest quote is valid.
+    // If a row has a future date, svcpay reads the whole list before each confirmation, and the
+    // shortest quotes would expire in the meantime.
     datesAhead: aside.hits(0.1) && drawn.quoteLifeMs > 2_000 && !off('dated ahead'),
-    // Homes without a shared database tolerate only reads that are stale for less than 8 s.
+    // Homes without a shared database tolerate stale reads only if they are less than 8 s old.
     readLagMs: off('reads lag')
       ? 0
       : severalJournals

@@ -62,11 +62,14 @@ export interface ModelTransaction {
   readonly history: { readonly at: number; readonly state: string }[];
   /** Whether a received confirmation will take effect even after the quote's expiry. */
   isWaiting: boolean;
-  /** Whether a received confirmation has not taken effect yet. */
+  /** Whether a confirmation was received but has not taken effect yet. */
   isTaken: boolean;
-  /** The process whose confirmation took effect, or `byItself`. */
+  /**
+   * The process whose confirmation took effect, or `byItself` if the transaction started without a
+   * confirmation.
+   */
   movedBy: string | undefined;
-  /** When the process sent the confirmation that took effect. */
+  /** The time at which the process sent the confirmation that took effect. */
   submittedAt: number | undefined;
   /** The processes that sent a confirmation. */
   readonly confirmedBy: Set<string>;
@@ -284,7 +287,8 @@ export function shown(
 }
 
 /**
- * Returns rows for the list: earlier payments, one minute apart, that are not part of the schedule.
+ * Returns the rows of the transaction list for payments that were made before the simulated
+ * schedule: one a minute, and perhaps a row that is dated an hour ahead.
  */
 export const olderPayments = (
   { olderPayments: count, datesAhead }: ServiceParameters,

@@ -13,9 +13,9 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '4000' },
     machines: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
-    /** Disables a behaviour of the service. Repeatable. */
+    /** Disables the named behaviour in all schedules. Repeatable. */
     without: { type: 'string', multiple: true, default: [] },
-    /** Makes transactions often deviate from their orders, always in the given way. */
+    /** Makes transactions often differ from their orders, always by the given deviation. */
     deviation: { type: 'string' },
     /** Counts the failed schedules instead of stopping at the first failure. */
     count: { type: 'boolean', default: false },

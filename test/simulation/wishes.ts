@@ -1,4 +1,5 @@
-// The payments that the people of a schedule want: of every kind, each to a separate destination.
+// The payments of every kind that the simulated users of a schedule intend to make. Except for
+// swaps, two payments have the same destination only if they share an invoice.
 import Big from 'big.js';
 import { money } from '../../src/formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../src/formats/bolt11/decode.js';
@@ -139,16 +140,16 @@ export const invoiceSats = (paymentRequest: string): number =>
   1_000 + ([...invoices].find(([, { invoice: text }]) => text === paymentRequest)?.[0] ?? 0);
 
 /**
- * The kinds by frequency: invoices, which can be paid only once, and Lightning Addresses, which can
- * be paid repeatedly, are the most frequent.
+ * The kinds of payments, repeated according to their frequency. Payments of invoices (which can be
+ * paid only once) and to Lightning Addresses (which can be paid repeatedly) are the most frequent.
  */
 const frequent: readonly [Kind, ...Kind[]] = ['lightning', 'lightning', 'lnurl', 'lnurl', ...kinds];
 
 export type Some<T> = [T, ...T[]];
 
 /**
- * Draws one wish or, less often, several wishes, which sometimes share an invoice, with or without
- * references.
+ * Picks at random one intended payment or, less often, several. Some of these payments share an
+ * invoice, and some have no reference.
  */
 export function drawWishes(chance: Chance, most: number): Some<Wish> {
   const wish = (number: number): Wish => ({

@@ -34,7 +34,7 @@ export interface Called {
 export interface Agent {
   readonly client: Client;
   readonly call: (tool: string, given?: Record<string, unknown>) => Promise<Called>;
-  /** Closes the connection before the end of the test, which would also close the connection. */
+  /** Closes the connection early. Without this call, the connection closes when the test ends. */
   readonly close: () => Promise<void>;
 }
 
@@ -71,7 +71,9 @@ export async function startAgentProcess(
   return { ...(await agentOn(transport, era)), pid: transport.pid };
 }
 
-/** Connects a client with the protocol version of this era until the test ends. */
+/**
+ * Connects a client that uses the protocol version `era`. The connection closes when the test ends.
+ */
 async function agentOn(
   transport: Transport,
   era: Era = '2026-07-28',
@@ -85,8 +87,8 @@ async function agentOn(
   };
   onTestFinished(close);
   await client.connect(transport);
-  // This client checks results only against schemas that it has listed, and checks no errors. Older
-  // clients also check errors, so this function checks both.
+  // This client validates a result only if it has listed the tools before, and never validates an
+  // error result. Older clients also validate error results, so `call` validates every result.
   const { tools } = await client.listTools();
   const ajv = new Ajv({ strict: false });
   const checks = new Map<string, ValidateFunction>();

@@ -28,7 +28,7 @@ interface Listed {
 /** The states of payments that moved nothing, including `canceled`, which live services use. */
 const unpaid = new Set(['quoted', 'expired', 'usercanceled', 'canceled', 'failed']);
 
-/** Resolves with the sorted references of all transactions that are not unpaid. */
+/** Resolves with the sorted references of all transactions whose state is not in `unpaid`. */
 export async function paidReferences(around: Environment): Promise<string[]> {
   const run = await svcpay(['tx', 'list', '--all', '--since', '30d', '--json'], around);
   expect(run).toMatchObject({ exitCode: 0 });

@@ -1,5 +1,5 @@
-// Before all tests, opens a socket through which tests request the shared PostgreSQL server. The
-// first request starts the server.
+// Before all tests, opens a socket from which tests read the port of the shared PostgreSQL server.
+// The first connection to the socket starts PostgreSQL.
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
@@ -15,7 +15,7 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   let started: Promise<PostgresServer> | undefined;
   const door = createServer((asking) => {
-    // The server starts on demand, so that without PostgreSQL only the tests that need it fail.
+    // PostgreSQL starts on demand. If PostgreSQL is missing, only the tests that need it fail.
     started ??= import('./postgres.js').then(({ startPostgres }) => startPostgres());
     started.then(
       ({ port, folder }) => asking.end(JSON.stringify({ port, folder })),

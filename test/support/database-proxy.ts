@@ -4,8 +4,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 export interface DatabaseProxy {
   readonly through: (url: string) => string;
   /**
-   * Drops the answers to the next `count` COMMITs and closes their connections, after `passing`
-   * COMMITs have passed.
+   * Lets `passing` COMMITs through, then drops the answers to the next `count` COMMITs and closes
+   * their connections.
    */
   cutCommits(count: number, passing?: number): void;
   /** Forwards no more bytes, and keeps the connections open. */

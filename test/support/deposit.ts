@@ -1,4 +1,5 @@
-// Sends money to the permanent Bitcoin address of the sandbox, a movement without a transaction.
+// Sends money to the permanent Bitcoin address of the sandbox. The sandbox credits this money
+// without a transaction.
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay, type Here } from './in-process.js';
 

@@ -1,5 +1,5 @@
-// A distant service: a proxy delays every byte, with or without TLS, and the round trips that a
-// client waited for are counted.
+// A distant service: a proxy delays every byte, with or without TLS, and the service counts the
+// round trips for which a client waited.
 import { mkdtempSync, readFileSync } from 'node:fs';
 import {
   createServer as createHttp,
@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from './certificate.js';
 
-/** The round trips since the last {@link FarService.reset}. */
+/** The requests and round trips that were counted since the last {@link FarService.reset}. */
 export interface Trips {
   /**
    * Each request, with the number of round trips after which its response arrived, including TCP
@@ -25,7 +25,10 @@ export interface Trips {
     readonly body: string;
     readonly trip: number;
   }[];
-  /** The number of sequential round trips, each of which waited for the previous round trip. */
+  /**
+   * The length of the longest chain of round trips, each of which waited for the previous round
+   * trip.
+   */
   readonly sequential: number;
   /** The number of opened connections. */
   readonly handshakes: number;
@@ -39,7 +42,7 @@ export interface FarService {
   reset(): void;
   /** Changes the round-trip time. */
   moveTo(tripMs: number): void;
-  /** Closes all connections, as services close idle connections. */
+  /** Closes all connections, as a service does with idle connections. */
   cut(): void;
   /** Returns the number of open connections of clients. */
   connections(): number;
@@ -56,8 +59,8 @@ export async function startFarService(
   const { key, cert } = makeCertificate(folder);
   const handshakeTrips = protocol === 'https' ? 2 : 1;
   /**
-   * The number of the round trip that completes the handshakes of a connection, by the connection's
-   * port at the server.
+   * Maps the client port that the server sees for a connection to the number of the round trip that
+   * completes the handshakes of the connection.
    */
   const connections = new Map<number | undefined, number>();
   const open = new Set<Socket>();
@@ -66,7 +69,10 @@ export async function startFarService(
     requests: [] as { line: string; body: string; trip: number }[],
     arrived: [] as { at: number; trip: number }[],
   };
-  /** Returns the number of the latest round trip whose response the client had at this time. */
+  /**
+   * Returns the number of the latest round trip whose response the client had received by the given
+   * time.
+   */
   const tripAt = (moment: number): number =>
     counted.arrived.reduce((most, { at, trip }) => (at <= moment ? Math.max(most, trip) : most), 0);
 
@@ -100,8 +106,8 @@ export async function startFarService(
     open.add(near.once('close', () => open.delete(near)));
     const trip = tripAt(begun) + handshakeTrips;
     const far = connect(portOf(server), '127.0.0.1', () => connections.set(far.localPort, trip));
-    // The local kernel accepts immediately, but a distant client sends its first byte only after
-    // one round trip.
+    // The local kernel accepts a connection immediately, but a distant client sends its first byte
+    // only after one round trip.
     delay(near, far, () => Math.max(performance.now(), begun + tripMs) + tripMs / 2);
     delay(far, near, () => performance.now() + tripMs / 2);
   });

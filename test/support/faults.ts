@@ -1,5 +1,5 @@
-// The fixtures of all tests of faults: a service behind a faulty proxy, and a check of the
-// service's ledger.
+// The fixtures for all fault tests: a service behind a faulty proxy, and a check of the service's
+// ledger.
 import { expect } from 'vitest';
 import * as v from 'valibot';
 import type { Sandbox } from '../../src/sandbox/index.js';
@@ -30,7 +30,8 @@ export interface Payment {
   /** Runs `tx resume` and `tx pending`. */
   settled(): Promise<{ readonly resumed: Run; readonly pending: unknown }>;
   /**
-   * Resolves with the number of payments that moved, and fails if the ledger shows another number.
+   * Resolves with the number of payments that moved money, and fails if the BTC balance does not
+   * match the number of completed payments.
    */
   timesPaid(): Promise<number>;
 }
@@ -90,7 +91,7 @@ export const test = base.extend<Fixtures>({
   },
 });
 
-/** The number of completed receives that fund a fresh sandbox. */
+/** The number of completed receive transactions that fund a fresh sandbox. */
 const firstBalances = 5;
 
 async function timesPaid(sandbox: Sandbox): Promise<number> {

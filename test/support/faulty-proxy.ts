@@ -17,7 +17,7 @@ export type Fault =
    * The proxy answers 429 with a Retry-After of one second, and the service never gets the request.
    */
   | '429'
-  /** The proxy replaces the response with a gateway's page. */
+  /** The proxy replaces the response with the HTML page of a gateway. */
   | 'html after'
   | 'truncated after'
   /**

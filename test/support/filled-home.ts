@@ -14,7 +14,7 @@ const ended = (state: Attempt['state'], txnState: string): Partial<Attempt> => (
   txnState,
 });
 
-/** The states that each payment passes, by the payment's reference. */
+/** The states that each payment goes through, keyed by the payment's reference. */
 const courses: Readonly<Record<string, readonly Partial<Attempt>[]>> = {
   requested: [],
   quoted: [quoted],

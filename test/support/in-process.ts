@@ -15,11 +15,11 @@ const { runCli }: { readonly runCli: typeof RunCli } = await import(inject('comm
 export type Time = Pick<Process, 'now' | 'sleep' | 'elapsed'>;
 
 export interface Here extends Environment, Partial<Time> {
-  /** Aborting this signal acts as Ctrl-C. */
+  /** Aborting this signal has the effect of Ctrl-C. */
   readonly signal?: AbortSignal;
   /**
-   * The owner name of a simulated process on another machine, for two commands on one database at
-   * once.
+   * The owner name of a simulated process on another machine, so that two commands can use one
+   * database at the same time.
    */
   readonly owner?: string;
 }
@@ -101,7 +101,7 @@ export function svcpayTty(args: readonly string[], around: HereOnTerminal): TtyR
   return { ...run, ...terminal };
 }
 
-/** Runs a command on a screen of this size, as `startInPty` runs a program. */
+/** Runs a command on a screen of the given size, as `startInPty` runs a program. */
 export function startOnScreen(args: readonly string[], around: HereOnTerminal): PtyRun {
   const screen = openScreen(around.columns ?? 80, around.rows ?? 24);
   const { ended, type, resize } = onTerminal(args, { rows: 24, ...around }, screen.write);

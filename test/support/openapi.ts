@@ -40,7 +40,10 @@ interface Operation {
   readonly request: ValidateFunction | undefined;
 }
 
-/** The paths that the description omits: the sandbox's test controls, and pages. */
+/**
+ * The paths that the OpenAPI description omits: the sandbox's test controls, the payment pages, and
+ * the description itself.
+ */
 const apart = /^\/(_sandbox\/|pay\/|openapi\.json)/;
 const notFound = '{"error":"not found"}';
 
@@ -120,8 +123,8 @@ const schemaOf = (described: v.InferOutput<typeof content>): object =>
 const checks = new Map<string, Promise<Check>>();
 
 /**
- * Returns the check for the service at `url`. Services with the same service name share a check,
- * because descriptions differ only by service name.
+ * Returns the check for the service at `url`. Services with the same service name share one check,
+ * because their OpenAPI descriptions are identical.
  */
 export async function checkFor(
   url: string,
@@ -137,7 +140,10 @@ export async function checkFor(
   return check;
 }
 
-/** Returns whether a response is the refusal of a live shape, which no description contains. */
+/**
+ * Returns whether a response is the refusal of a second webhook in the live response format
+ * `webhook-exists`. The OpenAPI description omits this refusal.
+ */
 const isLiveShape = ({ liveShapes = [] }: SandboxOptions, body: string): boolean =>
   liveShapes.includes('webhook-exists') && body.includes('"code":"3002"');
 

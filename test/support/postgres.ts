@@ -63,7 +63,7 @@ export interface PostgresServer extends Databases {
 }
 
 export interface Pooler {
-  /** Returns the address at which the pooler serves the database of this address. */
+  /** Returns the URL at which the pooler serves the database with the given URL. */
   readonly through: (url: string) => string;
 }
 
@@ -166,8 +166,8 @@ interface ServerAddress extends Pick<Databases, 'port' | 'folder'> {
 }
 
 /**
- * Returns the operations of a running server. The operation `stop` stops only the poolers, not the
- * server.
+ * Returns functions that run SQL and create databases and poolers on a running server. The function
+ * `stop` stops only the poolers, not the server.
  */
 export function databasesAt({ port, folder, password = '' }: ServerAddress): Databases {
   const poolers: ChildProcess[] = [];

@@ -30,8 +30,9 @@ export async function pixelsOf(lines: readonly string[]): Promise<Bits> {
 }
 
 /**
- * Returns the pixels of lines of sextants: each cell has two by three pixels. Unicode numbers
- * sextants by their bits, and skips the shapes that it already had.
+ * Returns the pixels of text lines that are drawn with sextants: each cell has two by three pixels.
+ * The Unicode code points of sextants follow the order of their bit patterns, without the patterns
+ * that already existed as other characters.
  */
 export async function sextantPixelsOf(lines: readonly string[]): Promise<Bits> {
   const terminal = new xterm.Terminal({

@@ -3,12 +3,12 @@ import { expect } from 'vitest';
 
 export const testedShapes = process.env['SVCPAY_TEST_SHAPES'];
 
-/** Whether responses have exactly the form of the specification. */
+/** Whether responses have exactly the format that the specification defines. */
 export const asSpecified = testedShapes === undefined;
 
 const chosen = testedShapes?.split(',') ?? [];
 
-/** Returns whether responses have one of these live shapes. */
+/** Returns whether `npm run test:shapes` selected one of the named live response formats. */
 export const comesIn = (...names: readonly string[]): boolean =>
   ['all', ...names].some((name) => chosen.includes(name));
 

@@ -16,8 +16,8 @@ export async function sharedPostgres(): Promise<Databases> {
 }
 
 /**
- * Connects all tests of a file to the shared server. On a machine without PostgreSQL, the file must
- * skip its tests.
+ * Connects all tests of a file to the shared server. On a machine without PostgreSQL, the test file
+ * must skip its tests.
  */
 export function usingPostgres(): () => Databases {
   let server: Databases | undefined;

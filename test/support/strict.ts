@@ -37,5 +37,7 @@ export const test = base.extend<Fixtures>({
 export const lnurl = (name: string): string =>
   `send lnurl ${name}@example.com 1000sat --yes --json`;
 
-/** A command with a fixed reference, so that every run of the command means the same payment. */
+/**
+ * A command with a fixed reference, so that every run of the command refers to the same payment.
+ */
 export const shop = `${lnurl('shop')} --ref order-1`;

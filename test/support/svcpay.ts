@@ -12,8 +12,8 @@ import { startCheckedSandbox } from './openapi.js';
 import { testedShapes } from './shapes.js';
 
 /**
- * The program under test; with SVCPAY_TEST_PROGRAM, another build, to check that a test fails if
- * that build has a defect.
+ * The program under test. SVCPAY_TEST_PROGRAM selects another build, for example a defective build,
+ * to check that the tests detect the defect.
  */
 const program =
   process.env['SVCPAY_TEST_PROGRAM'] ?? resolve(import.meta.dirname, '../../bin/svcpay.js');
@@ -27,7 +27,7 @@ export interface Environment {
   readonly input?: string;
   /** A redirection of the output by a shell, such as `2>/dev/full`. */
   readonly redirect?: string;
-  /** The longest time for which the process may run, for slow tests. */
+  /** The longest time for which the process may run; slow tests set a longer time. */
   readonly deadlineMs?: number;
 }
 

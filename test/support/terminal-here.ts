@@ -35,7 +35,7 @@ export function openTerminalHere({ columns, rows, show, interrupt }: Around): Te
       isTTY: true,
       columns,
       rows,
-      // Node's streams of terminals have these methods, too.
+      // Like Node's terminal streams, this stream has methods that move the cursor and clear text.
       cursorTo: (x: number, y?: number) => cursorTo(stream, x, y),
       moveCursor: (dx: number, dy: number) => moveCursor(stream, dx, dy),
       clearLine: (direction: Direction) => clearLine(stream, direction),

@@ -19,7 +19,7 @@ export interface Payload {
 }
 
 /**
- * Delivers an event as the service does, and resolves with the status, or with 0 without a
+ * Delivers an event as the service does, and resolves with the status, or with 0 if there is no
  * response.
  */
 export async function deliver(

@@ -1,5 +1,5 @@
-// Windows of three sizes: the first runs the built program in a pseudo-terminal, the others run
-// commands in the process of the test.
+// Windows of three sizes. In the first window, the built program runs in a pseudo-terminal; in the
+// other windows, commands run in the process of the test.
 import { startOnScreen, svcpayTty as svcpayTtyHere, type HereOnTerminal } from './in-process.js';
 import { startInPty, type PtyRun } from './pty.js';
 import { environment, svcpayTty, type TtyRun } from './svcpay.js';

@@ -76,7 +76,7 @@ describe('the live line on a terminal', () => {
     expect(isCursorHidden()).toBe(false);
   });
 
-  test('draws the live line without colours with NO_COLOR', async () => {
+  test('uses no colours if NO_COLOR is set', async () => {
     const { signal, exit, written } = await waiting({ env: { NO_COLOR: '1' } });
     signal('SIGUSR2');
     await exit;
@@ -139,7 +139,7 @@ describe('the live line without redrawing', () => {
     expect(stderr()).toBe('');
   });
 
-  test('uses ASCII marks without Unicode', () => {
+  test('uses ASCII marks if the locale does not support Unicode', () => {
     const { live, stderr } = started({ tty: false, env: { LANG: 'C' } });
     live.succeed('Paid');
     expect(stderr()).toBe('  quoted 0 s\n  + Paid\n');
@@ -165,7 +165,7 @@ describe('the live line at the end of a wait', () => {
     return stderr();
   };
 
-  test('rings the bell and sends a notification after a long wait, unless interrupted', () => {
+  test('rings the bell and sends a notification after a long wait, unless the wait was interrupted', () => {
     expect(ended(11_000)).toContain('\u0007\u001B]9;svcpay: finished waiting\u001B\\');
     expect(ended(9_000)).not.toContain('\u0007');
     expect(ended(11_000, {}, true)).not.toContain('\u0007');

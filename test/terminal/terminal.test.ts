@@ -33,7 +33,7 @@ const prompts: { name: string; given: ScreenOptions; why: string | undefined }[]
 ];
 
 test.each(prompts.map((each) => [each.name, each] as const))(
-  'openTerminal decides whether svcpay may ask questions: it %s',
+  'openTerminal reports that svcpay %s',
   (_name, { given, why }) => {
     const { terminal } = openScreen(given);
     expect(terminal.whyNoPrompt).toBe(why);
@@ -95,7 +95,7 @@ const colours: { name: string; given: ScreenOptions; stdout: number; stderr: num
 ];
 
 test.each(colours.map((each) => [each.name, each] as const))(
-  'openTerminal decides about colours for each stream: it %s',
+  'openTerminal chooses the colours of each stream: it %s',
   (_name, { given, stdout, stderr }) => {
     const { terminal } = openScreen(given);
     expect([terminal.style.level, terminal.stderrCanvas.style.level]).toEqual([stdout, stderr]);

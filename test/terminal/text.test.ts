@@ -92,7 +92,7 @@ test.for([
   expect(oneLine(text, width)).toBe(shown);
 });
 
-test('truncate resets a colour that it cuts', () => {
+test('truncate resets the colour if it cuts coloured text', () => {
   expect(truncate(red('abcdef'), 4)).toBe('\u001B[31mabc…\u001B[0m');
 });
 

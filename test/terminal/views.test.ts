@@ -80,7 +80,7 @@ describe('quoteCard', () => {
     ]);
   });
 
-  test('omits satoshis at 40 columns, and puts notes and keys on separate lines', () => {
+  test('omits amounts in satoshis at 40 columns, and puts notes and the key of the recipient on separate lines', () => {
     expect(quoteCard(payment, plain(40))).toEqual([
       '  Pay       Coffee House, order 118',
       '            says the invoice',
@@ -225,7 +225,7 @@ describe('invoiceCard', () => {
       'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
       'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
     ],
-  ])('shows the address below the code of a %s at 80 x 24 cells', (_, code, text) => {
+  ])('shows the address below the QR code of a %s at 80 x 24 cells', (_, code, text) => {
     const lines = invoiceCard(
       { title: 'Receive', code, text, details: [{ label: 'URI', value: code, whole: true }] },
       plain(80, 24, 'half'),
@@ -492,7 +492,7 @@ test.each(
   },
 );
 
-describe('a table on the screen', () => {
+describe('a table in the output', () => {
   const wallets = [
     { ccy: 'BTC', amount: 1.25, availableBalance: 1.245 },
     { ccy: 'USDT', amount: 10000, availableBalance: 10000 },
@@ -532,14 +532,14 @@ describe('a table on the screen', () => {
     ]);
   });
 
-  test('omits reserved amounts of wallets at 36 columns', async () => {
+  test('omits the reserved amounts of wallets in a window of 36 columns', async () => {
     expect(await drawn(36, (out) => out.list(wallets.slice(0, 1), walletList()))).toEqual([
       '  Currency    Available        Total',
       '  BTC        1.24500000   1.25000000',
     ]);
   });
 
-  test('prints exact amounts of wallets in a pipe', async () => {
+  test('prints exact wallet amounts if stdout is a pipe', async () => {
     expect(await drawn(undefined, (out) => out.list(wallets, walletList()))).toEqual([
       'BTC\t1.245\t0.005\t1.25',
       'USDT\t10000\t0\t10000',
@@ -650,7 +650,7 @@ describe('a table on the screen', () => {
     ]);
   });
 
-  test('prints exact amounts and separate sides of transactions in a pipe', async () => {
+  test('prints exact amounts, and each side of a transaction in its own columns, if stdout is a pipe', async () => {
     expect(
       await drawn(undefined, (out) => out.list(history.slice(0, 1), transactionList(now))),
     ).toEqual([

@@ -155,7 +155,7 @@ const answers: { name: string; question: string; keys: readonly string[]; answer
 
 describe('a prompt on a terminal', () => {
   test.each(answers.map((each) => [each.name, each] as const))(
-    'answers a question by its keys: the prompt %s',
+    'handles the keys that the user types: it %s',
     async (_name, { question, keys, answer }) => {
       const shown = Object.entries(prompts).find(([name]) => question.startsWith(name))?.[1] ?? '';
       const { type, shows, exit } = await asked(question, shown);
@@ -165,7 +165,7 @@ describe('a prompt on a terminal', () => {
     },
   );
 
-  test('finds every word of a search, without accents, in a name or a description', async () => {
+  test('finds entries whose name or description contains every word of the search, ignoring accents', async () => {
     const { type, shows, screen } = await asked('search', 'Bank');
     type('cong ngan');
     await shows(/Bank \(type to search\) cong ngan\n❯ VietinBank\n/);
@@ -180,7 +180,7 @@ describe('a prompt on a terminal', () => {
     await shows('ANSWER "970407"');
   });
 
-  test('does not select the way back if a search has no matches', async () => {
+  test('does not select the entry "Back" if a search has no matches', async () => {
     const { type, shows } = await asked('search', '← Back');
     type('zzz');
     await shows('No results found');
@@ -234,7 +234,7 @@ describe('a prompt on a terminal', () => {
     expect(screen()).toEqual(['ANSWER back']);
   });
 
-  test('goes back over skipped questions of a wizard, and discards later answers', async () => {
+  test('discards an answer in a wizard if its question no longer applies after the user went back', async () => {
     const { type, shows } = await asked('wizard', 'Country');
     type(enter);
     await shows('Bank');

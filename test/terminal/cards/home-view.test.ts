@@ -179,7 +179,7 @@ describe('homeLines', () => {
     },
   );
 
-  test('omits the age of a movement before its kind, and never cuts its amount or party', () => {
+  test('omits first the age and then the kind of a movement in a narrow window, and never cuts its amount or party', () => {
     const dear = {
       ...home,
       pending: [],
@@ -206,7 +206,7 @@ describe('homeLines', () => {
     expect(seen.size).toBe(4);
   });
 
-  test('reports empty wallets without rates', () => {
+  test('reports that all wallets are empty even if exchange rates are missing', () => {
     const empty = { ...home, wallets: [], pending: [], recent: [] };
     expect(homeLines(empty, { ...more, worth: () => undefined }, plain(80))[3]).toBe(
       '  all wallets are empty',
@@ -254,12 +254,12 @@ describe('homeLines with an open payment', () => {
       { ...payment, step: 'quoted' as const },
       '↑ Lightning   −2 500 sat   Coffee House   ● quoted   nothing moved yet   1 min',
     ],
-  ])('shows the certain state of %s', (_what, open, line) => {
+  ])('shows only what svcpay knows about the state of %s', (_what, open, line) => {
     const lines = homeLines({ ...home, pending: [] }, { ...more, open: [open] }, plain(100));
     expect(lines).toContain(`  ${line}`);
   });
 
-  test('counts open payments that were not checked', () => {
+  test('shows the number of further open payments that were not checked with the service', () => {
     const open = [...Array.from({ length: 9 }, () => payment), { ...payment, transaction: taken }];
     const lines = homeLines(
       { ...home, pending: [] },
@@ -273,7 +273,7 @@ describe('homeLines with an open payment', () => {
     expect(lines).toContain('  and 6 more, not checked: svcpay tx pending');
   });
 
-  test('describes the progress of a payment by the last state of the service', () => {
+  test('describes the progress of a payment by the last state that the service reported', () => {
     const progress = (changes: Partial<PendingPayment>) =>
       openLines([], [{ ...payment, ...changes }], () => undefined, now).map(
         (line) => `${line.progress}, ${line.detail}`,

@@ -144,7 +144,7 @@ test.each(
   },
 );
 
-test('qrLines draws no text above the QR capacity, and qrSvg refuses it', () => {
+test('qrLines returns undefined, and qrSvg throws, if a text exceeds the capacity of a QR code', () => {
   expect(qrLines('x'.repeat(2954), room.maxColumns, room.maxRows)).toBeUndefined();
   expect(() => qrSvg('x'.repeat(2954))).toThrow('2954 characters are too many');
 });

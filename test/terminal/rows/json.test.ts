@@ -1,5 +1,5 @@
-// toJson writes JSON for scripts like JSON.stringify, but without exponents and safe for a
-// terminal.
+// toJson writes the same data as JSON.stringify, but without exponents, and escapes characters that
+// could control a terminal.
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -47,7 +47,7 @@ test('toJson and parsedToLines write data nested deeper than the call stack', ()
   expect(parsedToLines([JSON.parse(json), [1e-8]])).toBe(`${json}\n[0.00000001]\n`);
 });
 
-test('toJson writes a document that reads back as equal data at any indent', () => {
+test('toJson writes a document that parses back to the same data, with and without indentation', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2), (value, indent) => {
       expect(JSON.parse(toJson(value, { indent }))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -59,7 +59,7 @@ test('toJson writes no number with an exponent', () => {
   fc.assert(fc.property(fc.double(), (value) => !toJson(value).includes('e')));
 });
 
-test('parsedToLines writes received JSON like toJson, even if a text looks like a number', () => {
+test('parsedToLines writes received JSON exactly as toJson does, even if a string looks like a number', () => {
   const lookalikes = fc.constantFrom(
     ':1e-7,',
     '":1e-7,',
@@ -96,7 +96,7 @@ test('parsedToLines writes received JSON like toJson, even if a text looks like 
   );
 });
 
-test('toJson escapes control characters and keeps the data equal', () => {
+test('toJson escapes control characters without changing the data', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const json = toJson({ [text]: text });

@@ -58,7 +58,7 @@ const failed = (run: Run, exitCode: number): Run['error'] => {
   return run.error;
 };
 
-/** A dialect that makes the opposite choice for each point that the specification leaves open. */
+/** A dialect that differs from the default dialect in every field except `payer`. */
 const contrary: Partial<Dialect> = {
   tokenField: 'expiresAt',
   tokenWrapped: true,

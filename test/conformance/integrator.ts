@@ -30,7 +30,7 @@ export interface Integrator {
   readonly run: (body: object) => Promise<Said>;
   readonly read: (txnId: string) => Promise<Said>;
   readonly wallet: (ccy: string) => Promise<{ amount: number; availableBalance: number }>;
-  /** Requests a new token after the clock has passed the expiry of the old token. */
+  /** Requests a new token after the old token has expired. */
   readonly renew: () => Promise<void>;
 }
 

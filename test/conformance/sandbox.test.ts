@@ -475,7 +475,7 @@ describe('sandbox with other HTTP clients', () => {
       agent.destroy();
     }));
 
-  test('refuses a POST or PUT request with another content type than JSON', () =>
+  test('refuses a POST or PUT request with a content type other than JSON', () =>
     withSandbox({}, async ({ call, quote, read }) => {
       const plain = { 'content-type': 'text/plain' };
       expect((await call('POST', '/transaction', bodies.swap(), plain)).status).toBe(400);
@@ -487,7 +487,7 @@ describe('sandbox with other HTTP clients', () => {
     }));
 });
 
-describe('sandbox transaction states', () => {
+describe('sandbox with transactions', () => {
   test('completes a Lightning receive after the payment of its invoice', () =>
     withSandbox({}, async ({ sandbox, run, read, wallet, confirm }) => {
       const before = await wallet('BTC');
@@ -769,7 +769,7 @@ describe('sandbox transaction list', () => {
     }));
 });
 
-describe('sandbox webhook', () => {
+describe('sandbox with a webhook', () => {
   const url = 'https://shop.example/hooks';
 
   test('keeps at most one webhook and never shows its secret', () =>

@@ -1,6 +1,6 @@
-// A small, strict service in memory: a second implementation of the specification, with its open
-// points as dialects. The strict service and the sandbox share no code, so they are unlikely to
-// share a misreading.
+// A small, strict service in memory that implements the specification a second time. A dialect
+// decides the points that the specification leaves open. The strict service and the sandbox share
+// no code, so they are unlikely to share a misreading.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -32,7 +32,10 @@ export interface Dialect {
   readonly tokenField: 'expiredAt' | 'expiresAt';
   /** Whether the service wraps the token answer in `{ data: … }`. */
   readonly tokenWrapped: boolean;
-  /** Whether an answer contains the computed amount of a side without a requested amount. */
+  /**
+   * Whether a response contains the amount that the service computed for the side whose amount the
+   * request left open.
+   */
   readonly computedAmounts: boolean;
   /** Whether exchange rates give source units per destination unit instead of the reverse. */
   readonly inverseRates: boolean;
@@ -48,7 +51,9 @@ export interface Dialect {
   readonly rates: boolean;
   /** The body of the answer for a country without payout methods. */
   readonly noInstitutions: string;
-  /** Whether the service pays a receive when the client reads it. */
+  /**
+   * Whether the service marks a receive request as paid when the client reads the receive request.
+   */
   readonly payer: boolean;
   /** How many requests the service accepts with one token. */
   readonly tokenUses: number;

@@ -1,4 +1,5 @@
-// Deliveries reach another address with unchanged bytes, a command on stdin, and a reader in order.
+// Tests the three ways of delivering a webhook event: to a URL with unchanged bytes, to a command
+// on stdin, and to a reader of the event stream in order.
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { StoredEvent } from '../../src/store/events/event-store.js';
@@ -209,7 +210,7 @@ describe('webhook event stream', () => {
     expect(seen).toEqual(Array.from({ length: 3_000 }, (_, n) => n + 1));
   });
 
-  test('starts the stream after the events that were stored before', async ({ store }) => {
+  test('skips events that were stored before the stream started', async ({ store }) => {
     await store.append([received(payload('old'))], [], () => nowhere);
     const tail = createTail(store);
     tail.push((await store.append([received(payload('new'))], [], () => nowhere)).map(read));

@@ -78,7 +78,7 @@ describe('webhook dispatcher', () => {
     for (const each of arrived.values()) expect(each).toEqual(each.toSorted((a, b) => a - b));
   });
 
-  test('retries a delivery in time even if the wall clock is set back', async ({ store }) => {
+  test('retries a delivery on time even if the wall clock is set back', async ({ store }) => {
     await append(store, ['t1']);
     let attempts = 0;
     const done = new Promise<void>((resolve) => {
@@ -229,8 +229,8 @@ describe('webhook dispatcher', () => {
       ({ id }) => (elsewhere.push(id), Promise.resolve({ kind: 'delivered' })),
       { worker: 'two', every: quickly },
     );
-    // The lease would end during these steps of the clock if the dispatcher did not extend the
-    // lease.
+    // The clock advances 15 s in steps of 3 s. The lease would end after 10 s if the dispatcher did
+    // not extend it.
     const { now } = Date;
     onTestFinished(() => void vi.restoreAllMocks());
     for (let passed = 3_000; passed <= 15_000; passed += 3_000) {

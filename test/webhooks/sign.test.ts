@@ -113,13 +113,13 @@ describe('explanation of a wrong signature', () => {
     expect(explanation?.reason).not.toContain(secret);
   });
 
-  test('explainSignature explains a secret that was read as hex', () => {
+  test('explainSignature explains that the secret was read as hex', () => {
     expect(
       explainSignature(body, sign(body, Buffer.from('cafe', 'hex')), 'cafe')?.reason,
     ).toContain('decoded as hex');
   });
 
-  test('explainSignature explains bytes that were added after the body', () => {
+  test('explainSignature explains that bytes were added after the body', () => {
     const longer = Buffer.concat([body, Buffer.from('\n')]);
     expect(explainSignature(longer, sign(body), secret)).toMatchObject({ cause: 'body' });
   });

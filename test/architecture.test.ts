@@ -1,4 +1,4 @@
-// Tests that folders import only from allowed folders and not in circles, and that no folder is too
+// Tests that folders import only from allowed folders and without cycles, and that no folder is too
 // large.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -52,9 +52,7 @@ function allImports(): Import[] {
   });
 }
 
-/**
- * Returns each circle of imports once, with Tarjan's algorithm for strongly connected components.
- */
+/** Returns each import cycle once, with Tarjan's algorithm for strongly connected components. */
 function circlesOf(imports: readonly (readonly [from: string, to: string])[]): string[][] {
   const next = new Map<string, string[]>();
   for (const [from, to] of imports) next.set(from, [...(next.get(from) ?? []), to]);
@@ -84,15 +82,15 @@ const isAllowed = ({ file, target }: Pick<Import, 'file' | 'target'>): boolean =
   return arrows[from]?.includes(to) ?? false;
 };
 
+test('the import check detects a forbidden import', () => {
+  expect(isAllowed({ file: 'formats/amount.ts', target: 'api/client.js' })).toBe(false);
+  expect(isAllowed({ file: 'sandbox/http.ts', target: 'api/types.js' })).toBe(false);
+  expect(isAllowed({ file: 'wallet/payment.ts', target: 'terminal/output.js' })).toBe(false);
+});
+
 describe('the source code', () => {
   test('imports only in the directions that the architecture permits', () => {
     expect(allImports().filter((each) => !isAllowed(each))).toEqual([]);
-  });
-
-  test('has an import check that detects a forbidden import', () => {
-    expect(isAllowed({ file: 'formats/amount.ts', target: 'api/client.js' })).toBe(false);
-    expect(isAllowed({ file: 'sandbox/http.ts', target: 'api/types.js' })).toBe(false);
-    expect(isAllowed({ file: 'wallet/payment.ts', target: 'terminal/output.js' })).toBe(false);
   });
 
   test('defines the permitted imports of each of its folders', () => {
@@ -121,8 +119,8 @@ describe('the source code', () => {
       (file) =>
         !/^(?:api|sandbox)\//.test(file) && /\.confirmTransaction\b/.test(withoutComments(file)),
     );
-    // shared-service.ts limits the confirmations of the driver in flight, and client.ts offers
-    // every endpoint to code of the integrator.
+    // shared-service.ts limits how many confirmations are in flight, and client.ts offers every
+    // endpoint to the integrator's code.
     const forwarding = ['wallet/batch/shared-service.ts', 'library/client.ts'];
     expect(confirming.filter((file) => !forwarding.includes(file)).toSorted()).toEqual([
       'wallet/payment/driver.ts',
@@ -184,7 +182,7 @@ describe('the source code', () => {
 const withoutComments = (file: string): string =>
   textOf(file).replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');
 
-/** The string literals of a file, without its comments. */
+/** Returns the string literals of a file, but not those in its comments. */
 const stringsOf = (file: string): string[] =>
   withoutComments(file)
     .match(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)

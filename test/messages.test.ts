@@ -77,7 +77,7 @@ test('the message catalogue lists more than 1,500 messages of svcpay', () => {
   expect(messages).toContainEqual(expect.stringContaining('pay a BOLT11 invoice'));
 });
 
-test('the messages of svcpay contain no word of the old jargon', () => {
+test('the messages of svcpay contain no retired term', () => {
   expect(
     messages.filter((message) =>
       dialect.some((word) =>

@@ -38,8 +38,8 @@ const hasJq = (process.env['PATH'] ?? '')
   .some((folder) => existsSync(join(folder, 'jq')));
 
 /**
- * Beginnings of blocks that this test skips: their commands never end, need the network, or run in
- * another test.
+ * The first words of the code blocks that this test skips, because their commands never end, need
+ * the network, or run in another test.
  */
 const notRun = [
   'git clone ',
@@ -64,7 +64,7 @@ const runnable = pages
   }))
   .filter(({ blocks }) => blocks.length > 0);
 
-/** Matches a comment that describes the second run of its block. */
+/** Matches a comment in a code block that states what a second run of the code block prints. */
 const again = /#.*\bagain: /;
 
 function prepared(home: string): { cwd: string; env: Record<string, string> } {
@@ -125,14 +125,15 @@ const promised: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/sandbox.md': [/\ncompleted\r?\n/, /drop-after-commit.*1 of 1/],
 };
 
-describe('the documentation', () => {
+describe('the documentation page', () => {
   let home: string;
   beforeAll(() => void (home = mkdtempSync(join(tmpdir(), 'svcpay-pages-'))));
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-  // README.md comes last, so this test fails if limits or faults of other pages stop its commands.
+  // The commands of README.md run last, so that this test fails if limits or faults that other
+  // pages set stop a command of README.md.
   test.for(runnable.toReversed().map(({ page, blocks }) => [page, blocks] as const))(
-    'has only commands in %s that run as printed, after the commands of the other pages',
+    '%s contains only commands that run as printed',
     { timeout: 120_000 },
     async ([page, blocks], { skip }) => {
       skip(!runsAll && page !== 'README.md', 'npm run test:all runs the other pages');
@@ -145,7 +146,7 @@ describe('the documentation', () => {
   );
 });
 
-test('each block of the docs with a fixed reference states the result of a second run', () => {
+test('each code block of the docs that uses a fixed --ref states the result of a second run', () => {
   const silent = runnable.flatMap(({ page, blocks }) =>
     blocks
       .filter((code) => /--ref [\w-]|^svcpay batch .*--no-wait/m.test(code) && !again.test(code))

@@ -29,8 +29,8 @@ export interface WalletClientOptions {
   /** The API secret, which signs the request for a token. The client never sends the secret. */
   apiSecret: string;
   /**
-   * The service name on the wire, such as `acme` for `acmepay` and `acmepayFees`. The default
-   * service name is `service`, as in the specification.
+   * The service name without the ending `pay`, such as `acme` for `acmepay`. The default is
+   * `service`, because the service name in the specification is `servicepay`.
    */
   maker?: string | undefined;
   /**
@@ -64,8 +64,8 @@ export interface WalletClientOptions {
   /** A text that precedes svcpay's own name in the user agent, as in `shop/1.0 svcpay/0.1.0`. */
   userAgent?: string | undefined;
   /**
-   * A signal that stops all requests and pauses of the client. A stopped request rejects with kind
-   * `interrupted` or with a `NoAnswer`.
+   * A signal that stops all requests and pauses of the client. If the signal stops a request, the
+   * request rejects with a Failure of kind `interrupted`, or with a `NoAnswer`.
    */
   signal?: AbortSignal | undefined;
   /**

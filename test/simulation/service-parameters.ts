@@ -107,8 +107,8 @@ export function drawParameters(
   const drawn = {
     tokenLifeMs: chance.pick([3_000, 60_000, 3_600_000]),
     quoteLifeMs: chance.pick([2_000, 10_000, 30_000, 60_000]),
-    // Only pages of 20 rows have wrong totals. If a page of one or two rows reported its own length
-    // as the total, svcpay might take the page for the whole list.
+    // The model reports wrong totals only with pages of 20 rows. If a page of one or two rows
+    // reported its own length as the total, svcpay might take the page for the whole list.
     pageSize: isBusy ? 20 : chance.pick([1, 2, 100]),
     oldestFirst: chance.hits(0.3),
     olderPayments: isBusy ? 21 : 0,

@@ -287,8 +287,8 @@ export function shown(
 }
 
 /**
- * Returns the rows of the transaction list for payments that were made before the simulated
- * schedule: one a minute, and perhaps a row that is dated an hour ahead.
+ * Returns list rows of payments from before the schedule, one per minute, and with `datesAhead`
+ * another row that is dated an hour ahead.
  */
 export const olderPayments = (
   { olderPayments: count, datesAhead }: ServiceParameters,

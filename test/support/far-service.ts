@@ -59,8 +59,8 @@ export async function startFarService(
   const { key, cert } = makeCertificate(folder);
   const handshakeTrips = protocol === 'https' ? 2 : 1;
   /**
-   * Maps the client port that the server sees for a connection to the number of the round trip that
-   * completes the handshakes of the connection.
+   * The number of the round trip that completes the handshakes of a connection, keyed by the
+   * connection's client port at the server.
    */
   const connections = new Map<number | undefined, number>();
   const open = new Set<Socket>();

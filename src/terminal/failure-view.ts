@@ -8,8 +8,7 @@ import type { Canvas } from './terminal.js';
 import { widthOf, wrap } from './layout.js';
 
 /**
- * The state of the money for each kind of failure, without the kinds of failure after which the
- * state of the money is uncertain.
+ * The state of the money for each kind of failure after which the state of the money is certain.
  */
 const outcomes: Partial<Record<FailureKind, string>> = {
   usage: 'Not sent',

@@ -1,4 +1,4 @@
-// Defines ASCII replacements for svcpay's symbols, for terminals without unicode.
+// Defines ASCII replacements for svcpay's symbols, for terminals without Unicode.
 
 const ascii: Readonly<Record<string, string>> = {
   '─': '-',

@@ -18,10 +18,10 @@ export const padLeft = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 
 /**
- * Shortens a line of svcpay's own text, including colours, with an ellipsis. A shortened line ends
- * after a word and outside parentheses, unless the line is too narrow for the first word. A
- * shortened path or address ends after its last separator. A shortened id keeps its beginning and
- * its end.
+ * Shortens a line of svcpay's own text, which may contain colours, with an ellipsis. A shortened
+ * line ends after a word and outside parentheses, unless the line is too narrow for the first word.
+ * A path or an address is cut after the last separator that still fits. A shortened id keeps its
+ * beginning and its end.
  */
 export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
@@ -75,7 +75,7 @@ export function wrap(text: string, width: number): string[] {
   return kept === text ? lines : lines.map((line) => line.replaceAll('\u00A0', ' '));
 }
 
-/** Yields escape sequences and visible characters, which a cut never splits. */
+/** Yields escape sequences and visible characters, which truncation never splits. */
 function* piecesOf(text: string): Generator<string> {
   const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   for (const part of text.split(/(\u001B\[[\d;]*m)/)) {
@@ -87,22 +87,26 @@ function* piecesOf(text: string): Generator<string> {
 /** Defines how a narrow window treats a column. */
 export interface GivesWay {
   /**
-   * The priority of the column, by default 0. A narrow window first omits the columns with the
-   * highest priority number. Columns with priority 0 always stay, such as amounts, fees, units and
-   * the recipient.
+   * The priority of the column, by default 0. In a narrow window, svcpay first omits the columns
+   * with the highest priority number. Columns with priority 0 always stay, such as amounts, fees,
+   * units and the recipient.
    */
   readonly priority?: number;
-  /** Whether a narrow window moves the column below its row instead of omitting the column. */
+  /**
+   * Whether svcpay, in a narrow window, moves the column below its row instead of omitting the
+   * column.
+   */
   readonly below?: boolean;
 }
 
 export interface ColumnWidths extends GivesWay {
   /** The width of the widest cell in the column. */
   readonly width: number;
-  /** The width to which the column shrinks before the window omits a different column. */
+  /** The width to which the column shrinks before svcpay omits a different column. */
   readonly usual?: number;
   /**
-   * The minimum width of the column. A window without space for the minimum width omits the column.
+   * The minimum width of the column. If the window has no space for the minimum width, svcpay omits
+   * the column.
    */
   readonly least?: number;
 }
@@ -110,8 +114,8 @@ export interface ColumnWidths extends GivesWay {
 const priorityOf = ({ priority = 0 }: GivesWay): number => priority;
 
 /**
- * Returns the width of each column. The width of a column that the window omits, or moves below its
- * row, is undefined. Returns undefined if the columns that always stay do not fit.
+ * Returns the width of each column. The width of a column that svcpay omits, or moves below its
+ * row, is undefined. Returns undefined if the columns that must stay do not fit.
  */
 export function fit(
   columns: readonly ColumnWidths[],
@@ -136,14 +140,15 @@ export function fit(
   return undefined;
 }
 
-/** A text next to other texts, sanitized and possibly coloured. */
+/** One of several texts that may share a line, sanitized and possibly coloured. */
 export interface LayoutPart extends GivesWay {
   readonly text: string;
 }
 
 /**
- * Puts the texts that fit next to each other on one line, and each other text with `below` on its
- * own line below. If the texts that always stay do not fit on one line, each text has its own line.
+ * Puts as many texts as fit side by side on one line. A text that does not fit and has `below` is
+ * on its own line below. If the texts that must stay do not fit on one line, each text has its own
+ * line.
  */
 export function sideBySide(parts: readonly LayoutPart[], available: number, gap: string): string[] {
   const shown = parts.filter(({ text }) => text !== '');

@@ -16,7 +16,10 @@ export interface LiveOptions {
   readonly every: (ms: number, action: () => void) => () => void;
 }
 
-/** The live line, for which callers sanitize text from outside. */
+/**
+ * The live line shows progress on stderr. Callers must sanitize text from outside before they pass
+ * the text to the live line.
+ */
 export interface Live {
   /**
    * Shows the lines of `render`, and updates the lines every second. `render` receives the
@@ -24,8 +27,8 @@ export interface Live {
    */
   start(render: (elapsedMs: number) => string): void;
   /**
-   * Shows a text if the live line is free. Returns a function that removes the text, or undefined
-   * if the live line shows another text.
+   * Shows a text on the live line, and returns a function that removes the text. Returns undefined,
+   * without showing the text, if the live line is off, hidden or in use.
    */
   fill(text: string): (() => void) | undefined;
   /** Shows a line while `work` runs, if svcpay can redraw the line. */

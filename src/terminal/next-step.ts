@@ -1,4 +1,4 @@
-// Returns the command for each next step of a failure.
+// Returns the command for each step that is possible after a failure.
 import type { Failure, NextStep } from '../formats/failure.js';
 import { sanitize } from './sanitize.js';
 
@@ -48,7 +48,9 @@ export function adviceOf({ hint, next }: Pick<Failure, 'hint' | 'next'>): string
   return hint === undefined ? commandFor(next) : `${hint}: ${commandFor(next)}`;
 }
 
-/** Quotes a word for bash or zsh, because the shell must not execute names from outside. */
+/**
+ * Quotes a word for bash or zsh, because the shell must not execute names that other people chose.
+ */
 export function shellWord(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./~-]*$/.test(text)) return text;
   // svcpay writes invisible characters as escape codes.

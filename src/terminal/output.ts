@@ -1,4 +1,4 @@
-// Prints results as table, rows or JSON, for every command.
+// Prints results as a table, as rows or as JSON, for every command.
 import type { LogFacts } from '../api/options.js';
 import { Failure } from '../formats/failure.js';
 import { detailLines } from './cards/card.js';
@@ -204,7 +204,7 @@ function openResults({
   const { terminal, format, fields } = row;
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
-  /** Adds the names that svcpay accepted before the action, so that it accepts the names again. */
+  /** Adds the names from `offers` and `knows`, which `--fields` accepts for each result. */
   const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
     view: V,
   ): V => ({
@@ -275,7 +275,10 @@ function openResults({
   };
 }
 
-/** Wraps a remark to the window. A command within a long remark stays whole on its own line. */
+/**
+ * Wraps a remark to the width of the window. A command within a long remark stays whole on its own
+ * line.
+ */
 function remark(line: string, { columns }: Canvas): string[] {
   if (widthOf(line) <= columns) return [line];
   const indent = ' '.repeat(line.length - line.trimStart().length);

@@ -32,8 +32,8 @@ function visible(character: string): string {
 }
 
 /**
- * Writes the harmful characters of JSON as JSON escapes. The resulting JSON is equivalent to the
- * given JSON, and safe on a terminal.
+ * Escapes the harmful characters in JSON. The resulting JSON is equivalent to the given JSON, and
+ * safe on a terminal.
  */
 export function sanitizeJson(json: string): string {
   // JSON has already escaped all ASCII control characters except DEL.

@@ -10,25 +10,25 @@ export type InputStream = Readable & {
   setRawMode?(isRaw: boolean): unknown;
 };
 /**
- * An input that svcpay opens only to read from it, because opening an input loads a large part of
+ * An input that svcpay opens on the first read, because opening an input loads a large part of
  * Node.
  */
 export interface Input {
   readonly isTTY: boolean;
   open(): InputStream;
   /**
-   * Returns typed keys that svcpay has not read yet. In raw mode, the result includes an unfinished
-   * line.
+   * Returns typed keys that svcpay has not read yet. In raw mode, the returned keys include the
+   * keys of an unfinished line.
    */
   typed?(): string;
   /**
-   * Sets whether the terminal echoes typed keys. The next read receives the typed keys even while
-   * the echo is off.
+   * Sets whether the terminal echoes typed keys. Keys that are typed while the echo is off stay
+   * available to the next question.
    */
   echo?(isOn: boolean): void;
   /**
-   * Returns whether svcpay runs in the foreground, because the system stops a background process
-   * that reads keys.
+   * Returns whether svcpay runs in the foreground. The system stops a background process that reads
+   * keys.
    */
   isForeground?(): boolean;
   /**
@@ -38,7 +38,10 @@ export interface Input {
   suspend?(onForeground: () => void): () => void;
 }
 
-/** A stream of log lines with data, which splits plain text into lines. */
+/**
+ * A stream that writes log lines. `entry` writes a log line with data. A plain text that svcpay
+ * writes to the stream becomes a log line for each line of the text.
+ */
 export type LogStream = OutputStream & {
   entry(
     level: 'debug' | 'info' | 'warning' | 'error',
@@ -81,7 +84,7 @@ export interface Canvas {
   readonly explorer?: string | undefined;
 }
 
-/** The terminal. As a canvas, the terminal describes stdout. */
+/** The terminal. The properties that `Terminal` inherits from `Canvas` describe stdout. */
 export interface Terminal extends Canvas {
   readonly stdin: Input;
   readonly stdout: OutputStream;
@@ -91,12 +94,15 @@ export interface Terminal extends Canvas {
   /** The canvas of stderr, for questions, their cards, and errors. */
   readonly stderrCanvas: Canvas;
   /**
-   * Whether the terminal shows unicode. For a terminal without unicode, `glyphs.ts` replaces
+   * Whether the terminal shows Unicode. For a terminal without Unicode, `glyphs.ts` replaces
    * svcpay's symbols with ASCII.
    */
   readonly unicode: boolean;
   readonly canPrompt: boolean;
-  /** Whether the terminal supports no escape sequences, so that questions are plain lines. */
+  /**
+   * Whether the terminal supports no escape sequences. Without escape sequences, questions are
+   * plain lines.
+   */
   readonly isDumb: boolean;
   /**
    * The reason why svcpay cannot ask questions, such as `stdin is not a terminal`, or undefined if

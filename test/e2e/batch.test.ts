@@ -427,7 +427,7 @@ describe('svcpay batch', () => {
     });
     await tty.waitFor(/6 rows to pay/);
     await tty.waitFor(/From BTC\s+0\.00006015 BTC in 6 rows/);
-    await tty.waitFor(/You pay\s+0\.0000\d+ BTC\s+of it fees 0\.0000\d+ BTC, as quoted/);
+    await tty.waitFor(/You pay\s+0\.0000\d+ BTC\s+including fees of 0\.0000\d+ BTC, as quoted/);
     await tty.waitFor(/Pay 0\.0000\d+ BTC in 6 rows/);
     tty.resize(140, 45);
     tty.resize(80, 24);
@@ -467,7 +467,7 @@ describe('svcpay batch', () => {
       ],
       around,
     );
-    await tty.waitFor(/Fees\s+extra, quoted per row/);
+    await tty.waitFor(/Fees\s+not included; the service quotes the fees of each row/);
     await tty.waitFor(/Highest fee per row/);
     expect(createRequests(around.sandbox)).toHaveLength(0);
     tty.type('0sat\r');

@@ -62,7 +62,7 @@ describe('svcpay receive onchain', () => {
     around,
   }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat'], { ...around, rows: 24 });
-    await tty.waitFor('too small for the QR code: Enter shows it on the full screen');
+    await tty.waitFor('too small for the QR code: Enter shows the QR code full-screen');
     const invoice = /\n(lntb\w+)\n/.exec(tty.text())?.[1] ?? '';
     await tty.waitFor('c copies the invoice · ⏎ QR code');
     tty.type('\r');

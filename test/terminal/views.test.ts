@@ -200,7 +200,7 @@ describe('invoiceCard', () => {
       {
         rows: 24,
         what: 'shows a hint instead of the code',
-        expected: 'Receive  text  Page  This file.',
+        expected: 'Receive  text  Page  The',
       },
     ].map((each) => [each.what, each.rows, each] as const),
   )(
@@ -246,7 +246,7 @@ describe('invoiceCard', () => {
 
   test('explains how to write the code to a file if half blocks are unavailable', () => {
     expect(invoiceCard(invoice, plain(80)).at(-1)).toBe(
-      '  This terminal cannot draw the QR code: --qr-file code.svg writes it to a file.',
+      '  This terminal cannot draw the QR code: --qr-file code.svg saves the QR code.',
     );
   });
 });

@@ -39,18 +39,18 @@ export interface Ask {
   /** Throws Failure `declined` with the names of all `flags` if svcpay cannot ask a question. */
   demand(flags: readonly string[], hint?: string): void;
   /**
-   * Asks for yes or no. Enter and Esc answer no. With `--yes`, svcpay answers yes without a
+   * Asks a yes-or-no question. Enter and Esc answer no. With `--yes`, svcpay answers yes without a
    * question. `note` is a dim remark after the question.
    */
   confirm(message: string, note?: string): Promise<boolean>;
   /**
-   * Asks like `confirm`, but throws Failure `declined` with the message `otherwise` if the answer
-   * is no.
+   * Asks a yes-or-no question like `confirm`, but throws Failure `declined` with the message
+   * `otherwise` if the answer is no.
    */
   agree(message: string, otherwise: string): Promise<void>;
   /**
-   * Asks like `confirm`, with a time limit. The answer is `lapsed` if the time limit passes before
-   * the person answers.
+   * Asks a yes-or-no question like `confirm`, but with a time limit. The answer is `lapsed` if the
+   * time limit passes before the person answers.
    */
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
   /**
@@ -65,9 +65,12 @@ interface AskOptions {
   readonly yes: boolean;
   /** The signal that Ctrl-C aborts outside of prompts. */
   readonly signal?: AbortSignal;
-  /** Runs each question, so that the live line can hide during the question. */
+  /** Wraps each question, so that the live line is hidden while svcpay asks the question. */
   readonly around?: <T>(question: () => Promise<T>) => Promise<T>;
-  /** Called at the first key of each prompt, but not for questions that are plain lines. */
+  /**
+   * Called at the first key of each prompt, but not for a question that reads a plain line of
+   * input.
+   */
   readonly onKey?: () => void;
 }
 
@@ -111,7 +114,8 @@ export function createAsk(
       const answer = await pose(question.flag, (prompter) =>
         prompter.secret({ ...question, validate }, false),
       );
-      if (answer === back) throw new Error('A question without Back was answered with Back.');
+      if (answer === back)
+        throw new Error('A question that does not offer Back was answered with Back.');
       return answer.trim();
     },
     steps: {

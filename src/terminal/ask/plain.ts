@@ -100,7 +100,9 @@ async function untilValid(
   }
 }
 
-/** Asks for a choice, to which the person replies with the number or with words of the name. */
+/**
+ * Asks for a choice. The person replies with the number of a choice, or with words from its name.
+ */
 async function select<T>(
   { message, choices: listed, always = [], typed, over, backName }: SelectQuestion<T>,
   { ask, say, showOver }: Lines,

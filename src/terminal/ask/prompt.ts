@@ -17,7 +17,7 @@ export interface PromptContext {
 /** The behaviour of a question. */
 export interface PromptBehaviour {
   readonly canGoBack: boolean;
-  /** Returns whether svcpay refused the present answer, so that a paste replaces the answer. */
+  /** Returns whether svcpay has refused the current answer. A paste replaces a refused answer. */
   readonly isRefused?: () => boolean;
   /** Whether svcpay erases the question after the answer, because the answer is shown elsewhere. */
   readonly isWiped?: boolean;
@@ -81,8 +81,8 @@ async function runOnce<T>(
     context.clearPromptOnDone = true;
     aborter.abort(back);
   };
-  // Readline pauses its input after Ctrl-D, and after a return from Ctrl-Z to an open question.
-  // Readline never resumes a paused input itself.
+  // Readline pauses its input after Ctrl-D, and when the process continues after Ctrl-Z while a
+  // question is open. Readline never resumes a paused input itself.
   const onPause = (): void => {
     if (lastKey.ctrl !== true) return;
     if (lastKey.name === 'd') aborter.abort();
@@ -126,7 +126,10 @@ async function runOnce<T>(
   }
 }
 
-/** Returns a function that converts a paste to one line, which replaces a refused answer. */
+/**
+ * Returns a function that converts a paste to one line. If svcpay has refused the current answer,
+ * the pasted line replaces the answer.
+ */
 function pastesIn(isRefused: () => boolean): (piece: string) => string {
   const read = pasteReader();
   return (piece) => {
@@ -160,7 +163,7 @@ function failureOf(error: unknown, hasEnded: boolean): unknown {
 
 const pasteStart = '\u001B[200~';
 const pasteEnd = '\u001B[201~';
-/** Escape sequences that switch the terminal's marking of pasted text on and off. */
+/** Escape sequences that switch the bracketed paste mode of the terminal on and off. */
 const markPastes = '\u001B[?2004h';
 const markNoPastes = '\u001B[?2004l';
 

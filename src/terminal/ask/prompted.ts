@@ -186,7 +186,7 @@ interface ListedChoice<T> {
 function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): ListedChoice<T>[] {
   return choices.map(({ value, name, description }) => ({
     value,
-    // svcpay keeps the blanks within a name, so that the columns stay aligned.
+    // The blanks within the name of a choice stay, because the blanks align the columns of a menu.
     name: truncate(sanitize(name.trim().replace(/[\r\n\t]+/g, ' ')), stderrCanvas.columns - 3),
     description: oneLine(description ?? '', stderrCanvas.columns - 1),
   }));

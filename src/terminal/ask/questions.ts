@@ -17,7 +17,10 @@ export interface Question {
   readonly flag: string;
 }
 
-/** The validation of an answer: true for a valid answer, or a text that describes the problem. */
+/**
+ * The result of validating an answer: true if the answer is valid, or a text that describes the
+ * problem.
+ */
 export type Validation = true | string;
 
 export interface TextQuestion extends Question {
@@ -51,8 +54,8 @@ export interface ChoiceQuestion<T> extends Question {
   /** Choices that a search always offers, below the matching choices. */
   readonly always?: readonly Choice<T>[];
   /**
-   * Reads the typed text as a choice if no choice matches the search. Throws Failure for an invalid
-   * text.
+   * Converts the typed text to a choice if the search matches none of the listed choices. Throws
+   * Failure for an invalid text.
    */
   readonly typed?: (text: string) => Choice<T>;
   /** The number of visible choices, by default as many as fit on the screen. */
@@ -63,8 +66,8 @@ export interface SelectQuestion<T> extends ChoiceQuestion<T> {
   /** The label of the choice that goes back, by default "Back". */
   readonly backName?: string;
   /**
-   * The lines above the question, which svcpay draws before the question, and again after a change
-   * of the window size.
+   * The lines above the question. svcpay draws the lines before the question, and redraws the lines
+   * when the window size changes.
    */
   readonly above?: LinesAbove | undefined;
 }

@@ -8,13 +8,16 @@ import { widthOf } from '../layout.js';
 
 /**
  * The time after which an ESC byte counts as the Esc key instead of the start of an arrow key.
- * Readline's default time of half a second would delay the Esc key noticeably.
+ * Readline's default timeout of half a second would noticeably delay the Esc key.
  */
 const escapeMs = 60;
 
 export interface Keyboard {
   readonly input: PassThrough;
-  /** Stops reading the keyboard. Keys typed after the answer wait for the next question. */
+  /**
+   * Stops reading the keyboard. svcpay keeps the keys that were typed after the answer for the next
+   * question.
+   */
   readonly release: () => void;
 }
 
@@ -24,8 +27,8 @@ export interface Keyboard {
  */
 export function openKeyboard(stdin: InputStream, change: (piece: string) => string): Keyboard {
   const input = Object.assign(new PassThrough(), {
-    // Because of `isTTY`, prompts ignore the keys of the first event-loop turn, including keys
-    // typed earlier.
+    // If `isTTY` is true, the prompt library discards the keys that arrive in the first event-loop
+    // turn of a prompt, because the person may have typed these keys before the prompt appeared.
     isTTY: true,
     setRawMode: (isRaw: boolean) => stdin.setRawMode?.(isRaw),
   });
@@ -59,18 +62,21 @@ export function openKeyboard(stdin: InputStream, change: (piece: string) => stri
   };
 }
 
-/** The escape sequence that ends the erasure before the library redraws a prompt. */
+/**
+ * The escape sequence with which the prompt library ends its erasing, just before the library
+ * redraws a prompt.
+ */
 const erased = '\u001B[2K\u001B[G';
 
 export interface Screen {
   readonly output: Writable;
   /**
-   * Erases the prompt and the lines above the prompt, as the terminal currently wraps the lines.
-   * Before the erasure, the cursor is on the last line of the prompt. After the erasure, the screen
-   * ignores writes of the prompt.
+   * Erases the prompt and the lines above the prompt, with the current line wrapping of the
+   * terminal. The cursor must be on the last line of the prompt. After `erase`, the screen ignores
+   * what the prompt writes.
    */
   readonly erase: (above: readonly string[]) => void;
-  /** Keeps the present content on the screen, and ignores later writes of the prompt. */
+  /** Keeps the current content on the screen, and ignores what the prompt writes later. */
   readonly abandon: () => void;
 }
 
@@ -96,8 +102,8 @@ export function openScreen(stream: OutputStream): Screen {
       const rowsOf = (line: string): number =>
         Math.max(Math.ceil(widthOf(line) / (stream.columns ?? Infinity)), 1);
       const rows = [...above, ...shown.split('\n')].reduce((sum, line) => sum + rowsOf(line), -1);
-      // Starts with a blank, because tmux keeps erased lines in its history if the first cell of
-      // the window is erased too.
+      // Writes a blank before erasing the lines, because tmux keeps erased lines in its history if
+      // the first cell of the window is erased too.
       stream.write(`${rows > 0 ? `\u001B[${rows}A` : ''}\r \u001B[J\r\u001B[K`);
     },
   };

@@ -1,4 +1,4 @@
-// Defines the style of prompts with the colours of stderr, because the library would use the
+// Defines the style of prompts with the colours of stderr, because the prompt library would use the
 // colours of stdout.
 import type { Terminal } from '../terminal.js';
 import { asciiGlyphs } from '../glyphs.js';

@@ -67,10 +67,7 @@ export const stepFor =
         }))
       : undefined;
 
-/**
- * Waits for an answer, and returns the answers that `take` builds with the answer, or `back`
- * unchanged.
- */
+/** Waits for an answer. Returns `back` unchanged, and converts any other answer with `take`. */
 export async function taking<T, Answers>(
   answer: Promise<T | Back>,
   take: (given: T) => Answers,

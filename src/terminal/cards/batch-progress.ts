@@ -17,7 +17,8 @@ export interface BatchProgress {
   readonly failed: number;
   readonly elapsedMs: number;
   /**
-   * The number of rows that earlier runs finished, which do not count for the speed of this run.
+   * The number of rows that earlier runs finished, which do not count towards the speed of this
+   * run.
    */
   readonly skipped: number;
   readonly stopping: boolean;

@@ -99,7 +99,7 @@ const remarkWords: Readonly<Record<string, string>> = {
   'institution-changed': 'bank changed',
   'name-changed': 'name changed',
   'amount-changed': 'amount changed',
-  'payee-missing': 'was in the last run, is not in this one',
+  'payee-missing': 'was in the last run, but is not in this run',
   'two-names': 'same account, different name',
   'row-twice': 'duplicate row',
 };
@@ -152,7 +152,7 @@ function costDetail({ ccy, total, fees, isEstimate }: BatchCost): CardDetail {
   return {
     label: 'You pay',
     value,
-    note: `of it fees ${formatAmount(money(ccy, fees))}, as quoted`,
+    note: `including fees of ${formatAmount(money(ccy, fees))}, as quoted`,
   };
 }
 
@@ -168,7 +168,7 @@ function sumDetail({ from, ccy, rows, amount, available }: BatchSum): CardDetail
   return {
     label: `From ${from}`,
     value,
-    note: from === ccy ? have : `at the current rate; ${have}`,
+    note: from === ccy ? have : `converted at the current rate; ${have}`,
   };
 }
 
@@ -199,7 +199,9 @@ export function batchCard(
         ];
   const isQuoted = quoted !== undefined;
   const fees =
-    totals.length === 0 || isQuoted ? [] : [{ label: 'Fees', value: 'extra, quoted per row' }];
+    totals.length === 0 || isQuoted
+      ? []
+      : [{ label: 'Fees', value: 'not included; the service quotes the fees of each row' }];
   const drawn =
     rows === undefined ? undefined : createTable(screenColumns, { ...canvas, gap: 3 })(rows);
   return [
@@ -244,10 +246,7 @@ export interface BatchRowView {
 const costText = ({ cost, from }: BatchRowView): string =>
   cost === null ? '' : formatAmount(money(from, cost));
 
-/**
- * Formats an amount, for example `50000sat` as `50 000 sat`. Returns a text such as `all`
- * unchanged.
- */
+/** Formats an amount, for example `50000sat` as `50 000 sat`. The amount `all` stays unchanged. */
 function amountText({ amount }: BatchRowView): string {
   if (!/^\d+(?:\.\d+)?[a-z]+$/i.test(amount)) return amount;
   const parsed = parseAmount(amount);

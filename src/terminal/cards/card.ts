@@ -36,7 +36,10 @@ export interface MoneyLine {
   readonly note?: string | undefined;
   /** Whether the line is the total of the lines above, which svcpay draws in bold under a rule. */
   readonly total?: boolean;
-  /** Whether the line is secondary, so that it shows no satoshis. */
+  /**
+   * Whether the line is secondary. A secondary line shows an amount of bitcoin without its
+   * satoshis.
+   */
   readonly aside?: boolean;
   /** Whether the note is a warning. */
   readonly warns?: boolean;
@@ -64,7 +67,10 @@ export function worthText(worth: Money | undefined): string {
 export const heading = (text: string, { style, columns }: Canvas): string[] =>
   wrap(sanitize(text), columns - margin.length).map((line) => margin + style.bold(line));
 
-/** The window of a card, in which addresses are links if an explorer is set. */
+/**
+ * The properties of the terminal that a card uses: the style, the width, and the block explorer for
+ * the links of addresses.
+ */
 type Pane = Pick<Canvas, 'style' | 'columns' | 'explorer'>;
 
 /** Draws labelled lines with aligned values. A long value wraps within its column. */
@@ -133,8 +139,9 @@ const harmless = ({ label, value, note, whole }: CardDetail): CardDetail => ({
 });
 
 /**
- * Draws lines of money. Numbers are right-aligned if all lines have the same currency, otherwise
- * left-aligned. A narrow window first omits the satoshis, then moves the notes to separate lines.
+ * Draws the lines of a card that show amounts. Numbers are right-aligned if all lines have the same
+ * currency, otherwise left-aligned. In a narrow window, the card first omits the satoshis, then
+ * moves the notes to separate lines.
  */
 export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWidth = 0): string[] {
   const { style, columns } = canvas;
@@ -192,7 +199,10 @@ function stackedMoney(
 interface Cells {
   readonly label: string;
   readonly amount: string;
-  /** Whether the cell contains an amount, whose width counts for the column, instead of a text. */
+  /**
+   * Whether the cell contains an amount instead of a text. Only amounts count for the width of the
+   * column.
+   */
   readonly isMoney: boolean;
   readonly sats: string;
   readonly note: string;

@@ -20,7 +20,10 @@ import { dateTime, relativeTime } from '../time.js';
 type Described = ReturnType<typeof describeDestination>;
 type FieldName<T> = T extends object ? keyof T : never;
 
-/** The fields of every kind of destination. */
+/**
+ * All fields that a decoded destination can have. A kind of destination has only some of these
+ * fields.
+ */
 const fields = {
   kind: text,
   network: text,
@@ -117,7 +120,7 @@ function invoiceDetails(invoice: Invoice, now: number): CardDetail[] {
   const { amountMsat, expiresAt, timestamp, routeHints } = invoice;
   return [
     amountMsat === null
-      ? { label: 'Amount', value: 'any; chosen by the payer' }
+      ? { label: 'Amount', value: 'the payer chooses the amount' }
       : amountDetail(btcFromMsat(amountMsat)),
     ...optionalDetail('For', invoice.description),
     ...optionalDetail('Text hash', invoice.descriptionHash, true),

@@ -3,6 +3,7 @@
 import type { ListedTransaction, Wallet } from '../../api/types.js';
 import { formatAmount, formatNumber, moneyFromWire, type Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
+import { counted } from '../../formats/text.js';
 import { columnsThrough } from '../rows/cell.js';
 import { createTable } from '../rows/table.js';
 import type { Column, RecordView } from '../rows/view.js';
@@ -35,13 +36,13 @@ export interface HomeMore {
   /** The number of payments in flight that `Home.pending` does not contain. */
   readonly morePending: number;
   /**
-   * The time of the last check of the open payments, or undefined if the service answered for all
-   * open payments.
+   * A text such as `last checked 2026-11-21 14:02:11` if the service did not answer for every open
+   * payment, otherwise undefined.
    */
   readonly notAsked: string | undefined;
   /** The failure to reach the service, after which the screen shows only local data. */
   readonly notReached: Failure | undefined;
-  /** Returns the approximate value of an amount, or undefined without an exchange rate. */
+  /** Returns the approximate value of an amount, or undefined if no exchange rate is known. */
   readonly worth: (amount: Money) => Money | undefined;
   readonly known: RecipientOf;
 }
@@ -87,7 +88,7 @@ export function homeLines(home: Home, more: HomeMore, canvas: Canvas): string[] 
   ];
 }
 
-/** The maximum width of the screen's head, so that the age of the data stays near the account. */
+/** The maximum width of the screen's header, so that the age of the data stays near the account. */
 const widestHead = 80;
 
 /** Returns the spendable balances, without empty wallets and without wallets of unknown balance. */
@@ -201,7 +202,7 @@ function openPaymentLines(
       ? ''
       : notChecked === more
         ? ', not checked'
-        : `, ${notChecked} of them not checked`;
+        : `, including ${counted(notChecked, 'unchecked payment')}`;
   const remark = (text: string): string[] =>
     wrap(text, columns - margin.length).map((line) => margin + line);
   return [

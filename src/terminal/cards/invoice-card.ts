@@ -33,8 +33,8 @@ const rowsOf = (lines: readonly string[], columns: number): number =>
 /**
  * Draws the title, the QR code, the text to copy, and the details. In a low window, the details are
  * above the QR code, so that the QR code and the text to copy stay visible. A hint replaces a QR
- * code that does not fit or that the terminal cannot draw. svcpay writes the text to copy from the
- * first column and does not wrap the text, so that people can copy the whole text.
+ * code that does not fit or that the terminal cannot draw. The text to copy starts in the first
+ * column and is not wrapped, so that people can copy the whole text.
  */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
@@ -52,14 +52,14 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const low = draw(rowsOf(text, columns) + rowsBelow);
   if (low !== undefined) return [...title, ...below, '', ...low, ...text];
   const why = canvas.blocks
-    ? 'This window is too small for the QR code'
+    ? 'The window is too small for the QR code'
     : 'This terminal cannot draw the QR code';
   const instead =
     card.qrFile !== undefined
-      ? 'scan it from the file'
+      ? 'scan the QR code in the file'
       : card.opens === true && canvas.blocks
-        ? 'Enter shows it on the full screen'
-        : '--qr-file code.svg writes it to a file';
+        ? 'Enter shows the QR code full-screen'
+        : '--qr-file code.svg saves the QR code';
   return [
     ...title,
     '',
@@ -78,7 +78,7 @@ export function qrPage(code: string, { columns, rows, style, blocks }: Canvas): 
   const lines =
     drawn ??
     wrap(
-      '  This window is too small for the QR code. Enlarge the window or make the text smaller.',
+      '  The window is too small for the QR code. Enlarge the window or make the text smaller.',
       columns,
     );
   const left = ' '.repeat(Math.max(Math.floor((columns - widthOf(lines[0] ?? '')) / 2), 0));

@@ -30,12 +30,14 @@ export interface QuoteCard {
   /** The available balance of the wallet after this payment. */
   readonly left?: Money | undefined;
   /**
-   * Whether the remaining balance is certain. If the wallet may already reserve the cost of this
-   * payment, the remaining balance is only a minimum.
+   * Whether the remaining balance is certain. If the wallet may already have reserved the cost of
+   * this payment, svcpay knows only the minimum of the remaining balance.
    */
   readonly isLeftCertain?: boolean;
   readonly validForMs?: number | undefined;
-  /** Returns the approximate value of an amount in fiat, or undefined without an exchange rate. */
+  /**
+   * Returns the approximate value of an amount in fiat, or undefined if no exchange rate is known.
+   */
   readonly worth?: ((amount: Money) => Money | undefined) | undefined;
 }
 
@@ -108,7 +110,7 @@ function isExpensive(quote: Fees): boolean {
   return fees.gt(0) && (percent === undefined || percent.gt(expensiveFrom));
 }
 
-/** Draws the warning about expensive fees, which the card shows above all amounts. */
+/** Draws the warning about high fees, which the card shows above all amounts. */
 function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
   if (!isExpensive(quote)) return [];
   const { fees, percent } = feesOf(quote);

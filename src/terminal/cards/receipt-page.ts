@@ -50,7 +50,7 @@ export interface ReceiptWorth {
   readonly keptAt: number;
 }
 
-/** A transaction with the further data of its receipt. */
+/** A transaction with the additional data for its receipt. */
 export interface ReceiptOf {
   readonly transaction: Transaction;
   readonly options: ReceiptPageOptions;

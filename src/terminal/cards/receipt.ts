@@ -102,8 +102,8 @@ export function receipt(
 }
 
 /**
- * Returns the view of a receipt as the result of a command. In a pipe, the view shows the
- * transaction as a row of the history.
+ * Returns the view that a command prints as its result if the result is a receipt. If the output
+ * goes to a pipe, the view shows the transaction as a row of the history.
  */
 export function receiptView(
   transaction: Transaction,
@@ -232,8 +232,9 @@ function placeOfMoney(transaction: Transaction, total: Money | undefined): strin
     return `The service may hold ${amount}. Ask the service about this id.`;
   }
   if (!isRetriable(txnState)) return undefined;
-  // A slow method debits the wallet when the payment starts (endpoint 7). A quick method debits the
-  // wallet when the payment succeeds.
+  // A slow method, such as an on-chain transfer, debits the wallet when the payment starts
+  // (endpoint 7). A quick method, such as Lightning, debits the wallet only when the payment
+  // succeeds.
   return methodProperties(destReq.method)?.pace === 'quick'
     ? `Nothing was taken from ${wallet}.`
     : `Returned to ${wallet}.`;

@@ -12,9 +12,9 @@ import { sanitize } from '../sanitize.js';
 type Stepped = Pick<ListedTransaction, 'txnState' | 'sourceReq' | 'destReq'>;
 
 export interface Step {
-  /** The service's name of the state. */
+  /** The service's name for the state. */
   readonly state: string;
-  /** The word for the state on the screen. */
+  /** The word that the screen shows for the state. */
   readonly word: string;
   readonly at: 'passed' | 'present' | 'ahead';
 }
@@ -70,8 +70,8 @@ export function paintStep({ state, word, at }: Step, style: Canvas['style']): st
 }
 
 /**
- * Draws the steps on one line. A narrow window first omits the passed steps, then the future steps.
- * `reached` contains the states that the transaction has reached.
+ * Draws the steps on one line. In a narrow window, the line first omits the passed steps, then the
+ * future steps. `reached` contains the states that the transaction has reached.
  */
 export function stepsLine(
   transaction: Stepped,
@@ -94,18 +94,21 @@ export function stepsLine(
 
 const leaving = { passed: 2, ahead: 1, present: 0 } as const;
 
-/** The width between the last step and the duration. */
+/** The width of the gap between the last step and the duration. */
 const besideDuration = 5;
 
-/** The width of a live line without the steps: the margin, the spinner and the last cell. */
+/**
+ * The width that the live line needs in addition to the steps: for the margin, the spinner, a space
+ * and the unused last cell of the window.
+ */
 const beside = 5;
 
-/** The longest wait that the live line does not explain. */
+/** The minimum duration, in ms, of a wait that the live line describes. */
 const shortMs = 3_000;
 
 /**
  * Describes the wait for an outgoing payment, such as `4 min · on-chain usually takes 30 min ·
- * Ctrl-C is safe: the payment continues`. Returns an empty text for a short wait, and for a
+ * Ctrl-C is safe: the payment continues`. Returns an empty string for a short wait, and for a
  * transaction that is not an outgoing payment in flight.
  * @param usually the usual duration, in words
  */

@@ -86,8 +86,8 @@ const leastLatest = 5;
 type Rows = readonly (readonly string[])[];
 
 /**
- * Returns the rows that fit into `most` lines, at least one row, including the chosen row with its
- * mark.
+ * Returns as many rows as fit into `most` lines, but at least one row. The returned rows include
+ * the chosen row, which has a mark.
  */
 function visible(rows: Rows, chosen: number, most: number, style: Canvas['style']): Rows {
   const marked = rows.map((lines, i) =>

@@ -19,7 +19,7 @@ const lightGround = '\u001B[38;5;16;48;5;231m';
 const reset = '\u001B[0m';
 
 /**
- * The number of columns and rows of modules in one cell of the terminal, and the sign that draws a
+ * The number of columns and rows of modules in one terminal cell, and the character that draws a
  * bit mask of modules.
  */
 interface Blocks {
@@ -31,7 +31,7 @@ interface Blocks {
 const shapes = {
   half: { across: 1, down: 2, sign: (mask) => (mask === 0 ? ' ' : '▀') },
   // Sextants draw a smaller QR code than half blocks, but some fonts contain no sextants. In
-  // sextants, each module is a third higher than wide, which scanners accept.
+  // sextants, each module is a third taller than it is wide, which scanners accept.
   sextants: { across: 2, down: 3, sign: sextant },
 } as const satisfies Readonly<Record<string, Blocks>>;
 

@@ -1,6 +1,6 @@
-// Builds the cells of a row: exact values in plain notation as text on one line, and fields by
-// name. In every format, a name in --fields is a path into the service's object, or the name of a
-// computed column.
+// Builds the cells of a row, and finds the fields of a row by name. A cell shows an exact value in
+// plain notation on one line. In every format, a name in --fields is a path into the service's
+// object, or the name of a computed column.
 import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { toJson } from './json.js';
@@ -47,12 +47,15 @@ export function pickFields<T extends object>(
 }
 
 /**
- * The deepest level of paths, deeper than any object in the specification. Without a limit on the
- * depth of paths, a deeply nested response could exceed the call stack.
+ * The maximum depth of field paths, which exceeds the depth of every object in the specification.
+ * Without a limit on the depth of paths, a deeply nested response could exceed the call stack.
  */
 const deepest = 10;
 
-/** Returns every path into an object, parents before children. A list counts as a single value. */
+/**
+ * Returns every path into an object, parents before children. A list has only one path, without
+ * paths for its elements.
+ */
 export function pathsOf(object: object, parent = '', level = 1): string[] {
   return Object.entries(object).flatMap(([key, value]) => {
     const path = `${parent}${key}`;
@@ -99,8 +102,8 @@ export const fieldColumns = <T extends object>(
   names.map((name) => ({ name, title: name, value: (row) => cellOf(valueOf(row, name, columns)) }));
 
 /**
- * Applies columns to the value that `pick` finds in a row. If `pick` finds no value, the cells are
- * empty.
+ * Returns columns that show the value that `pick` finds in a row. If `pick` finds no value, the
+ * cells are empty.
  */
 export const columnsThrough = <Row, T>(
   columns: readonly Column<T>[],

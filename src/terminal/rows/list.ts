@@ -1,5 +1,5 @@
-// Prints rows on stdout: a table in parts for people, or single rows for machines. Each format for
-// machines defines the text before, between and after the rows.
+// Prints rows on stdout: for people, a table that svcpay draws in parts, and for machines, one row
+// at a time. Each format for machines defines the text before, between and after the rows.
 import { sideBySide, widthOf, wrap } from '../layout.js';
 import { fieldColumns, checkNames, pathsOf, cellText, pickFields } from './cell.js';
 import { sanitize } from '../sanitize.js';
@@ -16,7 +16,7 @@ export interface RowOptions {
   readonly fields: Fields;
   /** Whether CSV cells stay unchanged, even if a spreadsheet would execute a cell. */
   readonly rawCells: boolean;
-  /** Whether svcpay prints only the one value of each row (`-q`). */
+  /** Whether svcpay prints a single value for each row (`-q`). */
   readonly onlyValue: boolean;
 }
 
@@ -83,7 +83,10 @@ export function besideTable(
  */
 const widestLine = 78;
 
-/** Writes each row for machines when the row arrives. Returns false if no row arrived. */
+/**
+ * Writes each row of machine-readable output as soon as the row arrives. Returns false if no row
+ * arrived.
+ */
 export async function listRows<T extends object>(
   options: RowOptions,
   rows: Rows<T>,

@@ -21,16 +21,15 @@ const margin = '  ';
 const narrowGap = 2;
 const wideGap = 6;
 
-/**
- * The widths to which svcpay may shorten a text, before the window omits other columns
- * (`usualText`) or the column of the text itself (`leastText`).
- */
+/** The width to which svcpay may shorten a text before svcpay omits a different column. */
 const usualText = 20;
+
+/** The width to which svcpay may shorten a text before svcpay omits the column of the text. */
 const leastText = 10;
 
 /**
- * The layout of a table: the columns side by side, their widths, their gap, and the columns below
- * their row.
+ * The layout of a table: the columns that are side by side, with their widths and gap, and the
+ * columns that are on lines below their row.
  */
 interface Layout<T> {
   readonly beside: readonly Column<T>[];
@@ -74,10 +73,10 @@ export function createTable<T>(
   };
 }
 
-/** The width of the menu cursor and of the last cell of the window. */
+/** The total width of the menu cursor and the unused last cell of the window. */
 const besideChoice = 4;
 
-/** Draws rows for a menu, without titles, margin and colours. */
+/** Draws rows for a menu, without titles, margin or colours. */
 export function menuLines<T>(
   columns: readonly Column<T>[],
   rows: readonly T[],
@@ -117,10 +116,10 @@ const widestOf = (texts: readonly string[]): number =>
 const isAmount = (text: string): boolean => /^\D{0,2}\d[\d .]* [A-Za-z]+$/u.test(text);
 
 /**
- * Returns the widths of a column, none of which shortens an amount. In a narrow window, a column of
- * amounts with units loses the alignment of decimal points before the window omits a different
- * column. A column of numbers without units loses the alignment only before the window omits that
- * column itself.
+ * Returns the widths that a column can have without shortening an amount. In a narrow window, a
+ * column of amounts with units loses the alignment of decimal points before svcpay omits a
+ * different column. A column of numbers without units keeps the alignment as long as svcpay can
+ * omit a different column instead.
  */
 function widthsOf<T>({ title, align, shrinks, ...way }: Column<T>, texts: string[]): ColumnWidths {
   const natural = Math.max(widestOf(texts), widthOf(title));

@@ -24,13 +24,13 @@ export interface Column<T> extends GivesWay {
   readonly value: (row: T) => Cell;
   /** Returns the text for a screen, such as a grouped amount or a relative time. */
   readonly text?: (row: T) => string;
-  /** The alignment of the column. `decimal` aligns the points and the units of numbers. */
+  /** The alignment of the column. `decimal` aligns the decimal points and the units of numbers. */
   readonly align?: 'left' | 'right' | 'decimal';
   /** Whether svcpay may shorten the texts of the column. */
   readonly shrinks?: boolean;
-  /** The only readers of the column, either people (`screen`) or machines (`rows`). */
+  /** Whether only people (`screen`) or only machines (`rows`) see the column. */
   readonly only?: 'screen' | 'rows';
-  /** Colours a cell on a screen. The text of the cell must be complete without the colour. */
+  /** Colours a cell on a screen. The text of the cell must be understandable without its colour. */
   readonly style?: (cell: string, style: ChalkInstance, row: T) => string;
 }
 
@@ -51,12 +51,11 @@ export interface ListView<T> extends RowView<T> {
   /** The text on stderr if the list has no rows. */
   readonly empty: string;
   /**
-   * A dim line above the table, only on a screen. A second part of the heading is at the right end.
+   * A dim line above the table, only on a screen. If the heading has two parts, the second part is
+   * at the right end of the line.
    */
   readonly heading?: string | readonly [left: string, right: string] | undefined;
-  /**
-   * Returns the text of a bold line that a screen shows above consecutive rows with an equal text.
-   */
+  /** Returns the bold heading that a screen shows above consecutive rows with the same heading. */
   readonly group?: (row: T) => string;
   /** A dim line below the table, only on a screen. */
   readonly footer?: string | undefined;

@@ -14,11 +14,14 @@ export interface DatabaseRow {
   readonly needed: number;
   /** The random id of the database, which files do not have. */
   readonly id?: string | null;
-  /** The number of times that `reconcile --import` has completed the restored database. */
+  /**
+   * The number of the journal's generation, counted from 1. `reconcile --import` starts a new
+   * generation after it has added the missing payments to a restored database.
+   */
   readonly generation?: number;
   /**
    * Whether the database was restored from a backup and lacks payments. svcpay refuses payments
-   * until a reconciliation has completed a restored database.
+   * until a reconciliation has added the missing payments to the restored database.
    */
   readonly restored?: boolean;
   /** The number of payments or events. */

@@ -57,7 +57,10 @@ export const importedView = (counts: {
     `Imported ${counts.entered} payments that the journal lacked, ` +
       `out of ${counts.read} transactions.`,
     ...(counts.open > 0
-      ? [`Unfinished payments: ${counts.open}. To finish or report each: svcpay tx resume`]
+      ? [
+          `Unfinished payments: ${counts.open}. ` +
+            'To finish each payment or report its state: svcpay tx resume',
+        ]
       : []),
   ],
   columns: fieldColumns(importedFields),

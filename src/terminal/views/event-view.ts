@@ -17,9 +17,7 @@ import {
   transactionKind,
 } from './transaction-view.js';
 
-/**
- * An event with its payload under the names in the specification, and with the fields of the inbox.
- */
+/** An event: the fields of the inbox, and the payload with the field names of the specification. */
 export interface EventRow extends Pick<
   StoredEvent,
   'receivedAt' | 'duplicateOf' | 'outOfOrder' | 'missing'
@@ -78,7 +76,7 @@ export const eventStream: StreamView<EventRow> = {
   ],
   fields: eventFields,
   quiet: ({ txnId }) => txnId ?? '',
-  // `parsedToJson` is faster, but cannot write the decimals of a transaction.
+  // `parsedToJson` is faster than `toJson`, but cannot write the exact decimals of a transaction.
   json: (row) => (row.transaction === undefined ? parsedToJson(row) : toJson(row)),
 };
 
@@ -186,7 +184,7 @@ export function totalLines(totals: ListenTotals): string[] {
       [
         `${name}: ${delivered} delivered`,
         ...some(failed, (n) => `${n} failed`),
-        ...some(waiting, (n) => `${n} waiting until you listen again with the same target`),
+        ...some(waiting, (n) => `${counted(n, 'event')} waiting until this consumer listens again`),
       ].join(', '),
     ),
     ...gaps
@@ -194,7 +192,10 @@ export function totalLines(totals: ListenTotals): string[] {
       .map(
         ({ txnId, missing }) => `Gap: transaction ${txnId} has no event for ${missing.join(', ')}`,
       ),
-    ...some(gaps.length - gapsShown, (n) => `Gaps in ${n} or more other transactions`),
+    ...some(
+      gaps.length - gapsShown,
+      (n) => `Gap: events are missing for at least ${counted(n, 'other transaction')}`,
+    ),
   ];
 }
 

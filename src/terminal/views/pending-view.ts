@@ -91,7 +91,7 @@ const stepWords: Readonly<Record<AttemptState, string>> = {
 const isSubmitted = ({ step }: PendingPayment): boolean =>
   ['submitting', 'in-flight', 'unknown', 'error'].includes(step);
 
-/** Whether svcpay submitted the payment but has not just read its transaction. */
+/** Whether svcpay submitted the payment but has not read its transaction in this run. */
 export const isUnchecked = (payment: PendingPayment): boolean =>
   payment.transaction === undefined && isSubmitted(payment);
 
@@ -208,7 +208,7 @@ function detailOf(txn: ListedTransaction, now: number): string {
 
 const dim: NonNullable<Column<object>['style']> = (cell, style) => style.dim(cell);
 
-/** Returns the columns of open payments on every screen. */
+/** Returns the columns that every screen of open payments shows. */
 export const openColumns = (now: number): Column<OpenLine>[] => [
   { name: 'what', title: 'What', value: ({ what }) => what, priority: 4, only: 'screen' },
   {

@@ -6,8 +6,8 @@ import type { ListView } from '../rows/view.js';
 import { inverseText, rateText } from '../cards/quote-card.js';
 
 /**
- * A rate, at which one unit of `base` costs `rate` units of `quote`. `base` and `quote` are null if
- * svcpay cannot read the name of the pair.
+ * A rate: one unit of `base` costs `rate` units of `quote`. `base` and `quote` are null if svcpay
+ * cannot read the name of the pair.
  */
 export interface RateRow {
   readonly pair: string;

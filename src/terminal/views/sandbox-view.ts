@@ -62,7 +62,7 @@ function accountDetails({ accountId, accountDisplayName, wallets }: SandboxAccou
 }
 
 function payerText(autoPay: number | 'off'): string {
-  if (autoPay === 'off') return 'off: pay with svcpay sandbox pay';
+  if (autoPay === 'off') return 'automatic payment is off: pay with svcpay sandbox pay';
   return `pays requests after ${formatDuration(autoPay)}`;
 }
 

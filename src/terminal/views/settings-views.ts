@@ -82,7 +82,7 @@ export const profileList: ListView<ListedProfile> = {
       name: 'account',
       title: 'Account',
       value: ({ account }) => account,
-      text: ({ account }) => account ?? 'of the API key',
+      text: ({ account }) => account ?? "API key's account",
       priority: 2,
     },
     {
@@ -104,7 +104,7 @@ export interface Login {
   readonly accountId: string;
   /** The expiry of the token in epoch ms. */
   readonly tokenExpiresAt: number;
-  /** The storage of the secret in words: the system keyring, or a file. */
+  /** Where the secret is stored, in words: the system keyring, or a file. */
   readonly secretIn: string;
   readonly tokenIn: string;
 }
@@ -142,7 +142,7 @@ export const loginView = (login: Login): RecordView<Login> => ({
 /** A limit with its used amount, or a destination on the allow-list. */
 export interface LimitRow {
   readonly rule: 'per payment' | 'per day' | 'destination';
-  /** The currency of the limit, or null for a destination. */
+  /** The currency of the limit, or null if the row is an allowed destination. */
   readonly ccy: string | null;
   readonly amount: Big | null;
   /** The amount spent in the last 24 hours for a daily limit, or null if the amount is unknown. */

@@ -1,5 +1,5 @@
-// Describes the progress of a transaction in words. Scripts receive the service's states instead of
-// words.
+// Describes the progress of a transaction in words. Scripts receive the service's states, not the
+// words for people.
 import { confirmationsOf, failureReasonOf } from '../../api/unspecified.js';
 import { isFinal } from '../../formats/states.js';
 import type { ListedTransaction } from '../../api/types.js';
@@ -72,7 +72,7 @@ export const uncountedWord = (txn: Stated): string =>
   entryOf(common, txn.txnState) ??
   (sanitize(txn.txnState) || 'not recognized');
 
-/** Returns the word for the state of an outgoing payment of which svcpay knows only the state. */
+/** Returns the word for the state of an outgoing payment if svcpay knows only the state. */
 export const sendWord = (txnState: string): string =>
   stateWord({ txnState, sourceReq: { method: 'servicepay' }, destReq: {} });
 

@@ -16,8 +16,8 @@ import { shortened } from './transaction-view.js';
 /** A row of a statement for scripts. */
 export interface StatementLine {
   /**
-   * The calendar day in the statement's time zone, or null for an opening at the start of the whole
-   * history.
+   * The calendar day in the statement's time zone, or null for an opening balance at the start of
+   * the whole history.
    */
   readonly date: string | null;
   /** The settlement time in UTC, or null for an opening or closing balance. */
@@ -27,7 +27,9 @@ export interface StatementLine {
   readonly wallet: string;
   readonly kind: string;
   readonly counterparty: string | null;
-  /** The method of the other side, or null for a swap and for a row without a transaction. */
+  /**
+   * The payment method of the counterparty, or null for a swap and for a row without a transaction.
+   */
   readonly method: string | null;
   readonly reference: string | null;
   readonly note: string | null;
@@ -165,9 +167,9 @@ interface Held {
 }
 
 /**
- * Describes the wallets whose balances tie with the transactions.
- * @param isOver whether the period is over, so that the closing balance may differ from the current
- * balance
+ * Describes the wallets whose balances agree with the transactions.
+ * @param isOver whether the period is over. After the period, the closing balance may differ from
+ * the current balance.
  */
 export function tiedText(tied: readonly Held[], isOver: boolean): string {
   const wallets = `wallet${tied.length === 1 ? '' : 's'}`;
@@ -215,14 +217,14 @@ interface Differing {
 
 /**
  * Describes a difference, such as `0.01 BTC more than the transactions explain, arose after
- * 2026-11-20 18:00, when it last tied`.
+ * 2026-11-20 18:00, when the balance last matched`.
  */
 export function differenceText({ ccy, difference, lastTied }: Differing): string {
   const side = difference.gt(0) ? 'more' : 'less';
   const since =
     lastTied === undefined
       ? ''
-      : `, arose after ${dateTime(lastTied).slice(0, 16)}, when it last tied`;
+      : `, arose after ${dateTime(lastTied).slice(0, 16)}, when the balance last matched`;
   return (
     `${formatAmount(money(ccy, difference.abs()))} ${side} ` +
     `than the transactions explain${since}`
@@ -239,7 +241,7 @@ const openingColumns: readonly Column<Opening>[] = [
   {
     name: 'kind',
     title: '',
-    value: () => 'opening, not explained by a transaction',
+    value: () => 'opening balance that no transaction explains',
     priority: 1,
     below: true,
   },
@@ -254,8 +256,8 @@ const openingColumns: readonly Column<Opening>[] = [
 const remarkGap = 4;
 
 /**
- * Draws a line for each opening balance, such as `BTC    opening, not explained by a transaction
- * 1.00000000`.
+ * Draws a line for each opening balance, such as `BTC    opening balance that no transaction
+ * explains 1.00000000`.
  */
 export const openingLines = (openings: readonly Opening[], canvas: Canvas): string[] =>
   createTable(openingColumns, { ...canvas, gap: remarkGap })(openings).rows.flat();
@@ -299,7 +301,7 @@ interface Explaining {
 
 /**
  * Describes a transaction that may explain a difference, such as `ad79a67a-…: in flight (destsent),
- * -0.1 BTC, explains the difference`.
+ * -0.1 BTC; this transaction explains the difference`.
  */
 export function explanationText({
   ccy,
@@ -310,7 +312,7 @@ export function explanationText({
   isExact,
 }: Explaining): string {
   const amount = effect === null ? 'an unknown amount' : formatAmount(money(ccy, effect));
-  const why = isExact ? ', explains the difference' : '';
+  const why = isExact ? '; this transaction explains the difference' : '';
   return `${txnId}: ${reason} (${txnState}), ${amount}${why}`;
 }
 

@@ -41,8 +41,9 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
 }
 
 /**
- * Returns the amount of a side: the settled amount or, before the settlement, the requested amount.
- * Returns undefined if the side has neither a settled nor a requested amount.
+ * Returns the amount of one side of a transaction: the settled amount or, before the settlement,
+ * the requested amount. Returns undefined if this side of the transaction has neither a settled nor
+ * a requested amount.
  */
 export const sideAmount = (side: RequestSide): Money | undefined =>
   moneyFromWire(side.ccy, side.amtSettled ?? side.amtRequested);
@@ -81,7 +82,7 @@ const rowsOnly = (
   only: 'rows',
 });
 
-/** Formats a short amount for a list, with bitcoin in satoshis. */
+/** Formats an amount briefly for a list, with bitcoin in satoshis. */
 export const shortAmount = (amount: Money): string =>
   amount.ccy === 'BTC' ? formatSats(amount.value) : formatAmount(amount);
 
@@ -164,7 +165,7 @@ const furtherNote = (txn: ListedTransaction, recipientOf: RecipientOf): string |
 /** Returns the recipient of a payment from this home, or undefined for other transactions. */
 export type RecipientOf = (txnId: string) => string | undefined;
 
-/** Returns the number of characters after which the beginnings of all given ids are unique. */
+/** Returns a prefix length at which all given ids differ. */
 export function idLength(ids: readonly string[]): number {
   for (let length = 8; length < 36; length += 4) {
     if (new Set(ids.map((id) => id.slice(0, length))).size === new Set(ids).size) return length;
@@ -175,8 +176,8 @@ export function idLength(ids: readonly string[]): number {
 export interface TransactionListOptions {
   readonly recipientOf?: RecipientOf;
   /**
-   * The ids on one screen, which svcpay shortens to unique beginnings. If `ids` is undefined,
-   * svcpay shows whole ids.
+   * The ids on one screen, which svcpay shortens to unique prefixes. If `ids` is undefined, svcpay
+   * shows whole ids.
    */
   readonly ids?: readonly string[];
   readonly heading?: string | undefined;
@@ -293,7 +294,7 @@ export const movementColumns = (
 };
 
 /**
- * Describes the direction as `↑ sent`, `↓ received` or `⇄ swap`. Returns an empty text if the
+ * Describes the direction as `↑ sent`, `↓ received` or `⇄ swap`. Returns an empty string if the
  * direction is unknown.
  */
 function directionWord(txn: Sides): string {
@@ -310,8 +311,8 @@ const incoming: NonNullable<Column<ListedTransaction>['style']> = (
 ) => (txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell);
 
 /**
- * Formats the sum of the service fee and the network fee. Returns an empty text for a transaction
- * without fees, and if the service does not report the fees.
+ * Formats the sum of the service fee and the network fee. Returns an empty string if the
+ * transaction has no fees, or if the service does not report the fees.
  */
 function feeText({ sourceReq }: ListedTransaction): string {
   const [service, network] = [
@@ -359,7 +360,7 @@ export const transactionFields: readonly string[] = namesOf(wireFields).flatMap(
   name === 'sourceReq' || name === 'destReq' ? within(name, side) : name,
 );
 
-/** The fields of a row that contains a whole transaction in one field. */
+/** The field `transaction`, and paths into the field, such as `transaction.txnId`. */
 export const nestedTransactionFields: readonly string[] = within('transaction', transactionFields);
 
 /**

@@ -29,7 +29,7 @@ const shown = (ccy: string, value: Money['value'] | undefined): string =>
   value === undefined ? '?' : formatNumber(money(ccy, value));
 
 /**
- * Returns the view of the wallets. `footer` names the account, see `whereaboutsLine`. With `-q`,
+ * Returns the view of the wallets. `footer` names the account (see `whereaboutsLine`). With `-q`,
  * svcpay prints the amounts of several wallets with their currency, and the amount of a single
  * wallet without its currency.
  */

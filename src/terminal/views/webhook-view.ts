@@ -36,7 +36,7 @@ export const webhookNames: readonly string[] = [
 export interface WebhookChange extends Webhook {
   /** A new secret, which svcpay shows only once. */
   readonly secret?: string;
-  /** The storage of the new secret in words, or undefined if the webhook keeps its old secret. */
+  /** Where the new secret is stored, in words, or undefined if the webhook keeps its old secret. */
   readonly secretIn?: string;
 }
 
@@ -77,7 +77,7 @@ export interface Verified {
 }
 
 export const verifiedView = ({ bytes }: Verified): RecordView<Verified> => ({
-  screen: () => [`  The signature is right for these ${bytes} bytes.`],
+  screen: () => [`  The signature matches these ${bytes} bytes.`],
   columns: fieldColumns(['valid']),
   quiet: () => 'valid',
 });

@@ -103,7 +103,9 @@ test('batchCard shows the total and the balance of each wallet', () => {
   const text = batchCard(summary, {}, canvas(100)).join('\n');
   expect(text).toContain('pay.csv · 7 rows to pay');
   expect(text).toMatch(/From BTC\s+0\.50000000 BTC in 3 rows\s+you have 1\.00000000 BTC/);
-  expect(text).toMatch(/500.000 VND in 1 row\s+at the current rate; you have 1\.00000000 BTC/);
+  expect(text).toMatch(
+    /500.000 VND in 1 row\s+converted at the current rate; you have 1\.00000000 BTC/,
+  );
   expect(text).toMatch(/5 XOF in 1 row\s+no XOF wallet/);
 });
 

@@ -42,7 +42,10 @@ export function createShop({ client, webhookSecret }) {
     return [201, orders.get(id)];
   }
 
-  /** A webhook only reports a change. The shop reads the current state from the service. */
+  /**
+   * A webhook only reports that a transaction has changed, so the shop reads the current state of
+   * the transaction from the service.
+   */
   async function settle({ txnId, extRefId }) {
     const found = orders.get(extRefId);
     if (found?.txnId !== txnId || found.state === 'paid') return;

@@ -26,8 +26,8 @@ export function openWithdrawals({ client, journal }) {
     resume: () => payments.resume(),
 
     /**
-     * The reference of the payment is the id of the withdrawal, so a repeated call of `pay` is the
-     * same payment.
+     * The reference of the payment is the id of the withdrawal, so a repeated call to `pay` does
+     * not create a second payment.
      */
     async pay({ id, to, amount }) {
       try {
@@ -41,7 +41,7 @@ export function openWithdrawals({ client, journal }) {
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         // The outcome `pending` means that the payment was submitted and that its outcome is
-        // unknown. Call `pay` again with the same id to get the outcome. A repeated call of `pay`
+        // unknown. Call `pay` again with the same id to get the outcome. A repeated call to `pay`
         // never pays a second time.
         return {
           id,

@@ -1,5 +1,5 @@
 // Loads the parts of the program, and stores V8's compiled code in a folder next to the parts.
-// Without V8's stored code, a command takes 30 ms longer. In Node 22, `module.enableCompileCache`
+// Without V8's code cache, a command takes 30 ms longer. In Node 22, `module.enableCompileCache`
 // replaces this file, so the file can be deleted when svcpay drops Node 20.
 'use strict';
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
@@ -33,8 +33,9 @@ exports.load = (entry) => {
     return part.module.exports;
   };
 
-  // A run that loads an uncached part caches all its parts. A run of the program that fails caches
-  // no part, because a failed run has compiled too little of each part.
+  // If a successful run loads a part of the program that has no code cache, the run writes the code
+  // cache of all loaded parts. A failed run writes no code cache, because it has compiled too
+  // little of each part.
   process.once('exit', (exitCode) => {
     const cacheable = [...parts.values()].filter(({ cache }) => cache !== undefined);
     const isCached = ({ script }) => script.cachedDataRejected === false;
@@ -44,8 +45,8 @@ exports.load = (entry) => {
 };
 
 /**
- * Returns Node's flags as a part of the cache folder's name. Flags for files that Node loads before
- * the program are omitted, because these files do not change the program's code.
+ * Returns Node's flags as a part of the cache folder's name. Omits the flags for files that Node
+ * loads before the program, because these files do not change the program's code.
  */
 function flags() {
   const words = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')];

@@ -38,7 +38,8 @@ export function answer(
   if (found === 'files') return ':files\n';
   // bash replaces only the text after the last `=` or `:` of a word.
   const cut = shell === 'bash' ? (/^.*[=:]/.exec(words.at(-1) ?? '')?.[0].length ?? 0) : 0;
-  // Completion omits a name from the service that a person cannot type on one line.
+  // Completion omits names with characters that a person cannot type, such as a line break in a
+  // name from the service.
   const typeable = found.filter(({ text }) => sanitize(text) === text);
   return typeable
     .map(({ text, about = '' }) => `${text.slice(cut)}\t${sanitize(about)}\n`)
@@ -117,7 +118,10 @@ function entries(path: string, key: string): [string, unknown][] {
   return typeof part === 'object' && part !== null ? Object.entries(part) : [];
 }
 
-/** Whether a path is a regular file, because a read of a pipe or a device may never end. */
+/**
+ * Whether a path is a regular file. Completion does not read a pipe or a device, because such a
+ * read may never end.
+ */
 const isFile = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 

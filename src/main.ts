@@ -91,7 +91,10 @@ function bareText(error: unknown, exitCode: number, isJson: boolean): string {
     : `${message}\n  ${hint}\n`;
 }
 
-/** The state of the money, for a report that the command itself cannot print. */
+/**
+ * Whether the command has submitted a payment. If the command ends before it can report this, for
+ * example after a crash, the exit code shows whether money may have moved.
+ */
 interface MoneyState {
   isSubmitted: boolean;
 }
@@ -182,8 +185,8 @@ function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['p
 }
 
 /**
- * Resolves when the stream has written all texts or a write has failed. The stream reports a failed
- * write later.
+ * Resolves when the stream has written all its data or a write has failed. If a write fails, the
+ * stream reports the failure separately, in an `error` event.
  */
 function flushed(stream: OutputStream): Promise<void> {
   return new Promise((resolve) => {
@@ -300,7 +303,7 @@ function suspend(onForeground: () => void): () => void {
 }
 
 /**
- * Reads typed keys without waiting for further keys. Returns an empty text if the system cannot
+ * Reads typed keys without waiting for further keys. Returns an empty string if the system cannot
  * read the terminal without waiting.
  */
 function readTyped(): string {
@@ -327,8 +330,8 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
     if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(fd()) || !isForeground())
       return;
     echoes = isOn;
-    // Switches the echo with stty, because raw mode would intercept Ctrl-C and keys for the shell
-    // too. If the system has no stty, the echo stays on.
+    // Turns the terminal's echo on or off with stty, because raw mode would also intercept Ctrl-C
+    // and the keys that are meant for the shell. If the system has no stty, the echo stays on.
     process
       .getBuiltinModule('node:child_process')
       .spawnSync('stty', [isOn ? 'echo' : '-echo'], { stdio: [fd(), 'ignore', 'ignore'] });
@@ -346,8 +349,7 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
       // Few commands ask questions, so svcpay loads `node:tty` only on use.
       return process.getBuiltinModule('node:tty').isatty(fd());
     },
-    // Ignores the error of a closed terminal, because the closed terminal reports the end of the
-    // input too.
+    // Ignores the error of a closed terminal, because svcpay also receives the end of the input.
     open: () => (opened ??= open(fd()).on('error', () => undefined)),
   };
 }

@@ -190,7 +190,9 @@ describe('svcpay payout --from-file', () => {
       input,
     });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error().message).toContain('destReq.kyc.details.legalFullName: It is missing.');
+    expect(run.error().message).toContain(
+      'destReq.kyc.details.legalFullName: The field is missing.',
+    );
     expect(around.sandbox.requests()).toHaveLength(0);
   });
 

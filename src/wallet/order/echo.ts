@@ -15,7 +15,7 @@ import type { Order } from './orders.js';
 /**
  * Compares the transaction in a response with the order, whatever its state. Throws Failure
  * `refused` if the transaction differs from the order.
- * @param account the account to which the transaction must belong, if the response has one
+ * @param account the account to which the transaction must belong, if the response names an account
  */
 export function checkEcho(order: Order, txn: Transaction, account?: string): void {
   const difference =
@@ -118,7 +118,7 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   const answered: Fields = given.reqDetails ?? {};
   for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
     const got = answered[field];
-    // The response may omit the institution's name, because the institution's code decides the
+    // The response may omit the institution's name, because the institution's code determines the
     // recipient. A different home may have created the transaction without the institution's name.
     if (field === 'institutionName' && got == null) continue;
     if (!sameText(got, wanted)) return different(field, got, wanted);
@@ -227,8 +227,8 @@ function kycDifference(asked: AskedSide, given: RequestSide): string | undefined
 
 /**
  * Describes the difference if the recipient would get a different amount than the order requires.
- * The comparison of the received amount with the order includes an amount that the service
- * computed, because the order of an invoice payment requests no amount (rule 2).
+ * The order of an invoice payment requests no amount (endpoint 6, rule 2), so svcpay also compares
+ * the amount that the service computed.
  */
 function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
   const { receives } = order;
@@ -255,10 +255,7 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${paid}`;
 }
 
-/**
- * Describes the difference if the response has a different flag than the order for who pays the
- * fees.
- */
+/** Describes the difference if the response and the order disagree about who pays the fees. */
 function deductionDifference({ body }: Order, txn: Transaction): string | undefined {
   for (const field of deductions) {
     const answered = txn[field];

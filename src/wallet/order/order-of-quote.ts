@@ -8,7 +8,7 @@ import { notObeyed } from './echo.js';
 import type { Order } from './orders.js';
 
 /**
- * Derives the order of a quote. The service's response has the amounts of both sides, but svcpay
+ * Derives an order from a quote. The service's response has the amounts of both sides, but svcpay
  * uses only the amount that an order with the quote's method states.
  */
 export function orderOf(txn: Transaction): Order {

@@ -26,7 +26,8 @@ export interface Order {
    */
   readonly alsoPays?: string | undefined;
   /**
-   * The earliest possible time of the payment in epoch ms, which is the creation of its invoice.
+   * The earliest possible time of the payment in epoch ms: the time at which its invoice was
+   * created.
    */
   readonly notBefore?: number | undefined;
   /** The latest possible time of the payment in epoch ms. */
@@ -46,8 +47,8 @@ export interface Order {
 const servicepay = 'servicepay';
 
 /**
- * Creates a send of an invoice. Neither side of the order has an amount, because the invoice
- * contains the amount (rule 2).
+ * Creates an order that pays an invoice. Neither side of the order has an amount, because the
+ * invoice contains the amount (endpoint 6, rule 2).
  */
 export function lightningOrder(invoice: Invoice, from: string): Order {
   return {
@@ -68,14 +69,17 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
 }
 
 /**
- * Creates a send to an LNURL. The source side has the amount, in the currency of the paying wallet
- * (rule 3).
+ * Creates an order that pays to an LNURL. The order states its amount on the source side, in the
+ * currency of the paying wallet (endpoint 6, rule 3).
  * @param address a Lightning Address or an LNURL, which the service resolves
  */
 export const lnurlOrder = (address: string, amount: Money): Order =>
   spendOrder('lnurl', 'BTC', address, amount);
 
-/** Creates an on-chain send. The destination side of the order has the amount, in BTC (rule 5). */
+/**
+ * Creates an order for an on-chain payment. The order states its amount on the destination side, in
+ * BTC (endpoint 6, rule 5).
+ */
 export const onchainOrder = (address: string, amount: Money, from: string): Order =>
   addressOrder('onchain', address, amount, from);
 
@@ -87,13 +91,16 @@ export function deducting({ body, ...order }: Order): Order {
   return { ...order, body: { ...body, deductNetworkFeesFromDest: true } };
 }
 
-/** Creates a USDT send over TRON in which the recipient gets the amount (rule 6). */
+/**
+ * Creates an order for a USDT payment over TRON that fixes the amount that the recipient gets
+ * (endpoint 6, rules 1 and 6).
+ */
 export const usdtOrder = (address: string, amount: Money, from: string): Order =>
   addressOrder('usdt', address, amount, from);
 
 /**
- * Creates a USDT send (rule 6) with the amount on the source side (rule 1), so that the service
- * debits exactly the amount.
+ * Creates an order for a USDT payment that states its amount on the source side, so that the
+ * service debits exactly this amount (endpoint 6, rules 1 and 6).
  */
 export const usdtSpendOrder = (address: string, amount: Money): Order =>
   spendOrder('usdt', 'USDT', address, amount);
@@ -115,7 +122,7 @@ function spendOrder(rail: Rail, ccy: string, address: string, spent: Money): Ord
   };
 }
 
-/** Creates an order that fixes the amount that arrives. */
+/** Creates an order with a fixed amount for the recipient. */
 function addressOrder(rail: Rail, address: string, amount: Money, from: string): Order {
   return {
     kind: `send ${rail}`,
@@ -135,8 +142,8 @@ function addressOrder(rail: Rail, address: string, amount: Money, from: string):
 }
 
 /**
- * Creates a swap. The method of both sides is the internal wallet (rule 8), and only one side has
- * the amount (rule 1).
+ * Creates an order for a swap. Both sides use the method of the internal wallet, and only one side
+ * states an amount (endpoint 6, rules 1 and 8).
  */
 export function swapOrder(from: string, to: string, amount: Money, side: 'source' | 'dest'): Order {
   return {
@@ -162,8 +169,8 @@ export function swapOrder(from: string, to: string, amount: Money, side: 'source
 }
 
 /**
- * Creates a receive. The destination side has the amount, and its method is the internal wallet
- * (rule 4).
+ * Creates the body of a receive request. The destination side states the amount and uses the method
+ * of the internal wallet (endpoint 6, rule 4).
  */
 export function receiveBody(method: 'lightning' | 'on-chain', amount: Money): CreateTransaction {
   return {
@@ -293,8 +300,8 @@ export const fingerprint = ({ body }: Order): string =>
   );
 
 /**
- * Returns a side without data from the service's list of institutions, because that list may later
- * be unavailable or different.
+ * Removes from one side of an order the data that came from the service's list of institutions,
+ * because that list may later be unavailable or different.
  */
 export function withoutListData({ reqDetails = {}, ...side }: CreateSide): CreateSide {
   const { institutionName: _name, institutionCode: code, ...details } = reqDetails;
@@ -308,9 +315,9 @@ export function withoutListData({ reqDetails = {}, ...side }: CreateSide): Creat
 }
 
 /**
- * Whether the journal's payment matches the order. The fingerprint in the journal may come from an
- * earlier version of svcpay that covered more fields, so svcpay also compares newly calculated
- * fingerprints.
+ * Whether the journal's payment matches the order. The stored fingerprint may come from an earlier
+ * version of svcpay that covered more fields, so svcpay also calculates the fingerprint of the
+ * stored request again.
  */
 export function isForOrder(
   payment: Pick<Payment, 'fingerprint' | 'request'>,

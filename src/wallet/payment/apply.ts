@@ -37,12 +37,13 @@ export interface Applied {
   readonly change?: PaymentChange | undefined;
   /**
    * Whether the change submits the attempt, so that the journal records the time of submission. If
-   * `submits` is `checked`, the write of the submission also checks limits and competing payments.
+   * `submits` is `checked`, svcpay also checks limits and competing payments when it writes the
+   * submission.
    */
   readonly submits?: 'checked' | 'already moved' | undefined;
 }
 
-/** The run with the payment as the journal now stores the payment. */
+/** Returns the run with a newer version of its payment. */
 export const withPayment = (run: Run, payment: Payment): Run => ({
   ...run,
   payment,
@@ -50,8 +51,8 @@ export const withPayment = (run: Run, payment: Payment): Run => ({
 });
 
 /**
- * The run after its change, if the change could not be written to the journal after money may have
- * moved.
+ * Applies a change only to the run in memory. svcpay calls `unwritten` if it cannot write the
+ * change to the journal and money may have moved.
  */
 export const unwritten = (run: Run, change: PaymentChange): Run =>
   withPayment(run, changed(run.payment, change));
@@ -65,9 +66,8 @@ const whileOpen = (to: AttemptState): Partial<Record<AttemptState, AttemptState>
 });
 
 /**
- * The next state of an attempt after a report from the service. An attempt keeps its state if
- * `reports` has no next state for the attempt's state and the reported result, because reads can be
- * stale and states never go back.
+ * The next state of an attempt after a report from the service. If the table `reports` has no next
+ * state, the attempt keeps its state, because reads can be stale and states never go back.
  */
 const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, AttemptState>>>> = {
   quoted: { requested: 'quoted' },
@@ -81,7 +81,7 @@ const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, Atte
   lapsed: { requested: 'quoted', submitting: 'unknown', 'in-flight': 'unknown' },
 };
 
-/** The attempt after the service has reported its transaction. */
+/** Returns the attempt, updated with the transaction that the service reported. */
 function reported(attempt: Attempt, { txnId, txnState }: Transaction): Attempt {
   const result = resultOf(txnState);
   const state = reports[result][attempt.state] ?? attempt.state;
@@ -177,8 +177,8 @@ type EventOf<I extends RunEvent['is']> = Extract<RunEvent, { readonly is: I }>;
 type MemoryIn<P extends Phase> = Extract<RunMemory, { readonly phase: P }>;
 
 /**
- * Returns the run with new data of its phase. Throws if the event does not belong to the run's
- * phase, because only a defect can cause such an event.
+ * Returns the run with new data for its current phase. Throws if the event does not belong to the
+ * run's phase, because only a defect can cause such an event.
  */
 function remember<P extends Phase>(
   run: Run,
@@ -195,8 +195,8 @@ const isIn = <P extends Phase>(memory: RunMemory, phase: P | 'any'): memory is M
   phase === 'any' || memory.phase === phase;
 
 /**
- * Opens a further attempt. Of the run's data, keeps only the approved quote and the reads of
- * earlier attempts.
+ * Opens a further attempt. Discards the run's data, except for the approved quote and the numbers
+ * of the earlier attempts that the run has read.
  */
 function attemptOpened(run: Run, event: EventOf<'attempt-opened'>): Applied {
   const { approvedQuote, earlierRead } = run.memory;
@@ -211,7 +211,7 @@ const stopped = (run: Run, failure: Run['memory']['stopped']): Applied =>
 const terms = (event: EventOf<'attempt-opened' | 'reopened'>): PaymentChange =>
   event.terms === undefined ? {} : { terms: event.terms };
 
-/** Returns the change, and the run with its memory in the phase that the attempt enters. */
+/** Returns the change, and the run in the phase that belongs to the attempt's new state. */
 function moved(run: Run, change: PaymentChange & { attempt: Attempt }, ms: number): Applied {
   return { run: { ...run, memory: inPhaseOf(change.attempt.state, run.memory, ms) }, change };
 }
@@ -271,14 +271,14 @@ function read(run: Run, { number, txn, at }: EventOf<'read'>): Applied {
   };
 }
 
-/** Applies the service's report of the latest attempt. */
+/** Applies the service's report about the latest attempt. */
 function withTransaction(run: Run, attempt: Attempt, txn: Transaction, ms: number): Applied {
   const after = reported(attempt, txn);
   const isNew = !run.payment.attempts.includes(attempt);
   const { run: next } = moved(run, { attempt: after }, ms);
   const hasFailed = after.state === 'failed' && attempt.state !== 'failed';
-  // If the latest attempt failed, earlier unknown attempts decide, so svcpay reads these attempts
-  // again.
+  // If the latest attempt failed, the outcome of the payment depends on earlier attempts with an
+  // unknown outcome, so svcpay reads these attempts again.
   const { run: fresh } = hasFailed
     ? remember(next, 'any', () => ({ earlierRead: [] }))
     : { run: next };
@@ -318,7 +318,9 @@ function submitted(run: Run, { amounts, at }: EventOf<'submitted'>): Applied {
   };
 }
 
-/** Counts how often svcpay sent the confirmation, and records the result. */
+/**
+ * Counts how often svcpay tried to send the confirmation, and records the result of the latest try.
+ */
 const confirmed = (
   run: Run,
   event: EventOf<'confirmed' | 'confirm-refused' | 'confirm-unanswered' | 'confirm-not-sent'>,

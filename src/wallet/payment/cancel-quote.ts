@@ -20,7 +20,8 @@ export interface CancelDeps {
 
 /**
  * Resolves with the transaction, which is `usercanceled` or had already expired. Throws Failure
- * `refused` if the transaction can no longer be cancelled, or if the service has no cancellation.
+ * `refused` if the transaction can no longer be cancelled, or if the service does not offer
+ * cancellation.
  */
 export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Transaction> {
   const { journal, scope, service } = deps;
@@ -42,8 +43,8 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
     const { txn: ended, isCancelled } = await cancelOrRead(txn, deps);
     if (!hasLapsed(ended.txnState)) return ended;
     const attempt = claim && latest(claim.payment);
-    // A single read of an expired quote may be stale, so only the payment core lets the attempt
-    // lapse after such a read.
+    // The attempt lapses here only if svcpay cancelled the quote, because a single read that
+    // reports `expired` may be stale.
     if (claim !== undefined && attempt?.state === 'quoted' && isCancelled) {
       await journal.write(claim, {
         attempt: { ...attempt, state: 'lapsed', txnState: ended.txnState },
@@ -104,7 +105,7 @@ async function abandon(claim: Claim, { journal }: CancelDeps): Promise<Claim> {
 
 const isBusy = (txnId: string | null): Failure =>
   new Failure('refused', 'Not cancelled: another process is working on this payment.', {
-    hint: 'Answer no in that process, or interrupt it.',
+    hint: 'Decline the quote in the other svcpay process, or interrupt that process.',
     txnId: txnId ?? undefined,
   });
 

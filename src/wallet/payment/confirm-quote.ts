@@ -1,5 +1,5 @@
-// Turns an earlier quote, from this home or from a different program, into a payment. The payment
-// core confirms the payment of an earlier quote, so that the limits and the journal apply.
+// Turns an earlier quote, from this home or from a different program, into a payment. Confirms the
+// quote through the payment core, so that the limits and the journal apply.
 import type { Transaction } from '../../api/types.js';
 import type { Claim } from '../../store/journal/journal.js';
 import {
@@ -35,8 +35,8 @@ export async function confirmQuote(
 
 /**
  * Enters a quote of unknown origin into the journal, as an attempt of the payment that its
- * reference names, if that payment exists. The journal does not store the approval of the quote,
- * because the approval covers no other quote.
+ * reference names, if that payment exists. The journal does not store the approval of this quote,
+ * because the approval is not valid for a later quote.
  */
 async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): Promise<Payment> {
   const { journal, scope, owner } = deps;

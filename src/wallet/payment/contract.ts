@@ -53,8 +53,8 @@ export interface Approval {
    */
   readonly available: Money | undefined;
   /**
-   * The least amount in the source wallet after this payment, or undefined if the service does not
-   * report balances.
+   * The lowest possible balance of the source wallet after this payment, or undefined if the
+   * service does not report balances.
    */
   readonly left: Money | undefined;
   /**
@@ -67,8 +67,7 @@ export interface Approval {
 }
 
 /**
- * The answer to a quote. The answer `lapsed` means that the quote expired while svcpay waited for
- * the answer.
+ * Whether the person approves a quote, or `lapsed` if the quote expired before the person answered.
  */
 export type Answer = boolean | 'lapsed';
 
@@ -90,13 +89,14 @@ export type PaymentEvent =
   | { readonly type: 'refused'; readonly error: Failure }
   | { readonly type: 'state'; readonly txn: Transaction }
   /**
-   * svcpay read the transaction during the wait. The event `read` occurs even if the state is
-   * unchanged, because the confirmations of a blockchain increase within one state.
+   * svcpay read the transaction while it waited for the final state. The event `read` occurs even
+   * if the state is unchanged, because the number of blockchain confirmations can increase within
+   * one state.
    */
   | { readonly type: 'read'; readonly txn: Transaction }
   /**
-   * svcpay searches the service's list for a used reference, and has read `count` transactions so
-   * far.
+   * svcpay is searching the service's list for a reference that is already used, and has read
+   * `count` transactions so far.
    */
   | { readonly type: 'searching'; readonly count: number }
   /**
@@ -128,8 +128,8 @@ export interface PaymentDeps {
     | ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>)
     | undefined;
   /**
-   * The caller's check of the order at the service, during the create request and before the
-   * approval. `checkOrder` throws Failure to refuse the payment.
+   * The caller's own check of the order. The check starts with the create request, and must succeed
+   * before svcpay asks for approval. `checkOrder` throws Failure to refuse the payment.
    */
   readonly checkOrder?: (() => Promise<void>) | undefined;
   readonly limits: Limits;
@@ -143,8 +143,8 @@ export interface PaymentDeps {
   /** The signal that is aborted when a person interrupts the run. */
   readonly signal: AbortSignal;
   /**
-   * Decides whether this run follows an equal payment, made a moment ago or still under way, or
-   * makes a new payment. `again` throws Failure to refuse this run.
+   * Decides whether this run follows an earlier payment of the same amount to the same destination,
+   * or makes a new payment. To refuse both, the function `again` throws Failure.
    */
   readonly again: (earlier: EarlierPayment) => Promise<'follow' | 'another'>;
   /** Asks a person to approve a quote, unless `--yes` is given. */
@@ -163,7 +163,9 @@ export interface PaymentOptions {
    * unknown.
    */
   readonly retry: boolean;
-  /** The goal of the run, which for `quoted` shows the cost of the payment and then stops. */
+  /**
+   * The goal of the run. A run with the goal `quoted` shows the cost of the payment and then stops.
+   */
   readonly until?: 'quoted' | undefined;
 }
 

@@ -166,8 +166,8 @@ function orderedQuote(
 }
 
 /**
- * Checks the ids of a transaction: its reference, and an id that can be confirmed. Throws Failure
- * `refused`.
+ * Throws Failure `refused` if a transaction has the wrong reference, or an id that svcpay cannot
+ * use in a request.
  */
 function checkReference({ extRefId, txnId }: Transaction, asked: string): void {
   if (!isPathSegment(txnId)) throw notObeyed(`the transaction id "${txnId}" is not valid`, txnId);

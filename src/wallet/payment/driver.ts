@@ -39,7 +39,7 @@ import { alreadyPaid, journalLost, notOrdered } from './outcomes.js';
 import { refusesConfirmation } from './refusals.js';
 
 /**
- * The end of a run: its transaction, or the payment if another process took the payment over.
+ * The result of a run: its transaction, or the payment if another process took over the payment.
  * `declined` is the failure to report if a person declined the quote before another process took
  * over the payment.
  */
@@ -140,8 +140,8 @@ async function written(
 }
 
 /**
- * Whether the attempt may have moved money, so that the payment continues even if the journal
- * cannot be written.
+ * Whether the attempt may have moved money. If so, the payment continues even if svcpay cannot
+ * write to the journal.
  */
 function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
   const attempt = change?.attempt;
@@ -190,7 +190,7 @@ async function end(
   { outcome, abandons }: Extract<Step, { do: 'stop' }>,
   drive: Drive,
 ): Promise<Transaction> {
-  // If another process has taken the payment over, this run follows that process.
+  // If another process has taken over the payment, this run follows that process.
   const writing = abandons ? take(run, { is: 'abandoned' }, drive) : extendLease(drive);
   await writing.catch((error: unknown) => {
     if (error instanceof LostClaim) throw error;
@@ -309,7 +309,7 @@ async function confirm(txnId: string, { service }: PaymentDeps): Promise<RunEven
     if (txn.txnId !== txnId)
       return unanswered(`the service answered with transaction ${txn.txnId}`);
     return isQuoted(txn.txnState)
-      ? unanswered('the service still reports quoted')
+      ? unanswered('the service still reports the state quoted')
       : { is: 'confirmed', txn };
   } catch (error) {
     if (!(error instanceof Failure))

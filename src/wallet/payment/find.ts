@@ -54,8 +54,8 @@ export async function listedUnder(
     newest ??= row.createdAt ?? undefined;
     if (count % pageSize !== 0) continue;
     onRead(count);
-    // If the list starts with the newest row, all further rows are older than the matching row, or
-    // older than `since`.
+    // In a list that starts with the newest row, svcpay reads no further page after a match or
+    // after a row older than `since`, because all remaining rows are older.
     const isNewestFirst = newest !== undefined && (row.createdAt ?? newest) < newest;
     if (isNewestFirst && (matches.length > 0 || (row.createdAt ?? since) < since)) break;
   }
@@ -63,8 +63,8 @@ export async function listedUnder(
 }
 
 /**
- * Reads the list's page with the newest rows: the first page, and also the last page unless the
- * list starts with the newest row.
+ * Reads the first page of the list. Unless the list starts with the newest row, also reads the last
+ * page, which may contain the newest rows.
  */
 async function newestPage(
   filter: TransactionFilter,
@@ -111,8 +111,8 @@ export async function find(
   if (goal.reference === 'invoice' && best.txn.txnState === 'completed')
     throw paidElsewhere(best.txn, ref);
   deps.on({ type: 'found', txn: best.txn });
-  // After an unanswered create request, a found transaction that has started may come from this
-  // run.
+  // If the service did not answer this run's create request, a listed transaction that has already
+  // started may come from this run.
   const { memory } = run;
   const isOwn =
     memory.phase === 'requesting' && memory.createRequest.mayExist && hasStarted(best.txn);
@@ -135,7 +135,7 @@ function since({ order, payment }: Run, { reference }: RunGoal, { service }: Pay
   return Math.max(Math.min(order.notBefore, service.serviceNow()) - hourMs, 0);
 }
 
-/** Treats a list that cannot be read now as empty. */
+/** Treats the list as empty if svcpay cannot read the list now. */
 const asEmptyList = (error: unknown): [] => {
   if (error instanceof Failure && (error.kind === 'temporary' || error.kind === 'refused'))
     return [];
@@ -143,8 +143,8 @@ const asEmptyList = (error: unknown): [] => {
 };
 
 /**
- * Reads a listed transaction, which may have paid. If the service does not find the listed
- * transaction, the read is stale, so svcpay repeats the read for 8 s.
+ * Reads a transaction that the list shows under the payment's reference. If the service does not
+ * find the transaction by its id, the read is stale, so svcpay repeats the read for 8 s.
  */
 async function readListed(
   { payment }: Run,

@@ -1,6 +1,5 @@
 // For a run that ends before it has read its payment, reports whether an earlier run submitted the
-// payment. Without a response from the service, svcpay finds only in the journal that money may
-// have moved.
+// payment. If the service does not respond, only the journal shows that money may have moved.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { mayHavePaid, type Payment } from '../../store/journal/payment.js';
@@ -15,8 +14,8 @@ export type FindPayments = (
 ) => Promise<readonly Payment[]>;
 
 /**
- * Returns a search for the payment with this reference or transaction id, or undefined if the run
- * names no payment.
+ * Returns a function that searches for the payment with this reference or transaction id, or
+ * undefined if the run names no payment.
  */
 export const named = (name: string | undefined): FindPayments | undefined =>
   name === undefined ? undefined : (journal) => journal.named(name);
@@ -41,8 +40,8 @@ export const concernedBy =
   };
 
 /**
- * Kinds of failure, such as a failed sign-in, that report that no money moved although the run has
- * not read the payment.
+ * Kinds of failure, such as a failed sign-in, that can end a run before it has read the payment. A
+ * failure of these kinds reports that no money moved.
  */
 const endsEarly: ReadonlySet<FailureKind> = new Set([
   'unexpected',

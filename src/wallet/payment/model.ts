@@ -27,8 +27,8 @@ export interface RunGoal {
   /** The number of the latest attempt at the start of the run. */
   readonly firstAttempt: number;
   /**
-   * The origin of the reference: `generated` for this run, derived from the `invoice` as every
-   * payer does, or `given` by the caller.
+   * Whether svcpay generated the reference for this run, derived the reference from the invoice, or
+   * got the reference from the caller. Every payer derives the same reference from an invoice.
    */
   readonly reference: 'generated' | 'invoice' | 'given';
   /**
@@ -66,8 +66,8 @@ export type ReadResult = ReportedResult | 'not-found' | 'unreadable' | 'unanswer
 export type ReportedResult = 'quoted' | 'moving' | 'completed' | 'failed' | 'error' | 'lapsed';
 
 /**
- * Consecutive reads with the same result, since the last request that could have changed the
- * transaction.
+ * A series of consecutive reads with the same result. A request that could change the transaction
+ * ends the series.
  */
 export interface Reads {
   readonly result: ReadResult;
@@ -104,7 +104,7 @@ interface Kept {
 
 /** The data of a run in every phase after `requesting`. */
 interface Read extends Kept {
-  /** The transaction of the latest attempt, as the service last returned the transaction. */
+  /** The transaction of the latest attempt, as last returned by the service. */
   readonly txn?: Transaction | undefined;
   readonly reads?: Reads | undefined;
 }
@@ -138,7 +138,7 @@ export interface Quoted extends Read {
   readonly rates?: Rates | Failure | undefined;
   /**
    * Whether the quote had expired when it was created. svcpay ignores an expiry before the
-   * creation, because a clock must be wrong.
+   * creation, because such an expiry means that a clock is wrong.
    */
   readonly isMisdated?: boolean | undefined;
   readonly approval?: 'asked' | 'covered' | 'prompt-expired' | undefined;
@@ -156,7 +156,10 @@ export interface Submitting extends Read {
   readonly confirmation: {
     readonly tries: number;
     readonly atMs: number;
-    /** Whether the response to a confirmation of this run or of a dead run may have been lost. */
+    /**
+     * Whether the response to a confirmation may have been lost, in this run or in an earlier run
+     * that was killed.
+     */
     readonly isUnanswered: boolean;
     readonly refusal?: Failure | undefined;
     readonly error?: Failure | undefined;
@@ -303,7 +306,7 @@ const phases: Readonly<Record<AttemptState, Phase>> = {
   lapsed: 'over',
 };
 
-/** Returns the memory of a run that begins with an attempt in the given state. */
+/** Returns the memory with which a run starts if its latest attempt is in the given state. */
 export const emptyMemory = (state: AttemptState, isFirstRun: boolean): RunMemory =>
   inPhaseOf(
     state,

@@ -1,5 +1,5 @@
-// Decides the next step of a payment, from its attempts and the data of this run. Pure. No other
-// file decides about a payment. Each attempt state has its own rule, which is a function.
+// Decides the next step of a payment, from its attempts and the data of this run. Pure. Only this
+// file decides the next step. Each attempt state has its own rule, which is a function.
 // docs/payments.md lists the rules with their reasons.
 import type { Failure } from '../../formats/failure.js';
 import { policies, staleForMs, stalePause } from '../../formats/policies.js';
@@ -44,7 +44,7 @@ export function next(run: Run, goal: RunGoal, now: Now): Step {
     : stopWatching(situation, outcomes.sent);
 }
 
-/** The steps that send no request, which an interrupted run still takes. */
+/** The steps that send no request. An interrupted run completes these steps before it ends. */
 const concludes: ReadonlySet<Step['do']> = new Set(['stop', 'lapse', 'withdraw']);
 
 function decide(situation: Situation): Step {
@@ -92,9 +92,9 @@ function over(situation: Situation<Over>): Step {
 }
 
 /**
- * Whether this run's terms replace the stored terms, which also reopens an abandoned payment. The
- * stored terms of a payment stay unchanged if money may have moved. A run that only shows a quote
- * does not change the stored terms.
+ * Whether this run's terms replace the stored terms. If they do, svcpay also reopens an abandoned
+ * payment. The stored terms of a payment stay unchanged if money may have moved. A run that only
+ * shows a quote does not change the stored terms.
  */
 export function isReopened(
   { payment, attempt }: Run,
@@ -117,7 +117,7 @@ function requested(situation: Situation<Requesting>): Step {
     // The money may have moved, because the service reports the reference as used and svcpay cannot
     // read its transaction.
     const isUnknown = use?.isCertain === true && readFailures.has(memory.stopped.kind);
-    const why = `svcpay cannot read its transaction: ${memory.stopped.message}`;
+    const why = `svcpay cannot read the transaction with this reference: ${memory.stopped.message}`;
     return fail(
       situation,
       isUnknown ? outcomes.usedButUnread(payment.ref, why, memory.stopped) : memory.stopped,
@@ -135,7 +135,7 @@ function requested(situation: Situation<Requesting>): Step {
   if (use === undefined || lookup === undefined || !use.isCertain)
     return fail(situation, outcomes.refused('quote', refusal, memory.funds?.available));
   if (now.ms - lookup.sinceMs >= staleForMs) {
-    const why = 'its list does not show the transaction.';
+    const why = "the service's list does not show the transaction.";
     return fail(situation, outcomes.usedButUnread(payment.ref, why, refusal));
   }
   return waitUntil(lookup.atMs + stalePause(lookup.count), now, { do: 'find', depth: use.depth });
@@ -186,8 +186,8 @@ function offer(situation: Situation<Quoted>): Step {
     return { do: 'submit' };
   if (cancel === undefined) return { do: 'cancel' };
   if (reads === undefined) return { do: 'read', attempt };
-  // If the service still reports `quoted` after 8 s, the quote is valid, because the service's
-  // clock decides.
+  // If the service reports `quoted` for 8 s after the expiry time, the quote is still valid,
+  // because the service's clock decides whether a quote has expired.
   if (!hasHeld(reads)) return readAgain(situation, reads);
   return approval === 'prompt-expired' ? { do: 'approve' } : { do: 'submit' };
 }
@@ -200,8 +200,8 @@ function submitting(situation: Situation<Submitting>): Step {
   const { memory, attempt, now, goal, payment } = situation;
   const { confirmation, reads, stopped, isInterrupted } = memory;
   const { tries, isUnanswered, refusal, error, atMs } = confirmation;
-  // Reports that svcpay cannot read the outcome, because it failed to record the withdrawal of the
-  // submission in the journal.
+  // If svcpay withdrew the submission but could not record the withdrawal in the journal, the run
+  // reports an unknown outcome.
   if (stopped !== undefined) return fail(situation, outcomes.unreadable(payment, stopped));
   if (goal.until === 'quoted') return look(situation);
   const isSent = isUnanswered || refusal !== undefined;
@@ -239,9 +239,9 @@ function look(situation: Situation<Submitting>): Step {
 }
 
 /**
- * Decides whether a refused confirmation is final, whatever the text of the refusal. The refusal of
- * a confirmation is final if no other confirmation can have taken effect and every read over 8 s
- * reports `quoted`. The service may refuse a confirmation because an earlier copy of the
+ * Decides whether the refusal of a confirmation is final, whatever the text of the refusal. The
+ * refusal is final if no other confirmation can have taken effect and all reads in a period of 8 s
+ * report `quoted`. The service may refuse a confirmation because an earlier copy of the
  * confirmation took effect. Until the refusal of its confirmation is final, the attempt stays
  * `submitting`.
  */
@@ -264,7 +264,7 @@ const confirmationUnknown = ({ attempt, memory }: Situation<Submitting>): Failur
     memory.confirmation.tries > 1,
   );
 
-/** Handles a payment that is under way, of which only the service can report the end. */
+/** Handles a payment that is under way. Only the service can report how such a payment ends. */
 function inFlight(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, now } = situation;
   const { reads, txn, sinceMs } = memory;
@@ -320,9 +320,9 @@ function stopWatching(
 }
 
 /**
- * Handles `expired` or `usercanceled` after submission. svcpay reads the transaction for 8 s. If
- * the transaction is still lapsed after 8 s, the attempt stays `unknown`, and only a person can
- * start a further attempt.
+ * Handles `expired` or `usercanceled` after submission. svcpay reads the transaction repeatedly for
+ * 8 s. If the transaction is still lapsed after 8 s, the attempt stays `unknown`, and only a person
+ * can start a further attempt.
  */
 function unknown(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, payment } = situation;
@@ -340,7 +340,7 @@ function unknown(situation: Situation<Settling>): Step {
     : readAgain(situation, reads);
 }
 
-/** @param paid the latest attempt, or an earlier attempt */
+/** @param paid the attempt that paid, which need not be the latest attempt */
 function reportPaid(situation: Situation, paid: Attempt): Step {
   const { memory, payment, attempt } = situation;
   const reads = readsOf(memory);
@@ -377,8 +377,8 @@ function failed(situation: Situation<Over>): Step {
 }
 
 /**
- * Handles an attempt that moved no money, after which the next attempt starts automatically, unless
- * this run already has an outcome to report.
+ * Handles an attempt that moved no money. The next attempt then starts automatically, unless this
+ * run already has an outcome to report.
  */
 function lapsed(situation: Situation<Over>): Step {
   const { memory, attempt, payment, goal } = situation;
@@ -417,8 +417,8 @@ function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: RunGoal): boolean 
 }
 
 /**
- * Whether every read over 8 s had the same result. A read is stale by at most 8 s, so a result that
- * has held for 8 s is current.
+ * Whether all reads in a period of 8 s had the same result. A read is stale by at most 8 s, so a
+ * result that has held for 8 s is current.
  */
 const hasHeld = ({ sinceMs, atMs }: Reads): boolean => atMs - sinceMs >= staleForMs;
 
@@ -431,8 +431,8 @@ const waitUntil = (atMs: number, now: Now, then: Step): Step =>
 const stop = (outcome: Outcome, abandons: boolean): Step => ({ do: 'stop', outcome, abandons });
 
 /**
- * Kinds of failure that leave the payment open for the next `tx resume`, because the failures are
- * temporary or wait for a person.
+ * Kinds of failure that leave the payment open for the next `tx resume`, because these failures are
+ * temporary or require an action by a person.
  */
 const passing: ReadonlySet<Failure['kind']> = new Set([
   'temporary',

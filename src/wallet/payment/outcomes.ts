@@ -40,7 +40,7 @@ export function alreadyPaid(payment: Payment): Failure {
     attempt.state === 'paid'
       ? 'was already paid'
       : isOver
-        ? 'already has a payment that ended as error'
+        ? 'already has a payment that ended in the state error'
         : 'is already being paid';
   const which = attempt.txnId === null ? '' : ` (transaction ${attempt.txnId})`;
   return new Failure(
@@ -105,7 +105,8 @@ export const unresolved = (
   new Failure(
     'pending',
     `Outcome unknown: the service reports ${txnState ?? 'nothing'}, but the payment had been ` +
-      `submitted and may have paid.${resolution === null ? '' : ` ${resolutionText(resolution)}`}`,
+      'submitted, so money may have moved.' +
+      (resolution === null ? '' : ` ${resolutionText(resolution)}`),
     {
       hint: 'Ask the service whether the payment was made. If it was not made, try again',
       next: { do: 'retry', id: ref },
@@ -114,8 +115,8 @@ export const unresolved = (
   );
 
 /**
- * The failure for a lapsed transaction that this home submitted, because its outcome is unknown.
- * Returns undefined if this home did not submit the transaction.
+ * The failure for a lapsed transaction that this home submitted. The outcome of such a transaction
+ * is unknown. Returns undefined if this home did not submit the transaction.
  */
 export function unresolvedTransaction(
   payment: Payment | undefined,
@@ -130,7 +131,7 @@ export function unresolvedTransaction(
     `Outcome unknown: the service reports ${txnState}, but this attempt had been submitted. ` +
       'A later attempt followed.',
     {
-      hint: 'Ask the service whether this attempt paid. To follow the payment',
+      hint: 'Ask the service whether this attempt moved money. To follow the payment',
       next: { do: 'resume', id: payment.ref },
       txnId,
     },
@@ -165,7 +166,7 @@ export function ended(
   if (txnState === 'error' && resolution === null)
     return new Failure(
       'payment-failed',
-      'Whether the money moved is unknown: the transaction ended as error.',
+      'It is unknown whether the money moved: the transaction ended in the state error.',
       {
         hint: 'Ask the service what happened to the money, then record its answer',
         next: { do: 'resolve', id },
@@ -175,7 +176,7 @@ export function ended(
   const message =
     resolution === null
       ? `Not paid: the transaction ended as ${txnState ?? ''}.`
-      : `The transaction ended as error. ${resolutionText(resolution)}`;
+      : `The transaction ended in the state error. ${resolutionText(resolution)}`;
   return new Failure('payment-failed', message, {
     next: canRetry ? { do: 'retry', id: ref } : { do: 'show', id },
     txnId: txnId ?? undefined,
@@ -209,7 +210,7 @@ export function confirmationUnknown(
  */
 const unansweredBecause = ({ cause }: NoAnswer): string =>
   cause instanceof Failure
-    ? 'the service refused the token of the confirmation, ' +
+    ? 'the service refused the token that was sent with the confirmation, ' +
       'and svcpay could not sign in and confirm again: ' +
       cause.message.replace(/\.$/, '')
     : 'the service did not answer the confirmation';
@@ -226,7 +227,7 @@ export const sent = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Failur
  */
 export const unread = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Failure =>
   pending(
-    `Sent, not settled yet. Its state cannot be read now: ${messageOf(cause)}`,
+    `Sent, not settled yet. The transaction's state cannot be read now: ${messageOf(cause)}`,
     'resume',
     txnId,
     cause,
@@ -281,7 +282,7 @@ export const allUnreadable = (count: number, cause: Failure): Failure =>
     { next: { do: 'see-open-payments' }, cause },
   );
 
-/** The failure if the service returned no quote, so no money moved. */
+/** The failure for a create request to which the service returned no quote. No money moved. */
 export function noQuote(error: unknown): Failure {
   if (error instanceof Failure && error.kind === 'temporary' && !(error instanceof NoAnswer))
     return error;
@@ -309,8 +310,8 @@ export const everyQuoteExpired = (): Failure =>
 export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure =>
   new Failure(
     'usage',
-    `Not sent: svcpay cannot repeat the payment ${ref}, because it was imported from the service ` +
-      'without all its details.',
+    `Not sent: svcpay cannot repeat the payment ${ref}, because some of its details were missing ` +
+      'when svcpay imported the payment from the service.',
     {
       hint: 'Pay under a new reference.',
       txnId: txnId ?? undefined,
@@ -332,9 +333,9 @@ export const isAbandoned = (payment: Payment): Failure =>
   );
 
 /**
- * Whether the service refused a payment because the balance is too low. An error code that live
- * services use for a different reason excludes a low balance. If the error code does not exclude a
- * low balance, the text of the refusal decides.
+ * Whether the service refused a payment because the balance is too low. Some error codes never mean
+ * a low balance, because live services use these codes for other reasons. With any other error
+ * code, the text of the refusal shows whether the balance is too low.
  */
 const isInsufficient = ({ code, reason }: ServiceError): boolean =>
   !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);
@@ -373,7 +374,7 @@ export function truthful(payment: Payment, failure: Failure): Failure {
   const earlier = payment.attempts.slice(0, -1).find(mayHaveMoved);
   if (failure.kind === 'pending' || earlier === undefined) return failure;
   const message =
-    'Outcome unknown: an earlier attempt may have paid (the service reports ' +
+    'Outcome unknown: an earlier attempt may have moved money (the service reports ' +
     `${earlier.txnState ?? 'nothing'}). ${failure.message}`;
   const next = { do: earlier.state === 'unknown' ? 'retry' : 'resume', id: payment.ref } as const;
   return new Failure('pending', message, {
@@ -384,8 +385,8 @@ export function truthful(payment: Payment, failure: Failure): Failure {
 }
 
 /**
- * The failure if the journal fails after a submission, because the payment may have moved money all
- * the same.
+ * The failure to report if the journal fails after a submission. The payment may have moved money
+ * anyway.
  */
 export function journalLost(payment: Payment, cause: unknown): unknown {
   const submitted = payment.attempts.findLast(mayHaveMoved);

@@ -106,8 +106,8 @@ function referenceKind({ ref, order }: PaymentRequest): RunGoal['reference'] {
 }
 
 /**
- * Requests a quote and shows its full cost. After the quote, an earlier open payment stays open,
- * and a new payment is abandoned.
+ * Requests a quote and shows its full cost. If the payment is new, svcpay abandons it after it has
+ * shown the quote. A payment that was already open stays open.
  */
 export const quote = (
   request: PaymentRequest,
@@ -160,7 +160,7 @@ export interface ResumeOptions extends TakeOverOptions {
   readonly retry?: boolean;
   /**
    * The approval of the payment, which is `standing` if the payment is approved in advance. By
-   * default, svcpay asks for an approval.
+   * default, svcpay asks for approval.
    */
   readonly consent?: RunGoal['consent'];
 }
@@ -236,8 +236,8 @@ async function leaveDeclined(
 
 /**
  * Returns the goal of a run.
- * @param followed whether another process worked on the payment until now, so that this run reports
- * the result of that process instead of making another attempt
+ * @param followed whether another process was working on the payment until this run took over, so
+ * that this run reports the result of that process instead of making another attempt
  */
 function goalOf(
   payment: Payment,
@@ -264,7 +264,7 @@ const followAtMostMs = 120_000;
 
 export interface TakenClaim {
   readonly claim: Claim;
-  /** Whether another process worked on the payment until now. */
+  /** Whether another process was working on the payment until this run took over. */
   readonly followed: boolean;
 }
 
@@ -273,7 +273,10 @@ export interface TakeOverOptions extends Pick<PaymentOptions, 'wait'> {
   readonly leaveHeld?: boolean;
 }
 
-/** The error of `takeOver` with `leaveHeld` while another process is working on the payment. */
+/**
+ * The error that `takeOver` throws with `leaveHeld` while another process is working on the
+ * payment.
+ */
 export class HeldElsewhere extends Error {
   override readonly name = 'HeldElsewhere';
 }
@@ -314,7 +317,7 @@ export async function takeOver(
   if ('done' in end) return end.done;
   return end.over === 'interrupted'
     ? leaveTo(payment, 'interrupted', 'you interrupted.')
-    : leaveTo(payment, 'temporary', 'that process has not finished yet.');
+    : leaveTo(payment, 'temporary', 'the other process has not finished yet.');
 }
 
 /**

@@ -9,8 +9,8 @@ import { emptyMemory, resultOf } from './model.js';
 
 /**
  * Records that a transaction is under way or has ended. A quoted, expired or cancelled transaction
- * changes nothing in the journal, because only a run of the payment decides about these states. If
- * another process works on the payment, that process records the state itself.
+ * changes nothing in the journal, because only a run of the payment records these states. If
+ * another process is working on the payment, that process records the state itself.
  */
 export async function recordRead(
   payment: Payment,

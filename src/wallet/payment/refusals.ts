@@ -1,5 +1,5 @@
-// Determines whether the service refused a request because of a used reference, and whether it
-// refused a confirmation. Pure.
+// Determines whether the service refused a request because its reference was already used, and
+// whether the service refused a confirmation. Pure.
 import { ServiceError } from '../../api/errors.js';
 import type { Failure } from '../../formats/failure.js';
 
@@ -10,8 +10,8 @@ import type { Failure } from '../../formats/failure.js';
 const alreadyFinal = '2005';
 
 /**
- * Words of a refusal because of another confirmation, possibly from a different program, by which
- * the payment may still succeed.
+ * Words in a refusal that show that another confirmation, possibly from a different program, is
+ * under way. The payment may still succeed through the other confirmation.
  */
 const underWayWords =
   /\b(?:already|pending|in progress|process(?:ing|ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;
@@ -24,8 +24,8 @@ export const refusesConfirmation = (error: unknown): error is ServiceError =>
   !underWayWords.test(error.reason);
 
 /**
- * Whether the text of a refusal reports a used reference. The patterns match the texts of known
- * services, because the specification does not define the wording.
+ * Whether the text of a refusal reports that the reference is already used. The patterns match the
+ * texts of known services, because the specification does not define the wording.
  */
 const isAboutUsedReference = ({ reason, status }: ServiceError): boolean =>
   status === 409 ||

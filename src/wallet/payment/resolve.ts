@@ -67,5 +67,5 @@ function nothingToResolve(payment: Payment, attempt: Attempt | undefined): Failu
 
 const beingWorkedOn = (ref: string): Failure =>
   new Failure('temporary', `Nothing was recorded: another process is working on ${ref}.`, {
-    hint: 'Run the command again when that process has ended.',
+    hint: 'Run the command again when the other process has ended.',
   });

@@ -28,9 +28,9 @@ type KnownResult = (payment: Payment) => Promise<Resumed | undefined>;
 const mostAtOnce = 16;
 
 /**
- * Resumes payments. Asks about unsubmitted payments, one after the other. Reads all submitted
- * payments at the same time, and then waits for their settlement together. A payment that another
- * process works on comes last, because that process may finish the payment.
+ * Resumes payments. Asks the person about each unsubmitted payment, one after the other. Reads all
+ * submitted payments at the same time, and then waits for their settlement together. A payment that
+ * another process is working on comes last, because that process may finish the payment.
  * @param wait the longest wait for the settlement of all payments together, in ms
  */
 export async function resumeAll(

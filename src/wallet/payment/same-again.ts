@@ -28,9 +28,10 @@ export interface EarlierPayment {
 export const paidWithinMs = 600_000;
 
 /**
- * The target of an order. The target never includes an invoice, which can be paid only once, but it
- * includes the address of the invoice's `bitcoin:` URI. A swap has no destination in its target,
- * because its money stays in the account.
+ * Returns the destinations and the amount of an order, which svcpay compares with earlier payments.
+ * The destinations never include an invoice, which can be paid only once, but include the address
+ * of the invoice's `bitcoin:` URI. A swap has no destination, because its money stays in the
+ * account.
  */
 export function targetOf({ body, destination, alsoPays, receives }: Order): Target {
   const { sourceReq, destReq } = body;

@@ -40,7 +40,7 @@ function complaintOf(parse: (text: string) => unknown, text: string): string | u
 const code = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(highestCode));
 const word = v.pipe(
   v.string(),
-  v.regex(/^[!-~]{1,64}$/, 'It must have 1 to 64 visible ASCII characters.'),
+  v.regex(/^[!-~]{1,64}$/, "The institution's code must have 1 to 64 visible ASCII characters."),
 );
 
 const kycSchema = v.strictObject({
@@ -85,7 +85,8 @@ const bodySchema = v.strictObject({
   extRefId: v.exactOptional(v.string()),
   note: v.exactOptional(v.string()),
   /**
-   * The flag must be false or missing, because the amount of a payout is the amount that arrives.
+   * `deductNetworkFeesFromDest` must be false or missing, because the amount of a payout is the
+   * amount that arrives.
    */
   deductNetworkFeesFromDest: v.exactOptional(v.literal(false)),
   sourceOfFunds: v.exactOptional(
@@ -128,8 +129,8 @@ export function readPayoutFile(text: string, serviceName: string): PayoutFile {
 }
 
 /**
- * Returns the method of a payout. If the file has the method `mobile`, as in an example of the
- * specification, the recipient's country decides.
+ * Returns the payout method that the file names. If the file names the method `mobile`, as in an
+ * example of the specification, the recipient's country and currency determine the payout method.
  */
 function methodOf({ destReq }: Body): PayoutMethod {
   const { method, ccy, kyc } = destReq;
@@ -147,7 +148,10 @@ function methodOf({ destReq }: Body): PayoutMethod {
 
 function checkFunds({ sourceReq, sourceOfFunds }: Body, { country }: PayoutMethod): void {
   if (sourceOfFunds !== undefined || sourceReq.kyc.details.countryCode === country.code) return;
-  throw wrong('sourceOfFunds', 'It is missing, but international payouts require it.');
+  throw wrong(
+    'sourceOfFunds',
+    'The field is missing, but international payouts require this field.',
+  );
 }
 
 /** Parses JSON, and refuses a number that would lose digits. */
@@ -173,7 +177,7 @@ function isExact(literal: string): boolean {
 
 function unreadable(issue: v.BaseIssue<unknown>): Failure {
   const field = v.getDotPath(issue) ?? 'The body';
-  if (issue.received === 'undefined') return wrong(field, 'It is missing.');
+  if (issue.received === 'undefined') return wrong(field, 'The field is missing.');
   return issue.expected === 'never'
     ? wrong(field, 'A payout has no field with this name.')
     : wrong(field, issue.message);

@@ -44,8 +44,8 @@ export function findInstitution(
 }
 
 /**
- * Returns the hint for a code whose leading zeros a spreadsheet removed, because it read the code
- * as a number.
+ * Returns a hint if the leading zeros of a code are missing, because spreadsheets remove the
+ * leading zeros of a number.
  */
 function withZeros(code: string, all: readonly Institution[]): string {
   const zeroless = (text: string): string => text.replace(/^0+/, '').toLowerCase();

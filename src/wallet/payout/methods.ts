@@ -61,7 +61,8 @@ const interac: AccountFormat = {
 };
 
 /**
- * The arrival times by speed. The specification states no arrival time for `unspecified` methods.
+ * The arrival time of a payout, by the speed of its method. The specification states no arrival
+ * time for `unspecified` methods.
  */
 const arrivals = {
   instant: 'within minutes',
@@ -139,7 +140,7 @@ export const methodsIn = (country?: PayoutCountry): readonly PayoutMethod[] =>
     : payoutMethods.filter((method) => method.country === country);
 
 /**
- * Finds a country by its code or name, in any letter case. Throws `Failure` usage for a country
+ * Finds a country by its code or name, in any letter case. Throws Failure `usage` for a country
  * that has no payout method.
  */
 export function findCountry(text: string): PayoutCountry {
@@ -167,7 +168,7 @@ const accounts: Readonly<Record<Account, string>> = {
   interac: 'Interac',
 };
 
-/** Finds a method by its code. Throws `Failure` usage for an unknown method code. */
+/** Finds a method by its code. Throws Failure `usage` for an unknown method code. */
 export function findMethod(text: string): PayoutMethod {
   const found = payoutMethods.find(({ code }) => code === text.trim().toLowerCase());
   if (found !== undefined) return found;
@@ -176,7 +177,7 @@ export function findMethod(text: string): PayoutMethod {
   });
 }
 
-/** Finds a country's payout method to bank accounts or to mobile wallets. */
+/** Finds a country's method for payouts to bank accounts or to mobile wallets. */
 export const methodOfKind = (
   account: 'bank' | 'mobile',
   country: PayoutCountry,

@@ -171,5 +171,5 @@ export function parseLine(text: string): string {
   );
 }
 
-/** The highest accepted number for a code of the source of funds. */
+/** The highest accepted source-of-funds code. */
 export const highestCode = 999_999;

@@ -57,13 +57,13 @@ export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: N
   });
 }
 
-/** Throws Failure `usage` for an amount below the on-chain minimum (rule 5). */
+/** Throws Failure `usage` for an amount below the on-chain minimum (endpoint 6, rule 5). */
 export function checkOnchainAmount({ value }: Money): void {
   if (value.gte(smallestOnchain)) return;
-  const rule = `which must be at least ${formatSats(smallestOnchain)}`;
   throw new Failure(
     'usage',
-    `Not sent: ${formatSats(value)} is too little for an on-chain payment, ${rule}.`,
+    `Not sent: ${formatSats(value)} is too little. ` +
+      `An on-chain payment must be at least ${formatSats(smallestOnchain)}.`,
     {
       hint: `Send at least ${satsOf(smallestOnchain)}sat, or ask for a Lightning invoice.`,
     },
@@ -82,7 +82,7 @@ export function checkTronAddress(address: string): void {
   );
 }
 
-/** The methods that read the account's own permanent addresses. */
+/** The requests that read the permanent addresses of this account from the service. */
 export interface OwnAddresses {
   bitcoinAddress(): Promise<{ readonly staticOnchainAddress: string }>;
   usdtAddress(chain: 'TRON'): Promise<{ readonly staticOnchainAddress: string }>;

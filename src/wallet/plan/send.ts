@@ -50,9 +50,12 @@ export interface SendWords {
   /** The rail that the person names, or undefined if svcpay should detect the rail. */
   readonly rail?: Rail | undefined;
   readonly to?: string | undefined;
-  /** The amount that arrives. For a Lightning Address or an LNURL, the amount is the debit. */
+  /**
+   * The amount that arrives, or the amount to debit if the destination is a Lightning Address or an
+   * LNURL.
+   */
   readonly amount?: string | undefined;
-  /** The debit, if the person fixes the debit instead of the amount that arrives. */
+  /** The amount to debit, if the person specifies the debit instead of the amount that arrives. */
   readonly spend?: string | undefined;
   /** The wallet that pays, or undefined for the default wallet of the rail. */
   readonly from?: string | undefined;
@@ -94,7 +97,7 @@ export interface PlanEnvironment {
   readonly network: Network;
   /** The current time in epoch ms. */
   readonly now: number;
-  /** The rates, to convert an amount in a different currency to bitcoin. */
+  /** The rates for converting an amount in a different currency to bitcoin. */
   readonly rates?: Rates | undefined;
   /** The balance of the paying wallet, for the amount `all`. */
   readonly held?: Money | undefined;
@@ -171,7 +174,7 @@ const otherDestination = (found: Destination, rail: Rail): Failure =>
     `Omit "${rail}", and svcpay detects the kind of payment from the destination.`,
   );
 
-/** Plans an invoice, which fixes the amount (rule 2). */
+/** Plans the payment of an invoice, which fixes the amount (endpoint 6, rule 2). */
 function planInvoice(
   pays: Payable & { kind: 'bolt11' },
   words: SendWords,
@@ -189,8 +192,8 @@ function planInvoice(
 }
 
 /**
- * Plans a payment to an LNURL. The requested amount is the debit (rule 3), so its currency decides
- * which wallet pays.
+ * Plans a payment to an LNURL. The requested amount is the amount to debit (endpoint 6, rule 3), so
+ * without `from`, the currency of this amount decides which wallet pays.
  */
 function planLnurl(
   pays: Payable & { kind: 'lnurl' | 'lightning-address' },
@@ -207,7 +210,7 @@ function planLnurl(
   return planned({ order: lessFees(lnurlOrder(pays.text, amount), deductFees), pays, worth });
 }
 
-/** Plans an on-chain payment by the amount that arrives (rule 5). */
+/** Plans an on-chain payment by the amount that arrives (endpoint 6, rule 5). */
 function planOnchain(
   pays: Payable & { kind: 'bitcoin-address' },
   words: SendWords,
@@ -216,9 +219,7 @@ function planOnchain(
   const { amount, from = 'BTC', deductFees } = words;
   checkBitcoinAddress(pays.value, environment.network);
   if (words.spend !== undefined)
-    throw refused(
-      'an on-chain payment requires the amount received instead of the amount debited.',
-    );
+    throw refused('an on-chain payment requires the amount received, not the amount debited.');
   if (amount === undefined) return { missing: 'amount', ccy: 'BTC' };
   if (isAll(amount)) {
     if (from !== 'BTC') throw notAllOf(from);
@@ -284,7 +285,7 @@ function planUsdt(
 
 /**
  * Reads a USDT amount. For an amount in a currency other than USDT, the hint of the failure
- * suggests fixing the debit.
+ * suggests specifying the amount to debit.
  */
 function usdtAmount(text: string): Money {
   try {
@@ -298,7 +299,7 @@ function usdtAmount(text: string): Money {
   }
 }
 
-/** Plans a payment of a `bitcoin:` URI, on a rail that the flags allow. */
+/** Plans a payment to a `bitcoin:` URI, on a rail that the flags allow. */
 function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
   const { bitcoin, invoice } = uri;
   const { rail, via } = words;
@@ -354,8 +355,8 @@ function onlyWay(
 }
 
 /**
- * Adds the address of the `bitcoin:` URI to the order of the URI's invoice, so that payments of the
- * address and of the invoice count as the same payment.
+ * Adds the address of the `bitcoin:` URI to the order for the URI's invoice, so that a payment to
+ * the address and a payment of the invoice count as the same payment.
  */
 function withAddress(bitcoin: BitcoinAddress | null, planned: Planned): Planned {
   if (planned.missing !== undefined || bitcoin === null) return planned;

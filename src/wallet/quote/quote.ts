@@ -1,5 +1,5 @@
-// Calculates the cost of a quote. Pure: takes an order and the service's response, and returns
-// amounts. Refuses impossible amounts.
+// Calculates the cost of a quote from its order and the service's response. Pure. Refuses
+// impossible amounts.
 import { Big } from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import {
@@ -152,7 +152,7 @@ function allFees(fees: Money, txnId: string): Failure {
     'limit',
     `Nothing moved: the fees of ${formatAmount(fees)} would take the whole amount.`,
     {
-      hint: 'Send more, or pay the fees from the wallet.',
+      hint: 'Send more, or pay the fees in addition to the amount.',
       txnId,
     },
   );

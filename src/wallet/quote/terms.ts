@@ -40,7 +40,10 @@ export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   );
 }
 
-/** Returns a percentage of the quote's amount without the fees. */
+/**
+ * Returns the given percentage of the amount that remains after subtracting the fees from the
+ * quote's total.
+ */
 function percentOf({ total }: Quote, fees: Money, percent: string): Big {
   return total.value.minus(fees.value).times(percent).div(100);
 }
@@ -58,7 +61,7 @@ function feeLimitIn(maxFee: { readonly amount: string; readonly ccy: string }, c
 /** The default limit on the loss of a conversion against the service's own rates, in percent. */
 const usualRateLoss = '5';
 
-/** The fee in BTC up to which `--yes` covers a fee that exceeds the amount of the payment. */
+/** The highest fee in BTC that `--yes` accepts if the fee exceeds the amount of the payment. */
 const smallFee = new Big('0.00001');
 
 /** The comparison of a quote with the service's own rates. */
@@ -79,8 +82,8 @@ export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== 
  * Compares a conversion with the service's rates. Throws Failure `limit` if the loss exceeds
  * `--max-rate-loss`. If svcpay cannot check `--max-rate-loss` now, throws Failure `temporary` if a
  * later attempt may succeed, otherwise Failure `limit`. Without `--max-rate-loss`, the payment
- * continues even if svcpay cannot compare it with the rates. For a payment within one currency,
- * reads the rates only if the fees exceed the amount.
+ * continues even if svcpay cannot compare the quote with the rates. For a payment within one
+ * currency, reads the rates only if the fees exceed the amount.
  */
 export async function checkMarket(
   terms: PaymentTerms,
@@ -94,8 +97,8 @@ export async function checkMarket(
   const refuse = (kind: 'limit' | 'temporary', why: string, cause?: Failure): Failure =>
     new Failure(
       kind,
-      `Nothing moved: svcpay could not check the conversion against your limit of ${bound} % on ` +
-        `the loss. ${why}`,
+      `Nothing moved: svcpay could not check the conversion's loss against your limit of ` +
+        `${bound} %. ${why}`,
       {
         hint:
           kind === 'limit'
@@ -208,8 +211,8 @@ function smallFeeIn(ccy: string, rates: Rates | undefined): Big {
 }
 
 /**
- * Throws Failure `limit` if a cost requires the approval of a person, for a run in which no person
- * can answer.
+ * Throws Failure `limit` if a cost requires a person's approval. svcpay calls this function in a
+ * run in which no person can answer.
  */
 export function refuseUnusual(unusual: readonly string[], { txnId }: Quote): void {
   const [first] = unusual;

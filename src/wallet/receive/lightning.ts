@@ -10,8 +10,8 @@ import { isOnNetwork } from '../plan/destinations.js';
 import { parseLightningAddress, type LightningAddress } from '../../formats/lnurl.js';
 
 /**
- * Checks signature, network, amount and expiry of an invoice. Throws Failure `refused` if the
- * invoice must not be shown to a payer.
+ * Checks the signature, the network, the amount and the expiry of an invoice. Throws Failure
+ * `refused` if the invoice must not be shown to a payer.
  * @param now epoch ms by the service's clock
  */
 export function checkedInvoice(

@@ -21,12 +21,12 @@ export function directionOf({ txnId, sourceReq, destReq }: Transaction): 'paymen
   if (source === wallet) return 'payment';
   if (destination === wallet && methodProperties(source)?.isRequested === true) return 'receive';
   throw unclear(txnId, `svcpay does not recognize the source "${clip(source)}"`, {
-    hint: 'Check SVCPAY_MAKER, which must be the service name on the wire, e.g. acme for acmepay.',
+    hint: 'Check SVCPAY_MAKER. If the service names itself acmepay, set SVCPAY_MAKER=acme.',
   });
 }
 
 const unclear = (txnId: string, why: string, advice: { hint?: string } = {}): Failure =>
-  new Failure('refused', `Not confirmed: ${why}, so transaction ${txnId} could be a payment.`, {
+  new Failure('refused', `Not confirmed: ${why}, so transaction ${txnId} could send money.`, {
     txnId,
     ...advice,
   });

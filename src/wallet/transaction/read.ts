@@ -43,7 +43,7 @@ export async function readTransaction(service: ReadService, txnId: string): Prom
 
 /**
  * Repeats a read for up to 8 s while its result may be stale, and resolves with the last result. An
- * interruption ends the repetition of the read early.
+ * interruption stops the repeated reads early.
  * @param latest the result of the caller's own read, so that svcpay pauses before the first
  * repetition
  */
@@ -87,7 +87,10 @@ export interface WaitOptions {
   readonly enough?: (txn: Transaction) => boolean;
 }
 
-/** Returns the pace at which svcpay reads a transaction, by the method of its external side. */
+/**
+ * Returns how often svcpay reads a transaction, which depends on the method by which the money
+ * enters or leaves the service.
+ */
 export function paceOf({ sourceReq, destReq }: Transaction): Pace {
   const outside = sourceReq.method === 'servicepay' ? destReq.method : sourceReq.method;
   return methodProperties(outside)?.pace ?? 'steady';
@@ -125,8 +128,8 @@ export async function waitUntilFinal(
 const mostUnread = 3;
 
 /**
- * The result of a read. The field `txn` is undefined if the read got no response. If the read
- * failed although a response came, `unread` is the failure.
+ * The result of a read. The field `txn` is undefined if the read got no response. `unread` is the
+ * failure if svcpay received a response but could not parse it.
  */
 type ReadOutcome = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
 
@@ -168,7 +171,8 @@ const isPermanent = (error: Failure): boolean =>
 
 function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: Failure): Failure {
   const { txnId } = txn;
-  const unread = cause === undefined ? '' : ` Its state cannot be read now: ${cause.message}`;
+  const unread =
+    cause === undefined ? '' : ` The transaction's state cannot be read now: ${cause.message}`;
   return new Failure('pending', `${progressText(txn)}${unread}`, {
     next: { do: goOn, id: txnId },
     txnId,
@@ -203,8 +207,8 @@ export function takingTurns(
 }
 
 /**
- * Returns the pause in ms before the repetition with the number `attempt`, or undefined if the
- * service requests a pause that is too long.
+ * Returns the pause in ms before repetition number `attempt`, or undefined if the service requests
+ * a pause that is too long.
  */
 export function pauseBefore(attempt: number, error: unknown): number | undefined {
   const answer = error instanceof NoAnswer ? error.cause : error;

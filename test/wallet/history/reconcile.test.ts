@@ -134,7 +134,7 @@ test('pay refuses --retry for a failed payment that was imported from the servic
   const old = bench(store, as('failed'));
   await expect(old.pay()).rejects.toThrow('ended as failed');
   await expect(old.pay({ retry: true })).rejects.toThrow(
-    'was imported from the service without all its details',
+    'some of its details were missing when svcpay imported the payment',
   );
   expect(old.log).not.toContain('POST R~2');
 });

@@ -100,17 +100,17 @@ const broken: { why: string; change: Change; message: string | RegExp }[] = [
   {
     why: 'missing KYC of the sender',
     change: (c) => Reflect.deleteProperty(c.sourceReq, 'kyc'),
-    message: 'sourceReq.kyc: It is missing.',
+    message: 'sourceReq.kyc: The field is missing.',
   },
   {
     why: 'missing KYC of the recipient',
     change: (c) => Reflect.deleteProperty(c.destReq, 'kyc'),
-    message: 'destReq.kyc: It is missing.',
+    message: 'destReq.kyc: The field is missing.',
   },
   {
     why: 'missing legal name in the KYC',
     change: (c) => Reflect.deleteProperty(c.destReq.kyc.details, 'legalFullName'),
-    message: 'destReq.kyc.details.legalFullName: It is missing.',
+    message: 'destReq.kyc.details.legalFullName: The field is missing.',
   },
   {
     why: 'an unknown country',
@@ -156,7 +156,7 @@ const broken: { why: string; change: Change; message: string | RegExp }[] = [
   {
     why: 'a missing sourceOfFunds in a payout to another country',
     change: (c) => Reflect.deleteProperty(c, 'sourceOfFunds'),
-    message: /^sourceOfFunds: It is missing/,
+    message: /^sourceOfFunds: The field is missing/,
   },
   {
     why: 'a code that is not an integer',
@@ -166,7 +166,7 @@ const broken: { why: string; change: Change; message: string | RegExp }[] = [
   {
     why: 'a missing account number',
     change: (c) => Reflect.deleteProperty(c.destReq.reqDetails, 'acctNum'),
-    message: 'destReq.reqDetails.acctNum: It is missing.',
+    message: 'destReq.reqDetails.acctNum: The field is missing.',
   },
   {
     why: 'fees deducted from the amount',

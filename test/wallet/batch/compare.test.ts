@@ -20,7 +20,7 @@ const paid = (
   ...change,
 });
 
-/** The rows of a batch file, which begin in line 2. */
+/** The rows of a batch file, which begin on line 2. */
 const rows = (...given: readonly (PaidRow & Partial<PayeeRow>)[]): PayeeRow[] =>
   given.map((row, i) => ({
     ref: `p${i + 1}`,
@@ -189,7 +189,7 @@ test('compareRuns compares with the latest run that has at least half of its pay
   expect(compareRuns(rows(paid('X', '9', '1')), [other, october], new Big(2)).last).toBeUndefined();
 });
 
-test('needsAcceptance selects a changed account and a doubled row but not a new payee', () => {
+test('needsAcceptance selects a changed account and a duplicate row but not a new payee', () => {
   const { remarks: found } = compareRuns(
     rows({ ...ann, account: '9' }, bob, bob, paid('New', '5', '1')),
     [october],

@@ -51,7 +51,7 @@ test('sharedService reads the wallets once for payments that start together', as
   expect(calls()).toBe(1);
 });
 
-test('sharedService returns the last wallets while it reads the wallets again', async () => {
+test('sharedService returns the previously read wallets while it reads the wallets again', async () => {
   const { shared, calls, later } = counting([1, 0.5]);
   await shared.wallets();
   later(3_000);

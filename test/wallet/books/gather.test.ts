@@ -23,7 +23,7 @@ interface World {
   readonly signal?: AbortSignal;
   readonly onPage?: (page: readonly ListedTransaction[]) => void;
   readonly recorded?: readonly Movement[];
-  /** The time at which the BTC wallet last tied. */
+  /** The time at which the movements of the BTC wallet last added up to its balance. */
   readonly tied?: number;
   readonly submitted?: readonly Candidate[];
   readonly edges?: readonly number[];
@@ -36,7 +36,7 @@ interface Gathered {
   readonly books: Books;
   readonly pauses: number[];
   readonly since: string[];
-  /** The ids of the transactions that gather read by their id. */
+  /** The ids of the transactions that `gather` requested individually, by id. */
   readonly read: string[];
 }
 
@@ -114,7 +114,7 @@ function heapUsed(): number {
 }
 
 describe('the collector of statement rows', () => {
-  test('ties a wallet after one read if the transactions add up to its balance', async () => {
+  test('reports no difference after a single read if the transactions of a wallet add up to its balance', async () => {
     const { books, pauses } = await booksOf({
       rounds: [[[transaction({ createdAt: start + 1 }), received()]]],
       totals: [0.00099993],
@@ -143,7 +143,7 @@ describe('the collector of statement rows', () => {
     expect([books.differences, pauses]).toEqual([[], [2_000, 6_000]]);
   });
 
-  test('reports the difference of a wallet since the wallet last tied', async () => {
+  test('reports only the difference since the transactions last added up to the balance of the wallet', async () => {
     const tied = start - 86_400_000;
     const { books, pauses } = await booksOf({ rounds: [[[received()]]], totals: [0.003], tied });
     expect([pauses, books.openings, books.tied]).toEqual([[], [], []]);
@@ -158,7 +158,7 @@ describe('the collector of statement rows', () => {
     ]);
   });
 
-  test('dates the opening balance of a wallet that never tied just before its first transaction', async () => {
+  test('dates the opening balance just before the first transaction if the transactions never added up to the balance', async () => {
     const { books } = await booksOf({ rounds: [[[received()]]], totals: [0.003] });
     expect([books.differences, books.tied]).toEqual([[], []]);
     expect(books.openings).toMatchObject([
@@ -220,12 +220,12 @@ describe('the collector of statement rows', () => {
     });
   });
 
-  test('dates the opening balance of a wallet without transactions at the current time', async () => {
+  test('uses the current time as the date of the opening balance if a wallet has no transactions', async () => {
     const { books } = await booksOf({ rounds: [[]], totals: [1] });
     expect(books.openings).toMatchObject([{ at: now }]);
   });
 
-  test('ties a wallet with its recorded opening balance and adjustment', async () => {
+  test('reports no difference if opening balance, transactions and adjustment add up to the balance', async () => {
     const opening = { id: 'opening-BTC', kind: 'opening', ccy: 'BTC', note: null } as const;
     const before = new Date(start - 1).toISOString();
     const { books } = await booksOf({

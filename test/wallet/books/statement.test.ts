@@ -47,27 +47,27 @@ describe('bookkeeping of a transaction', () => {
 
   test.for([
     [
-      'can explain a difference by a transaction in flight',
+      'counts a transaction in flight as a possible cause',
       transaction({ txnState: 'destsent' }),
       ['in flight: -0.00100007 BTC'],
     ],
     [
-      'can explain a difference by a transaction in an unrecognized state',
+      'counts a transaction in an unrecognized state as a possible cause',
       transaction({ txnState: 'srcsent' }),
       ['in flight: -0.00100007 BTC'],
     ],
     [
-      'can explain a difference by a quote that has not expired',
+      'counts a quote that has not expired as a possible cause',
       transaction({ txnState: 'quoted', createdAt: now - 60_000 }),
       ['reserved: -0.00100007 BTC'],
     ],
     [
-      'can explain a difference by a transaction in the state `error`',
+      'counts a transaction in the state `error` as a possible cause',
       transaction({ txnState: 'error' }),
       ['ended as error: -0.00100007 BTC'],
     ],
     [
-      'can explain a difference by a completed transaction without amounts',
+      'counts a completed transaction without amounts as a possible cause',
       transaction({
         sourceReq: { ccy: 'BTC', method: 'servicepay' },
         destReq: { ccy: 'VND', method: 'vnd-instant' },
@@ -75,19 +75,15 @@ describe('bookkeeping of a transaction', () => {
       ['amount not reported: ? BTC'],
     ],
     [
-      'can explain a difference by a receive of less than the requested amount',
+      'counts a request that was paid with less than the requested amount as a possible cause',
       received({
         destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.002, amtSettled: 0.0015 },
       }),
       ['settled another amount than requested: 0.0005 BTC'],
     ],
-    [
-      'never explains a difference by a rejected transaction',
-      transaction({ txnState: 'rejected' }),
-      [],
-    ],
+    ['does not count a rejected transaction as a cause', transaction({ txnState: 'rejected' }), []],
   ] as const)(
-    'bookkeeping decides whether a transaction may explain a difference: it %s',
+    'bookkeeping %s of a difference between movements and balance',
     ([, txn, expected]) => {
       expect(reasons(txn)).toEqual(expected);
     },

@@ -99,7 +99,10 @@ async function exported(
 }
 
 describe('ledgerEntryOf', () => {
-  /** The sum of all postings at cost, in the currency in which each posting was paid. */
+  /**
+   * The sum of the postings in each currency. A posting with a cost counts with this cost, in the
+   * currency of the cost.
+   */
   const sumOf = (txn: ListedTransaction): Record<string, string> => {
     const sums = new Map<string, Big>();
     for (const { amount, cost } of ledgerEntryOf(txn, sanitize)?.postings ?? []) {

@@ -42,7 +42,7 @@ async function gathered(
   return all;
 }
 
-test('withFigures reads only completed transactions without amounts and keeps the order of the list', async () => {
+test('withFigures reads a listed transaction again only if it is completed and has no amounts, and keeps the order of the list', async () => {
   const read = vi.fn<(txnId: string) => Promise<ListedTransaction>>((txnId) =>
     Promise.resolve(whole(txnId)),
   );
@@ -72,7 +72,7 @@ test('withFigures keeps a transaction as listed if its id is invalid', async () 
   expect(await gathered(withFigures(listed(reduced('..')), read))).toEqual([reduced('..')]);
 });
 
-test('ledgerEntryOf uses the amount of one side for both sides if their currency is equal', () => {
+test('ledgerEntryOf uses the amount of one side for both sides if both sides have the same currency', () => {
   const receive = {
     ...whole('a'),
     sourceReq: { ccy: 'BTC', method: 'lightning' },

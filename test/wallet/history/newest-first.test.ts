@@ -40,7 +40,7 @@ test.for([
     3,
   ],
   [
-    'reads the whole list if it is oldest first',
+    'reads the whole list if the list is oldest first',
     [
       [1, 2],
       [3, 4],
@@ -49,13 +49,18 @@ test.for([
     ['t7', 't9'],
     3,
   ],
-  ['reads the whole list if it is unordered', [[9, 2], [4, 8], [3, 1], [7]], ['t9', 't8', 't7'], 4],
+  [
+    'reads the whole list if the list is unordered',
+    [[9, 2], [4, 8], [3, 1], [7]],
+    ['t9', 't8', 't7'],
+    4,
+  ],
   [
     'keeps a row without a creation time and reads the whole list',
     [[9, null], [2, 1], [8]],
     ['t9', 'tnull', 't8'],
     3,
   ],
-] as const)('createdSince ends a list at the start time: it %s', async ([, pages, ids, read]) => {
+] as const)('createdSince %s', async ([, pages, ids, read]) => {
   expect(await through(pages, 5)).toEqual([ids, read]);
 });

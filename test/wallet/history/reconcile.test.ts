@@ -1,5 +1,5 @@
-// reconcile compares a restored journal with the service and completes its sums, whenever the
-// backup was made.
+// reconcile compares a restored journal with the service, and adds the payments and spent amounts
+// that the journal lacks, no matter when the backup was made.
 import { describe, expect, test } from 'vitest';
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../../src/api/types.js';
 import { reconcile, type Reconciled } from '../../../src/wallet/history/reconcile.js';
@@ -45,7 +45,7 @@ const copyOf = ({ rows, clocks, limitTimes }: JournalStore): JournalStore => ({
   turn: Promise.resolve(),
 });
 
-/** Makes two payments, and copies the journal before it writes `state` of the second payment. */
+/** Makes two payments, and copies the journal before the second payment enters the given state. */
 async function backedUp(state: string): Promise<{ whole: Bench; old: Bench; copy: JournalStore }> {
   const whole = bench();
   await whole.pay({ ref: 'before' });

@@ -68,17 +68,14 @@ describe('spending limits', () => {
       'per-payment limit of 1',
     ],
     ['accepts any amount in a currency without a limit', '1000000usd', spent, undefined],
-  ] as const)(
-    'checkSpend compares a payment with the limits: it %s',
-    ([, amount, before, refusal]) => {
-      const check = (): void => checkSpend(limits, [parseAmount(amount)], () => before);
-      if (refusal === undefined) expect(check).not.toThrow();
-      else
-        expect(check).toThrow(
-          expect.objectContaining({ kind: 'limit', message: expect.stringContaining(refusal) }),
-        );
-    },
-  );
+  ] as const)('checkSpend %s', ([, amount, before, refusal]) => {
+    const check = (): void => checkSpend(limits, [parseAmount(amount)], () => before);
+    if (refusal === undefined) expect(check).not.toThrow();
+    else
+      expect(check).toThrow(
+        expect.objectContaining({ kind: 'limit', message: expect.stringContaining(refusal) }),
+      );
+  });
 
   test('checks every currency of a payment against its limit', () => {
     const amounts = [parseAmount('1sat'), parseAmount('2000000vnd')];
@@ -115,14 +112,11 @@ describe('amounts of an order', () => {
       swapOrder('BTC', 'USDT', parseAmount('25usdt'), 'dest'),
       [],
     ],
-  ] as const)(
-    'knownAmounts returns the amounts for the limits: it counts %s',
-    ([, order, expected]) => {
-      expect(knownAmounts(order).map(({ ccy, value }) => `${value.toFixed()} ${ccy}`)).toEqual(
-        expected,
-      );
-    },
-  );
+  ] as const)('for the limits, knownAmounts counts %s', ([, order, expected]) => {
+    expect(knownAmounts(order).map(({ ccy, value }) => `${value.toFixed()} ${ccy}`)).toEqual(
+      expected,
+    );
+  });
 });
 
 describe('allowed destinations', () => {

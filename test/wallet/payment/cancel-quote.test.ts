@@ -37,8 +37,7 @@ function openTestJournal(): Journal {
 const quoted = { ...requested(1), state: 'quoted', txnId: 'txn-1', txnState: 'quoted' } as const;
 
 /**
- * Creates a journal that holds a quote with a standing yes, as after a crash between quote and
- * confirmation.
+ * Creates a journal with a quoted payment, as after a crash between the quote and the confirmation.
  */
 async function journalWithQuote(): Promise<Journal> {
   const journal = openTestJournal();

@@ -1,4 +1,5 @@
-// Tests each field of the create requests by the nine rules of specification endpoint 6.
+// Tests each field of the create requests against the nine rules of endpoint 6 in the
+// specification.
 import { describe, expect, test } from 'vitest';
 import { wireJson } from '../../../src/api/wire.js';
 import type { CreateTransaction } from '../../../src/api/types.js';
@@ -123,7 +124,7 @@ describe('the create request of an order', () => {
     expect(JSON.parse(wireJson(body))).toEqual(wire);
   });
 
-  test.for(named)('sets at most one amount in the create request for %s', ([, { body }]) => {
+  test.for(named)('contains at most one amount for %s', ([, { body }]) => {
     const amounts = [body.sourceReq.amtRequested, body.destReq.amtRequested].filter(
       (amount) => amount !== undefined,
     );

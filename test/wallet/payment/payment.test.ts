@@ -75,7 +75,7 @@ describe('the payment driver while reads lag', () => {
   });
 });
 
-test('confirmQuote confirms the quote of another client that deducts fees from the amount', async () => {
+test('confirmQuote confirms a quote that another client created with fees deducted from the amount', async () => {
   const made = bench();
   const { body } = deducting(onchainOrder('bc1q-1', money('BTC', '0.00003'), 'BTC'));
   const quoted = {
@@ -308,7 +308,7 @@ describe('the payment driver with a quote', () => {
     });
   });
 
-  test('cancels and replaces a quote that expired during the question', async () => {
+  test('cancels and replaces a quote that expired while svcpay asked for approval', async () => {
     const made = bench();
     made.says = () => slowly(made);
     expect(await made.pay({ yes: false })).toMatchObject({
@@ -552,7 +552,7 @@ describe('the payment driver for a reference that only the service has', () => {
     expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
   });
 
-  test('continues with the last of several attempts at the service', async () => {
+  test('continues with the latest attempt if the service lists several attempts of the payment', async () => {
     const attempts = ['R', ...Array.from({ length: 11 }, (_, index) => `R~${index + 2}`)];
     const made = bench(
       undefined,
@@ -716,7 +716,7 @@ describe('the payment driver for a single-use destination', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('refuses to pay an invoice under another reference while the first outcome is unknown', async () => {
+  test('refuses to pay an invoice under another reference while the outcome of the first payment is unknown', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
@@ -953,9 +953,9 @@ describe('the payment driver at the confirmation', () => {
   });
 
   test.for([
-    ['that it sent only one confirmation', 1, 'No second attempt was made.'],
-    ['that it repeated the confirmation', 5, 'svcpay repeated the confirmation.'],
-  ] as const)('states in the message of an unknown outcome %s', async ([, sent, words]) => {
+    ['that svcpay sent the confirmation only once', 1, 'No second attempt was made.'],
+    ['that svcpay repeated the confirmation', 5, 'svcpay repeated the confirmation.'],
+  ] as const)('reports %s if the outcome is unknown', async ([, sent, words]) => {
     const made = bench();
     made.fail('confirm', ...Array.from({ length: 5 }, lost));
     if (sent === 1) made.fail('read', ...Array.from({ length: 9 }, lost));
@@ -1148,7 +1148,7 @@ describe('the payment driver at the confirmation', () => {
     expect(await looking).toMatchObject({ txnState: 'completed' });
   });
 
-  test('keeps an unknown outcome if the person declines the next attempt', async () => {
+  test('still reports the unknown outcome of the first attempt if the person declines the second attempt', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
@@ -1208,7 +1208,7 @@ describe('the payment driver at the confirmation', () => {
     return made;
   };
 
-  test('keeps an unknown outcome if another process resumes the next attempt', async () => {
+  test('still reports the unknown outcome of the first attempt if another process resumes the second attempt without moving money', async () => {
     const { store, transactions, payment } = await leftBetween();
     const next = bench(store, transactions);
     next.fail('confirm', refusal(400, 'no'));
@@ -1226,7 +1226,7 @@ describe('the payment driver at the confirmation', () => {
   });
 
   test.for(['claim', 'write'] as const)(
-    'keeps an unknown outcome if the journal call "%s" fails for the next attempt',
+    'still reports the unknown outcome of the first attempt if the journal call "%s" of the second attempt fails',
     async (call) => {
       const made = await leftBetween();
       const fail = () => Promise.reject(new Failure('temporary', 'The database is not reached.'));
@@ -1241,7 +1241,7 @@ describe('the payment driver at the confirmation', () => {
     ['completed', 'paid', 'completed'],
     ['expired', 'unknown', 'pending'],
   ] as const)(
-    'reports the first attempt if that attempt becomes `%s` when the second attempt fails',
+    'reports the outcome of the first attempt if the first attempt becomes `%s` while the second attempt fails',
     async ([state, status, end]) => {
       const made = await leftBetween();
       made.confirms = () => {
@@ -1341,7 +1341,7 @@ describe('the payment driver at the confirmation', () => {
   });
 });
 
-describe('the payment driver after a refused create request while the list lags', () => {
+describe('the payment driver after a refused create request with an outdated list of transactions', () => {
   /**
    * Simulates a service whose list stays empty for `ms` and which refuses used references without a
    * reason.
@@ -1532,7 +1532,7 @@ describe('the payment driver near a daily limit', () => {
     ['stops counting a payment if both clocks are a day ahead', 25, 25, undefined],
   ];
   test.each(clocks)(
-    'counts the payments of one day by both clocks: it %s',
+    'measures a day by the clock of the machine and the clock of the service, and %s',
     async (_what, machine, service, kind) => {
       const made = bench();
       const deps = {
@@ -1680,7 +1680,7 @@ describe('the payment driver for tx resume', () => {
     expect(made.now().abandoned).toBe(true);
   });
 
-  test('refuses a listed payment whose reference now has a different payment', async () => {
+  test('refuses to resume a payment if a different payment has taken its reference since svcpay listed it', async () => {
     const made = bench();
     made.journalFails = ({ abandoned, attempt }) =>
       abandoned === true || attempt?.state === 'quoted';

@@ -1,4 +1,4 @@
-// sameAgain finds earlier payments of an equal amount to an equal destination.
+// sameAgain finds earlier payments of the same amount to the same destination.
 import { describe, expect, test } from 'vitest';
 import { money } from '../../../src/formats/amount.js';
 import { opened, requested, type AttemptState } from '../../../src/store/journal/payment.js';
@@ -90,11 +90,11 @@ describe('destination of an earlier payment', () => {
     expect(found(toAda, earlier(upper, 'in-flight'))).toBe('unfinished');
   });
 
-  test('sameAgain matches a payment to an address with an earlier payment of its URI over Lightning', () => {
+  test('sameAgain treats a payment to an address as a repeat of a Lightning payment of a URI with that address', () => {
     expect(found(onchain, earlier(ofUri(onchain), 'paid'))).toBe('paid');
   });
 
-  test('sameAgain matches a payment of a URI over Lightning with an earlier payment to its address', () => {
+  test('sameAgain treats a Lightning payment of a URI as a repeat of a payment to the address in the URI', () => {
     expect(found(ofUri(onchain), earlier(onchain, 'in-flight'))).toBe('unfinished');
   });
 

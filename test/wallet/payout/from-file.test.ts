@@ -66,7 +66,7 @@ describe('readPayoutFile', () => {
     expect(order.body).not.toHaveProperty('extRefId');
   });
 
-  test('accepts the service name of the operator as the source method', () => {
+  test('accepts the method name of the operator, such as acmepay, as the source method', () => {
     const text = changed(({ sourceReq }) => (sourceReq.method = 'acmepay'));
     expect(readPayoutFile(text, 'acme').order.body.sourceReq.method).toBe('servicepay');
     expect(refusal(text)).toContain('sourceReq.method');

@@ -1,4 +1,4 @@
-// The table of payouts equals the table of the specification, row by row.
+// The table of payout methods matches the table in the specification row by row.
 import { describe, expect, test } from 'vitest';
 import {
   findCountry,

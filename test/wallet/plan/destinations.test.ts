@@ -21,7 +21,7 @@ describe('on-chain destination', () => {
     expect(() => checkBitcoinAddress(parseBitcoinAddress(address), 'mainnet')).not.toThrow();
   });
 
-  test("refuses a Bitcoin address of another network than the profile's", () => {
+  test("refuses a Bitcoin address of a network other than the profile's", () => {
     const testnet = parseBitcoinAddress('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx');
     expect(() => checkBitcoinAddress(testnet, 'mainnet')).toThrow(/testnet address.*mainnet/);
     expect(() => checkBitcoinAddress(testnet, 'any')).not.toThrow();
@@ -57,12 +57,12 @@ describe('USDT destination', () => {
     await expect(refuseOwnAddress('T-other', own, warn)).resolves.toBeUndefined();
   });
 
-  test('accepts a USDT destination if the own deposit address cannot be read', async () => {
+  test("accepts a USDT destination if svcpay cannot read the account's own deposit address", async () => {
     await expect(
       refuseOwnAddress('T-other', failing('not-found', 404), warn),
     ).resolves.toBeUndefined();
     expect(warnings).toEqual([]);
-    // A failed lookup of the own deposit address does not stop the payment.
+    // A failed lookup of the account's own deposit address does not stop the payment.
     await expect(
       refuseOwnAddress('T-other', failing('temporary', 503), warn),
     ).resolves.toBeUndefined();

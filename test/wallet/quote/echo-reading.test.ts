@@ -64,35 +64,32 @@ const cases = table.flatMap(([path, text, reactions]) =>
 );
 
 describe('comparison of a quote with its order', () => {
-  test.for(cases)(
-    'checkEcho checks each field of a quote: it %s a quote whose %s is %s',
-    async ([reaction, path, place, text]) => {
-      const whole: Record<string, unknown> = structuredClone(quote);
-      const names = path.split('.');
-      const name = names.pop() ?? '';
-      let inner = whole;
-      for (const each of names) inner = inner[each] as Record<string, unknown>;
-      if (place === 'missing') delete inner[name];
-      else
-        inner[name] = {
-          null: null,
-          'in another notation': text,
-          'wrapped in an object': { data: inner[name] },
-          'an array': [7],
-        }[place];
+  test.for(cases)('checkEcho %s a quote whose %s is %s', async ([reaction, path, place, text]) => {
+    const whole: Record<string, unknown> = structuredClone(quote);
+    const names = path.split('.');
+    const name = names.pop() ?? '';
+    let inner = whole;
+    for (const each of names) inner = inner[each] as Record<string, unknown>;
+    if (place === 'missing') delete inner[name];
+    else
+      inner[name] = {
+        null: null,
+        'in another notation': text,
+        'wrapped in an object': { data: inner[name] },
+        'an array': [7],
+      }[place];
 
-      const reports: string[] = [];
-      const { client, service } = world({ onUnrecognized: (words) => reports.push(words) });
-      service.on('POST', '/api/v2/transaction', answer(200, whole));
-      const txn = await client.createTransaction(order.body);
-      const check = (): void => checkEcho(order, txn);
-      if (reaction === 'refuses')
-        expect(check).toThrow(/^Nothing moved: the quote differs from the order/);
-      else expect(check).not.toThrow();
-      if (reaction === 'warns about') expect(reports).toHaveLength(1);
-      if (reaction === 'accepts') expect(reports).toEqual([]);
-    },
-  );
+    const reports: string[] = [];
+    const { client, service } = world({ onUnrecognized: (words) => reports.push(words) });
+    service.on('POST', '/api/v2/transaction', answer(200, whole));
+    const txn = await client.createTransaction(order.body);
+    const check = (): void => checkEcho(order, txn);
+    if (reaction === 'refuses')
+      expect(check).toThrow(/^Nothing moved: the quote differs from the order/);
+    else expect(check).not.toThrow();
+    if (reaction === 'warns about') expect(reports).toHaveLength(1);
+    if (reaction === 'accepts') expect(reports).toEqual([]);
+  });
 
   test('refuses a quote that deducts the fees from the received amount if the order does not deduct fees', async () => {
     const { client, service } = world();

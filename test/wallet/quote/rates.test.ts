@@ -37,7 +37,7 @@ test('findRate reports a pair that the service lacks', () => {
   expect(() => findRate(rates, 'EURVND')).toThrow(expect.objectContaining({ kind: 'not-found' }));
 });
 
-test('allRates lists even a pair without currencies in its name', () => {
+test('allRates lists a pair even if the name of the pair contains no currencies', () => {
   expect(allRates(rates).map(({ base, quote }) => [base, quote])).toEqual([
     ['BTC', 'USD'],
     ['BTC', 'USDT'],

@@ -1,5 +1,5 @@
-// A bench for the payment core: a service with a one-page list, a journal in memory, and a clock
-// that runs only during pauses.
+// A test bench for the payment core: a service with a one-page list, a journal in memory, and a
+// clock that runs only during pauses.
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { CreateTransaction, Rates, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
@@ -46,7 +46,7 @@ export interface Bench {
   quotes: (body: CreateTransaction, number: number) => Partial<Transaction>;
   /** Returns the state of a transaction after its confirmation. */
   confirms: (txn: Transaction) => string;
-  /** Whether the write of this change to the journal fails. */
+  /** Whether the journal fails to write this change. */
   journalFails: (change: PaymentChange) => boolean;
   says: (question: string) => boolean;
   time: number;

@@ -23,7 +23,7 @@ describe('rereadWhileStale', () => {
     expect(reads()).toBe(0);
   });
 
-  test('stops reading at the first result that differs', async () => {
+  test('stops reading at the first result that cannot be stale', async () => {
     const { run, reads } = world(['quoted', 'destsent', 'completed']);
     expect(await run('quoted')).toBe('destsent');
     expect(reads()).toBe(2);
@@ -36,7 +36,7 @@ describe('rereadWhileStale', () => {
     expect(reads()).toBe(4);
   });
 
-  test('stops reading at an interrupt', async () => {
+  test('sends no read after an interruption', async () => {
     const { run, interruption, reads } = world(['quoted']);
     interruption.abort();
     expect(await run('quoted')).toBe('quoted');

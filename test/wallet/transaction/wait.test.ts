@@ -58,13 +58,13 @@ async function seenAt(txn: Transaction, settlesAt: number): Promise<number> {
 
 describe('polling interval', () => {
   test.for([600, 1_000, 3_100, 11_000, 43_000, 59_999])(
-    'detects a Lightning payment that settles after %i ms within a third of that time',
+    'detects the settlement of a Lightning payment after %i ms with a delay of at most a third of that time',
     async (at) => {
       expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(at / 3);
     },
   );
 
-  test('polls a payment by an unknown method at the end of the first second', async () => {
+  test('polls a payment with an unknown method at the end of the first second', async () => {
     expect((await seenAt(transaction('constructor'), 400)) - 400).toBe(600);
   });
 
@@ -80,11 +80,12 @@ describe('polling interval', () => {
     ['vnd-instant', 60_000, 25],
   ] as const;
   test.for(limits)(
-    'polls a payment by the method %s within %i ms at most %i times',
+    'limits the reads of a payment with the method %s in the first %i ms to %i',
     async ([method, ms, most]) => {
       const { reads, wait } = world({ txnState: 'srccreated', destReq: { ccy: 'BTC', method } });
       await expect(wait(transaction(method), ms)).rejects.toMatchObject({ kind: 'pending' });
-      // The last read comes at the end of the wait, so the limit does not cover the last read.
+      // The last read comes at the end of the wait, so the limit on the number of reads does not
+      // include the last read.
       expect(reads.filter((at) => at < ms).length).toBeLessThanOrEqual(most);
     },
   );

@@ -208,8 +208,8 @@ function confirmed(
 }
 
 /**
- * Only the first two confirmations may be unsent, because later unsent confirmations add no new
- * states.
+ * The search lets only the first two confirmations fail before they are sent, because later
+ * failures of this type add no new states.
  */
 function mayStayHere({ process }: State): boolean {
   if (process?.memory.phase !== 'submitting') return false;
@@ -218,8 +218,8 @@ function mayStayHere({ process }: State): boolean {
 }
 
 /**
- * Returns the answers to the question about a quote. Consent in advance covers every quote; a yes
- * in this run covers each later quote that is not worse.
+ * Returns the events that can follow when the core asks for the approval of a quote. Consent in
+ * advance covers every quote. An approval in this run covers each later quote that is not worse.
  */
 function approvals({ process }: State): RunEventBody[] {
   const covered: RunEventBody = { is: 'approved', quote: approvedQuote, by: 'covered' };

@@ -141,8 +141,8 @@ function endsInTruth(from: State, by: Core, bounds: Bounds): boolean {
 }
 
 /**
- * Runs a process in which each step gets the first answer that is not a failure; returns undefined
- * for a run that does not end.
+ * Runs a process without failures: the service answers each step with the first possible answer
+ * that is not a failure. Returns undefined if the run does not end.
  */
 function calmRun(running: Running, by: Core, bounds: Bounds): State | undefined {
   let at = running;

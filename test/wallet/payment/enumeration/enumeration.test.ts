@@ -1,7 +1,7 @@
 // These tests walk every state that the payment core can reach, and check the invariants that
-// docs/simulation.md lists. `npm test` walks one attempt with every command, and `npm run test:all`
-// also walks two attempts. `SVCPAY_ENUMERATION=deep` combines two attempts, two confirmations of
-// each attempt and every command, which takes minutes.
+// docs/simulation.md lists. `npm test` checks all payments with one attempt and every command. `npm
+// run test:all` also checks payments with two attempts. `SVCPAY_ENUMERATION=deep` combines two
+// attempts, two confirmations of each attempt and every command, which takes minutes.
 import { describe, expect, test } from 'vitest';
 import { check } from './checker.js';
 import { transitions } from '../../../../src/store/journal/payment.js';
@@ -46,7 +46,7 @@ const walked = {
   ...(runsAll && { suspended, twoAttempts }),
   ...(isDeep && { deep, generated }),
 };
-/** The bounds of the search within which the checker finds a mutation. */
+/** The search bounds that a mutation can name in its field `foundIn`. */
 const boundsOf = { suspended, twoAttempts };
 
 describe('payment core', { timeout: 1_800_000 }, () => {
@@ -65,7 +65,7 @@ describe('payment core', { timeout: 1_800_000 }, () => {
   });
 
   test.for(Object.entries(mutations))(
-    'violates an invariant of the checker if a mutated core %s',
+    'the checker reports a violated invariant if a mutated core %s',
     ([, { core: mutated, foundIn }]) => {
       expect(check(mutated, boundsOf[foundIn]).broken.size).toBe(1);
     },

@@ -57,8 +57,8 @@ const nothingMoved: Step = {
 const sent = ({ memory }: Run) => (memory.phase === 'submitting' ? memory.confirmation : undefined);
 
 /**
- * Mutates the core: treats a submitted attempt as lapsed in some cases in which the core still
- * reads.
+ * Mutates the core: treats a submitted attempt as lapsed in some cases in which the real core would
+ * wait or read the transaction again.
  */
 const lapsing = (when: (run: Run) => boolean): Core =>
   deciding((run, _, step) => (isWaiting(step) && when(run) ? lapse : undefined));
@@ -69,7 +69,7 @@ const readsQuoted = ({ memory }: Run): boolean => readsOf(memory)?.result === 'q
 
 interface Mutation {
   readonly core: Core;
-  /** The bounds of the search within which the checker finds the mutation soonest. */
+  /** The search bounds with which the checker finds the mutation fastest. */
   readonly foundIn: 'twoAttempts' | 'suspended';
 }
 

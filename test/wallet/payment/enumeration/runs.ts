@@ -65,7 +65,10 @@ export const core: Core = {
   reportOfNo: (payment) => (mayHavePaid(payment) ? 'unknown' : 'nothing moved'),
 };
 
-/** `asked` is the same command at a terminal, where a person answers its question. */
+/**
+ * The commands with which a person can start a process for the payment. `asked` repeats the
+ * original command at a terminal, where svcpay asks the person to approve the quote.
+ */
 export type Command =
   | 'the same command'
   | 'asked'
@@ -81,11 +84,11 @@ export interface Bounds {
    * never receives further confirmations.
    */
   readonly confirmations: number;
-  /** How often a person may use `--retry`. */
+  /** How many times a person may use `--retry`. */
   readonly retries: number;
   readonly reference: RunGoal['reference'];
   readonly commands: readonly Command[];
-  /** Whether a process can be suspended at its question. */
+  /** Whether a process can be suspended while it asks the person to approve a quote. */
   readonly suspends: boolean;
   /** The final states that a transaction in flight can reach. */
   readonly ends: readonly ('completed' | 'failed' | 'error')[];
@@ -133,7 +136,10 @@ function noteMove({ attempts }: Payment, attempt: Attempt | undefined): void {
     transitionsTaken.add(`${from} -> ${attempt.state}`);
 }
 
-/** The state after the journal could not write a change, before money moved. */
+/**
+ * Returns the state of a run that could not write a change to the journal. No money has moved in
+ * this state.
+ */
 const notWritten = (state: Running): Running => ({
   ...state,
   process: {
@@ -142,7 +148,7 @@ const notWritten = (state: Running): Running => ({
   },
 });
 
-/** Starts a process with each of the commands. */
+/** For each command, yields the state in which a process has just started with that command. */
 export function* started(
   state: State,
   by: Core,
@@ -216,17 +222,17 @@ function* continued(state: Running, by: Core, bounds: Bounds): Generator<State> 
   if (step.do === 'approve' && bounds.suspends) yield { ...killed(state), isAsking: true };
   for (const { truth, event } of outcomes(state, step, bounds.confirmations, by)) {
     const done = afterStep(withTruth(state, attemptOf(state).number, truth), step);
-    // The process can be killed after its request but before it writes the event. The checker omits
-    // this kill if the service started the payment without a confirmation, because no later run
-    // could know of such a payment.
+    // The process can be killed after its request but before it writes the event. The checker does
+    // not kill the process at this point if the service started the payment without a confirmation,
+    // because no later run could know of such a payment.
     if (!(event.is === 'created' && event.started !== undefined)) yield killed(done);
     yield later(taken(done, event, by), step.do === 'wait' ? step.ms : 0);
   }
 }
 
 /**
- * Records the confirmation of a payment after a run reported the end of the payment, which violates
- * an invariant.
+ * Records that svcpay confirmed the payment although a run had reported that nothing moved. Such a
+ * confirmation violates an invariant.
  */
 const afterStep = (state: Running, step: Step): Running =>
   step.do === 'confirm' && state.isOver ? { ...state, paidAfterEnd: true } : state;
@@ -239,8 +245,8 @@ function* serviceActs(state: State, { ends }: Bounds): Generator<State> {
     if (truth.delayed > 0 && truth.real === 'quoted')
       yield becoming({ ...becomes(truth, 'moving'), delayed: truth.delayed - 1 });
     if (truth.real === 'moving') for (const end of ends) yield becoming(becomes(truth, end));
-    // If the service corrects an `error` between two runs, the report of the first run was still
-    // true.
+    // If the service corrects an `error` between two runs, the checker discards the report of the
+    // first run, which was true at its time.
     if (truth.real === 'error' && state.process === undefined)
       for (const real of ['completed', 'failed'] as const)
         yield { ...becoming({ ...truth, real }), reported: '' };
@@ -267,7 +273,9 @@ export function* stopped(
   if (abandons && isResumed) yield { ...state, ...ended };
 }
 
-/** Interrupts a run with Ctrl-C: the run takes its last steps that need no request, and stops. */
+/**
+ * Interrupts a run with Ctrl-C. The run then completes only steps that send no request, and stops.
+ */
 function interrupted(state: Running, by: Core, bounds: Bounds): State {
   let at = taken(state, { is: 'interrupted' }, by);
   for (;;) {

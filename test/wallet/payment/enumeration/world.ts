@@ -51,19 +51,22 @@ export interface State {
   /** The running process with its memory, or undefined between runs and after a kill. */
   readonly process: Process | undefined;
   readonly reported: Report;
-  /** How often a person has used `--retry`. */
+  /** How many times a person has used `--retry`. */
   readonly retries: number;
-  /** Whether a run reported that nothing moved and no command has requested the payment since. */
+  /**
+   * True after a run has reported that nothing moved, until a command requests the payment again.
+   */
   readonly isOver: boolean;
   /**
-   * Whether a process is suspended at its question, while another process may drive the payment.
+   * Whether a process is suspended while it asks the person to approve a quote, so that another
+   * process may drive the payment.
    */
   readonly isAsking: boolean;
   /** Whether `tx resume` confirmed a payment after a run had reported that nothing moved. */
   readonly paidAfterEnd: boolean;
 }
 
-/** A state in which a process runs. */
+/** A state of the search while a process is running. */
 export type Running = State & { readonly process: Process };
 
 export const isRunning = (state: State): state is Running => state.process !== undefined;
@@ -112,7 +115,7 @@ export const first: State = {
 /** The account id that the payment belongs to. */
 export const account = 'own';
 
-/** The least that live services return of a transaction: its id and state. */
+/** The minimum that live services return for a transaction: its id and state. */
 export const abbreviated = ({ txnId, txnState }: Transaction): Transaction => ({
   txnId,
   txnState,
@@ -167,7 +170,7 @@ const refusal = (reason: string, code?: string): Failure =>
 export const errors = {
   refused: refusal('insufficient balance'),
   unspecific: refusal('bad request'),
-  /** The service refused the token of the confirmation, and the next sign-in failed. */
+  /** The service refused the token sent with the confirmation, and the next sign-in failed. */
   signInFailed: new NoAnswer('pending', 'no sign-in', { mayHaveArrived: true }),
   alreadyFinal: refusal('already in final state', '2005'),
   used: refusal('extRefId has already been used'),
@@ -219,8 +222,8 @@ function aged(memory: RunMemory, at: (ms: number) => number): RunMemory {
 }
 
 /**
- * The ages of requests that the core can distinguish: the pauses between requests, and the 8 s and
- * 16 s after which the core decides.
+ * The core distinguishes only these ages of a request, in ms: the pauses before the next request,
+ * and the 8 s and 16 s after which the core decides how to continue.
  */
 const ownAges = [0, 250, 500, 1_000, 2_000, 4_000, 8_000, 12_000, 16_000];
 const waitAges = [0, waitMs, staleForMs];
@@ -237,8 +240,9 @@ function floor(ages: readonly number[], age: number): number {
 }
 
 /**
- * The ages that the core can distinguish: up to the next pause after an unanswered confirmation,
- * and up to 16 s after a refused confirmation.
+ * Returns the ages of a confirmation that the core can distinguish. For an unanswered confirmation,
+ * these ages end at the pause before the next request. For a refused confirmation, the ages end at
+ * 16 s.
  */
 const agesAfter = ({ tries, refusal }: Submitting['confirmation']): readonly number[] =>
   ownAges.filter(
@@ -249,7 +253,8 @@ const agesAfter = ({ tries, refusal }: Submitting['confirmation']): readonly num
 
 /**
  * Rounds ages down to the values that the core can distinguish, so that equivalent states merge.
- * Rounding down lengthens stale reads and waits, so the search loses no violation.
+ * After the rounding, a read can be stale for longer and a wait can take longer, but never shorter,
+ * so the search still finds every violation.
  */
 export function rounded(state: State): State {
   const { process, payment } = state;
@@ -273,7 +278,7 @@ export function rounded(state: State): State {
   return { ...state, truths, process: { ...process, memory: coarse(process.memory) } };
 }
 
-/** The time of the first of the latest reads that all returned an equal result. */
+/** The time since which all reads have returned the same result. */
 const sinceOf = (memory: RunMemory): number | undefined =>
   memory.phase === 'requesting' ? memory.lookup?.sinceMs : memory.reads?.sinceMs;
 
@@ -323,8 +328,8 @@ export function withTruth<S extends State>(state: S, number: number, truth: Trut
 export const attemptOf = ({ payment }: State): Attempt => latest(payment);
 
 /**
- * Returns the key of a state without details that no later step can observe, so that states with
- * the same future have equal keys.
+ * Returns the key of a state. The key omits details that no later step can observe, so that states
+ * with the same future have the same key.
  */
 export function keyOf(state: State): string {
   const { payment, truths, process, reported, retries, isOver, isAsking, paidAfterEnd } = state;

@@ -128,7 +128,7 @@ export const maxBodyLength = 256 * 1024;
 export const maxTextLength = { extRefId: 255, note: 1000, callback: 2048, secret: 1000 } as const;
 
 /**
- * The maximum amount of a transaction, in the smallest unit. The maximum keeps sums exact. The
+ * The maximum amount of a transaction, in the smallest unit, which keeps sums exact. The
  * specification does not state a maximum amount.
  */
 export const maxAmountUnits = 1e13;

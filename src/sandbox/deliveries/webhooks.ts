@@ -116,7 +116,10 @@ const storedOptions = v.object({
 
 type StoredOptions = v.InferOutput<typeof storedOptions>;
 
-/** The stored webhook options. Live shapes override some of the stored webhook options. */
+/**
+ * The stored webhook options. The chosen response formats of live services override some of the
+ * stored webhook options.
+ */
 export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' | 'liveShapes'>) {
   const kept = readStored(store);
   return {

@@ -40,8 +40,9 @@ const abbreviated = [
 const alone = true;
 
 /**
- * The response formats of live services (live shapes) by name, in the order in which the sandbox
- * applies them. If a live shape has no `edits`, other code of the sandbox implements the shape.
+ * The response formats of live services by name, in the order in which the sandbox applies the
+ * formats. If a response format has no `edits`, other code of the sandbox implements the response
+ * format.
  */
 export const liveShapes = {
   'token-expiry-iso': {

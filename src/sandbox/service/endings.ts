@@ -47,7 +47,7 @@ const returned = v.object({
 /**
  * The planned endings in the field `extra` of a transaction: `planned` for a transfer that fails,
  * and `returned` for a completed send that the recipient returns. If the destination is
- * unreachable, the quote contains `planned`.
+ * unreachable, the quote already plans the failure (`planned`).
  */
 const noted = v.object({
   planned: v.optional(plannedEnding),
@@ -119,7 +119,10 @@ export function plannedEndingOf(
   return planned?.instead === moment ? planned : undefined;
 }
 
-/** The planned return of the money of a completed send, or undefined if the recipient keeps it. */
+/**
+ * The planned return of the money of a completed send, or undefined if the recipient keeps the
+ * money.
+ */
 export function plannedReturn(txn: Transaction): (Ending & { readonly delay: number }) | undefined {
   const back = v.parse(noted, txn.extra).returned;
   return back && { ...back, msg: 'returned by the recipient' };

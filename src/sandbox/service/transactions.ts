@@ -95,7 +95,7 @@ export interface ReadLag {
 /**
  * The SQL prefix that replaces the table `txn` with past versions of its rows. The first parameter
  * of the SQL prefix is a time, and state changes after this time are ignored. The second parameter
- * is the number of state changes to read for each transaction (`lag.steps + 1`).
+ * of the SQL prefix is the number of state changes to read for each transaction (`lag.steps + 1`).
  */
 const withLag = `
   WITH txn AS (

@@ -20,10 +20,7 @@ import { dateTime, relativeTime } from '../time.js';
 type Described = ReturnType<typeof describeDestination>;
 type FieldName<T> = T extends object ? keyof T : never;
 
-/**
- * All fields that a decoded destination can have. A kind of destination has only some of these
- * fields.
- */
+/** All fields that a decoded destination can have, of whatever kind the destination is. */
 const fields = {
   kind: text,
   network: text,

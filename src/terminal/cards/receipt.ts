@@ -102,8 +102,8 @@ export function receipt(
 }
 
 /**
- * Returns the view that a command prints as its result if the result is a receipt. If the output
- * goes to a pipe, the view shows the transaction as a row of the history.
+ * Returns the view of a receipt, which a command prints as its result. If the output goes to a
+ * pipe, the view shows the transaction as a row of the history.
  */
 export function receiptView(
   transaction: Transaction,

@@ -135,7 +135,7 @@ describe('batch file', () => {
       'to\na"b\n',
       [[2, expect.stringContaining('middle of a cell')]],
     ],
-  ] as const)('readRows reads the rows of a file: it %s', async ([, text, expected]) => {
+  ] as const)('readRows %s', async ([, text, expected]) => {
     expect(await read(text)).toEqual(expected);
   });
 
@@ -151,12 +151,9 @@ describe('batch file', () => {
       'to,notes\na,1\n',
       [[1, expect.stringContaining('mean "note"')]],
     ],
-  ] as const)(
-    'readRows with --ignore-columns skips unknown columns: it %s',
-    async ([, text, expected]) => {
-      expect(await read(text, true)).toEqual(expected);
-    },
-  );
+  ] as const)('readRows with --ignore-columns %s', async ([, text, expected]) => {
+    expect(await read(text, true)).toEqual(expected);
+  });
 
   test('reports a cell that is not UTF-8 text', async () => {
     expect(await read([Buffer.from('to,note\na,'), Buffer.from([0xe9, 0x0a])])).toEqual([
@@ -198,7 +195,7 @@ describe('reference derived from an order', () => {
     ['changes with the amount', onchainOrder(address, parseAmount('1001sat'), 'BTC'), '', false],
     ['changes with the kind of payment', lnurlOrder(address, parseAmount('1000sat')), '', false],
     ['changes with the name of the batch', order, 'december', false],
-  ] as const)('derivedRef computes a reference from an order: it %s', ([, other, name, same]) => {
+  ] as const)('the reference from derivedRef %s', ([, other, name, same]) => {
     expect(derivedRef(other, name) === derivedRef(order, '')).toBe(same);
   });
 });
@@ -231,7 +228,7 @@ describe('funds of a batch', () => {
       [total('XOF', 'BTC', '1')],
       [expect.stringContaining('no XOF wallet')],
     ],
-  ] as const)('shortOf compares the totals with the wallets: it %s', ([, totals, expected]) => {
+  ] as const)('shortOf %s', ([, totals, expected]) => {
     const have: Record<string, string> = { BTC: '1', USDT: '0' };
     const available = (ccy: string) =>
       have[ccy] === undefined ? undefined : { ccy, value: new Big(have[ccy]) };
@@ -359,11 +356,8 @@ describe('outcome of a batch', () => {
       false,
       'payment-failed',
     ],
-  ] as const)(
-    'failureOf derives the failure of a batch from its rows: it %s',
-    ([, outcomes, complete, interrupted, kind]) => {
-      const tally = outcomes.reduce(tallied, emptyTally);
-      expect(failureOf(tally, 3, complete, interrupted)?.kind).toBe(kind);
-    },
-  );
+  ] as const)('failureOf %s', ([, outcomes, complete, interrupted, kind]) => {
+    const tally = outcomes.reduce(tallied, emptyTally);
+    expect(failureOf(tally, 3, complete, interrupted)?.kind).toBe(kind);
+  });
 });

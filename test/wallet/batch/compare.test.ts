@@ -175,7 +175,7 @@ test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
     [october],
     [],
   ],
-])('compareRuns compares a batch with earlier runs: it %s', ([, now, runs, expected]) => {
+])('compareRuns %s', ([, now, runs, expected]) => {
   expect(remarks(now, runs)).toEqual(expected);
 });
 

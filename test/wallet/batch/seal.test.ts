@@ -55,14 +55,11 @@ test.for([
     { ...terms, account: 'x' },
     ['account: ne01 was sealed, not x'],
   ],
-] as const)(
-  'the seal of a batch depends on its rows and limits: it %s',
-  ([, rows, given, differences]) => {
-    const now = sealedOf(rows, given);
-    expect(unsealed(now, before)).toEqual(differences);
-    expect(sealOf(now) === sealOf(before)).toBe(differences.length === 0);
-  },
-);
+] as const)('the seal of a batch %s', ([, rows, given, differences]) => {
+  const now = sealedOf(rows, given);
+  expect(unsealed(now, before)).toEqual(differences);
+  expect(sealOf(now) === sealOf(before)).toBe(differences.length === 0);
+});
 
 test('comparison with a seal returns no row differences if the sealed rows are unknown', () => {
   expect(unsealed(before, undefined)).toEqual([]);

@@ -98,6 +98,6 @@ test.for([
     txn('error'),
     'ended',
   ],
-] as const)('rowState derives the state of a batch row: it %s', ([, known, listed, expected]) => {
+] as const)('rowState %s', ([, known, listed, expected]) => {
   expect(rowState(known, listed)).toBe(expected);
 });

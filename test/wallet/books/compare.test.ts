@@ -344,10 +344,7 @@ describe('differences between the books and the service', () => {
       { journal: [sent], hidden: [transaction()], since: start + 1 },
       [],
     ],
-  ])(
-    'reconciliation compares the service with other sources: it %s',
-    async ([, world, expected]) => {
-      expect(await found(world)).toEqual(expected);
-    },
-  );
+  ])('reconciliation %s', async ([, world, expected]) => {
+    expect(await found(world)).toEqual(expected);
+  });
 });

@@ -41,7 +41,7 @@ describe('bookkeeping of a transaction', () => {
     ['creates no movement for a failed send', transaction({ txnState: 'failed' }), []],
     ['creates no movement for an expired quote', transaction({ txnState: 'quoted' }), []],
     ['creates no movement for a send in flight', transaction({ txnState: 'destsent' }), []],
-  ] as const)('booked() derives the movements of a transaction: it %s', ([, txn, expected]) => {
+  ] as const)('booked() %s', ([, txn, expected]) => {
     expect(changes(txn)).toEqual(expected);
   });
 
@@ -197,10 +197,7 @@ describe('explanations', () => {
       [candidate('a', '-0.1')],
       [],
     ],
-  ] as const)(
-    'statement searches for transactions that explain a difference: it %s',
-    ([, difference, candidates, expected]) => {
-      expect(exactly(difference, [...candidates])).toEqual(expected);
-    },
-  );
+  ] as const)('the statement %s', ([, difference, candidates, expected]) => {
+    expect(exactly(difference, [...candidates])).toEqual(expected);
+  });
 });

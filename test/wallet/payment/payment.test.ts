@@ -533,17 +533,14 @@ describe('the payment driver for a reference that only the service has', () => {
       'completed',
     ],
   ];
-  test.each(cases)(
-    'continues from the state of the transaction: it %s',
-    async (_why, state, retry, sent, end) => {
-      const made = bench(undefined, [known('R', state)]);
-      const ended = await made.pay({ retry }).then(
-        ({ txnState }) => txnState,
-        ({ kind }) => kind,
-      );
-      expect([requests(made), ended]).toEqual([sent, end]);
-    },
-  );
+  test.each(cases)('the payment driver %s', async (_why, state, retry, sent, end) => {
+    const made = bench(undefined, [known('R', state)]);
+    const ended = await made.pay({ retry }).then(
+      ({ txnState }) => txnState,
+      ({ kind }) => kind,
+    );
+    expect([requests(made), ended]).toEqual([sent, end]);
+  });
 
   test('follows a payment in flight to its end even if the journal cannot be written', async () => {
     const made = bench(undefined, [known('R', 'destsent')]);
@@ -922,7 +919,7 @@ describe('the payment driver at the confirmation', () => {
     ],
     ['repeats a confirmation after an unrecognized error', [new Error('?')], 2, 'completed'],
   ];
-  test.each(cases)('handles failed confirmations: it %s', async (_what, errors, sent, end) => {
+  test.each(cases)('the payment driver %s', async (_what, errors, sent, end) => {
     const made = bench();
     made.fail('confirm', ...errors);
     const ended = await made.pay().then(
@@ -1427,35 +1424,32 @@ describe('the payment driver for a conversion with a loss of 10 %', () => {
       'paid',
     ],
   ];
-  test.each(answers)(
-    'compares the loss with --max-rate-loss: it %s',
-    async (_why, rates, maxRateLoss, end) => {
-      const made = bench();
-      made.rates = rates;
-      made.quotes = (body) => ({
-        fxRate: 90_000,
-        destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 },
-      });
-      const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
-      const paying = pay(
-        { order: swap, ref: 'R', terms: { maxRateLoss }, consent: 'standing' },
-        waiting,
-        made.deps,
-      );
-      expect(
-        await paying.then(
-          () => 'paid',
-          (error: unknown) => (error instanceof Failure ? error.kind : error),
-        ),
-      ).toBe(end);
-    },
-  );
+  test.each(answers)('the payment driver %s', async (_why, rates, maxRateLoss, end) => {
+    const made = bench();
+    made.rates = rates;
+    made.quotes = (body) => ({
+      fxRate: 90_000,
+      destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 },
+    });
+    const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
+    const paying = pay(
+      { order: swap, ref: 'R', terms: { maxRateLoss }, consent: 'standing' },
+      waiting,
+      made.deps,
+    );
+    expect(
+      await paying.then(
+        () => 'paid',
+        (error: unknown) => (error instanceof Failure ? error.kind : error),
+      ),
+    ).toBe(end);
+  });
 });
 
 test.each([
   ['accepts a quote that omits its fees if --max-fee is not set', undefined, 'paid'],
   ['refuses a quote that omits its fees if --max-fee is set', { percent: '1' }, 'limit'],
-])('pay handles a quote without fees: it %s', async (_why, maxFee, end) => {
+])('pay %s', async (_why, maxFee, end) => {
   const made = bench();
   made.quotes = (body) => ({
     sourceReq: {

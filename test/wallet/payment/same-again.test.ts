@@ -49,7 +49,7 @@ describe('earlier equal payment', () => {
     ['ignores an equal payment that is only quoted', 'quoted', undefined],
     ['ignores an equal failed payment', 'failed', undefined],
     ['ignores an equal lapsed payment', 'lapsed', undefined],
-  ] as const)('sameAgain compares the state of an earlier payment: it %s', ([, state, is]) => {
+  ] as const)('sameAgain %s', ([, state, is]) => {
     expect(found(toAda, earlier(toAda, state))).toBe(is);
   });
 

@@ -310,8 +310,8 @@ describe('ServiceClient access token', () => {
 const expired = answer(401, { error: 'invalid token or token expired' });
 
 /**
- * Simulates a service that ends the old token when it issues a new one. Each request takes 80 ms of
- * simulated time.
+ * Simulates a service that invalidates the old token when it issues a new token. Each request takes
+ * 80 ms of simulated time.
  */
 function singleSession() {
   let [valid, signIns, now, draws] = ['', 0, start, 0];
@@ -362,7 +362,7 @@ describe('ServiceClient confirmation with a refused token', () => {
   };
 
   test.for(failedSignIns)(
-    'reports a confirmation as possibly sent if the sign-in after its 401 %s',
+    'reports a confirmation as possibly sent if the confirmation gets a 401 and the next sign-in %s',
     async ([, answers]) => {
       const { client, service } = world();
       service.on('PUT', confirmPath, expired);
@@ -378,7 +378,7 @@ describe('ServiceClient confirmation with a refused token', () => {
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject(unanswered);
   });
 
-  test('reports a confirmation as possibly sent if an interrupt stops the sign-in after its 401', async () => {
+  test('reports a confirmation as possibly sent if the confirmation gets a 401 and an interrupt stops the next sign-in', async () => {
     const interruption = new AbortController();
     const sleep = async (): Promise<void> => interruption.abort();
     const { client, service } = world({ signal: interruption.signal, sleep });
@@ -426,7 +426,7 @@ describe('ServiceClient after a 401 answer', () => {
     expect(service.requests()).toHaveLength(3);
   });
 
-  test('fails after four new tokens get a 401 if an earlier token worked', async () => {
+  test('gives up only after the service has refused four new tokens, if an earlier token worked', async () => {
     const { client, service, pauses } = world({ random: () => 0.999 });
     service.on('GET', walletPath, wallets, ...Array<typeof expired>(5).fill(expired));
     service.on(
@@ -473,7 +473,7 @@ describe('ServiceClient after a 401 answer', () => {
     expect(service.requests('POST')).toHaveLength(1);
   });
 
-  test("completes all requests even if processes with a shared store end each other's tokens", async () => {
+  test("completes all requests even if processes that share a store invalidate each other's tokens", async () => {
     let valid = '';
     let signIns = 0;
     let refusals = 0;
@@ -496,7 +496,7 @@ describe('ServiceClient after a 401 answer', () => {
     expect(signIns).toBeLessThanOrEqual(10);
   });
 
-  test("completes all requests even if processes without a shared store end each other's tokens", async () => {
+  test("completes all requests even if processes without a shared store invalidate each other's tokens", async () => {
     const { transport, clock, sleep, random } = singleSession();
     const homes = Array.from(
       { length: 3 },

@@ -100,25 +100,22 @@ const reads: Case[] = [
 ];
 
 describe('ServiceClient read request', () => {
-  test.for(reads)(
-    'ServiceClient sends GET %s and returns the data',
-    async ([path, call, answered, returned]) => {
-      const { client, service } = world();
-      service.on('GET', path, answer(200, answered));
-      expect(await call(client)).toEqual(returned);
-      const [request] = service.requests();
-      expect(request).toMatchObject({
-        url: baseUrl + path,
-        headers: {
-          accept: 'application/json',
-          authorization: 'Bearer kept-token',
-          'user-agent': 'svcpay/1.2.3',
-        },
-        body: undefined,
-      });
-      expect(request!.headers).not.toHaveProperty('content-type');
-    },
-  );
+  test.for(reads)('sends GET %s and returns the data', async ([path, call, answered, returned]) => {
+    const { client, service } = world();
+    service.on('GET', path, answer(200, answered));
+    expect(await call(client)).toEqual(returned);
+    const [request] = service.requests();
+    expect(request).toMatchObject({
+      url: baseUrl + path,
+      headers: {
+        accept: 'application/json',
+        authorization: 'Bearer kept-token',
+        'user-agent': 'svcpay/1.2.3',
+      },
+      body: undefined,
+    });
+    expect(request!.headers).not.toHaveProperty('content-type');
+  });
 
   test.for(['', '.', '..', 'half a \ud83d'])(
     'refuses "%s" as a transaction id because it changes the path',
@@ -199,7 +196,7 @@ describe('ServiceClient write request', () => {
     );
   });
 
-  test('confirms a transaction without a body but with the content type JSON', async () => {
+  test('sends a confirmation without a body, but with the content type JSON', async () => {
     const { client, service } = world();
     service.on(
       'PUT',
@@ -267,7 +264,7 @@ describe('ServiceClient transaction list', () => {
     expect(await client.transactions(filter)).toEqual(page);
   });
 
-  test('accepts list rows with almost empty sides', async () => {
+  test('accepts list rows whose `sourceReq` and `destReq` are almost empty', async () => {
     const { client, service } = world();
     const reduced = { txnId: 't1', txnState: 'completed', sourceReq: {}, destReq: { ccy: 'BTC' } };
     service.on('GET', '/api/v2/transaction', answer(200, { ...page, data: [reduced] }));

@@ -19,11 +19,11 @@ describe('effectOf', () => {
     ['PUT', '/api/v2/webhook/../transaction/t-1/confirm', 'payment'],
     ['POST', '/api/v2/transaction/t-1/confirm', 'payment'],
     ['POST', '/api/v3/anything', 'payment'],
-  ] as const)('effectOf classifies the request %s %s as %s', ([method, path, effect]) => {
+  ] as const)('classifies the request %s %s as %s', ([method, path, effect]) => {
     expect(effectOf(method, path).effect).toBe(effect);
   });
 
-  test('effectOf reads the transaction id of a confirmation', () => {
+  test('reads the transaction id of a confirmation', () => {
     expect(effectOf('PUT', confirm)).toEqual({ effect: 'payment', txnId: 't-1' });
   });
 });

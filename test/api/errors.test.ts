@@ -156,7 +156,7 @@ describe('ServiceClient failure kind', () => {
     });
   });
 
-  test('reports repeated HTML as a temporary failure and shows its first words', async () => {
+  test('reports a temporary failure with the first words of the page if the service answers every retry with HTML', async () => {
     const { client, service } = world();
     const page = `<html><body>${'Welcome to the guest network. '.repeat(9)}</body></html>`;
     service.on(
@@ -276,7 +276,7 @@ describe('ServiceClient outcome of a write request', () => {
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ ...expected, ...kind });
   });
 
-  test('reports a confirmation as possibly sent after status 429 of a gateway', async () => {
+  test('reports a confirmation as possibly sent if a gateway answers the confirmation with 429', async () => {
     const { client, service } = world();
     service.on('PUT', '/api/v2/transaction/t1/confirm', answer(429, '<h1>Too Many Requests</h1>'));
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({
@@ -357,7 +357,7 @@ describe('ServiceClient cancellation', () => {
     expect(failure).toMatchObject({ kind: 'refused', code: '2005' });
   });
 
-  test('returns the cancelled transaction of the answer', async () => {
+  test("returns the cancelled transaction from the service's answer", async () => {
     const { client, service } = world();
     service.on('PUT', cancelPath, answer(200, transaction({ txnState: 'usercanceled' })));
     expect(await client.cancelTransaction('t1')).toMatchObject({

@@ -50,7 +50,7 @@ describe('ServiceClient after a 429 answer', () => {
     expect(pauses).toEqual([188, 375, 750, 1_500, 3_000, 6_000]);
   });
 
-  test('reports the time to wait after a 429 to a confirmation, but does not repeat the confirmation', async () => {
+  test('reports the time to wait if a confirmation gets a 429, but does not repeat the confirmation', async () => {
     const { client, service, pauses } = world({ rateLimitWaitMs: 120_000 });
     service.on('PUT', `${path}/confirm`, full(7));
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({
@@ -124,7 +124,7 @@ test('trackRateLimit counts requests in flight against the quota', () => {
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
 });
 
-test('ServiceClient ignores an empty quota if the renewal is too far away', async () => {
+test('ServiceClient sends a request despite a used-up rate limit if the limit resets only a day later', async () => {
   const { client, service, pauses } = world();
   const closed = answer(200, transaction(), {
     'x-ratelimit-remaining': '0',
@@ -136,7 +136,7 @@ test('ServiceClient ignores an empty quota if the renewal is too far away', asyn
   expect(pauses).toEqual([]);
 });
 
-test('trackRateLimit applies the pause of one answer to parallel requests', async () => {
+test('trackRateLimit applies the Retry-After time of one answer to parallel requests', async () => {
   const limit = trackRateLimit();
   limit.observe({ status: 429, headers: { 'retry-after': '7' } }, start);
   limit.observe({ status: 200, headers: {} }, start + 1);

@@ -66,8 +66,8 @@ function changed(
 }
 
 /**
- * The names of fields that may contain any object, so that an object inside another object is
- * valid.
+ * The names of fields whose value may be any object, so a value that is wrapped in another object
+ * is also valid.
  */
 const isObject = new Set(['sourceOfFunds', 'sourceReq', 'destReq', 'reqDetails', 'kyc']);
 
@@ -116,7 +116,7 @@ const rows = cases.map(
 
 describe('ServiceClient transaction reader', () => {
   test.for(transactions)(
-    'ServiceClient checks each field of a transaction: it %s a transaction whose %s',
+    '%s a transaction whose %s',
     async ([, , { name, isBad, isGone, row }]) => {
       const { client, service, doubts } = doubting();
       service.on('GET', '/api/v2/transaction/t1', answer(200, row));
@@ -139,7 +139,7 @@ describe('ServiceClient transaction reader', () => {
 
 describe('ServiceClient list reader', () => {
   test.for(rows)(
-    'ServiceClient checks each row of a list: it %s a row whose %s, and lists the other rows',
+    '%s a row whose %s, and lists the other rows',
     async ([, , { name, isBad, isGone, row }]) => {
       const { client, service, doubts } = doubting();
       service.on(
@@ -599,7 +599,7 @@ describe('ServiceClient refusal', () => {
     expect(await refused(400, { error: 'insufficient words', code })).toMatchObject({ kind, code });
   });
 
-  test('includes the request id of a refused request', async () => {
+  test('includes the request id in the error of a refused request', async () => {
     expect(await refused(400, { error: 'no' }, { 'x-request-id': 'req-7' })).toMatchObject({
       requestId: 'req-7',
     });

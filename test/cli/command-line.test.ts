@@ -87,7 +87,10 @@ test.for([
   ['--profile p sandbox run --json npm', '--profile p sandbox run --json -- npm'],
   ['sandbox run -- npm -h', 'sandbox run -- npm -h'],
   ['sandbox run', 'sandbox run'],
-] as const)('withRestApart reads "svcpay %s" as "svcpay %s"', ([given, apart]) => {
-  const options = { file: text(), once: flag() };
-  expect(withRestApart(line(given), options).join(' ')).toBe(apart);
-});
+] as const)(
+  'withRestApart puts `--` before the program that svcpay runs: "svcpay %s" becomes "svcpay %s"',
+  ([given, apart]) => {
+    const options = { file: text(), once: flag() };
+    expect(withRestApart(line(given), options).join(' ')).toBe(apart);
+  },
+);

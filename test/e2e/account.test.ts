@@ -1,5 +1,5 @@
 // Tests `--account` with a subaccount for every command. With the parent's key, the service shows
-// only the wallets and the account record of a subaccount. Every command that needs other data than
+// only the wallets and the account record of a subaccount. Every command that needs data other than
 // the wallets and the account record refuses `--account` before it sends a request about the parent
 // account.
 import { writeFileSync } from 'node:fs';

@@ -52,7 +52,7 @@ describe('svcpay api', () => {
     expect(run.error()).toMatchObject({ kind: 'not-found', status: 404, exitCode: 5 });
   });
 
-  test('asks for a yes before a request that moves money', async ({ around }) => {
+  test('asks the person before it sends a request that moves money', async ({ around }) => {
     const quote = await svcpay(['api', 'POST', 'transaction', '-d', '-'], {
       ...around,
       input: JSON.stringify(swap),

@@ -1,5 +1,5 @@
-// After invalid input or for a wrong service, svcpay explains the error, ends with its exit code,
-// leaves stdout empty and sends no needless request.
+// After invalid input or with a wrong service, svcpay explains the error, ends with the exit code
+// of the error, leaves stdout empty and sends no needless request.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';

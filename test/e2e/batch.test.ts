@@ -420,7 +420,7 @@ describe('svcpay batch', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
-  test('asks for a yes once at a terminal after it has shown the totals', async ({ around }) => {
+  test('asks for approval once at a terminal after it has shown the totals', async ({ around }) => {
     const tty = svcpayTty(['batch', batchFile(around.home, lightningRows(6))], {
       ...around,
       columns: 60,
@@ -438,7 +438,9 @@ describe('svcpay batch', () => {
     expect(tty.text()).toMatch(/Spent\s+0\.0000\d+ BTC/);
   });
 
-  test('pays no row after a no at a terminal or without --yes in a pipe', async ({ around }) => {
+  test('pays no row if the person declines at a terminal, or if --yes is missing in a pipe', async ({
+    around,
+  }) => {
     const file = batchFile(around.home, [
       ...lightningRows(2),
       'row-3,nobody@example.com,1000sat,,',
@@ -480,7 +482,7 @@ describe('svcpay batch', () => {
     expect(confirmations(around.sandbox)).toHaveLength(0);
   });
 
-  test('reports the reasons without a question if the service refuses every row', async ({
+  test('reports the reasons without asking for approval if the service refuses every row', async ({
     around,
   }) => {
     const tty = svcpayTty(

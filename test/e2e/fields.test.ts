@@ -109,7 +109,8 @@ describe('svcpay --fields', () => {
       const all = await svcpay([...line, '--json', '--fields', fields.join()], around);
       const [row] = printedBy(all);
       const missing = fields.filter((name) => !Object.hasOwn(Object(row), name));
-      // Exit code 5 of the second run means that the first run has already removed the item.
+      // A command that removes an item runs twice here. Its second run exits with 5, because the
+      // item no longer exists.
       if (all.exitCode === 5) continue;
       if (typeof row === 'string' || (row !== undefined && missing.length > 0))
         findings.push({ line: line.join(' '), row, missing: missing.slice(0, 6) });
@@ -157,7 +158,7 @@ const person = [
 ];
 
 /**
- * Returns command lines that print fields, in an order in which each command line can run twice.
+ * Returns command lines that print fields. In this order, each command line can run twice in a row.
  */
 async function printing(around: Around): Promise<readonly (readonly string[])[]> {
   const { sandbox } = around;
@@ -266,7 +267,7 @@ async function printing(around: Around): Promise<readonly (readonly string[])[]>
   ];
 }
 
-/** Returns every command of a branch by its full name. */
+/** Returns each command below a branch of the command tree, by the full name of the command. */
 async function commandsOf(branch: Branch, path: string): Promise<ReadonlyMap<string, Command>> {
   const command = await branch.load?.();
   const below = await Promise.all(

@@ -69,7 +69,10 @@ describe('svcpay login', () => {
     });
   });
 
-  test('replaces a sandbox profile with a real service after a yes', async ({ sandbox, home }) => {
+  test('replaces a sandbox profile with a real service after the person confirms', async ({
+    sandbox,
+    home,
+  }) => {
     await svcpay(['login', '--sandbox'], { home });
     const blind = await svcpay(['login', '--api-key', sandbox.apiKey, '--api-secret-stdin'], {
       home,
@@ -217,7 +220,7 @@ describe('svcpay receive lightning', () => {
     expect(second.stdout).toBe(first.stdout);
   });
 
-  test('writes the QR code to the file of --qr-file', async ({ around, home }) => {
+  test('writes the QR code to the file that --qr-file names', async ({ around, home }) => {
     const file = join(home, 'code.svg');
     await svcpay(['receive', 'lightning', '50000sat', '-q', '--qr-file', file], around);
     expect(existsSync(file) && readFileSync(file, 'utf8')).toMatch(/^<svg /);
@@ -268,14 +271,14 @@ describe('svcpay tx', () => {
     expect(one.json()).toMatchObject({ txnId: id.trim(), txnState: 'completed' });
   });
 
-  test('ends tx get with exit 5 if the id is unknown', async ({ around }) => {
+  test('tx get exits with 5 if the id is unknown', async ({ around }) => {
     expect(await svcpay(['tx', 'get', 'nobody'], around)).toMatchObject({
       exitCode: 5,
       stdout: '',
     });
   });
 
-  test('ends tx watch with exit 6 if the watched invoice expires', async ({ around }) => {
+  test('tx watch exits with 6 if the watched invoice expires', async ({ around }) => {
     const { stdout } = await svcpay(['receive', 'lightning', '1000sat', '--json'], around);
     const { txnId } = JSON.parse(stdout);
     const watching = svcpay(['tx', 'watch', txnId, '--json'], around);

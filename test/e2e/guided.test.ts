@@ -10,7 +10,7 @@ const escape = '\u001B';
 const interrupt = '\u0003';
 const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
 
-describe('the guided mode at a terminal', () => {
+describe('the guided mode of svcpay', () => {
   test('asks for the missing values of svcpay send, and again after an invalid value', async ({
     around,
   }) => {
@@ -84,7 +84,7 @@ describe('the guided mode at a terminal', () => {
     expect(tty.text()).toContain('USDT');
   });
 
-  test('asks for the method and amount of svcpay receive, and shows the expiry after Ctrl-C', async ({
+  test('asks for the method and amount of svcpay receive, and shows the expiry of the invoice after Ctrl-C', async ({
     around,
   }) => {
     const tty = svcpayTty(['receive'], { ...around, columns: 140, rows: 45 });
@@ -188,7 +188,9 @@ describe('the guided mode at a terminal', () => {
     ['batch', 'Not sent: missing FILE.'],
     ['receive onchain', 'Missing AMOUNT (e.g. 50000sat).'],
   ];
-  test('lists all missing values at once in a pipe instead of asking', async ({ around }) => {
+  test('lists all missing values at once instead of asking if there is no terminal', async ({
+    around,
+  }) => {
     for (const [line, missing] of lacking) {
       const run = await svcpay(line.split(' '), around);
       expect([line, run.exitCode, run.stdout]).toEqual([line, 9, '']);

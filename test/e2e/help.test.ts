@@ -99,7 +99,8 @@ describe('svcpay schema', () => {
     const { commands } = (await svcpay(['schema'], around)).json() as { commands: Schema[] };
     const fields =
       commands.findLast(({ command }) => `${line} `.startsWith(`${command} `))?.fields ?? [];
-    // The schema omits counts by state, which have a field for each state that occurs.
+    // The schema does not list the fields that count transactions or deliveries by state, because
+    // svcpay prints these fields only for states that occur.
     expect(
       names.filter((name) => !fields.includes(name) && !/^(transactions|deliveries)\./.test(name)),
     ).toEqual([]);
@@ -205,7 +206,7 @@ describe.concurrent('svcpay help', () => {
     }
   });
 
-  test('mentions the global options and both forms of a switch on the page of a command', async ({
+  test('lists both --wait and --no-wait and mentions the global options on the page of a command', async ({
     home,
   }) => {
     const { stdout } = await svcpay(['send', 'lightning', '--help'], { home });

@@ -285,7 +285,7 @@ describe('svcpay tx list', () => {
     expect(asked.stdout).toContain('txnStatuses=BeingReviewed');
   });
 
-  test('accepts in --state the names of states that its own output shows', async ({ around }) => {
+  test('accepts the state names of its own output as values of --state', async ({ around }) => {
     const done = await svcpay(['tx', 'list', '--state', 'done', '--json'], around);
     const completed = await svcpay(['tx', 'list', '--state', 'completed', '--json'], around);
     expect(done.stdout).toContain('"txnState":"completed"');
@@ -378,7 +378,7 @@ describe('svcpay tx confirm', () => {
     expect(around.sandbox.requests('PUT', `/api/v2/transaction/${quote}/confirm`)).toHaveLength(1);
   });
 
-  test('shows the cost at a terminal and sends no confirmation after a no', async ({
+  test('shows the cost at a terminal and sends no confirmation if the person declines', async ({
     around,
     quote,
   }) => {
@@ -508,7 +508,7 @@ describe('svcpay tx get and tx watch', () => {
 });
 
 describe('svcpay tx resume', () => {
-  test('reads the final states of all payments from the list, without single requests', async ({
+  test('reads the final states of all payments from the list, without one request per payment', async ({
     around,
   }) => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];

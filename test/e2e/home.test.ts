@@ -55,7 +55,7 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
     [60, 20],
     [140, 45],
   ] as const)(
-    'prints no line wider than a window of %d x %d, and neither does svcpay tx list',
+    'prints only lines that fit a window of %d x %d, as svcpay tx list does',
     async ([columns, rows], { around }) => {
       await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
       const widest = (text: string): number =>
@@ -178,7 +178,7 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
     expect(await tty.ended).toBe(0);
   });
 
-  test('prints a single JSON document without a menu with --json', async ({ around }) => {
+  test('prints a single JSON document and no menu if --json is given', async ({ around }) => {
     const tty = svcpayTty(['--json'], around);
     expect(await tty.ended).toBe(0);
     expect(JSON.parse(tty.text())).toMatchObject({
@@ -188,7 +188,9 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
     });
   });
 
-  test('prints the help and ends with a usage error in a pipe', async ({ around }) => {
+  test('prints the help and ends with a usage error if there is no terminal', async ({
+    around,
+  }) => {
     const run = await svcpay([], around);
     expect(run).toMatchObject({
       exitCode: 2,

@@ -97,7 +97,9 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(0);
   });
 
-  test('applies a limit to a quote that svcpay created before the limit', async ({ around }) => {
+  test('applies a limit to a quote that svcpay created before the limit was set', async ({
+    around,
+  }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const quoted = await svcpay(['send', 'lightning', invoice, '--quote-only', '-q'], around);
     await set(around, '--per-day', '500sat');
@@ -172,7 +174,7 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(1);
   });
 
-  test('removes the last destination of the allow-list only after a yes', async ({ around }) => {
+  test('removes the last destination of the allow-list only with --yes', async ({ around }) => {
     await svcpay(['limits', 'allow', 'a@example.com'], around);
     await svcpay(['limits', 'allow', 'b@example.com'], around);
     expect(await svcpay(['limits', 'disallow', 'a@example.com'], around)).toMatchObject({

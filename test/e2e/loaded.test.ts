@@ -83,7 +83,7 @@ describe('the svcpay program', () => {
     expect(modules).not.toContain('NativeModule stream');
   });
 
-  test('loads the command table but no HTTP module to generate the help', async () => {
+  test('generates the help from the command table without loading an HTTP module', async () => {
     const { kilobytes, modules } = await loadedBy(['--no-color', '--help'], {});
     expect(kilobytes).toBeLessThanOrEqual(110);
     for (const heavy of ['tty', 'http', 'crypto'])

@@ -60,7 +60,9 @@ afterAll(() => servers.forEach((server) => server.close()));
 const sandbox = { url: `https://${host}`, apiKey: 'k', apiSecret: 's' };
 
 describe('svcpay through HTTPS_PROXY', () => {
-  test('reaches the service through a tunnel if its certificate is trusted', async ({ home }) => {
+  test('reaches the service through a tunnel if the certificate of the service is trusted', async ({
+    home,
+  }) => {
     const env = { HTTPS_PROXY: proxy, NODE_EXTRA_CA_CERTS: ca };
     const plain = await svcpay(['wallets', '--json'], { home, sandbox, env });
     expect(plain).toMatchObject({ exitCode: 0, stderr: '' });

@@ -1,5 +1,5 @@
-// The package as npm would publish it compiles, runs and has every file that it needs, next to its
-// dependencies.
+// Installed with its dependencies, the package that npm would publish compiles, runs and contains
+// every file that it needs.
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,

@@ -30,7 +30,8 @@ const onchainReceive = {
  * A browser page that fails its test on a console message or an error, such as a blocked request.
  */
 const test = base.extend<{ page: Page; sandboxOptions: SandboxOptions }>({
-  // The payment page has no live shapes, so this sandbox returns the specified API responses.
+  // Live response formats do not change the payment page, so this sandbox always returns responses
+  // as specified.
   sandboxOptions: { autoPay: 'off', liveShapes: [] },
   page: async ({}, use) => {
     const page = await browser.newPage({ viewport: { width: 320, height: 640 } });

@@ -223,8 +223,8 @@ async function answer(
 }
 
 /**
- * Types a search, and selects the match only after the match appears, because a search filters
- * while typing.
+ * Types a search, and selects the match only after the match appears, because each typed key
+ * filters the list again.
  */
 async function choose(tty: TtyRun, question: string, typed: string, found: string): Promise<void> {
   await tty.waitFor(`? ${question}`);
@@ -238,7 +238,7 @@ const party = (whose: string, name: string): [string, ...string[]][] => [
 ];
 
 describe('svcpay payout at a terminal', () => {
-  test('asks every question of a payout, pays after a yes and stores the permitted answers', async ({
+  test('asks every question of a payout, pays after the person confirms and stores the permitted answers', async ({
     around,
   }) => {
     await around.sandbox.clock.freeze();
@@ -339,7 +339,7 @@ describe('svcpay payout at a terminal', () => {
     expect(paid).toMatchObject({ exitCode: 0 });
   });
 
-  test('folds earlier answers above the next question after each resize of the window', async ({
+  test('shows a summary of the earlier answers above the next question after each resize of the window', async ({
     around,
   }) => {
     const { home, sandbox } = around;
@@ -414,7 +414,7 @@ describe('svcpay payout at a terminal', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
-  test('sends no confirmation of the payout after a no', async ({ around }) => {
+  test('sends no confirmation of the payout if the person declines', async ({ around }) => {
     const tty = svcpayTty(payoutWords(), around);
     await tty.waitFor(/Pay 0\.00020100 BTC/);
     tty.type(enter);

@@ -28,7 +28,7 @@ interface Remarked {
 }
 
 describe('svcpay batch after an earlier run', () => {
-  test('lists changed rows before the question and pays them only with --accept-changes', async ({
+  test('lists changed rows before it asks for approval, and pays changed rows only with --accept-changes', async ({
     around,
   }) => {
     const { home, sandbox } = around;
@@ -168,7 +168,7 @@ describe('svcpay batch at a terminal with rows paid a week ago', () => {
     return tty;
   }
 
-  test('pays the rows again in a new named run after a yes', async ({ around }) => {
+  test('pays the rows again under a new run name after the person confirms', async ({ around }) => {
     const tty = await ask(around);
     tty.type('\r');
     await tty.waitFor(/Name of this run.*\d{4}-\d\d-\d\d/);
@@ -191,7 +191,9 @@ describe('svcpay batch with names from the address book', () => {
   const add = (around: Parameters<typeof svcpay>[1], ...words: string[]) =>
     svcpay(['recipients', 'add', ...words], around);
 
-  test('accepts names in the columns to and recipient in any letter case', async ({ around }) => {
+  test('accepts names in any letter case in the columns "to" and "recipient"', async ({
+    around,
+  }) => {
     await add(around, 'Ada', 'ada@example.com');
     const [country, bank] = [
       ['--country', 'VN', '--institution', '970436'],
@@ -378,7 +380,7 @@ describe('svcpay batch after the run', () => {
     expect(again.json()).toMatchObject({ rows: 4, paidBefore: 4 });
   });
 
-  test('prints next steps with batch status and writes pages per payee with batch receipts', async ({
+  test('prints next steps with batch status, and writes a page for each payee with batch receipts', async ({
     around,
   }) => {
     const { home, sandbox } = around;

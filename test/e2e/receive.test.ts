@@ -157,7 +157,7 @@ describe('svcpay receive onchain', () => {
     );
   });
 
-  test('ends with exit 6 if the request of the reference has expired unpaid', async ({
+  test('ends with exit 6 if the receive request with the reference has expired unpaid', async ({
     around,
   }) => {
     const asked = await svcpay(['receive', 'onchain', '0.01btc', '-q', '--ref', 'late'], around);

@@ -22,7 +22,7 @@ async function erroneous(
 }
 
 describe('svcpay tx resolve', () => {
-  test('closes a payment in the state `error` in all reports, but permits no second payment', async ({
+  test('makes every report treat a payment in the state `error` as closed, but permits no second payment', async ({
     around,
   }) => {
     const invoice = await erroneous('order-1', around);
@@ -113,7 +113,7 @@ describe('svcpay tx resolve', () => {
     },
   );
 
-  test('asks at a terminal what the service answered, and records no answer after a no', async ({
+  test('asks at a terminal what the service answered, and records no answer if the person declines', async ({
     around,
   }) => {
     await erroneous('order-1', around);

@@ -12,9 +12,10 @@ import { svcpay, svcpayTty, type Environment } from '../support/svcpay.js';
 import { runsAll } from '../support/part.js';
 
 /**
- * The time of a round trip, in ms. A round trip takes at least as long as a whole command without
- * delay, so requests sent together count as one round trip. On a machine that is suddenly busy, a
- * command may count too many round trips, so the command runs again with a longer round trip.
+ * The simulated time of a round trip, in ms. A whole command without simulated delay usually ends
+ * within this time, so requests that are sent together count as one round trip. On a machine that
+ * is suddenly busy, the test may count too many round trips, so the test runs the command again
+ * with a longer round trip.
  */
 let tripMs = 100;
 const farther = [1, 3, 9];
@@ -65,15 +66,14 @@ async function lookAtHome(): Promise<void> {
 interface From {
   readonly service: FarService;
   readonly environment: Environment;
-  /**
-   * The number of round trips that each command saves with this service, compared with its maximum.
-   */
+  /** The number of round trips that the test subtracts from the maximum of each command. */
   readonly saved?: number;
 }
 
 /**
- * Checks the round trips of each command. A command with too many round trips runs again with a new
- * order and a longer round trip.
+ * Checks that each command needs at most its maximum of round trips. If a command needs more, the
+ * test runs the command again with a longer round trip and, if the command pays, with a new
+ * payment.
  */
 async function expectTrips(
   orders: () => Promise<readonly FarCommand[]>,
@@ -93,8 +93,8 @@ async function expectTrips(
 }
 
 /**
- * Returns each request of a command with its round trip, and fails the test if the command repeats
- * a read.
+ * Returns each request of a command with the number of its round trip, and fails the test if the
+ * command sends the same read twice.
  */
 async function requestsOf(args: readonly string[], service: FarService, environment: Environment) {
   service.reset();
@@ -129,7 +129,7 @@ test('svcpay runs each read command in the expected number of round trips while 
 test('svcpay opens its connections before it parses the arguments, but not for help', async () => {
   far.reset();
   expect((await svcpay(['send', 'lightning', 'no-invoice', '--yes'], around)).exitCode).toBe(2);
-  // The command may end before the service has accepted the connections of the command.
+  // The command may end before the service has accepted both connections.
   await expect.poll(() => far.trips().handshakes).toBe(2);
   expect(far.trips().requests).toEqual([]);
   far.reset();
@@ -147,7 +147,7 @@ test('svcpay reopens a closed connection when a person begins to type an answer'
   await expect.poll(() => far.connections()).toBe(0);
   far.reset();
   tty.type('y');
-  // The command may notice the closed connection only after the first key, so that a later key
+  // If the command notices the closed connection only after the first key press, a later key press
   // reopens the connection.
   const reopened = (): number => {
     if (far.trips().handshakes === 0) tty.type('\u007Fy');

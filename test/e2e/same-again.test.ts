@@ -1,4 +1,4 @@
-// A person or a script repeats svcpay send after an equal payment.
+// A person or a script repeats svcpay send after an identical payment.
 import { describe, expect } from 'vitest';
 import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
 import type { Sandbox } from '../../src/sandbox/index.js';

@@ -23,7 +23,7 @@ describe('svcpay send lightning', () => {
     });
   });
 
-  test('ends with exit 9 before a request if there is neither a terminal nor --yes', async ({
+  test('ends with exit 9 and sends no create request if there is neither a terminal nor --yes', async ({
     around,
   }) => {
     const invoice = await around.sandbox.invoice('1000sat');
@@ -33,7 +33,7 @@ describe('svcpay send lightning', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
-  test('shows the full cost of an invoice at a terminal and pays after a yes', async ({
+  test('shows the full cost of an invoice at a terminal and pays after the person confirms', async ({
     around,
   }) => {
     const invoice = await around.sandbox.invoice('2500sat', {
@@ -49,7 +49,7 @@ describe('svcpay send lightning', () => {
     expect(tty.text()).toMatch(/✓ Paid 0\.00002507 BTC/);
   });
 
-  test('sends no confirmation of the payment after a no', async ({ around }) => {
+  test('sends no confirmation of the payment if the person declines', async ({ around }) => {
     const invoice = await around.sandbox.invoice('2500sat');
     const tty = svcpayTty(['send', 'lightning', invoice], around);
     await tty.waitFor(/Pay 0\.00002507 BTC/);

@@ -382,7 +382,7 @@ describe('svcpay send at a terminal', () => {
       [tron, /Network fee\s+1\.00 USDT/, /You pay\s+26\.05 USDT/],
     ],
   ] as const)(
-    'shows the cost of paying %s and pays after a yes',
+    'shows the cost of paying %s and pays after the person confirms',
     async ([, args, shown], { around }) => {
       const tty = svcpayTty(['send', ...args], around);
       for (const each of shown) await tty.waitFor(each);
@@ -411,7 +411,7 @@ describe('svcpay send at a terminal', () => {
     expect(tty.text()).toContain('✓ Paid 0.00100500 BTC');
   });
 
-  test('replaces a quote that expired during the question and prints a notice', async ({
+  test('replaces a quote that expires before the person answers, and prints a notice', async ({
     around,
   }) => {
     const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], {

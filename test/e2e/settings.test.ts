@@ -1,4 +1,5 @@
-// Tests svcpay config, svcpay profiles, environment variables, and changes that need a yes.
+// Tests svcpay config, svcpay profiles, environment variables, and changes that the person must
+// confirm.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -73,7 +74,7 @@ test('svcpay works with a damaged token file and mentions the damage only with -
 });
 
 describe('the environment variables of svcpay', () => {
-  test('may end with Windows line ends', async ({ home, sandbox }) => {
+  test('may end with Windows line endings', async ({ home, sandbox }) => {
     const env = {
       SVCPAY_BASE_URL: `${sandbox.url}\r`,
       SVCPAY_API_KEY: `${sandbox.apiKey}\r`,
@@ -234,7 +235,7 @@ describe('svcpay before a change that is hard to undo', () => {
     ).toMatchObject({ exitCode: 0 });
   });
 
-  test('replaces the service of a profile at login only after a yes and keeps the limits', async ({
+  test('replaces the service of a profile at login only after the person confirms, and keeps the limits', async ({
     around,
     home,
   }) => {

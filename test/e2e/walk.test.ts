@@ -165,8 +165,8 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
     'shows the progress of an export and the last written row after Ctrl-C',
     async ({ around, sandbox }) => {
       await sandbox.seed('history', 12);
-      // From the third request on, the list does not answer: svcpay has the first page, or the
-      // first two pages.
+      // The service does not answer the third and later requests for the list, so svcpay gets only
+      // one or two pages.
       await sandbox.faults.add({
         kind: 'latency',
         method: 'GET',

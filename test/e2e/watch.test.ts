@@ -66,7 +66,7 @@ test('svcpay watch shows the age of its data while a request hangs and ends at o
   expect(performance.now() - asked).toBeLessThan(5_000);
 }, 60_000);
 
-test('svcpay watch exits with 2 in a pipe and suggests commands for scripts', async ({
+test('svcpay watch exits with 2 and suggests commands for scripts if there is no terminal', async ({
   around,
 }) => {
   expect(await svcpay(['watch'], around)).toMatchObject({

@@ -75,7 +75,7 @@ describe('svcpay webhook listen', () => {
     );
   });
 
-  test('registers with the sandbox while it runs and reuses its secret at the next start', async ({
+  test('registers with the sandbox until the listener ends, and uses the same webhook secret at the next start', async ({
     home,
   }) => {
     const webhooks = async (): Promise<{ callback: string }[]> =>
@@ -104,7 +104,7 @@ describe('svcpay webhook listen', () => {
     expect(secrets[1]).toBe(secrets[0]);
   });
 
-  test('registers a typed public address with a real service until the listener ends', async ({
+  test('asks for a public address, and registers this address with a real service until the listener ends', async ({
     home,
     sandbox,
   }) => {
@@ -231,7 +231,7 @@ describe('svcpay webhook listen', () => {
     expect((await after.ended).stderr).toContain('1 delivered');
   });
 
-  test('adds the current transaction of the service to each event with --enrich', async ({
+  test('adds the current transaction details to each event if --enrich is given', async ({
     around,
   }) => {
     const invoice = await around.sandbox.invoice('1000sat');

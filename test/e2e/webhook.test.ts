@@ -47,7 +47,7 @@ describe('svcpay webhook', () => {
     expect(await svcpay(['webhook', 'remove', id, '--yes'], around)).toMatchObject({ exitCode: 5 });
   });
 
-  test('shows the existing webhook and replaces the webhook only after a yes', async ({
+  test('shows the existing webhook and replaces the webhook only after the person confirms', async ({
     around,
   }) => {
     await svcpay(['webhook', 'set', callback], { ...around, env });
@@ -122,7 +122,7 @@ describe('svcpay webhook set for a service that refuses a second webhook', () =>
     return { url: `http://127.0.0.1:${port}`, apiKey: 'k', apiSecret: 's', seen };
   }
 
-  test('updates the existing webhook after a yes', async ({ home }) => {
+  test('updates the existing webhook only with --yes', async ({ home }) => {
     const sandbox = await startService();
     const set = ['webhook', 'set', 'https://other.example/', '--json'];
     const asked = await svcpay(set, { home, sandbox, env });
@@ -189,7 +189,7 @@ describe('svcpay webhook trigger', () => {
     expect((await listener.ended).stdout).toMatch(/"extRefId":"order-1","txnState":"completed"/);
   });
 
-  test('lets the sandbox deliver an event to the configured webhook', async ({ around }) => {
+  test('makes the sandbox deliver an event to the configured webhook', async ({ around }) => {
     await svcpay(['webhook', 'set', callback, '--yes'], { ...around, env });
     const run = await svcpay(['webhook', 'trigger', 'rejected', '--json'], around);
     expect(run.json()).toMatchObject({ txnState: 'rejected' });

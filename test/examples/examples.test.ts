@@ -101,9 +101,7 @@ describe('the example programs', () => {
     expect(payments(around)).toBe(1);
   });
 
-  test('report the outcome of the payment in the exit code of pay-invoice.sh', async ({
-    around,
-  }) => {
+  test('pay-invoice.sh reports the outcome of the payment in its exit code', async ({ around }) => {
     const unpaid = await run(example('pay-invoice.sh'), ['118', 'lnbc1broken'], around);
     expect(unpaid).toMatchObject({ exitCode: 2, stdout: '' });
     expect(unpaid.stderr).toContain('order 118: not paid (exit code 2');

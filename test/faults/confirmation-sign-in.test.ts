@@ -15,7 +15,7 @@ const signIns: readonly (readonly [why: string, fault: Fault])[] = [
 
 describe.concurrent('svcpay send after a 401 to its confirmation', () => {
   test.for(signIns)(
-    'exits 8 if the service answers a carried-out confirmation with 401 and the next sign-in %s',
+    'exits 8 if the service executes a confirmation but answers 401, and the next sign-in %s',
     async ([, fault], { payment }) => {
       const { proxy, command, sandbox, around } = payment;
       // This command stores a token, so the next sign-in of svcpay is the sign-in after the 401.

@@ -79,7 +79,8 @@ const echoes: Readonly<Record<string, Echo>> = {
 interface Fixtures {
   /**
    * Starts a service that echoes one secret in each answer, and accepts or echoes sign-ins. Each
-   * run of svcpay uses its own path of the service.
+   * run of svcpay sends its requests to a separate URL path of the service, and `sent` returns the
+   * secrets that the run with this path sent.
    */
   readonly echoing: (
     echo: Echo,

@@ -69,7 +69,7 @@ async function machine(
   onTestFinished(() => database.close());
   await prepareTables(database, journalPart);
   const journal = openSqlJournal(database, (each) => !each.startsWith('dead'));
-  // A process that waits for another process reads again after a real pause.
+  // Each simulated wait also pauses for 1 ms of real time, so that another process can continue.
   const sleep = (ms: number): Promise<void> => (
     (on.time += ms),
     new Promise((done) => setTimeout(done, 1))

@@ -65,7 +65,8 @@ const lasting: readonly {
     exitCode: 75,
     paid: 0,
   },
-  // svcpay reads the list only after a refused create request, so this fault has no effect.
+  // svcpay reads the list only after a refused create request, so an error of the list has no
+  // effect here.
   { why: 'the list returns 500', exchange: 'list', fault: '500 before', exitCode: 0, paid: 1 },
   {
     why: 'the create request loses its connection',

@@ -221,7 +221,7 @@ test.concurrent('svcpay send waits only once for a journal that another program 
 
 /**
  * Whether the test run may mount file systems, as the tests with bind mounts and small disks must.
- * The tests that only limit the size of files need no right to mount.
+ * The tests that only limit the size of files need no permission to mount.
  */
 function canMount(): boolean {
   return (

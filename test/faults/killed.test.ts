@@ -1,5 +1,5 @@
-// svcpay is killed at every step of a payment and at any time. After a kill, `tx resume` completes
-// submitted payments, and a repeated command completes every payment once.
+// These tests kill svcpay at every step of a payment and at other times. After a kill, `tx resume`
+// completes submitted payments, and a repeated command completes every payment once.
 import { describe, expect } from 'vitest';
 import type { Exchange } from '../support/faulty-proxy.js';
 import { timeoutFlags, test, type Payment } from '../support/faults.js';
@@ -75,7 +75,7 @@ describe.concurrent('svcpay send killed with SIGKILL', () => {
     ['wallet request', 'wallets'],
     ['create request', 'create request'],
   ] as const)(
-    'lets tx resume --yes name, but not pay, a payment that was killed after the %s',
+    'makes tx resume --yes name the payment without paying it if the kill followed the %s',
     async ([, exchange], { payment }) => {
       const held = payment.proxy.hold(exchange, 'after');
       const running = startSvcpay(payment.command, payment.around);

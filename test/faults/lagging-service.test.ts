@@ -41,7 +41,7 @@ describe('svcpay send after its confirmation', { concurrent: true }, () => {
     },
   );
 
-  test('exits 8 until --retry if a transaction expired unpaid after its confirmation', async ({
+  test('exits 8 without --retry, and pays again with --retry, if a confirmed transaction expired unpaid', async ({
     strict,
   }) => {
     const { service, run } = strict;
@@ -164,8 +164,8 @@ describe('svcpay send behind a gateway', { concurrent: true }, () => {
 });
 
 /**
- * Refusals of a second copy of a confirmation: the first copy took the money, so the service
- * refuses the second with any text.
+ * The refusals that the service may return for a second copy of a confirmation after the first copy
+ * took the money.
  */
 const inAnyWords = [
   { status: 400, error: 'insufficient balance' },

@@ -37,8 +37,8 @@ describe('the daily limit', { concurrent: true }, () => {
             date: new Date(isWrong((count += 1)) ? wrong() : now()).toUTCString(),
           });
         };
-        // In each payment, a different answer has the wrong date. In one payment, it is the last
-        // answer before the confirmation.
+        // In each payment, a different answer has the wrong date. In one of the payments, the wrong
+        // date is in the last answer before the confirmation.
         dates((count) => answer <= rounds && (count === answer || !isOnly));
         expect(await run(`${lnurl('shop')} --ref day-${answer}`, 'home', { now })).toMatchObject({
           exitCode: 0,
@@ -87,7 +87,7 @@ describe.each(services.map((each) => [each.dates, each] as const))(
       expect(await payAt(strict, [0, -3 * year, -3 * year + hour])).toEqual([0, 7, 7]);
     });
 
-    test('counts a payment for only one day even if the machine clock was years ahead at the payment', async ({
+    test('counts a payment for only one day even if the machine clock was years ahead when the payment was made', async ({
       strict,
     }) => {
       const { service } = strict;
@@ -129,7 +129,7 @@ describe.each(services.map((each) => [each.dates, each] as const))(
   },
 );
 
-test('svcpay does not reset the daily limit if the machine clock jumps ahead by days but the service dates its answers', async ({
+test('svcpay does not reset the daily limit if the machine clock jumps ahead by days but the answers of the service have the right date', async ({
   strict,
 }) => {
   const { service, run } = strict;
@@ -144,7 +144,7 @@ test('svcpay does not reset the daily limit if the machine clock jumps ahead by 
 
 const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
 
-test('the built svcpay counts the daily limit by the service clock if the machine clock is years off', async ({
+test('the built svcpay applies the daily limit by the service clock if the machine clock is years off', async ({
   strict,
 }) => {
   const { service, home } = strict;

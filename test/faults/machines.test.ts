@@ -109,7 +109,7 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
     },
   );
 
-  test('pays a reference once if two library programs and the command line send it', async ({
+  test('pays once if two library programs and the command line use the same reference', async ({
     sandbox,
   }) => {
     const url = await preparedDatabase(server);
@@ -171,7 +171,7 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
     ['confirmation', 'before'],
     ['confirmation', 'after'],
   ] as const)(
-    'resumes a payment from another home if its process was killed during the %s, %s the service acted',
+    'lets another home resume a payment if the paying process was killed during the %s, %s the service acted',
     async ([exchange, when], { payment }) => {
       const url = await preparedDatabase(server);
       const held = payment.proxy.hold(exchange, when);
@@ -226,8 +226,8 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
     const proxy = await proxied();
     proxy.silence();
     const around = machine(payment.around, proxy.through(await preparedDatabase(server)));
-    // On this clock, which runs eight times as fast, the wait for a database ends after the first
-    // connection attempt of 4 s.
+    // This clock runs eight times as fast as real time, so svcpay stops waiting for the database
+    // after one connection attempt, which times out after 4 s of real time.
     const elapsed = (): number => performance.now() * 8;
     const run = await svcpayHere([...payment.command, ...timeoutFlags], { ...around, elapsed });
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
@@ -245,7 +245,7 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
   );
 });
 
-/** SQL that makes every insert into the table of payments fail with this error. */
+/** SQL that makes every insert into the table of payments fail with the given error. */
 const fails = (code: string, message: string): string =>
   `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$;
    CREATE TRIGGER failing BEFORE INSERT ON svcpay.payments EXECUTE FUNCTION fail()`;

@@ -1,4 +1,5 @@
-// svcpay pays an invoice once, even if another hostname, reference, home or command repeats it.
+// svcpay pays an invoice once, even if the payment is repeated with another hostname, reference,
+// home or command.
 import { writeFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { test, type Strict } from '../support/strict.js';

@@ -61,7 +61,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database', () => {
     });
   });
 
-  test('pays nothing from a database if the journal file of the home was lost before the move', async ({
+  test('refuses to pay if the journal file of the home was lost before svcpay db move copied its payments', async ({
     payment,
   }) => {
     const { around } = payment;
@@ -151,7 +151,9 @@ describe.skipIf(!hasPostgres)('svcpay with account limits in a database', () => 
     expect((await limit(fresh(), 'list')).json()).toEqual([]);
   });
 
-  test('adds the limits of the settings to the limits in the database', async ({ payment }) => {
+  test('applies the limits of the settings in addition to the limits in the database', async ({
+    payment,
+  }) => {
     const url = await preparedDatabase(server);
     await svcpay(
       ['limits', 'set', '--per-payment', '900sat', '--per-day', '1usdt'],

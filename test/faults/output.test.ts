@@ -1,4 +1,4 @@
-// A payment stays unaffected if its output cannot be written or is deeply nested.
+// Neither a failed write of the output nor a deeply nested answer of the service changes a payment.
 import { describe, expect } from 'vitest';
 import { startSvcpay, svcpay } from '../support/svcpay.js';
 import { test } from '../support/faults.js';

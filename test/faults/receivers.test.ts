@@ -30,7 +30,7 @@ interface Inbox {
   /** Runs SQL in the inbox, as an administrator or a fault would. */
   readonly sql: (text: string) => void;
   readonly count: (table: string) => number;
-  /** The environment of one more receiver on this inbox. */
+  /** Returns an environment for a receiver that uses this inbox. */
   readonly around: () => Environment;
 }
 
@@ -119,21 +119,21 @@ describe.each(
     .filter(({ name }) => name === 'SQLite' || hasPostgres)
     .map((each) => [each.name, each] as const),
 )('svcpay webhook listen with its inbox in %s', (_name, { open, fill, limited, failing }) => {
-  test('deletes old events in pieces after it starts to listen', async () => {
+  test('deletes old events in batches after it starts to listen', async () => {
     const inbox = await open();
     inbox.sql(fill);
     inbox.sql(limited);
     const listener = await startListening([], inbox.around());
     expect(await deliver(listener.url, event('new'))).toBe(200);
-    // The deletion keeps the newest event, which is an old event if the deletion came before the
-    // new event.
+    // If the deletion runs before the new event arrives, the newest old event also stays, because
+    // the deletion keeps the newest event.
     await until(() => inbox.count('events') <= 3);
     expect(inbox.count("events WHERE id = 7 OR txn_id = 'new'")).toBe(2);
     listener.child.kill('SIGINT');
     expect((await listener.ended).stderr).not.toContain('Warning');
   });
 
-  test('receives events with a warning if old events cannot be deleted', async () => {
+  test('receives events and prints a warning if old events cannot be deleted', async () => {
     const inbox = await open();
     inbox.sql(fill);
     inbox.sql(failing);
@@ -192,7 +192,10 @@ describe.each(
       const states = ['quoted', 'srccreated', 'destsent', 'completed'];
       let sent = 0;
       let next = 0;
-      /** Delivers like the service: to the next receiver, until a receiver accepts the event. */
+      /**
+       * Delivers each event as the service does, to one receiver after the other until a receiver
+       * accepts the event.
+       */
       const send = async (): Promise<void> => {
         while (next < transactions) {
           const n = (next += 1);

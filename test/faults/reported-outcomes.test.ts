@@ -67,7 +67,7 @@ describe.concurrent('svcpay send', () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('never reports "nothing moved" if another process pays during the question', async ({
+  test('never reports "nothing moved" if another process pays before the person answers', async ({
     strict,
   }) => {
     const { service, run, home } = strict;
@@ -106,7 +106,7 @@ describe.concurrent('svcpay send with limits', () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('refuses an unknown profile, because its payments would avoid the limits', async ({
+  test('refuses an unknown profile, because its payments would bypass the limits', async ({
     strict,
   }) => {
     const { run, service } = strict;
@@ -136,7 +136,7 @@ describe.concurrent('svcpay send with deeply nested answers', () => {
     ['create request', 75, 0],
     ['read', 8, 1],
   ] as const)(
-    'reports an error nested 20,000 levels deep in answer to a %s without a crash, and exits %d',
+    'does not crash if the answer to a %s is an error nested 20,000 levels deep, and exits %d',
     async ([exchange, exitCode, moved], { strict }) => {
       const { service, run } = strict;
       service.temper.meetings.push({

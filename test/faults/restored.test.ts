@@ -116,7 +116,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
       id: server().sql('SELECT id FROM svcpay.identity', name).trim(),
       at: (home: string): Here => ({ ...around, home, env: { SVCPAY_DATABASE_URL: url } }),
       sql: (text: string): string => server().sql(`SET search_path = svcpay; ${text}`, name).trim(),
-      /** Creates a new home, as each new container has. */
+      /** Creates a new home, like the home of a new container. */
       container(): Here {
         const home = mkdtempSync(join(tmpdir(), 'svcpay-container-'));
         onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -130,8 +130,8 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
         ),
       restore(): void {
         run(`DROP DATABASE ${name} WITH (FORCE)`, `ALTER DATABASE ${copy} RENAME TO ${name}`);
-        // Updates the place of the tables that the database has recorded, as if the files of the
-        // server were restored, so that only the counters show the restore.
+        // Makes the recorded `place` match the restored table, as after a restore of the server's
+        // files, so that svcpay can detect the restore only by its counters.
         const own = `(SELECT oid FROM pg_database WHERE datname = current_database())`;
         const place = `concat_ws(' ', ${own}, tableoid, txid_current())`;
         server().sql(`UPDATE svcpay.identity SET place = ${place}`, name);
@@ -238,7 +238,8 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     const figures = ['db', 'status', '-o', 'prometheus'];
     expect(await send(await invoice(payment), container())).toMatchObject({ exitCode: 0 });
     expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
-    // Removes rows but keeps the place of the tables, as a restore of the database files does.
+    // Removes rows but leaves the column `place` unchanged, as a restore of the database files
+    // does.
     sql('DELETE FROM payments; UPDATE recorded SET submissions = submissions - 1');
     expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
     const refused = await send(await invoice(payment), container());

@@ -50,7 +50,7 @@ describe.concurrent('svcpay repeated without the list of institutions', () => {
     expect(await svcpay(command, around)).toMatchObject({ exitCode: 0, stdout: first.stdout });
   });
 
-  test('submits a payout of a batch file without references only once', async ({
+  test('submits a payout only once if the row of the batch file has no reference', async ({
     around,
     home,
   }) => {
@@ -233,8 +233,8 @@ describe.concurrent('svcpay send', () => {
       const other = await svcpay([...order('900sat'), '--yes', '--json'], around);
       expect(other).toMatchObject({ exitCode: 0 });
       expect(other.json()).toMatchObject({ extRefId: 'rent~2', txnState: 'completed' });
-      // The reference belongs to the second payment, so svcpay refuses the order of the first
-      // payment.
+      // The reference now belongs to the payment of 900 sat, so svcpay refuses a payment of 1300
+      // sat with the same reference.
       expect(await svcpay([...order('1300sat'), '--yes'], around)).toMatchObject({ exitCode: 2 });
       expect(await svcpay([...order('900sat'), '--yes', '--json'], around)).toMatchObject({
         exitCode: 0,
@@ -264,7 +264,7 @@ test('svcpay tx resume ends after 30 s if the service leaves every request unans
   let waitedMs = 0;
   const run = await svcpay(['tx', 'resume', '--yes', '--json'], {
     ...around,
-    // The test shortens only the wait of 30 s for the whole command, which then ends before any
+    // The test shortens only the wait of 30 s for the whole command, so the command ends before any
     // request times out.
     sleep: (ms, signal) =>
       ms === 30_000

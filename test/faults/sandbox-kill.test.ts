@@ -1,5 +1,5 @@
-// A sandbox that is killed at random under load keeps everything that it answered, and continues
-// due work.
+// A sandbox that is killed at random under load keeps every change that it acknowledged, and
+// continues due work.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
@@ -79,7 +79,9 @@ async function load(client: Client, kinds: readonly Kind[], answered: Answered):
   }
 }
 
-/** States that a transaction may have after an answer in a given state. */
+/**
+ * For each state that an answer may report, the states that the transaction may have afterwards.
+ */
 const onwards: Record<string, readonly string[]> = {
   quoted: ['quoted', 'srccreated', 'destsent', 'completed', 'expired'],
   srccreated: ['srccreated', 'destsent', 'completed'],

@@ -133,7 +133,7 @@ describe.concurrent('svcpay send to a service that starts payments without a con
     },
   );
 
-  test('reports a started payment as paid if only the answer to its create request had a different reference', async ({
+  test('reports a started payment as paid if its reference was wrong only in the answer to the create request', async ({
     strict,
   }) => {
     const { service, run } = strict;

@@ -1,6 +1,6 @@
 // Despite unexpected values anywhere in an answer, svcpay throws no uncaught error, and its exit
-// code matches the outcome. To test more seeds, run FUZZ_SEED=1 FUZZ_RUNS=100000 npm run fuzz. A
-// failure of the test names its seed.
+// code matches the outcome. To test more seeds, run FUZZ_SEED=1 FUZZ_RUNS=100000 npm run fuzz. If
+// the test fails, its message names the seed.
 import { expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
 import { isObject, type Json, type Received } from '../conformance/strict-judge.js';

@@ -1,5 +1,5 @@
 // If an answer differs from its request, svcpay confirms nothing, reports no payment as paid and
-// trusts no figure of the answer.
+// trusts no amount in the answer.
 import { describe, expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
 import type { Json } from '../conformance/strict-judge.js';
@@ -216,7 +216,7 @@ describe('svcpay on a quote that differs from the order', { concurrent: true }, 
 describe('svcpay on a bad rate', { concurrent: true }, () => {
   const worse = { BTCUSDT: 250_000, BTCUSD: 250_000 };
 
-  test("refuses a rate far below the service's own rates with --yes", async ({ strict }) => {
+  test("refuses a rate far below the service's own rates even with --yes", async ({ strict }) => {
     const { service, run } = strict;
     service.temper.rates = worse;
     const end = await run(`send usdt ${tron} 25usdt --from BTC --yes --max-fee 1% --json`);

@@ -26,7 +26,7 @@ const payoutCurrencies = 'CAD INR IDR KES MYR NGN PHP RWF SGD KRW THB VND XOF GH
 );
 const currencies = ['BTC', 'USDT', ...payoutCurrencies];
 
-/** Generates any amount of the currency that fits the wire. */
+/** Generates random amounts of a currency, within the range of the API. */
 const amountOf = (ccy: string) => {
   const max = ccy === 'BTC' ? 21n * 10n ** 14n : 10n ** 15n - 1n;
   return fc.bigInt(1n, max).map((units) => new Big(units).times(`1e-${decimalsOf(ccy)}`));
@@ -140,7 +140,7 @@ describe('parseAmount', () => {
     );
   });
 
-  test('reads every amount that fixed and satsOf write', () => {
+  test('reads back every amount that `fixed` and `satsOf` write', () => {
     fc.assert(
       fc.property(anyMoney, ({ ccy, value }) => {
         const unit = ccy.toLowerCase();

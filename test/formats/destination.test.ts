@@ -336,7 +336,7 @@ describe('describeDestination', () => {
     });
   });
 
-  test('reports an invoice as expired from the exact millisecond of its expiry on', () => {
+  test('reports an invoice as expired from the exact millisecond at which it expires', () => {
     expect(described(invoice, 1_700_003_599_999)).toMatchObject({ expired: false });
     expect(described(invoice, 1_700_003_600_000)).toMatchObject({ expired: true });
   });

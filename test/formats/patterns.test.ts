@@ -11,21 +11,22 @@ import { isFields } from '../../src/formats/unknown.js';
 const source = resolve(import.meta.dirname, '../../src');
 
 /**
- * Patterns that must be quick only up to this length, which is the longest text that the program
- * gives to the pattern.
+ * For each pattern, the length of the longest text that svcpay gives to the pattern. The pattern
+ * must be quick only up to this length.
  */
 const bounded: ReadonlyMap<string, number> = new Map([
-  // The program truncates an HTML page to this length before it searches the page.
+  // svcpay truncates an HTML page to this length before it applies the pattern.
   [String.raw`<(style|script)\b.*?<\/\1>|<[^>]*>`, 4_000],
-  // The program truncates a sign-in error to this length before it searches the error.
+  // svcpay truncates a sign-in error to this length before it applies the pattern.
   [
     String.raw`signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature`,
     4_000,
   ],
-  // The program applies these patterns to the base URL.
+  // svcpay applies these patterns to the base URL.
   [String.raw`\/*$`, 2_000],
   [String.raw`(?:\/+api\/v2)?$`, 2_000],
-  // The program applies these patterns to decimals of the service and to their digits.
+  // svcpay applies these patterns to decimal numbers from the service and to the digits of these
+  // numbers.
   [String.raw`^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?$`, 64],
   [String.raw`\B(?=(\d{3})+$)`, 400],
 ]);
@@ -144,7 +145,7 @@ describe('the check of regular expressions in src', () => {
   });
 
   test.for([...bounded])(
-    'finds the regular expression %s quick on its longest possible text',
+    'confirms that the regular expression %s is quick on its longest possible text',
     ([source, longest]) => {
       const pattern = patterns.find((each) => each.pattern === source);
       if (pattern === undefined)

@@ -32,18 +32,18 @@ describe('the pace of the poll loop', () => {
   });
 
   test.for(['quick', 'steady', 'blocks'] as const)(
-    'detects a settled payment within a third of the time waited at the %s pace',
+    'limits each pause after the first 3 s to a third of the time waited, at the %s pace',
     (pace) => {
       for (let waited = 3_000; waited < hour; waited += 1_999)
         expect(pauseMs(waited, pace)).toBeLessThanOrEqual(waited / 3);
     },
   );
 
-  test('limits a Lightning payment to 25 requests in its first minute, including 6 other requests', () => {
+  test('reads the state of a Lightning payment at most 19 times in its first minute, which makes 25 requests with 6 others', () => {
     expect(readsWithin(minute, 'quick').length + 6).toBeLessThanOrEqual(25);
   });
 
-  test('limits an on-chain payment to 60 requests in its first hour, including 6 other requests', () => {
+  test('reads the state of an on-chain payment at most 54 times in its first hour, which makes 60 requests with 6 others', () => {
     expect(readsWithin(hour, 'blocks').length + 6).toBeLessThanOrEqual(60);
     expect(readsWithin(24 * hour, 'blocks').length).toBeLessThanOrEqual(24 * 40);
   });
@@ -70,37 +70,37 @@ describe('the poll loop', () => {
     return { run, interruption, jump: (ms: number) => void (now += ms) };
   };
 
-  test('ends the poll loop with the result of the first step that is done', async () => {
+  test('ends with the result of the first step that is done', async () => {
     expect(await world().run(policies.takeOver, 3)).toEqual({
       end: { done: 3 },
       at: [0, 150, 300],
     });
   });
 
-  test('ends the poll loop after the last pause of a policy that lists its pauses', async () => {
+  test('ends after the last pause of a policy that lists its pauses', async () => {
     const { end, at } = await world().run(policies.staleRead, 9);
     expect(end).toEqual({ over: 'exhausted' });
     expect(at).toEqual([0, 500, 1_500, 3_500, 8_000]);
   });
 
-  test('ends the poll loop after the last turn of a policy that limits its turns', async () => {
+  test('ends after the last turn of a policy that limits the number of turns', async () => {
     const { at } = await world().run(policies.createRequest, 9);
     expect(at).toEqual([0, 250, 750, 1_750]);
   });
 
-  test('takes the last step of the poll loop at the end of the time limit', async () => {
+  test('takes its last step at the end of the time limit', async () => {
     const { end, at } = await world().run(policies.quick, 99, 1_000);
     expect(end).toEqual({ over: 'exhausted' });
     expect(at.at(-1)).toBe(1_000);
   });
 
-  test('ends the poll loop after the first step if the signal is aborted', async () => {
+  test('ends after the first step if the signal is aborted', async () => {
     const { run, interruption } = world();
     interruption.abort();
     expect(await run(policies.quick, 9)).toEqual({ end: { over: 'interrupted' }, at: [0] });
   });
 
-  test('waits for the pause that a step of the poll loop requests', async () => {
+  test('waits for the pause that a step requests', async () => {
     let now = 0;
     const deps = { now: () => now, sleep: async (ms: number) => void (now += ms) };
     const end = await poll(

@@ -2,8 +2,8 @@
 import { Failure } from '../../src/formats/failure.js';
 
 /**
- * Returns the message of the usage failure that `call` throws. The test fails if `call` returns or
- * throws another error.
+ * Returns the message of the usage failure that `call` throws. The test fails if `call` returns, or
+ * if it throws an error other than a usage failure.
  */
 export function refusal(call: () => unknown): string {
   try {

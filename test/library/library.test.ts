@@ -298,7 +298,7 @@ describe('openPayments', () => {
     },
   );
 
-  test('stops a confirmation on the signal of the call, and resume() completes the payment', async ({
+  test('stops a confirmation when the signal of the call aborts, and resume() completes the payment', async ({
     sandbox,
   }) => {
     const payments = await openIn(sandbox);
@@ -357,7 +357,7 @@ describe('openPayments', () => {
     expect(sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('completes a payment although an event listener throws', async ({ sandbox }) => {
+  test('completes a payment even if an event listener throws', async ({ sandbox }) => {
     const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
     const payments = await openIn(sandbox);
     const on = (): never => {
@@ -419,7 +419,7 @@ describe('openPayments', () => {
     expect(sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('sends a failing read once and calls both hooks if maxNetworkRetries is 0', async () => {
+  test('sends a failing read once and calls onRequest and onResponse if maxNetworkRetries is 0', async () => {
     const seen: string[] = [];
     const failing = new WalletClient({
       baseUrl: 'https://api.example.com',
@@ -526,7 +526,7 @@ describe('WalletClient', () => {
     expect(tries).toBe(3);
   });
 
-  test('collects the first rows of a list, and until() stops all calls on a signal', async ({
+  test('collects the first rows of a list, and stops all calls when the signal given to until() aborts', async ({
     sandbox,
   }) => {
     const client = new WalletClient({

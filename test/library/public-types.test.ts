@@ -1,4 +1,4 @@
-// The built package exports every name in its public signatures, and shows no validation schema.
+// The built package exports every name in its public signatures, and exposes no validation schema.
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';

@@ -320,7 +320,7 @@ describe('network transport', () => {
   });
 
   describe('interrupt', () => {
-    test('reports a request as sent after an interrupt during the wait for the answer', async () => {
+    test('reports that a request was sent if an interrupt stops the wait for the answer', async () => {
       const interruption = new AbortController();
       const url = await served(() => interruption.abort());
       await expect(transport()(get(url, { signal: interruption.signal }))).rejects.toMatchObject({
@@ -391,7 +391,7 @@ describe('network transport with a proxy from the environment', () => {
   }
 
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
-  test.for(names)('uses the proxy in %s for https through a tunnel', async (name) => {
+  test.for(names)('tunnels https requests through the proxy in %s', async (name) => {
     const { address, asked } = await proxy();
     for (const value of [address, `http://${address}`]) {
       const failure = transport({ env: { [name]: value } })(get('https://pay.example.test/x'));

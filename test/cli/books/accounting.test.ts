@@ -58,7 +58,7 @@ describe('svcpay tx export', () => {
     expect(new Set(rows.map(({ TxHash }) => TxHash)).size).toBe(rows.length);
   });
 
-  test('writes the movements of a fiat wallet for Xero and QuickBooks with dates in the time zone', async ({
+  test('writes the movements of a fiat wallet for Xero and QuickBooks with dates in the time zone of --tz', async ({
     around,
   }) => {
     await around.sandbox.seed('history');
@@ -104,7 +104,9 @@ describe('svcpay tx export', () => {
     },
   );
 
-  test('writes the payee for Xero and the worth of a payment for Koinly', async ({ around }) => {
+  test('writes the payee for Xero and the fiat value of a payment for Koinly', async ({
+    around,
+  }) => {
     await svcpay(['config', 'set', 'fiat', 'usd'], around);
     const invoice = await around.sandbox.invoice('100000sat');
     await svcpay(['send', 'lightning', invoice, '--yes'], around);

@@ -1,4 +1,4 @@
-// svcpay tx get -o html writes a receipt as a page without scripts and external resources.
+// svcpay tx get -o html writes a receipt as a page without scripts or external resources.
 import Big from 'big.js';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../../support/in-process.js';
@@ -43,7 +43,7 @@ describe('svcpay tx get -o html', () => {
     expect(html).not.toMatch(/<script|<link|<img|https?:|url\(|\u001b/);
   });
 
-  test('shows the parties, amounts, worth and times of a payout', async ({ around }) => {
+  test('shows the parties, amounts, fiat values and times of a payout', async ({ around }) => {
     await svcpay(['config', 'set', 'fiat', 'usd'], around);
     const line =
       'payout --country VN --institution 970436 --acct-num 0123456789 --amount 500000vnd ' +

@@ -81,7 +81,7 @@ describe('svcpay reconcile', () => {
     ['destination', 'dest', 'arrived differs'],
     ['source', 'source', 'contradicts itself'],
   ] as const)(
-    'reports a payment that settles another amount on its %s side',
+    'reports a payment that settles a different amount on its %s side',
     async ([, side, kind], { around }) => {
       const { sandbox } = around;
       await sandbox.faults.add({ kind: 'settled-amount', side, factor: 0.9 });
@@ -106,7 +106,7 @@ describe('svcpay reconcile', () => {
     });
   });
 
-  test('reports changed, missing and doubled rows of a batch result', async ({ around }) => {
+  test('reports changed, missing and duplicate rows of a batch result', async ({ around }) => {
     const { home, sandbox } = around;
     const to = [await sandbox.invoice('1000sat'), await sandbox.invoice('2000sat')];
     const file = join(home, 'pay.csv');

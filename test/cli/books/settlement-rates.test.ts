@@ -90,7 +90,7 @@ describe('svcpay with a fiat currency', () => {
     expect(await worth(around)).toMatchObject([{ fiat: 'USD' }, { fiat: 'USD' }]);
   });
 
-  test('stores the rate of a payment of another home when webhook listen receives its event', async ({
+  test("stores the rate of another home's payment when webhook listen receives an event of the payment", async ({
     around,
   }) => {
     await withFiat(around);
@@ -128,7 +128,7 @@ describe('svcpay with a fiat currency', () => {
   });
 });
 
-test('svcpay requests no rate without a fiat currency', async ({ around }) => {
+test('svcpay requests no rate if no fiat currency is set', async ({ around }) => {
   const invoice = await around.sandbox.invoice('1000sat');
   await svcpay(['send', 'lightning', invoice, '--yes'], around);
   expect(around.sandbox.requests('GET', '/api/v2/rate')).toEqual([]);

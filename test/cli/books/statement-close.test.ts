@@ -184,7 +184,7 @@ describe('svcpay statement close', () => {
     });
   });
 
-  test('refuses a month that has not ended, does not tie or has a payment in flight', async ({
+  test('refuses a month that has not ended, has an unexplained balance or has a payment in flight', async ({
     around,
   }) => {
     const { sandbox } = around;

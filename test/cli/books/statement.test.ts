@@ -14,8 +14,8 @@ import { quickTime, svcpay, type Here } from '../../support/in-process.js';
 import { test as base } from '../../support/svcpay.js';
 
 /**
- * If a statement does not tie, svcpay reads again for eight seconds, which the clock of these tests
- * skips.
+ * If the transactions do not add up to the balances, svcpay reads both again for up to eight
+ * seconds. The clock of these tests skips this time.
  */
 const test = base.extend<{ books: Here & { readonly sandbox: Sandbox } }>({
   books: async ({ home, sandbox }, use) =>
@@ -27,7 +27,9 @@ type Row = Record<string, string>;
 const rowsOf = (stdout: string): Row[] => parse(stdout, { columns: true });
 
 describe('svcpay statement', () => {
-  test('ties a year of transactions to the satoshi for every wallet', async ({ books }) => {
+  test('lists a year of transactions that add up exactly to the balance of every wallet', async ({
+    books,
+  }) => {
     await books.sandbox.seed('history', 12);
     const run = await svcpay(['statement', '-o', 'csv'], books);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
@@ -96,7 +98,9 @@ describe('svcpay statement', () => {
       expect(new Date(Date.parse(time) + 9 * 3_600_000).toISOString().slice(0, 10)).toBe(date);
   });
 
-  test('ties the books of a new sandbox, even after sandbox fund', async ({ books }) => {
+  test('reports no difference in the books of a new sandbox, even after sandbox fund', async ({
+    books,
+  }) => {
     expect(await svcpay(['statement', '-o', 'csv'], books)).toMatchObject({
       exitCode: 0,
       stderr: '',
@@ -108,7 +112,7 @@ describe('svcpay statement', () => {
     });
   });
 
-  test('exits 6 for an unexplained opening balance, and ties after statement open', async ({
+  test('exits 6 for an unexplained opening balance, and exits 0 after statement open', async ({
     books,
   }) => {
     await books.sandbox.seed('history');
@@ -139,7 +143,7 @@ describe('svcpay statement', () => {
     expect((await svcpay(['statement', 'open', '--yes', '--json'], books)).json()).toEqual([]);
   });
 
-  test('reports when a difference arose, and prints a command that explains the difference', async ({
+  test('reports when a difference arose, and prints a command that records an adjustment for the difference', async ({
     books,
   }) => {
     await books.sandbox.seed('history');
@@ -187,7 +191,7 @@ describe('svcpay statement', () => {
       expect(await adjust(...args)).toMatchObject({ exitCode, stdout: '' });
   });
 
-  test('ties the books after a sandbox reset, which deletes the recorded entries', async ({
+  test('reports no difference after a sandbox reset has deleted the recorded entries', async ({
     books,
   }) => {
     await svcpay(['statement', 'adjust', '0.01btc', '--yes'], books);
@@ -286,7 +290,7 @@ describe.each([
   );
 
   test.skipIf(!isInstalled(program))(
-    'writes months that the ledger program accepts in one file, unless a wallet does not tie',
+    'writes consecutive months as parts of one file that the ledger program accepts, unless a balance is unexplained',
     async ({ books }) => {
       await books.sandbox.seed('history', 3);
       const now = new Date(await books.sandbox.clock.now());

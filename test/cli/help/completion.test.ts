@@ -223,9 +223,9 @@ describe('shell completion', () => {
 
   const between = 'and the next line';
   /**
-   * Returns the words that zsh offers for each command line. The script prints the offers itself,
-   * because zsh completes only at a terminal. A single zsh completes all command lines, because zsh
-   * starts slowly.
+   * Returns the words that zsh offers for each command line. The script prints the offered words
+   * itself, because zsh completes only at a terminal. One zsh process completes all command lines,
+   * because zsh starts slowly.
    */
   const zshOffers = (lines: readonly string[]): string[] => {
     const asked = lines.map(

@@ -296,7 +296,7 @@ describe('the payout wizard', () => {
     ]);
   });
 
-  test('asks only for the values that the flags lack', async () => {
+  test('asks only for the values that no flag sets', async () => {
     const { draft } = await played(['acct-num 0123456789', 'amount 500000', 'yes'], {
       ...destinationFlags,
       ...senderFlags,
@@ -537,7 +537,7 @@ describe('the payout draft', () => {
   } as const;
   const senderIn = (flags: RawValues) => readDraft(readAll(payoutOptions, flags), {}, kept);
 
-  test('uses the sender of the profile without a question', () => {
+  test('takes the sender from the profile if no flag names a sender', () => {
     expect(senderIn({})).toMatchObject({ senderName: 'Jane Roe', senderPhone: '+491512345678' });
   });
 

@@ -47,7 +47,7 @@ describe('eachItem', () => {
     ]);
   });
 
-  test('skips a repeated item that a new item has moved to the next page', async () => {
+  test('skips an item that appears again because a new item has moved it to the next page', async () => {
     expect(
       (await items('/t', [page(1, [b, a]), page(2, [a, c], 4), page(3, [], 4)])).found,
     ).toEqual([b, a, c]);

@@ -121,7 +121,7 @@ describe('readKey', () => {
     expect(value).not.toMatch(/s3|cret/);
   });
 
-  test('hides the password of base-url', () => {
+  test('hides the password in base-url', () => {
     expect(
       inForce('base-url', {}, { SVCPAY_BASE_URL: 'https://u:s3cret@pay.example/v' }, {}).value,
     ).toBe('https://pay.example/v');

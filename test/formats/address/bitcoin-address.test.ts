@@ -160,16 +160,16 @@ describe('parseBitcoinAddress', () => {
       ),
     );
   });
+});
 
-  test('encodeSegwitAddress and encodeBase58Address refuse a program or hash of invalid length', () => {
-    expect(refusal(() => encodeSegwitAddress('mainnet', 0, new Uint8Array(21)))).toContain(
-      '21 bytes',
-    );
-    expect(refusal(() => encodeSegwitAddress('mainnet', 1, new Uint8Array(41)))).toContain(
-      '41 bytes',
-    );
-    expect(refusal(() => encodeBase58Address('mainnet', 'p2sh', new Uint8Array(19)))).toContain(
-      '19 bytes',
-    );
-  });
+test('encodeSegwitAddress and encodeBase58Address refuse a program or hash of invalid length', () => {
+  expect(refusal(() => encodeSegwitAddress('mainnet', 0, new Uint8Array(21)))).toContain(
+    '21 bytes',
+  );
+  expect(refusal(() => encodeSegwitAddress('mainnet', 1, new Uint8Array(41)))).toContain(
+    '41 bytes',
+  );
+  expect(refusal(() => encodeBase58Address('mainnet', 'p2sh', new Uint8Array(19)))).toContain(
+    '19 bytes',
+  );
 });

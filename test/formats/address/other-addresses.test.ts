@@ -75,7 +75,7 @@ describe('parseTronAddress', () => {
 });
 
 describe('parseEvmAddress', () => {
-  test('compares the letter case of an Ethereum address with EIP-55', () => {
+  test('checks the letter case of an Ethereum address against EIP-55', () => {
     for (const { address, class: letters } of eip55.valid) {
       expect(parseEvmAddress(address).checksummed).toBe(letters === 'Normal');
       const expected = letters === 'All Lower' ? address.toLowerCase() : address;

@@ -213,7 +213,7 @@ describe('decodeInvoice with the official BOLT11 vectors', () => {
       expect(refusal(() => decodeInvoice(invoice))).toContain(reason);
   });
 
-  test('has ten invalid vectors to refuse', () => {
+  test('is tested with ten invalid vectors', () => {
     expect(vectors.invalid).toHaveLength(10);
   });
 
@@ -272,7 +272,7 @@ describe('decodeInvoice', () => {
     );
   });
 
-  test('explains how an invoice was changed, and advises to copy it again', () => {
+  test('explains how an invoice was changed, and advises copying the invoice again', () => {
     expect(refusal(() => decodeInvoice(donation.replace('pvjluez', 'pvjluey')))).toBe(
       'This Lightning invoice was changed or cut off: the checksum is wrong. ' +
         'Copy the whole Lightning invoice again, or ask for a new one.',

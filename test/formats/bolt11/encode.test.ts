@@ -45,7 +45,7 @@ const plain = {
 } as const;
 
 describe('encodeInvoice', () => {
-  test('writes any fields so that decodeInvoice reads them back', () => {
+  test('writes fields that decodeInvoice reads back unchanged', () => {
     fc.assert(
       fc.property(anyFields, ({ purpose, ...rest }) => {
         const fields = { ...rest, ...purpose };
@@ -102,7 +102,7 @@ describe('encodeInvoice', () => {
     ).toContain('639 bytes');
   });
 
-  test('signs equal fields with equal signatures', () => {
+  test('creates the same invoice with the same signature from the same fields', () => {
     expect(encodeInvoice(plain, privateKey)).toBe(encodeInvoice(plain, privateKey));
   });
 

@@ -148,7 +148,7 @@ async function expectMoved(
     expect([table, await countIn(from, table, of)]).toEqual([table, 0]);
 }
 
-/** Simulates a kill: `step` can throw before each transaction of the database. */
+/** Simulates a kill: `step` runs before each transaction of the database, and can throw. */
 function killed({ database, id }: IdentifiedDatabase, step: () => void): IdentifiedDatabase {
   const stopping: Postgres = {
     ...database,
@@ -176,8 +176,8 @@ describe.skipIf(!hasPostgres)('moveAccount', () => {
           () => true,
           () => false,
         );
-        // The new database accepts payments only before the move or after it has received all
-        // payments.
+        // While the old database accepts payments, the new database has none. After that, the new
+        // database accepts payments only if the move is complete.
         if (await accepts(from)) expect(await countIn(to, 'payments', 'scope')).toBe(0);
         else expect([allowed, await accepts(to)]).toEqual([allowed, isWhole]);
         await move(from, to);
@@ -198,7 +198,7 @@ describe.skipIf(!hasPostgres)('moveAccount', () => {
     await expectMoved(to, from, contents);
   });
 
-  test('moves an account once if two processes move it together', async () => {
+  test('moves an account once if two processes move it at the same time', async () => {
     const [from, to] = [await filledSide(), await emptySide()];
     const contents = await contentsOf(from);
     const runs = await Promise.allSettled([move(from, to), move(from, to)]);

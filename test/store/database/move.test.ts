@@ -1,5 +1,5 @@
-// svcpay db move copies journal and inbox of a home into PostgreSQL. If svcpay db move is
-// interrupted at any step, a second run leaves each row in the database once.
+// svcpay db move copies the journal and the inbox of a home into PostgreSQL. If svcpay db move is
+// interrupted at any step, the database contains each row exactly once after a second run.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,7 +122,7 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     }
   });
 
-  test('closes the journal file for a process that still has the file open', async () => {
+  test('makes the journal file refuse payments of a process that still has the file open', async () => {
     const files = filesOf(await newHome());
     const journal = openJournal({
       path: files.journal.path,
@@ -137,7 +137,7 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     await expect(journal.begin(draft)).rejects.toThrow('its payments were moved into a database');
   });
 
-  test('updates only payments whose version in the file is later than in the database', async () => {
+  test('updates only payments that are newer in the file than in the database', async () => {
     const database = await emptyDatabase();
     const home = await newHome();
     await moveInto(database, filesOf(home), nobody, Date.now);
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     ]);
   });
 
-  test('stops the move if another payment in the database has the reference', async () => {
+  test('stops the move if a different payment in the database has the same reference', async () => {
     const database = await emptyDatabase();
     const home = await newHome();
     await moveInto(database, filesOf(home), nobody, Date.now);
@@ -196,7 +196,7 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     expect(await svcpay(payOnce, here)).toMatchObject({ exitCode: 0 });
   });
 
-  test('requires svcpay db move for sandbox payments in the journal file only if the sandbox is paid again', async () => {
+  test('ignores sandbox payments in the journal file until the next payment to the sandbox, which requires svcpay db move', async () => {
     const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     expect(await svcpay(payOnce, { home })).toMatchObject({ exitCode: 0 });

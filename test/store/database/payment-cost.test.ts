@@ -35,8 +35,8 @@ async function counted(url: string) {
   return {
     url: url.replace(`:${port}/`, `:${(server.address() as AddressInfo).port}/`),
     counts: () => {
-      // The client sends a transaction in one message, or its first statement and its COMMIT
-      // separately.
+      // The client sends a transaction in one message, or sends its first statement and its COMMIT
+      // as separate messages.
       const transactions = sent.split(/BEGIN ISOLATION/).slice(1);
       const writes = transactions.filter((each) =>
         /INSERT INTO|UPDATE \w|DELETE FROM/.test(each),
@@ -74,7 +74,8 @@ test.skipIf(!hasPostgres)(
       expect(found.map((each, at) => Math.max(each, limits[at] ?? 0))).toEqual(limits);
     };
     await run(['db', 'upgrade', '--new']);
-    // Only the first payment signs in and reads the list.
+    // Only for the first payment, svcpay also signs in and reads the list of transactions, so the
+    // test does not compare the cost of this payment.
     await cost(['--no-wait', '--ref', 'first']);
     noMore(await cost(['--no-wait']), 'without `--ref`');
     noMore(await cost(['--no-wait', '--ref', 'own']), 'with `--ref`');

@@ -10,7 +10,7 @@ const server = usingPostgres();
 
 const isReady = Buffer.from('5a0000000549', 'hex');
 
-/** The message with which PostgreSQL ends a connection for an administrator. */
+/** The message that PostgreSQL sends when an administrator terminates a connection. */
 function ended(): Buffer {
   const fields = Buffer.from(
     'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0',
@@ -20,7 +20,10 @@ function ended(): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-/** Starts a proxy to the server that ends its first connection immediately. */
+/**
+ * Starts a proxy in front of the PostgreSQL server. The proxy ends the first connection as soon as
+ * the server is ready for queries.
+ */
 async function abrupt(url: string): Promise<string> {
   let isFirst = true;
   const door = createServer((client) => {

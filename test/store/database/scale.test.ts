@@ -20,7 +20,10 @@ import { runsAll } from '../../support/part.js';
 
 const page = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'docs/scale.md'), 'utf8');
 
-/** The code block of docs/scale.md that contains the text `within`. */
+/**
+ * Returns the first code block of docs/scale.md that has this language and contains the value of
+ * `within`.
+ */
 const block = (language: string, within: string): string =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))]
     .map(([, code = '']) => code)

@@ -1,5 +1,5 @@
-// SQLite and PostgreSQL have equal schemas of journal and inbox, except for the tables that only
-// one database needs.
+// SQLite and PostgreSQL have the same schema for the journal and the inbox, except for the tables
+// that only one database needs.
 import Database from 'libsql';
 import * as v from 'valibot';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -122,7 +122,7 @@ async function inPostgres(part: TableGroup): Promise<Tables> {
 }
 
 describe.skipIf(!hasPostgres)('database schema', () => {
-  test('defines equal journal tables in SQLite and PostgreSQL, except the tables for limits', async () => {
+  test('defines identical journal tables in SQLite and PostgreSQL, except the tables for limits', async () => {
     const { limit_clocks: clocks, ...file } = inSqlite(journalSteps);
     const { account_limits: limits, ...database } = await inPostgres(journalPart);
     expect(database).toEqual(file);
@@ -131,7 +131,7 @@ describe.skipIf(!hasPostgres)('database schema', () => {
     expect(file['payments']).toContain('scope, opened_at WHERE unfinished = 1');
   });
 
-  test('defines equal inbox tables in SQLite and PostgreSQL, except the tables for leases', async () => {
+  test('defines identical inbox tables in SQLite and PostgreSQL, except the tables for leases', async () => {
     const { workers, ...file } = inSqlite(inboxSteps);
     const { leases, ...database } = await inPostgres(inboxPart);
     const onlyThere = ['received_at', 'consumer, txn_id, event_id'];

@@ -305,7 +305,7 @@ describe.each(places)('event store in %s', (_name, place) => {
     expect(await one.backlog()).toEqual([]);
   });
 
-  test('lists, renames and removes consumers with their backlog', async () => {
+  test('lists consumers with their backlog, and renames and removes consumers', async () => {
     const open = await place();
     let now = 1_000_000;
     const store = await open(() => now);

@@ -32,17 +32,19 @@ afterAll(async () => {
   await rm(program);
 });
 
-/** The number of new files that the openers open. */
+/** The number of new files that each process opens. */
 const rounds = countOf({ part: 50, all: 200 });
 
-/** Lets an opener open a file, and returns what the opener reports. */
+/**
+ * Makes a child process open a file at the given time, and returns the report of the child process.
+ */
 const opened = (opener: ChildProcess, path: string, at: number): Promise<unknown> =>
   new Promise((resolve) => {
     opener.once('message', resolve);
     opener.send({ path, at });
   });
 
-test('openSqlite opens a new file in each of four processes that open the file together', async () => {
+test('openSqlite opens a new file in four processes at the same time', async () => {
   for (let round = 0; round < rounds; round++) {
     const path = join(folder, `file-${round}`);
     const at = Date.now() + 5;

@@ -1,5 +1,5 @@
-// A program that opens each file that its parent process names, at the named time, and reports
-// whether it could.
+// A program that opens each file that its parent process names, at the given time, and reports
+// whether the file could be opened.
 import { openSqlite } from '../../../src/store/files/sqlite-file.js';
 
 process.on('message', ({ path, at }: { path: string; at: number }) => {

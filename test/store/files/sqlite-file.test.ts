@@ -86,7 +86,7 @@ function firstPage(log: Buffer): Buffer {
   return log.subarray(at + frameHeader, at + frameHeader + pageSize);
 }
 
-test('openSqlite opens a file whose process died while it merged the write-ahead log', () => {
+test('openSqlite opens a file after a process died while merging the write-ahead log into the file', () => {
   const file = bigFile();
   const db = openSqlite(file);
   const left = { ...file, path: `${file.path}-left` };

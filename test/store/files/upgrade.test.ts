@@ -107,7 +107,10 @@ const files: readonly (readonly [string, (path: string) => SqliteFile])[] = [
   ['sandbox', sandboxFileIn],
 ];
 
-/** The application ids and the last versions of development builds. */
+/**
+ * For each SQLite file, the application id and the last file version that development builds of
+ * svcpay wrote.
+ */
 const developed = { journal: [0x7376706a, 5], inbox: [0x73767065, 3], sandbox: [0x73767073, 8] };
 
 describe.each(files)('openSqlite with the %s file', (name, fileIn) => {
@@ -209,7 +212,7 @@ describe.skipIf(!hasPostgres)('upgradeTables in PostgreSQL', () => {
   }
   const upgraded = 'SELECT ref, note FROM payments JOIN attempts ON payment_id = id ORDER BY id';
 
-  test('upgrades every payment of the journal tables after a notice', async () => {
+  test('announces the step of an upgrade, and upgrades every payment in the journal tables', async () => {
     const database = await filledDatabase();
     const announced: number[] = [];
     await upgradeTables(database, nextJournalPart, {
@@ -288,7 +291,7 @@ describe('journal with an emptied file', () => {
     expect(statSync(path).size).toBe(0);
   });
 
-  test('accepts an empty journal file as new without traces of an earlier journal', async () => {
+  test('treats an empty journal file as new if no trace of an earlier journal exists', async () => {
     const path = fileOf('journal.db');
     writeFileSync(path, '');
     const journal = open(path);

@@ -284,7 +284,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     expect(await journal.beginning('elsewhere', '3c335075')).toEqual([]);
   });
 
-  test('lists the payments of an account by their last submission with the newest first', async () => {
+  test('sorts the payments of an account by their last submission, newest first', async () => {
     const journal = open();
     const account = 'ne01-latest';
     await written(journal, draft({ account, ref: 'only quoted' }), quoted);
@@ -306,7 +306,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     expect(await journal.latest('ne01-nobody', 2)).toEqual([]);
   });
 
-  test('lists only recently changed payments that mention a text', async () => {
+  test('lists only recently changed payments that contain a given text', async () => {
     const journal = open();
     const account = 'ne01-only';
     const orders = [
@@ -426,20 +426,17 @@ describe.each(journals)('journal in %s', (_name, open) => {
       'new',
     ],
   ];
-  test.each(rivals)(
-    'begin compares the idempotency key with an earlier payment: it %s',
-    async (_why, steps, found) => {
-      const journal = open();
-      await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), ...steps);
-      const elsewhere = { scope: 'alias', account: 'alias' };
-      expect(
-        await journal.begin(draft({ ...elsewhere, ref: 'second', idempotencyKey: 'hash' })),
-      ).toMatchObject({ found });
-      expect(await journal.begin(draft({ ref: 'third', idempotencyKey: 'other' }))).toMatchObject({
-        found: 'new',
-      });
-    },
-  );
+  test.each(rivals)('begin %s', async (_why, steps, found) => {
+    const journal = open();
+    await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), ...steps);
+    const elsewhere = { scope: 'alias', account: 'alias' };
+    expect(
+      await journal.begin(draft({ ...elsewhere, ref: 'second', idempotencyKey: 'hash' })),
+    ).toMatchObject({ found });
+    expect(await journal.begin(draft({ ref: 'third', idempotencyKey: 'other' }))).toMatchObject({
+      found: 'new',
+    });
+  });
 
   test('returns the submitted payment of an idempotency key instead of the abandoned payment', async () => {
     const journal = open();
@@ -462,7 +459,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     ['a quote was cancelled', [quoted, abandoned, lapsed], 2],
     ['the next attempt was abandoned', [quoted, lapsed, again, abandoned], 2],
     ['the quote of the next attempt expired', [quoted, lapsed, again, quoted, lapsed], 3],
-  ])('begin uses a reference again for a new order if %s', async (_why, steps, number) => {
+  ])('begin reuses a reference for a new order if %s', async (_why, steps, number) => {
     const journal = open();
     const before = await written(journal, draft(), ...steps);
     const order = {
@@ -504,7 +501,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     ],
     ['the payment failed', [quoted, became('failed', 'failed'), again, abandoned]],
   ])(
-    'begin returns the earlier payment of a reference instead of a new order if %s',
+    'begin returns the earlier payment with the same reference, and opens no new payment, if %s',
     async (_why, steps) => {
       const journal = open();
       await written(journal, draft(), ...steps);
@@ -515,7 +512,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     },
   );
 
-  test('begin returns the earlier payment of a reference instead of a new order while a process drives the earlier payment', async () => {
+  test('begin returns the earlier payment with the same reference while another process drives the earlier payment', async () => {
     const journal = open();
     const { id } = await written(journal, draft(), abandoned);
     await journal.claim(id, 'one');
@@ -739,7 +736,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
       await expect(journal.write(working, {})).rejects.toBeInstanceOf(LostClaim);
   });
 
-  test('counts amounts received in another currency unless an own wallet receives them', async () => {
+  test('counts amounts received in another currency unless a wallet of the same account receives them', async () => {
     const journal = open();
     const request = '{"receives":{"ccy":"VND","value":"500000"}}';
     const unstated = '{"body":{"destReq":{"ccy":"VND"}}}';
@@ -802,7 +799,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     },
   );
 
-  test('reports a rival payment with an equal idempotency key at the submission', async () => {
+  test('reports at the submission that another payment has the same idempotency key', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft({ ref: 'first', idempotencyKey: 'hash' }));
     const claim = await journal.write(

@@ -8,7 +8,10 @@ const day = 24 * hour;
 const year = 365 * day;
 const noon = Date.UTC(2025, 0, 15, 12);
 
-/** Returns how far the limit clock moves, in ms, if the two other clocks move by these times. */
+/**
+ * Returns how far the limit clock moves, in ms, if the machine clock and the service clock move by
+ * the given times.
+ */
 function passed(machine: number, service: number | null): number {
   const before: LimitClock = { time: noon, machine: noon, service: service === null ? null : noon };
   return advanced(before, noon + machine, service === null ? null : noon + service).time - noon;
@@ -64,7 +67,7 @@ test('limit clock advances with the machine clock after a jump', () => {
   expect(advanced(jumped, noon - 3 * year + day, null).time).toBe(noon + day);
 });
 
-describe('limit clock with one right clock', () => {
+describe('limit clock', () => {
   const steps = fc.array(
     fc.record({
       ms: fc.integer({ min: 0, max: 40 * day }),
@@ -93,8 +96,8 @@ describe('limit clock with one right clock', () => {
             offset += jump;
             clock = read();
           }
-          // The limit clock accepts clocks that differ by up to a minute, so each reading may add a
-          // minute.
+          // The limit clock tolerates a difference of up to a minute between the machine clock and
+          // the service clock, so the limit clock may gain a minute with each reading.
           expect(clock.time - noon).toBeLessThanOrEqual(now - noon + taken.length * 60_000);
           const settled = clock.time;
           now += day;

@@ -1,5 +1,5 @@
-// A rate at settlement replaces the rate at submission and then stays. Each account reads only its
-// own stored exchange rates.
+// A rate at settlement replaces the rate at submission, and no later rate replaces the rate at
+// settlement. Each account reads only its own stored exchange rates.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

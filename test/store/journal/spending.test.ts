@@ -121,7 +121,10 @@ const events: fc.Arbitrary<Event> = fc.oneof(
 /** Applies events to a journal, and computes the daily sum with a plain loop over its payments. */
 function ledger(journal: Journal, clock: { now: number }) {
   const ids: string[] = [];
-  /** For each attempt, the submission time that the plain loop uses. */
+  /**
+   * For each attempt, the time of its submission, from which the loop over all payments computes
+   * the daily sum.
+   */
   const submittedAt = new Map<string, number>();
   const draftOf = ({ kind, arrives }: Order): PaymentDraft => {
     const id = `p${ids.length}`;

@@ -223,7 +223,7 @@ describe('svcpay webhook listen', () => {
     const before = await startListening(['--forward-to', application.url], { home });
     await deliver(before.url, event('t1', 'completed', 1));
     before.child.kill('SIGINT');
-    expect((await before.ended).stderr).toContain('1 waiting');
+    expect((await before.ended).stderr).toContain('1 event waiting');
     isUp = true;
     const after = await startListening(['--forward-to', application.url], { home });
     await until(() => application.bodies.length === 1);

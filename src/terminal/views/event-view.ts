@@ -184,7 +184,10 @@ export function totalLines(totals: ListenTotals): string[] {
       [
         `${name}: ${delivered} delivered`,
         ...some(failed, (n) => `${n} failed`),
-        ...some(waiting, (n) => `${counted(n, 'event')} waiting until this consumer listens again`),
+        ...some(
+          waiting,
+          (n) => `${counted(n, 'event')} waiting until svcpay forwards to this consumer again`,
+        ),
       ].join(', '),
     ),
     ...gaps

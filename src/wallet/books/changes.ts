@@ -1,7 +1,7 @@
-// Compares the rows of a closed month with the present rows of the month, and writes and applies
+// Compares the rows of a closed month with the current rows of the month, and writes and applies
 // corrections.
 
-/** The cells of a line of a statement by column. */
+/** The cells of one row of a statement, by column name. */
 export type Cells = Readonly<Record<string, string>>;
 
 export interface Change {
@@ -25,8 +25,9 @@ export const keyOf = ({ wallet, txnId, reference, kind }: Cells): string =>
   `${wallet} ${txnId || (kind === 'opening' || kind === 'closing' ? kind : reference)}`;
 
 /**
- * Returns the cells of a row that svcpay compares, as text. The text contains the balance only of
- * an opening or closing row, because every other balance follows from the earlier rows.
+ * Returns as JSON the cells by which svcpay detects whether a row has changed. The JSON contains
+ * the balance only for an opening or closing row, because every other balance follows from the
+ * earlier rows.
  */
 const factsOf = (cells: Cells): string =>
   JSON.stringify({
@@ -34,7 +35,7 @@ const factsOf = (cells: Cells): string =>
     balance: cells['kind'] === 'opening' || cells['kind'] === 'closing' ? cells['balance'] : '',
   });
 
-/** Returns the changes in the order of the present statement, followed by the removed rows. */
+/** Returns the changes in the order of the current statement, followed by the removed rows. */
 export function changesBetween(before: readonly Cells[], after: readonly Cells[]): Change[] {
   const old = new Map(before.map((cells) => [keyOf(cells), cells]));
   const present = new Set(after.map(keyOf));
@@ -64,8 +65,8 @@ const reasons = {
 } as const;
 
 /**
- * Returns the lines of a correction. A changed row has two lines: one with the old values and one
- * with the new values.
+ * Converts the changes of a closed month to the lines of its correction file. A changed row has two
+ * lines: one with the old values and one with the new values.
  */
 export function correctionLines(changes: readonly Change[], note: string | undefined): Cells[] {
   return changes.flatMap(({ change, before, after }) => {

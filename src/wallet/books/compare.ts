@@ -40,8 +40,8 @@ export interface CompareDeps {
   readonly rows: SortedRows;
   readonly read: (txnId: string) => Promise<Transaction>;
   /**
-   * The start of the compared period in epoch ms. svcpay compares a transaction from before `since`
-   * only if a source names the transaction.
+   * The start of the compared period in epoch ms. svcpay compares an earlier transaction only if
+   * the journal, the inbox or a batch result contains it.
    */
   readonly since: number;
 }
@@ -96,8 +96,8 @@ export async function* differences({ journal, inbox, files }: Sources, deps: Com
 }
 
 /**
- * Compares a payment in a source with the service. If the service's list does not show the payment,
- * svcpay reads the payment's transaction by its id.
+ * Compares a payment from the journal, the inbox or a batch result with the service. If the
+ * service's list does not show the payment, svcpay reads the payment's transaction by its id.
  */
 async function* checked(
   local: LocalPayment,
@@ -159,8 +159,8 @@ function* differing(
     ccy: null,
     there: null,
   };
-  // svcpay imports a transaction without a reference under its transaction id, which therefore is
-  // not a reference at the service.
+  // For an imported transaction without a reference, the journal uses the transaction id as the
+  // reference. svcpay does not compare this id with a reference at the service.
   const isNamed = local.reference !== null && local.reference !== there.txnId;
   if (isNamed && local.reference !== there.reference)
     yield {

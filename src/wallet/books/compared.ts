@@ -35,7 +35,10 @@ export interface FoundDifference {
   readonly txnId: string | null;
   readonly reference: string | null;
   readonly ccy: string | null;
-  /** The amount in the source, which differs from the amount `there` at the service. */
+  /**
+   * The amount that `source` records. The field `there` contains the amount that the service
+   * reports.
+   */
   readonly here: Big | null;
   readonly there: Big | null;
   readonly detail: string;
@@ -47,8 +50,9 @@ const decimal = v.pipe(
 );
 
 /**
- * The outcome of a payment in a source. The outcome is `unknown` if the service reports a submitted
- * payment as expired or cancelled, because the money may have moved all the same.
+ * The outcome of a payment according to the journal, the inbox, a batch result or the service. The
+ * outcome is `unknown` if the service reports a submitted payment as expired or cancelled, because
+ * the money may have moved all the same.
  */
 const outcome = v.picklist(['nothing moved', 'in flight', 'paid', 'error', 'unknown']);
 
@@ -57,7 +61,7 @@ const localPaymentText = v.object({
   txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),
   outcome,
-  /** The state of the payment, as the source names it. */
+  /** The state of the payment in the words of the journal, the inbox or the batch result. */
   state: v.string(),
   ccy: v.nullable(v.string()),
   /** The debit, including fees. */
@@ -65,7 +69,7 @@ const localPaymentText = v.object({
   receivesCcy: v.nullable(v.string()),
   /** The amount that arrives, according to the approved quote. */
   receives: v.nullable(decimal),
-  /** The run of the batch that paid the payment. */
+  /** The batch run that made the payment. */
   run: v.nullable(v.string()),
 });
 

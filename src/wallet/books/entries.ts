@@ -1,4 +1,5 @@
-// Converts openings and adjustments (money that no transaction explains) to movements of a wallet.
+// Converts opening balances and adjustments (money that no transaction explains) to movements of a
+// wallet.
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { parseDate, spanOf } from '../../formats/calendar.js';
@@ -30,7 +31,7 @@ export function movementOf(entry: Omit<BookEntry, 'recordedAt'>, zone: string): 
 const zero = new Big(0);
 
 /**
- * Returns the opening of a wallet in the form that the journal records.
+ * Returns the opening balance of a wallet in the form that the journal records.
  * @param at epoch ms
  */
 export const openingEntry = (

@@ -1,6 +1,6 @@
-// Reads all transactions of an account once, and sorts their movements on disk. If the sum of the
-// movements differs from the balance of a wallet, re-reads recent transactions while the service's
-// list may lag behind the wallets.
+// Reads all transactions of an account once, and sorts their movements on disk. If the movements of
+// a wallet do not add up to its balance, re-reads recent transactions, because the service may
+// update its balances before its list.
 import type Big from 'big.js';
 import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/types.js';
 import { interrupted } from '../../api/request/retry.js';
@@ -30,7 +30,7 @@ export interface GatherDeps {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** The openings and adjustments of the account. */
+  /** The opening balances and adjustments of the account. */
   readonly recorded: readonly Movement[];
   /**
    * By currency, the time in epoch ms at which the movements of the wallet last added up to the
@@ -38,8 +38,8 @@ export interface GatherDeps {
    */
   readonly ties: ReadonlyMap<string, number>;
   /**
-   * Reads the transactions of this home that the service's list may lack. svcpay calls `submitted`
-   * only if the movements of a wallet do not add up to the service's balance.
+   * Reads the transactions of this home that the service's list may lack. svcpay needs these
+   * transactions only if the movements of a wallet do not add up to the service's balance.
    */
   readonly submitted: () => Promise<readonly Candidate[]>;
   readonly ledger?: LedgerText | undefined;
@@ -66,7 +66,7 @@ export interface LedgerText {
 export interface Opening {
   readonly entry: Omit<BookEntry, 'recordedAt'>;
   readonly value: Big;
-  /** The time of the opening, in epoch ms. */
+  /** The time of the opening balance, in epoch ms. */
   readonly at: number;
 }
 
@@ -86,8 +86,8 @@ export interface Books {
   /** Whether the service's list contains the transaction. */
   has(txnId: string): boolean;
   /**
-   * The unrecorded openings, which `movements` includes, of wallets whose movements never added up
-   * to the service's balance.
+   * The opening balances that svcpay calculated for wallets whose movements never added up to the
+   * service's balance. `movements` includes these opening balances, but the journal does not.
    */
   readonly openings: readonly Opening[];
   readonly tied: readonly { readonly ccy: string; readonly balance: Big }[];
@@ -170,7 +170,7 @@ async function readUntilTied({
     for await (const page of pages) {
       await onPage(page);
       const sorted = sortedRows(page, service.serviceNow(), ledger);
-      // The first read of the list finds no earlier rows to replace.
+      // The first read of the list replaces no rows, because no earlier read has stored rows.
       rows.replace(since === 0 ? [] : page.map(({ txnId }) => txnId), sorted.rows);
       oldestOpen = Math.min(oldestOpen, sorted.oldestOpen);
     }
@@ -198,9 +198,9 @@ function addRecorded(movement: Movement, rows: SortedRows, ledger?: LedgerText):
 }
 
 /**
- * Whether a difference between movements and balance is the opening of a wallet: money from before
- * the first statement. If a transaction explains a difference between movements and balance
- * exactly, the difference is not an opening.
+ * Whether a difference between movements and balance is the opening balance of a wallet: money from
+ * before the first statement. If a transaction explains a difference between movements and balance
+ * exactly, the difference is not an opening balance.
  */
 const isOpening = (
   { ccy, difference, lastTied }: Difference,
@@ -213,8 +213,8 @@ const isOpening = (
   !explanations({ difference }, candidates).some(({ isExact }) => isExact);
 
 /**
- * Returns the opening of a wallet, dated just before the wallet's first movement, or dated `now` if
- * the wallet has no movement.
+ * Returns the opening balance of a wallet, dated just before the wallet's first movement, or dated
+ * `now` if the wallet has no movement.
  */
 function openingOf({ ccy, difference }: Difference, rows: SortedRows, now: number): Opening {
   const [first] = movementsIn(ccy, rows);

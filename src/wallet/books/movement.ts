@@ -36,7 +36,7 @@ const movementText = v.object({
  */
 export type Movement = Readonly<v.InferOutput<typeof movementText>>;
 
-/** The movement of a transaction. */
+/** A movement that a transaction caused, unlike an opening entry or an adjustment. */
 export interface TransactionMovement extends Movement {
   readonly kind: 'receive' | 'send' | 'swap';
   readonly txnId: string;
@@ -62,15 +62,15 @@ const candidateText = v.object({
   ]),
   txnState: v.string(),
   /**
-   * The change of the wallet if the service has counted the transaction, or null if that change is
-   * unknown.
+   * The change of the wallet's balance if the service has counted the transaction, or null if this
+   * change is unknown.
    */
   effect: v.nullable(exact),
 });
 
 /**
- * A transaction that may explain a difference: it is not in the statement, or it settled with a
- * different amount than requested.
+ * A transaction that may explain a difference between a wallet's movements and its balance: the
+ * transaction is not in the statement, or it settled for an amount other than the requested amount.
  */
 export type Candidate = Readonly<v.InferOutput<typeof candidateText>>;
 
@@ -207,8 +207,8 @@ const otherSide = ({ method, ccy }: ListedTransaction['sourceReq']): string =>
   method === 'servicepay' ? `${ccy ?? ''} wallet` : (method ?? 'unknown');
 
 /**
- * Returns each side in a wallet of the account that settled with a different amount than requested,
- * with the difference.
+ * Returns each side of the transaction that is in a wallet of the account and settled for an amount
+ * other than the requested amount, with the difference.
  */
 function otherThanRequested({
   sourceReq,

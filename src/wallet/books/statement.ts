@@ -90,8 +90,8 @@ export interface Difference {
 
 export interface Explanation extends Candidate {
   /**
-   * Whether the transaction's effect equals the difference, alone or together with the effects of
-   * all transactions that have the same reason.
+   * Whether the transaction's effect equals the difference between the movements and the service's
+   * balance, alone or together with the effects of all transactions that have the same reason.
    */
   readonly isExact: boolean;
 }

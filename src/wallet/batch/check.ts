@@ -34,7 +34,10 @@ export interface BatchCheck {
   /** The number of rows that an earlier run paid or submitted. */
   readonly settled: number;
   readonly earlier: readonly SettledRow[];
-  /** The latest earlier run with rows of this file, which the present run continues. */
+  /**
+   * The latest of the earlier runs that contain rows of this file. The current run continues this
+   * earlier run.
+   */
   readonly run: string | undefined;
   readonly payees: readonly PayeeRow[];
   /** The columns that occur in at least one row. */
@@ -268,7 +271,7 @@ function add(totals: Map<string, BatchTotal>, row: PlannedRow): void {
   totals.set(key, { ...before, rows: before.rows + 1, amount: before.amount.plus(value) });
 }
 
-/** Checks the sum of all rows against the rest of the daily limit. */
+/** Checks the sum of all rows against the remaining daily limit. */
 async function problemsOfDay(
   totals: readonly BatchTotal[],
   { limits, spent }: CheckDeps,

@@ -1,5 +1,5 @@
-// Compares the rows of a batch with earlier runs and with each other. Pure: takes rows and earlier
-// runs, and returns remarks.
+// Compares the rows of a batch with earlier runs and with each other. The functions are pure: they
+// take rows and earlier runs, and return remarks.
 import Big from 'big.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { accountKey, payeeKey, payeeName, type PaidRow, type PayeeRow } from './payee.js';
@@ -37,7 +37,7 @@ export const needsAcceptance = ({ kind }: BatchRemark): boolean =>
   kind === 'account-changed' || kind === 'institution-changed' || kind === 'row-twice';
 
 export interface Comparison {
-  /** The latest run of which the file has at least half of the payees. */
+  /** The latest run that shares at least half of its payees with the file. */
   readonly last: PastRun | undefined;
   readonly remarks: readonly BatchRemark[];
 }
@@ -76,8 +76,8 @@ function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
 }
 
 /**
- * The payee key and the account key of a row. If only the payee key or only the account key matches
- * an earlier row, the account or the payee has changed.
+ * The payee key and the account key of a row. If only the payee key matches an earlier row, the
+ * account has changed. If only the account key matches an earlier row, the payee has changed.
  */
 const keysOf = (row: PaidRow): string[] =>
   [payeeKey(row), accountKey(row)].flatMap((key) => key ?? []);
@@ -180,8 +180,8 @@ const place = (row: PaidRow): string =>
   [row.account ?? '', bank(row)].filter((part) => part !== '').join(' · ');
 
 /**
- * Compares the row's amount with the closest amount that an earlier run paid to the payee, if
- * possible to the same account.
+ * Compares the row's amount with the closest amount that an earlier run paid to the payee,
+ * preferably to the same account.
  */
 function amountChange(row: PayeeRow, earlier: readonly PaidRow[], factor: Big): BatchRemark[] {
   const same = earlier.filter((each) => accountKey(each) === accountKey(row));

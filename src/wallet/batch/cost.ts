@@ -29,7 +29,7 @@ export interface Cost {
   readonly ccy: string;
   /** The total debit of the wallet, which includes fees unless `isEstimate` is set. */
   readonly total: Big;
-  /** The fees of the wallet, or null in an estimate. */
+  /** The fees, which are part of `total`, or null in an estimate. */
   readonly fees: Big | null;
   /** Whether the cost comes from the rates instead of from quotes. */
   readonly isEstimate: boolean;

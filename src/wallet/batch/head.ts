@@ -18,7 +18,7 @@ export interface Head {
   readonly isResult: boolean;
   /** Whether the file is a result file that svcpay reads as a batch file. */
   readonly isInput: boolean;
-  /** The least number of cells in a row, excluding nameless columns at the end. */
+  /** The minimum number of cells in a row, excluding nameless columns at the end. */
   readonly size: number;
 }
 
@@ -67,7 +67,7 @@ function headerError(
     : `The column "to" is missing. There are: ${allNames}.`;
 }
 
-/** The names that other programs give to columns of a batch file, with svcpay's own names. */
+/** Maps the column names that other programs use in batch files to svcpay's own names. */
 const otherNames: Readonly<Record<string, string>> = {
   reference: 'ref',
   id: 'ref',
@@ -83,8 +83,8 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the column that a misspelled name, or a name from another program, means. svcpay never
- * ignores a column with a misspelled name.
+ * Returns svcpay's name for a misspelled column name, or for a column name from another program.
+ * svcpay never ignores a column with a misspelled name.
  */
 function meant(name: string, { names }: Columns): string | undefined {
   const plain = name.replaceAll(/[\s-]+/g, '_');

@@ -6,7 +6,7 @@ import { readPaidRow } from './payee.js';
 /** The number of earlier runs that svcpay compares with a batch: a year of monthly runs. */
 const runsCompared = 12;
 
-/** The number of the latest runs among which svcpay searches for a run by its name. */
+/** The number of latest runs in which svcpay searches for a run with a given name. */
 export const runsKept = 1_000;
 
 /** The name of a run: its start, by which runs are sorted, and the name of the batch. */

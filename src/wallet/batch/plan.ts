@@ -22,8 +22,8 @@ export interface PlannedRow {
   readonly to: string;
   readonly amount: string;
   /**
-   * Whether a payment of this method settles only after hours or days, so that svcpay does not wait
-   * for the settlement.
+   * Whether a payment of this method settles only after hours or days. By default, svcpay does not
+   * wait for the settlement of a slow payment.
    */
   readonly slow: boolean;
 }

@@ -201,7 +201,7 @@ interface Separated {
   /** The content of the file without its `sep=` line. */
   readonly bytes: AsyncIterable<Buffer>;
   readonly separator: string;
-  /** The number of the file's line with which `bytes` begins. */
+  /** The line number in the file at which `bytes` begins. */
   readonly firstLine: number;
 }
 
@@ -210,7 +210,7 @@ const separators = [',', ';', '\t'] as const;
 /**
  * Finds the separator of a CSV file: the separator in a first line such as `sep=;`, or the most
  * frequent separator in the header.
- * @param longest the most bytes of the first lines to examine
+ * @param longest the maximum number of bytes of the first lines to examine
  */
 async function openSeparated(source: AsyncIterable<Buffer>, longest: number): Promise<Separated> {
   const chunks = source[Symbol.asyncIterator]();
@@ -236,8 +236,8 @@ async function openSeparated(source: AsyncIterable<Buffer>, longest: number): Pr
 }
 
 /**
- * Whether the first two lines are complete. The first line may name the separator, so that the
- * second line is the header.
+ * Whether the first two lines are complete. The first line may name the separator, in which case
+ * the second line is the header.
  */
 function hasHead(start: Buffer): boolean {
   const whole = start.toString('latin1').split('\n').slice(0, -1);

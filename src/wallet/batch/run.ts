@@ -71,8 +71,8 @@ export interface BatchDeps {
 }
 
 /**
- * The number of rows that svcpay pays at the same time for each concurrent request. A row often
- * waits between its requests, so more rows than requests run at a time. `concurrency` limits the
+ * The number of rows in progress for each allowed concurrent request. A row often waits between its
+ * requests, so svcpay processes more rows than requests at a time. `concurrency` limits the
  * requests that create and confirm payments.
  */
 const rowsPerRequest = 2;
@@ -261,7 +261,9 @@ function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): P
   return { wait: waits ? waitTimeout : false, retry };
 }
 
-/** The outcome of a row that the journal records as paid, without a request. */
+/**
+ * Returns the outcome of a row that the journal records as paid, without a request to the service.
+ */
 async function paidBefore(
   row: PlannedRow,
   { payment }: BatchDeps,

@@ -7,8 +7,8 @@ import { fixed } from '../../formats/amount.js';
 import type { PayeeRow } from './payee.js';
 
 /**
- * The content that the seal covers, which svcpay stores so that it can name the rows that differ
- * later.
+ * The content that the seal covers. svcpay stores this content so that it can later name the rows
+ * that differ from the sealed rows.
  */
 export const sealedSchema = v.object({
   /** The paying account, and the highest fee and loss per row, as text. */

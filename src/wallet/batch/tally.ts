@@ -52,8 +52,8 @@ const again = { hint: 'Run the same command again. It continues the batch and pa
  * Returns the failure of an incomplete batch, which is `pending` if the outcome of a row is
  * unknown. After an interruption, the failure is `pending` if this run submitted a payment,
  * otherwise `interrupted`. If rows failed, the failure of the batch has the kind of the rows'
- * failures, or `payment-failed` if their kinds differ. If this run submitted a payment, `partly`
- * replaces a kind that promises that no money moved.
+ * failures, or `payment-failed` if their kinds differ. If this run submitted a payment, the failure
+ * never has a kind that promises that no money moved (see `partly`).
  * @param complete whether svcpay reached the end of the file
  */
 export function failureOf(
@@ -94,8 +94,8 @@ export function failureOf(
 }
 
 /**
- * Kinds of failure that promise that no money moved, with the kinds that replace them after a
- * submission.
+ * The kinds of failure that promise that no money moved, each with the kind that svcpay reports
+ * instead if this run submitted a payment.
  */
 const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
   usage: 'payment-failed',

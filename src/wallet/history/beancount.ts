@@ -1,5 +1,5 @@
-// Writes entries in beancount's format. Declares each account with `open` before its use, and
-// quotes texts.
+// Writes entries in beancount's format. Declares each account with `open` before its use, and puts
+// strings in quotation marks.
 import { decimalsOf, type Money } from '../../formats/amount.js';
 import { nextDay } from '../../formats/calendar.js';
 import {

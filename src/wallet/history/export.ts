@@ -37,7 +37,7 @@ export interface ExportOptions {
   readonly format: ExportFormat;
   /** Writes each object as one line of JSON. */
   readonly jsonLines: (values: readonly object[]) => string;
-  /** Sanitizes external text to one line. */
+  /** Sanitizes external text and puts it on one line. */
   readonly clean: (text: string) => string;
   /** Whether to write a cell unchanged even if a spreadsheet would run it as a formula. */
   readonly rawCells: boolean;
@@ -74,7 +74,7 @@ export async function* exportLines(
 }
 
 /**
- * The number of characters from which svcpay yields a piece of the export. An export in large
+ * The number of characters after which svcpay yields a piece of the export. An export in large
  * pieces is twice as fast as an export in one piece per transaction.
  */
 const pieceLength = 524_288;
@@ -209,8 +209,8 @@ const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;
 const needsQuotes = /[",\r\n]/;
 
 /**
- * Quotes a cell by RFC 4180. Unlike in RFC 4180, each row of the export ends with a line feed only,
- * as in the other formats.
+ * Quotes a cell as RFC 4180 requires. Unlike in RFC 4180, each row of the export ends with a line
+ * feed only, as in the other formats.
  */
 const quoted = (cell: string): string =>
   needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

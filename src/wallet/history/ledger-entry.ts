@@ -12,7 +12,10 @@ export interface Posting {
   /** The account in the format of hledger and beancount, such as `Assets:Svcpay:BTC`. */
   readonly account: string;
   readonly amount: ReportedAmount;
-  /** The total cost in the other currency, if the posted amount was exchanged. */
+  /**
+   * The amount of the source currency that was exchanged for the posted amount, or undefined if no
+   * exchange took place.
+   */
   readonly cost?: ReportedAmount | undefined;
 }
 
@@ -23,7 +26,7 @@ export interface Entry {
   readonly day: string;
   readonly title: string;
   readonly note: string | undefined;
-  /** The transaction id, or undefined for an opening or an adjustment. */
+  /** The transaction id, or undefined for an opening balance or an adjustment. */
   readonly txnId: string | undefined;
   readonly reference: string | undefined;
   /**
@@ -42,7 +45,10 @@ export interface Price {
   readonly price: Money;
 }
 
-/** A written text, with the names of the accounts and currencies that occur in it. */
+/**
+ * A formatted part of a ledger file, with the names of the accounts and currencies that occur in
+ * it.
+ */
 export interface Written {
   readonly names: readonly string[];
   readonly text: string;
@@ -58,7 +64,7 @@ export interface LedgerWriter {
   readonly declare: (names: Iterable<string>) => string;
 }
 
-/** Returns a function that declares each name only once. */
+/** Returns a function that writes the declarations of names, but only once for each name. */
 export function declarations(line: (name: string) => string): LedgerWriter['declare'] {
   const declared = new Set<string>();
   return (names) => {
@@ -220,8 +226,8 @@ const dayMs = 86_400_000;
 
 /**
  * Returns a function that writes epoch ms as `2026-03-01T14:02:31.000Z`, like `toISOString`, in an
- * eighth of the time. The returned function caches the text of the day, because the times in a
- * history are close together.
+ * eighth of the time. The returned function caches the formatted date, because successive
+ * transactions often have the same date.
  */
 export function utcWriter(): (at: number) => string {
   const padded = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));

@@ -4,8 +4,8 @@ import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, fromWire, plainNumber, type Money, type WireNumber } from '../../formats/amount.js';
 
 /**
- * An amount as a number and as text, with exactly the digits that the service sent if the service
- * reports the amount.
+ * An amount as a number and as text. If the service reports the amount, the text has exactly the
+ * digits that the service sent.
  */
 export interface ReportedAmount extends Money {
   readonly text: string;
@@ -14,7 +14,7 @@ export interface ReportedAmount extends Money {
 export interface MovedAmounts {
   /** The debit, including fees. */
   readonly left: Money;
-  /** The part of `left` that was exchanged for `arrived`. */
+  /** The part of the debit `left` that was exchanged for the amount `arrived`. */
   readonly exchanged: ReportedAmount;
   readonly arrived: ReportedAmount;
   /** The service's fee in the source currency, which is zero if the service reports no fee. */
@@ -77,8 +77,8 @@ const arrivesLess = ({ amtRequested, amtSettled }: RequestSide): boolean =>
   fromWire(amtSettled).lt(fromWire(amtRequested));
 
 /**
- * Returns the amount of a transaction's side. If both sides have the same currency, the service may
- * report the amount only on the other side.
+ * Returns the amount of a transaction's side. If both sides have the same currency and the service
+ * reports an amount for only one side, this amount counts for both sides.
  */
 function reportedAmount(side: RequestSide, other: RequestSide): Reported | undefined {
   const own = side.amtSettled ?? side.amtRequested;

@@ -182,8 +182,7 @@ const draftOf = (
 
 /**
  * Returns the order of an imported transaction, or undefined if the transaction lacks a currency or
- * a method. The order of an invoice payment is complete, because the invoice contains the whole
- * order.
+ * a method. For an invoice payment, svcpay restores the complete order from the invoice.
  */
 function importedOrder(txn: Transaction): Order | undefined {
   try {

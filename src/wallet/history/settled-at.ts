@@ -29,7 +29,8 @@ const hourMs = 3_600_000;
 /**
  * Returns the longest time from creation to settlement, in ms. The longest times from creation to
  * settlement assume that a quote is valid for an hour, and an invoice for a day. On-chain payments
- * and bank transfers may take up to three business days, which can be eight days around holidays.
+ * and bank transfers may take up to three business days, which holidays can extend to eight
+ * calendar days.
  */
 function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   const isQuick = [sourceReq, destReq].every(

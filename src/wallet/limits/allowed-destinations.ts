@@ -40,8 +40,8 @@ export const isAllowed = (destination: string, names: readonly string[]): boolea
   names.some((name) => isSame(destination, name) || isSame(allowedName(destination), name));
 
 /**
- * Returns the name under which the allow-list stores a destination. The name of a payout's
- * destination is `method:institution:account` without the method.
+ * Returns the name under which the allow-list stores a destination. The allow-list stores the
+ * destination `method:institution:account` of a payout as `institution:account`.
  */
 export function allowedName(destination: string): string {
   const [, institution, account, ...more] = destination.split(':');

@@ -43,8 +43,8 @@ export function checkDestination({ destinations }: Limits, order: Order): void {
 
 /**
  * Returns the spending of an order before its quote: the amount without fees, in the currency of
- * the debit. If the recipient gets a different currency, the amount that arrives counts in that
- * currency as well.
+ * the debit. If the recipient gets a currency other than the debited currency, the amount that
+ * arrives also counts towards the limits of the recipient's currency.
  */
 export function knownAmounts(order: Order): Money[] {
   const { sourceReq } = order.body;
@@ -54,8 +54,9 @@ export function knownAmounts(order: Order): Money[] {
 }
 
 /**
- * Returns the spending of a quote, including fees. If the recipient gets a different currency, the
- * amount that arrives counts in that currency as well.
+ * Returns the spending of a quote, including fees. If the recipient gets a currency other than the
+ * debited currency, the amount that arrives also counts towards the limits of the recipient's
+ * currency.
  */
 export const quotedAmounts = (
   order: Order,
@@ -133,8 +134,8 @@ function lower(
 }
 
 /**
- * An entry that matches no destination, for two allow-lists without a common destination, because
- * an empty allow-list would allow all destinations.
+ * An entry that matches no destination. svcpay uses this entry if two allow-lists have no common
+ * destination, because an empty allow-list would allow all destinations.
  */
 const nowhere = 'no destination';
 

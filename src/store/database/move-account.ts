@@ -68,7 +68,7 @@ function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promis
           'temporary',
           `Nothing was moved: another process is moving the account ${account}.`,
           {
-            hint: 'Wait until that process ends, then run the same command again.',
+            hint: 'Wait until the other process ends, then run the same command again.',
           },
         );
       return action();

@@ -76,7 +76,7 @@ function checkNotHeld(db: Database.Database, isAlive: (owner: string) => boolean
     'temporary',
     'Nothing was moved: another process is working on a payment of this home.',
     {
-      hint: 'Wait until that process ends, then run the same command again.',
+      hint: 'Wait until the other process ends, then run the same command again.',
     },
   );
 }

@@ -122,7 +122,7 @@ export function databaseFailure(source: string, cause: unknown, role: () => stri
   }
   if (isLost(cause)) return failure('temporary', `cannot be reached: ${reason}`);
   if (/SSL|TLS|certificate/i.test(`${reason} ${codeOf(cause)}`)) {
-    return failure('usage', `does not match the TLS settings in its address: ${reason}`, {
+    return failure('usage', `does not match the TLS settings in the database address: ${reason}`, {
       hint: 'Check sslmode in the address.',
     });
   }

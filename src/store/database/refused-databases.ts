@@ -14,7 +14,7 @@ export const newer = (source: string, { name }: Part): Failure =>
     'usage',
     `The ${name} in the database of ${source} was written by a newer svcpay and was not changed.`,
     {
-      hint: 'Use the newer version, or another database.',
+      hint: 'Use the newer version of svcpay, or another database.',
     },
   );
 
@@ -32,7 +32,7 @@ export const older = (version: number, source: string, { name, steps }: Part): F
     `The ${name} in the database of ${source} has version ${version}, but ` +
       `this program requires version ${steps.length}.`,
     {
-      hint: 'Upgrade the database once no older program uses it',
+      hint: 'Upgrade the database when older programs no longer use it',
       next: { do: 'upgrade-database' },
     },
   );
@@ -54,8 +54,8 @@ export const empty = (source: string): Failure =>
 export const anotherDatabase = (source: string, id: string, known: string): Failure =>
   new Failure(
     'usage',
-    `The database of ${source} has the id ${id}, but this home paid from the database ` +
-      `${known}. With the database ${id}, svcpay could make those payments again.`,
+    `The database of ${source} has the id ${id}, but this home recorded its payments ` +
+      `in the database ${known}. With the database ${id}, svcpay could make those payments again.`,
     {
       hint:
         'Set the earlier database again. If the new database has all payments of the earlier ' +

@@ -107,5 +107,5 @@ const beingServed = (name: string): Failure =>
 
 const taken = (name: string): Failure =>
   new Failure('usage', `Nothing was changed: the consumer ${name} already exists.`, {
-    hint: 'Choose another name, or remove that consumer first.',
+    hint: 'Choose another name, or remove the existing consumer first.',
   });

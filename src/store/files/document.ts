@@ -91,9 +91,9 @@ export function openDocument<S extends DocumentSchema>(
 function rawOf(path: string): Fields {
   if (!isThere(path)) return {};
   // Reads only regular files, because reading a pipe or device may never end.
-  if (!statSync(path).isFile()) throw damaged(path, 'it is not a file');
+  if (!statSync(path).isFile()) throw damaged(path, 'the path is not a file');
   const raw: unknown = JSON.parse(withoutMark(readFileSync(path, 'utf8')));
-  if (!isFields(raw)) throw damaged(path, 'it is not an object');
+  if (!isFields(raw)) throw damaged(path, 'the file does not contain a JSON object');
   return raw;
 }
 

@@ -45,7 +45,7 @@ export function writeSealed(path: string, text: string, after?: string): void {
 export function readSealed(path: string, sha256: string, after?: string): string {
   if (!isThere(path))
     throw new Failure('books-differ', `${path}, a file of a closed month, is missing.`, {
-      hint: 'Restore the file and its hash from a backup.',
+      hint: 'Restore the file and its hash file from a backup.',
     });
   const text = readText(path);
   if (sha256Of(text) === sha256 && readText(hashFile(path)) === hashLines(path, text, after))
@@ -54,6 +54,6 @@ export function readSealed(path: string, sha256: string, after?: string): string
     'books-differ',
     `${path} was changed after the month was closed: its SHA-256 differs from the one in ` +
       `${hashFile(path)}.`,
-    { hint: 'Restore both files from a backup.' },
+    { hint: 'Restore the file and its hash file from a backup.' },
   );
 }

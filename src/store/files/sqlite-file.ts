@@ -108,7 +108,7 @@ export function checkNotLost({ name, path, isKnown, advice }: SqliteFile): void 
   if (isKnown !== true || isThere(path)) return;
   throw new Failure(
     'usage',
-    `The ${name} ${path} is missing. Its disk may not be mounted.`,
+    `The ${name} ${path} is missing. Perhaps its disk is not mounted.`,
     advice,
   );
 }
@@ -263,7 +263,7 @@ function checkPages(db: Database.Database, path: string, now: number | undefined
 
 const newer = ({ name, path }: SqliteFile): Failure =>
   new Failure('usage', `The ${name} ${path} was written by a newer svcpay and was not changed.`, {
-    hint: 'Use the newer version, or set SVCPAY_HOME to another folder.',
+    hint: 'Use the newer version of svcpay, or set SVCPAY_HOME to another folder.',
   });
 
 /**

@@ -328,7 +328,7 @@ export const transitions: readonly AttemptTransition[] = [
   {
     from: 'submitting',
     to: 'quoted',
-    when: 'no confirmation left this machine, and the run ends',
+    when: 'the run ends before a confirmation leaves this machine',
   },
   { from: 'submitting', to: 'in-flight', when: 'the service accepted the confirmation' },
   { from: 'submitting', to: 'paid', when: 'the service reports `completed`' },

@@ -94,7 +94,7 @@ describe('settings file', () => {
   test('refuses settings whose file is a pipe', () => {
     const { home } = homeWith();
     expect(spawnSync('mkfifo', [join(home, 'config.json')]).status).toBe(0);
-    expect(() => openConfig(home).read()).toThrow('config.json is damaged: it is not a file');
+    expect(() => openConfig(home).read()).toThrow('config.json is damaged: the path is not a file');
   });
 
   test.for(['the-secret', '{"a":the-secret}'])(

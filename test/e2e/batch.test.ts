@@ -103,7 +103,7 @@ describe('svcpay batch', () => {
     ]);
     expect(run.stderr).toMatch(/Line 3, to: .*checksum/i);
     expect(run.stderr).toMatch(/Line 4, ref: .*used on line 2/);
-    expect(run.stderr).toMatch(/Line 8, ref: .*row equals line 7/);
+    expect(run.stderr).toMatch(/Line 8, ref: .*row has the same destination and amount as line 7/);
     expect(run.error().message).toContain('9 of 11 rows');
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });

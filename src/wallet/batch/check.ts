@@ -193,7 +193,8 @@ function checkNew(
       'ref',
       named
         ? `The reference ${ref} is already used on line ${sameRef.line}.`
-        : `This row equals line ${sameRef.line}. To pay both rows, give each row a different ref.`,
+        : `This row has the same destination and amount as line ${sameRef.line}. ` +
+            'To pay both rows, give each row a different ref.',
     );
   }
   lineOfRef.set(alikeRef(ref), { line, ref });

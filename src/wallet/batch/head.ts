@@ -58,7 +58,7 @@ function headerError(
     const close = meant(unknown, columns);
     const advice =
       close === undefined
-        ? 'Begin its name with # to ignore it, or use --ignore-columns.'
+        ? 'To ignore the column, begin its name with #, or use --ignore-columns.'
         : `Did you mean "${close}"?`;
     return `There is no column "${clip(unknown)}". ${advice} The columns are: ${allNames}.`;
   }

@@ -226,7 +226,7 @@ function askingCeiling(ceiling: Ceiling | undefined) {
       }
       exceeded = true;
       const message =
-        `Not sent: this row takes ${formatAmount(quote.total)}, so the batch would exceed the ` +
+        `Not sent: this row costs ${formatAmount(quote.total)}, so the batch would exceed the ` +
         'total that you approved.';
       refusal = new Failure('limit', message, { txnId: quote.txnId });
       return false;

@@ -169,7 +169,11 @@ function* differing(
     };
   if (local.outcome !== 'paid' || there.txnState !== 'completed' || there.total === null) return;
   if (local.total === null || local.ccy === null)
-    yield { ...plain, difference: 'not comparable', detail: 'the journal or file has no amount' };
+    yield {
+      ...plain,
+      difference: 'not comparable',
+      detail: 'the journal or the file contains no amount',
+    };
   else
     yield* amounts('amount differs', 'the settled amount differs from the approved amount', plain, [
       { ccy: local.ccy, value: local.total },

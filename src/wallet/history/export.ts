@@ -150,15 +150,17 @@ function accounting(
 
 const isNumber = /^-?\d+(?:\.\d+)?$/;
 
-const tooMany = (atMost: number, oldest: number): Failure =>
-  new Failure(
+function tooMany(atMost: number, oldest: number): Failure {
+  const start = new Date(oldest).toISOString();
+  return new Failure(
     'usage',
     `The export has more than ${atMost} rows, the maximum of a file. ` +
-      `The newest ${atMost} rows go back to ${new Date(oldest).toISOString()}.`,
+      `The newest ${atMost} rows go back to ${start}.`,
     {
-      hint: 'Export two files: one since that time, and one until just before that time.',
+      hint: `Export two files: one since ${start}, and one until just before ${start}.`,
     },
   );
+}
 
 const rowByRow =
   (row: (txn: ListedTransaction, local: LocalData) => string): Writer['write'] =>

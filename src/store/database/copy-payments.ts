@@ -162,7 +162,7 @@ async function withoutOthers(
       'Nothing more was moved: the database has a different payment with the reference ' +
         `${String(row['ref'])}.`,
       {
-        hint: 'Compare both payments of this reference with the service before you move more payments.',
+        hint: 'Compare the two payments with the service before you move other payments.',
       },
     );
   }

@@ -288,7 +288,9 @@ function withPresentNames(record: unknown): unknown {
   };
 }
 
-/** Returns a text that is equal for two orders of the same payment, even if their notes differ. */
+/**
+ * Returns a text that is identical for two orders of the same payment, even if their notes differ.
+ */
 export const fingerprint = ({ body }: Order): string =>
   JSON.stringify(
     plain({
@@ -328,8 +330,8 @@ export function isForOrder(
 }
 
 /**
- * Converts a value to a form in which equal orders give equal text: decimals as fixed text, and
- * keys in order.
+ * Converts a value to a form in which identical orders give identical text: decimals as fixed text,
+ * and keys in order.
  */
 function plain(value: unknown): unknown {
   if (value instanceof Big) return fixed(value);

@@ -1,6 +1,6 @@
 // Contains the entry points of the payment core. Each entry point opens a payment in the journal,
-// claims the payment and drives it. If another process works on the payment, the run follows that
-// process until the payment can be claimed. A resume after a crash uses the same code as a new
+// claims the payment and drives it. If another process is working on the payment, the run follows
+// that process until the payment can be claimed. A resume after a crash uses the same code as a new
 // payment, and starts from the stored attempts.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -269,7 +269,9 @@ export interface TakenClaim {
 }
 
 export interface TakeOverOptions extends Pick<PaymentOptions, 'wait'> {
-  /** Rejects with HeldElsewhere instead of waiting for the process that works on the payment. */
+  /**
+   * Rejects with HeldElsewhere instead of waiting for the process that is working on the payment.
+   */
   readonly leaveHeld?: boolean;
 }
 
@@ -284,7 +286,7 @@ export class HeldElsewhere extends Error {
 type TakenOver = TakenClaim | { readonly txn: Transaction };
 
 /**
- * Claims the payment, after waiting until no other process works on the payment. With
+ * Claims the payment, after waiting until no other process is working on the payment. With
  * `wait: false`, resolves with the transaction of a payment under way instead of waiting.
  */
 export async function takeOver(
@@ -307,8 +309,8 @@ export async function takeOver(
       const txn = await readTransaction(deps.service, txnId).catch((error: unknown) =>
         leaveTo(payment, 'temporary', 'the service does not answer.', error),
       );
-      // Reports a final state only after the process that works on the payment has written that
-      // state. Repeats a read that returns `quoted`, because such a read is stale.
+      // Reports a final state only after the process that is working on the payment has written
+      // that state. Repeats a read that returns `quoted`, because such a read is stale.
       if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { done: { txn } };
     }
     return {};

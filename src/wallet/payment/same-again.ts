@@ -1,5 +1,5 @@
-// Detects whether an equal payment was made a moment ago: the same amount to the same destination.
-// The command line, the tools for agents and the library use this check for equal payments. Pure.
+// Detects whether an identical payment was made a moment ago: the same amount to the same
+// destination. The command line, the tools for agents and the library use this check. Pure.
 import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/lnurl.js';

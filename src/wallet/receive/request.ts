@@ -116,8 +116,8 @@ function pauseOrThrow<T>(number: number, error: unknown, otherwise: () => unknow
 }
 
 /**
- * Finds the earlier transaction of a used reference. Throws the service's refusal if it does not
- * concern the reference, or if the service's list does not show the reference.
+ * Finds the earlier transaction of a reference that is already used. Throws the service's refusal
+ * if it does not concern the reference, or if the service's list does not show the reference.
  */
 async function findEarlier(
   { extRefId = '' }: CreateTransaction,

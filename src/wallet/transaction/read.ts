@@ -128,8 +128,9 @@ export async function waitUntilFinal(
 const mostUnread = 3;
 
 /**
- * The result of a read. The field `txn` is undefined if the read got no response. `unread` is the
- * failure if svcpay received a response but could not parse it.
+ * The result of a read. `txn` is undefined after a failed read that svcpay can ignore, for example
+ * because the service did not answer. `unread` is the failure if the response contained no usable
+ * transaction.
  */
 type ReadOutcome = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
 

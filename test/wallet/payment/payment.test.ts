@@ -589,7 +589,7 @@ describe('the payment driver for a reference in the journal', () => {
     expect(made.log).toEqual(['begin', 'GET t1']);
   });
 
-  test('refuses a different payment under a used reference', async () => {
+  test('refuses a different payment under a reference that is already used', async () => {
     const made = bench();
     await made.pay();
     await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({
@@ -1340,8 +1340,8 @@ describe('the payment driver at the confirmation', () => {
 
 describe('the payment driver after a refused create request with an outdated list of transactions', () => {
   /**
-   * Simulates a service whose list stays empty for `ms` and which refuses used references without a
-   * reason.
+   * Simulates a service whose list stays empty for `ms` and which refuses a reference that is
+   * already used, but reports no reason.
    */
   const lagging = (made: Bench, ms: number): Bench => {
     const { service } = made.deps;

@@ -38,36 +38,36 @@ const earlier = (order: Order, state: AttemptState, ago = 20_000, ref = 'R') => 
 const found = (order: Order, ...known: ReturnType<typeof earlier>[]) =>
   sameAgain(targetOf(order), known, { ref: undefined, now, paidWithinMs })?.is;
 
-describe('earlier equal payment', () => {
+describe('earlier identical payment', () => {
   test.for([
-    ['reports an equal submitting payment as unfinished', 'submitting', 'unfinished'],
-    ['reports an equal payment in flight as unfinished', 'in-flight', 'unfinished'],
-    ['reports an equal payment with an unknown outcome as unfinished', 'unknown', 'unfinished'],
-    ['reports an equal payment in the state `error` as unfinished', 'error', 'unfinished'],
-    ['reports an equal paid payment as paid', 'paid', 'paid'],
-    ['ignores an equal payment that is only requested', 'requested', undefined],
-    ['ignores an equal payment that is only quoted', 'quoted', undefined],
-    ['ignores an equal failed payment', 'failed', undefined],
-    ['ignores an equal lapsed payment', 'lapsed', undefined],
+    ['reports an identical submitting payment as unfinished', 'submitting', 'unfinished'],
+    ['reports an identical payment in flight as unfinished', 'in-flight', 'unfinished'],
+    ['reports an identical payment with an unknown outcome as unfinished', 'unknown', 'unfinished'],
+    ['reports an identical payment in the state `error` as unfinished', 'error', 'unfinished'],
+    ['reports an identical paid payment as paid', 'paid', 'paid'],
+    ['ignores an identical payment that is only requested', 'requested', undefined],
+    ['ignores an identical payment that is only quoted', 'quoted', undefined],
+    ['ignores an identical failed payment', 'failed', undefined],
+    ['ignores an identical lapsed payment', 'lapsed', undefined],
   ] as const)('sameAgain %s', ([, state, is]) => {
     expect(found(toAda, earlier(toAda, state))).toBe(is);
   });
 
-  test('sameAgain ignores an equal payment that was paid ten minutes ago', () => {
+  test('sameAgain ignores an identical payment that was paid ten minutes ago', () => {
     expect(found(toAda, earlier(toAda, 'paid', 599_000))).toBe('paid');
     expect(found(toAda, earlier(toAda, 'paid', 600_000))).toBeUndefined();
   });
 
-  test('sameAgain reports an equal unfinished payment of any age', () => {
+  test('sameAgain reports an identical unfinished payment of any age', () => {
     expect(found(toAda, earlier(toAda, 'unknown', 90 * 86_400_000))).toBe('unfinished');
   });
 
-  test('sameAgain ignores an equal payment under the reference of the new payment', () => {
+  test('sameAgain ignores an identical payment under the reference of the new payment', () => {
     const known = [earlier(toAda, 'in-flight')];
     expect(sameAgain(targetOf(toAda), known, { ref: 'R', now, paidWithinMs })).toBeUndefined();
   });
 
-  test('sameAgain reports the latest of several equal payments', () => {
+  test('sameAgain reports the latest of several identical payments', () => {
     const known = [earlier(toAda, 'unknown', 50_000, 'A'), earlier(toAda, 'paid', 10_000, 'B')];
     const same = sameAgain(targetOf(toAda), known, { ref: undefined, now, paidWithinMs });
     expect(same?.payment.ref).toBe('B');

@@ -46,7 +46,7 @@ test('requestMoney reads a confirmed request again until it has an invoice', asy
   expect(txn.sourceReq.reqDetails).toMatchObject({ paymentRequest: 'lntb1' });
 });
 
-test('requestMoney finds the earlier request of a used reference in a lagging list', async () => {
+test('requestMoney finds the earlier request with the same reference if the list is outdated', async () => {
   const side = { ccy: 'BTC', amtRequested: 0.0005 };
   const earlier: Transaction = {
     txnId: 't1',

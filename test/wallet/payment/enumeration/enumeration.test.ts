@@ -1,6 +1,6 @@
 // These tests walk every state that the payment core can reach, and check the invariants that
-// docs/simulation.md lists. `npm test` checks all payments with one attempt and every command. `npm
-// run test:all` also checks payments with two attempts. `SVCPAY_ENUMERATION=deep` combines two
+// docs/simulation.md lists. `npm test` checks all payments with one attempt and every command.
+// `npm run test:all` also checks payments with two attempts. `SVCPAY_ENUMERATION=deep` combines two
 // attempts, two confirmations of each attempt and every command, which takes minutes.
 import { describe, expect, test } from 'vitest';
 import { check } from './checker.js';

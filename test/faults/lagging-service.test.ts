@@ -225,7 +225,7 @@ describe('svcpay send', { concurrent: true }, () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('pays a reference once if three homes send the reference and the service refuses used references', async ({
+  test('pays once if three homes use the same reference and the service refuses a reference that is already used', async ({
     strict,
   }) => {
     const { service, run } = strict;

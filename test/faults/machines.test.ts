@@ -236,7 +236,7 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
   });
 
   test.runIf(runsAll && hasPgBouncer)(
-    'pays a reference once if three homes connect through a pooler without sessions',
+    'pays once if three homes use the same reference through a pooler in transaction mode',
     async ({ payment }) => {
       const url = (await server.pooler()).through(await preparedDatabase(server));
       expectSameTransaction(await several(3, () => sendOn(payment, url)));

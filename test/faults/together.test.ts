@@ -97,7 +97,9 @@ describe('svcpay send on another machine', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('pays a reference once if three machines send it at the same time', async ({ payment }) => {
+  test('pays once if three machines use the same reference at the same time', async ({
+    payment,
+  }) => {
     const homes = [elsewhere(), elsewhere(), elsewhere()];
     const runs = await Promise.all(
       homes.map((home) =>

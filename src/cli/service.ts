@@ -231,7 +231,7 @@ function notItsOwn(accountId: string): Failure {
     `The service acts for ${accountId} only with an API key of that account.`,
     {
       hint:
-        'This API key can only show the wallets and the record of that account: ' +
+        `This API key can show only the wallets and the account record of ${accountId}: ` +
         `svcpay wallets --account ${shellWord(accountId)}`,
     },
   );

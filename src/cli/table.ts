@@ -249,7 +249,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'statement',
-        'show opening balance, movements and closing balance, and check that they tie',
+        'show opening balance, movements and closing balance, and check that they add up',
         () => import('./books/statement.js').then((it) => it.statement),
         asks,
       ],
@@ -380,7 +380,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'completion',
-        'print the completion script of a shell',
+        'print the completion script for a shell',
         () => import('./help/completion.js').then((it) => it.completion),
       ],
       [
@@ -447,7 +447,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'webhook consumers rename',
-        'rename a consumer; its events wait under the new name',
+        'rename a consumer and keep its waiting events',
         () => import('./webhook/webhook-consumers.js').then((it) => it.webhookConsumersRename),
       ],
       [
@@ -592,7 +592,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'demo',
-        'show the main features on a separate sandbox',
+        'show the main features in a separate sandbox',
         () => import('./sandbox/demo.js').then((it) => it.demo),
       ],
     ],

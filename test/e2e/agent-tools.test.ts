@@ -66,7 +66,7 @@ const mistakes = [
     { amount: '1usd', from: 'USDT', to: 'BTC', ref: 'a' },
     /amount is 1usd but must be in U/,
   ],
-  ['pay', { txnId: 'x', destination: tron }, /txnId pays the quote unchanged\. Omit dest/],
+  ['pay', { txnId: 'x', destination: tron }, /the quote is paid unchanged\. Omit dest/],
   ['pay', { destination: tron, amount: '5usdt', ref: 'a', maxFee: '1sat' }, /maxFee 1sat is in B/],
   [
     'quote_payout',

@@ -566,7 +566,7 @@ describe('svcpay tx export', () => {
     expect(csv.stdout).toContain(quote);
     const journal = await svcpay(['tx', 'export', '--format', 'hledger', '--since', '1h'], around);
     expect(journal.stdout.match(/^\d{4}-\d{2}-\d{2} \* Swap$/gm)).toHaveLength(1);
-    expect(journal.stderr).toBe('Not exported: 1 transaction that has not moved money.\n');
+    expect(journal.stderr).toBe('Not exported: 1 transaction that moved no money.\n');
   });
 
   test.for([

@@ -168,7 +168,7 @@ describe('svcpay receive onchain', () => {
       around,
     );
     expect(run).toMatchObject({ exitCode: 6, stdout: '' });
-    expect(run.stderr).toContain('it expired unpaid');
+    expect(run.stderr).toContain('the payment request expired unpaid');
   });
 
   test.for([

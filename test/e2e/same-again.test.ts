@@ -31,7 +31,7 @@ describe('svcpay send after an equal payment with an unknown outcome', () => {
     const again = await svcpay([...send, '--yes', '--json'], around);
     expect(again).toMatchObject({ exitCode: 2, stdout: '' });
     expect(again.error().message).toMatch(
-      /^Not sent: you sent 1 300 sat to ada@example\.com .*outcome is not known yet\.$/,
+      /^Not sent: you sent 1 300 sat to ada@example\.com .*The outcome of the earlier payment is not known yet\.$/,
     );
     expect(again.error().hint).toBe(
       `To send the same amount again, add --again. To follow the earlier payment: svcpay tx resume ${txnId}`,
@@ -42,7 +42,9 @@ describe('svcpay send after an equal payment with an unknown outcome', () => {
   test('resumes the earlier payment by default at a terminal', async ({ around }) => {
     await unanswered(around);
     const tty = svcpayTty(send, around);
-    await tty.waitFor(/You sent 1 300 sat to ada@example\.com .* Its outcome is not known\s+yet\./);
+    await tty.waitFor(
+      /You sent 1 300 sat to ada@example\.com .* The outcome of\s+the\s+earlier\s+payment\s+is\s+not\s+known\s+yet\./,
+    );
     await tty.waitFor(/❯ Follow that payment[^]*Send another 1 300 sat[^]*Cancel/);
     tty.type('\r');
     expect(await tty.ended).toBe(0);

@@ -84,7 +84,7 @@ describe('svcpay webhook listen', () => {
     const secrets: string[] = [];
     for (const isFirst of [true, false]) {
       const tty = svcpayTty(listen, { home });
-      await tty.waitFor(/registered with the embedded\s+sandbox until\s+you leave/);
+      await tty.waitFor(/registered with the embedded\s+sandbox until\s+this command ends/);
       expect(tty.text().includes('Created a webhook secret')).toBe(isFirst);
       const url = /http:\/\/127\.0\.0\.1:\d+/.exec(tty.text())?.[0] ?? '';
       expect(await webhooks()).toMatchObject([{ callback: expect.stringContaining(url) }]);
@@ -127,7 +127,9 @@ describe('svcpay webhook listen', () => {
     expect(await first.ended).toBe(0);
     const second = await listen();
     second.type(`${callback}\r`);
-    await second.waitFor(/registered as https:\/\/hooks\.example\/a\s+until you leave/);
+    await second.waitFor(
+      /registered as https:\/\/hooks\.example\/a\s+until\s+this\s+command\s+ends/,
+    );
     const webhooks = async (): Promise<unknown> =>
       (await svcpay(['webhook', 'list', '--json'], { home, sandbox })).json();
     expect(await webhooks()).toMatchObject([{ callback }]);
@@ -147,7 +149,9 @@ describe('svcpay webhook listen', () => {
     other.child.kill('SIGINT');
     expect(await other.ended).toMatchObject({
       exitCode: 0,
-      stderr: expect.stringContaining('registered with the embedded sandbox until you leave'),
+      stderr: expect.stringContaining(
+        'registered with the embedded sandbox until this command ends',
+      ),
     });
   });
 

@@ -110,7 +110,10 @@ function unknownInput(tool: string, takes: Inputs, word: string): string {
   const meant = nearest(word, names);
   if (meant !== undefined)
     return `${clip(word)} is not an input of ${tool} (did you mean ${meant}?)`;
-  const accepted = names.length === 0 ? 'it has no inputs' : `its inputs are ${names.join(', ')}`;
+  const accepted =
+    names.length === 0
+      ? 'the tool has no inputs'
+      : `the inputs of the tool are ${names.join(', ')}`;
   return `${clip(word)} is not an input of ${tool} (${accepted})`;
 }
 

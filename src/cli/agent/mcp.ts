@@ -53,7 +53,8 @@ export const mcp = (tree: Branch): Command =>
       }
       if (context.stdin.isTTY)
         context.out.say(
-          'svcpay mcp serves a program, with one JSON message per line. Press Ctrl-C to stop.',
+          'svcpay mcp serves a program, which sends one JSON message per line. ' +
+            'Press Ctrl-C to stop.',
         );
       const stdin = context.stdin.open();
       signal.addEventListener('abort', () => stdin.destroy(), { once: true });
@@ -73,7 +74,8 @@ export const mcp = (tree: Branch): Command =>
 
 async function commandOf(path: string, tree: Branch): Promise<Command> {
   const loaded = await branchNamed(path.split(' '), tree).load?.();
-  if (loaded === undefined) throw new Error(`A tool names a group of commands: ${path}`);
+  if (loaded === undefined)
+    throw new Error(`The command of a tool must not be a group of commands: ${path}`);
   return loaded;
 }
 
@@ -138,7 +140,7 @@ function payCall(row: ToolRow, { txnId, ...given }: GivenInputs): ToolRow {
   if (others.length > 0) {
     throw new Failure(
       'usage',
-      `Not called: txnId pays the quote unchanged. Omit ${others.join(', ')}.`,
+      `Not called: with txnId, the quote is paid unchanged. Omit ${others.join(', ')}.`,
     );
   }
   return { ...row, command: 'tx confirm', as: ({ txnId: id, ...rest }) => ({ id, ...rest }) };
@@ -228,7 +230,7 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
   throw new Failure(
     'usage',
     `Not sent: maxFee is ${given}, but this server's fee limit is ${most}. ` +
-      'Write maxFee as an amount or a percentage, like the limit, or omit maxFee.',
+      'Write maxFee in the same form as the limit (an amount or a percentage), or omit maxFee.',
   );
 }
 

@@ -68,7 +68,7 @@ export function refuseAmong(
   const name = txnId ?? earlier.ref;
   throw new Failure(
     'usage',
-    'Not sent: an equal payment to this destination is already paid or in flight ' +
+    'Not sent: an identical payment to this destination is already paid or in flight ' +
       `as ${earlier.ref} (${name}).`,
     {
       txnId: txnId ?? undefined,

@@ -45,21 +45,26 @@ export const shortWait = '--wait-timeout=20s';
 const ref = text('name of the purpose, e.g. order-118; the same ref never pays twice');
 const note = text('a note for yourself');
 const maxFee = text("highest fee, below the server's limit: 100sat or 1%");
-const differentFrom = text('txnId of an earlier equal payment, if you intend to pay again');
+const differentFrom = text('txnId of an earlier identical payment, if you intend to pay again');
 const request = { amount: text('e.g. 50000sat, or 10usd at the current rate'), ref, note };
 
 const send: Inputs = {
   destination: text('invoice, address, LNURL, Lightning Address or bitcoin: URI'),
   amount: text('amount with unit: 50000sat, 25usdt, or 10usd if from is BTC; omit for an invoice'),
-  spend: text('amount to debit, instead of amount (USDT, LNURL)'),
+  spend: text('amount to debit; use it instead of the input `amount` (USDT, LNURL)'),
   from: text('wallet that pays: BTC, USDT …'),
-  via: oneOf(['lightning', 'on-chain'], 'rail for a bitcoin: URI'),
+  via: oneOf(
+    ['lightning', 'on-chain'],
+    'lightning or on-chain, for a bitcoin: URI that offers both',
+  ),
   deductFees: yesNo('take the fees out of the amount'),
   ref,
 };
 
 const swap: Inputs = {
-  amount: text('in the currency of from (debited) or to (received), e.g. 25usdt'),
+  amount: text(
+    'amount, e.g. 25usdt: debited in the currency of `from`, or received in that of `to`',
+  ),
   from: text('wallet that pays'),
   to: text('wallet that receives'),
   ref,
@@ -146,7 +151,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Exchange rates',
     command: 'rates',
     effect: 'reads',
-    takes: { pair: text('only this pair: BTCUSD') },
+    takes: { pair: text('only this pair, e.g. BTCUSD') },
     gives: list('rates', out.rate),
     about:
       'Exchange rates. Each is the price of one unit of the base currency in the quote currency.',
@@ -168,8 +173,8 @@ export const tools: readonly ToolRow[] = [
     always: ['--output=page'],
     effect: 'reads',
     takes: {
-      since: text('first time: 2h, 30d, 2026-03-01 or ISO time'),
-      until: text('last time, inclusive'),
+      since: text('start of the period: 2h, 30d, 2026-03-01 or ISO time'),
+      until: text('end of the period, inclusive'),
       state: texts('e.g. completed, failed'),
       srcMethod: texts('servicepay (own wallet), lightning, on-chain …'),
       destMethod: texts('servicepay, lightning, lnurl, on-chain, tron …'),
@@ -351,7 +356,7 @@ export const tools: readonly ToolRow[] = [
     always: ['--yes', shortWait],
     effect: 'pays',
     takes: {
-      txnId: text('quote to pay at the quoted price; omit destination and amount'),
+      txnId: text('id of a quote, paid at the quoted price; omit destination and amount'),
       ...unexplained(send),
       maxFee,
       note,
@@ -361,7 +366,7 @@ export const tools: readonly ToolRow[] = [
     gives: out.transaction,
     about:
       'Pays a quote, named by txnId, at the quoted price; or pays a destination at the current ' +
-      `price, with ref and the inputs of quote. ${once}`,
+      `price, given ref and the inputs of the tool \`quote\`. ${once}`,
   },
   {
     name: 'swap',
@@ -374,8 +379,8 @@ export const tools: readonly ToolRow[] = [
     as: onLine.swap,
     gives: out.transaction,
     about:
-      'Exchanges money between two of your wallets, with the inputs of quote_swap and the ' +
-      'rules of pay.',
+      'Exchanges money between two of your wallets. Takes the inputs of `quote_swap` and follows ' +
+      'the rules of `pay`.',
   },
   {
     name: 'payout',
@@ -392,8 +397,8 @@ export const tools: readonly ToolRow[] = [
     needs: ['amount', 'ref'],
     gives: out.transaction,
     about:
-      'Pays out fiat to a bank account or mobile wallet, with the inputs of quote_payout and ' +
-      'the rules of pay.',
+      'Pays out fiat to a bank account or mobile wallet. Takes the inputs of `quote_payout` and ' +
+      'follows the rules of `pay`.',
   },
   {
     name: 'resume',

@@ -101,7 +101,7 @@ async function nameFor(
   if (!needsYes) {
     const command = `svcpay batch ${file === '-' ? '-' : shellArgument(file)} --name ${suggested}`;
     throw new Failure('usage', `Nothing was sent: ${what}.`, {
-      hint: `To pay these rows again, name this run: ${command}`,
+      hint: `To pay these rows again, give this run a name: ${command}`,
     });
   }
   const left = rows - settled;
@@ -115,7 +115,7 @@ async function nameFor(
         name:
           left === 0
             ? 'Skip these rows and pay nothing'
-            : `Skip these rows and pay the other ${left}`,
+            : `Skip these rows and pay the other ${counted(left, 'row')}`,
       },
     ],
     default: undefined,

@@ -22,8 +22,8 @@ export const batch = defineCommand({
     file: file()
       .optional()
       .describe(
-        'CSV file with a header (ref, to, amount, currency, note, from; for payouts, the flags ' +
-          'of payout as columns), or - for stdin',
+        'CSV file with a header (ref, to, amount, currency, note, from; for payouts, ' +
+          'columns named like the flags of svcpay payout), or - for stdin',
       ),
   },
   options: batchOptions,

@@ -18,7 +18,7 @@ function parseSigned(given: string): Money {
 export const statementAdjust = defineCommand({
   arguments: {
     amount: word('AMOUNT', parseSigned).describe(
-      'amount, e.g. 0.01btc; for money that left: -- -0.01btc',
+      'amount, e.g. 0.01btc; for an outgoing amount: -- -0.01btc',
     ),
   },
   options: {
@@ -29,7 +29,7 @@ export const statementAdjust = defineCommand({
   examples: [
     [
       'svcpay statement adjust 0.01btc --on 2026-11-14 --note deposit',
-      'records a deposit to the permanent address that the service does not list',
+      'records a deposit that the service does not list, made to the permanent address',
     ],
     [
       "svcpay statement adjust --on 2026-11-14 --note 'entered twice' -- -0.01btc",

@@ -44,8 +44,8 @@ export const statementClose = defineCommand({
     folder: file('FOLDER')
       .optional()
       .describe('folder for the files (default: statements, next to the journal)'),
-    tz: zoneOption('zone of the last close, or of this machine'),
-    note: text().optional().describe('reason for the changes of a month, for a correction'),
+    tz: zoneOption('time zone of the last close, or of this machine if there is none'),
+    note: text().optional().describe('for a correction: the reason why the month changed'),
   },
   fields: ['month', 'file', 'rows', 'sha256', 'change', 'row', 'before', 'after'],
   examples: [
@@ -55,7 +55,8 @@ export const statementClose = defineCommand({
     ],
     [
       "svcpay statement close 2026-10 --note 'bank error'",
-      'a second run writes later changes to 2026-10.1.csv; exit 6 if there are any',
+      'if October has changed since the close, writes the changes to 2026-10.1.csv ' +
+        'and exits with 6',
     ],
   ],
   async run({ month: date, folder, tz, note }, context) {
@@ -257,8 +258,8 @@ function notOver(books: Books, month: Month, context: Context): Failure {
   const failure = blockedBy(books, month, context);
   context.out.say(
     failure === undefined
-      ? `Nothing else prevents the close of ${name}.`
-      : `Another problem also prevents the close of ${name}. ${failure.message}`,
+      ? `No other problem prevents svcpay from closing ${name}.`
+      : `Another problem also prevents svcpay from closing ${name}. ${failure.message}`,
   );
   return new Failure('usage', `Not closed: ${name} is not over yet.`);
 }

@@ -12,7 +12,7 @@ export const statementOpen = defineCommand({
   fields: entryList.columns.map(({ name }) => name),
   examples: [
     ['svcpay statement open', 'asks for the opening balance of each wallet'],
-    ['svcpay statement open --yes', 'records every opening without a question'],
+    ['svcpay statement open --yes', 'records every opening balance without asking'],
   ],
   run: async (_values, context) => {
     const zone = ownZone();

@@ -45,7 +45,8 @@ export const statement = defineCommand({
     format: choice(ownFormats, 'FORMAT')
       .optional()
       .describe(
-        'same as -o: hledger and beancount with balance assertions, ofx for one fiat wallet',
+        'same as -o; hledger and beancount entries assert the balances, ' +
+          'ofx exports one fiat wallet',
       ),
   },
   examples: [
@@ -55,7 +56,8 @@ export const statement = defineCommand({
     ],
     [
       'svcpay statement --wallet BTC -o csv > btc.csv',
-      'writes the whole statement for a spreadsheet; exit 6 if the statement does not tie',
+      'writes the whole statement for a spreadsheet; exit 6 if its entries do not add up to ' +
+        'the balance',
     ],
     [
       'svcpay statement --from 2026-10 --to 2026-10 -o hledger > october.journal',
@@ -145,7 +147,7 @@ function openingsOf(
   if (amounts.length === 0) return [];
   if (on === undefined)
     throw new Failure('usage', '--opening requires a day, e.g. --on 2026-10-01.', {
-      hint: 'To record the opening permanently: svcpay statement open',
+      hint: 'To record the opening balance permanently: svcpay statement open',
     });
   const at = spanOf(on, zone).first;
   return amounts.map(({ ccy, value }, i) =>
@@ -167,7 +169,8 @@ function checkWallet(
   if (format !== undefined && format !== 'ofx' && wallet !== undefined) {
     throw new Failure(
       'usage',
-      `-o ${format} exports all wallets, because an entry can belong to two. Remove --wallet.`,
+      `-o ${format} exports all wallets, because an entry can belong to two wallets. ` +
+        'Remove --wallet.',
     );
   }
 }
@@ -197,14 +200,14 @@ export function notTied(
   if (first !== undefined)
     return new Failure(
       'books-differ',
-      `The statement does not tie. ${texts.join('. ')}. ` +
+      `The statement does not add up. ${texts.join('. ')}. ` +
         'svcpay reconcile compares each transaction.',
       { hint: adjustAdvice(first, dayWriter(zone)(books.at)) },
     );
   if (openings.length === 0) return undefined;
   const names = openings.map(({ entry }) => entry.ccy).join(', ');
-  return new Failure('books-differ', `No transaction explains the opening of ${names}.`, {
-    hint: 'Record it once: svcpay statement open',
+  return new Failure('books-differ', `No transaction explains the opening balance of ${names}.`, {
+    hint: 'Record the opening balance once: svcpay statement open',
   });
 }
 
@@ -219,14 +222,16 @@ function differenceWithReasons(
     .filter(({ isExact }) => isExact)
     .map(({ txnId, reason }) => `${txnId} (${reason})`);
   const text = differenceText(difference);
-  return exact.length === 0 ? text : `${text}, which is exactly ${exact.join(', ')}`;
+  return exact.length === 0
+    ? text
+    : `${text}. The difference is exactly the amount of ${exact.join(', ')}`;
 }
 
 function adjustAdvice({ ccy, difference }: Difference, day: string): string {
   const amount = `${fixed(difference.abs())}${ccy.toLowerCase()}`;
   return difference.gt(0)
-    ? 'If it came to your permanent address: ' +
+    ? 'If the money came to your permanent address: ' +
         `svcpay statement adjust ${amount} --on ${day} --note deposit`
-    : 'If it left without a listed transaction: ' +
+    : 'If the money left without a listed transaction: ' +
         `svcpay statement adjust --on ${day} --note withdrawal -- -${amount}`;
 }

@@ -28,7 +28,7 @@ export const dbStatus = defineCommand({
   examples: [
     [
       'svcpay db status --json',
-      'shows where journal and inbox are, and whether they must be upgraded',
+      'shows where the journal and the inbox are, and whether they must be upgraded',
     ],
     [
       'svcpay db status -o prometheus > svcpay.prom',
@@ -63,7 +63,7 @@ export const dbUpgrade = defineCommand({
     new: flag().describe('create the tables of an empty database'),
   },
   examples: [
-    ['svcpay db upgrade', 'run once, when no older svcpay uses the database'],
+    ['svcpay db upgrade', 'run once, when no older version of svcpay uses the database'],
     ['svcpay db upgrade --new', 'run once for a new database; prints its id'],
   ],
   async run({ new: isNew }, context) {
@@ -87,12 +87,9 @@ export const dbUpgrade = defineCommand({
 function upgradeNotice({ name }: TableGroup, version: number): string {
   const stops =
     name === 'journal'
-      ? 'Payments on this database wait'
-      : 'Receivers on this database store no events';
-  return (
-    `Upgrading the ${name} from version ${version} to ${version + 1}. ` +
-    `${stops} until the upgrade ends.`
-  );
+      ? 'Payments that use this database wait until the upgrade ends.'
+      : 'Receivers that use this database store no events until the upgrade ends.';
+  return `Upgrading the ${name} from version ${version} to ${version + 1}. ${stops}`;
 }
 
 /**
@@ -105,9 +102,9 @@ export const dbMove = defineCommand({
     from: text('URL')
       .optional()
       .describe(
-        'move the payments of this account from this old PostgreSQL database, which then refuses ' +
-          'to pay for the account (default: move all payments and events from the files of this ' +
-          'home)',
+        'move the payments of this account from the given PostgreSQL database, which then ' +
+          'refuses to pay for the account (default: move all payments and events from the files ' +
+          'of this home)',
       ),
   },
   examples: [
@@ -168,7 +165,7 @@ async function moveFromDatabase(
       databaseId: to.id,
     }));
   out.say(
-    `Every program of ${account} must now use this database address and ` +
+    `Every program that uses ${account} must now use this database address and ` +
       `${databaseIdVariable}=${to.id}`,
   );
   const moved = { payments, events: 0 };
@@ -194,7 +191,7 @@ async function findDatabase({ database }: Context): Promise<OpenDatabase> {
   if (found !== undefined) return found;
   throw new Failure(
     'usage',
-    'No database is set up: journal and inbox are in files of this home.',
+    'No database is set up: the journal and the inbox are files of this home.',
     {
       hint:
         'Set SVCPAY_DATABASE_URL, or: ' +

@@ -64,7 +64,8 @@ export const topics: readonly Topic[] = [
         ],
         [
           'SVCPAY_LIVE_SHAPES',
-          'response formats of live services, for the sandbox to use: svcpay sandbox start --help',
+          'response formats of live services that the sandbox imitates: ' +
+            'svcpay sandbox start --help',
         ],
         ['SVCPAY_NO_INPUT, CI', 'never ask a question; same as --no-input'],
         ['SVCPAY_LOG_FORMAT', 'text or json; same as --log-format'],
@@ -75,7 +76,7 @@ export const topics: readonly Topic[] = [
   },
   {
     name: 'fields',
-    summary: 'which fields a command prints, and how to choose',
+    summary: 'which fields a command prints, and how to choose them',
     parts: [
       '--fields a,b.c prints only these fields, in this order, in every format; ' +
         'a dot selects a field of an object: txnState,sourceReq.ccy. ' +
@@ -103,17 +104,20 @@ export const topics: readonly Topic[] = [
       [
         [
           'svcpay send DEST 50000sat --ref order-118 --yes --json',
-          'pays once, however often it runs',
+          'pays once, however often you run the command',
         ],
-        ['exit code 8', 'outcome not known yet: run the same line again, or svcpay tx resume REF'],
-        ['exit code 75', 'nothing moved, temporary failure: run the same line again later'],
+        [
+          'exit code 8',
+          'outcome not known yet: run the same command again, or svcpay tx resume REF',
+        ],
+        ['exit code 75', 'nothing moved, temporary failure: run the same command again later'],
         ['exit code 6', 'the payment failed: --retry makes another attempt'],
         [
           'svcpay batch rows.csv --yes',
-          'pays no row twice; exit code 8 also if rows are left for the next run',
+          'pays no row twice; the exit code is also 8 if rows are left for the next run',
         ],
       ],
-      'Under --json the last line of stderr is ' +
+      'With --json, the last line of stderr is ' +
         '{"error":{"kind","message","hint","exitCode",...}}. All codes: svcpay help exit-codes',
       'A failed write to stdout never changes the payment or its exit code.',
     ],
@@ -151,7 +155,8 @@ const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   authentication: 'authentication failed, or a permission is missing',
   'not-found': 'the requested object does not exist',
   'payment-failed': 'the payment ended in failed, rejected, expired, error or usercanceled',
-  'books-differ': 'the statement does not tie, or reconcile found a difference; nothing was sent',
+  'books-differ':
+    'the statement does not add up, or reconcile found a difference; nothing was sent',
   limit: 'funds are insufficient, or a limit or --max-fee stopped the payment',
   pending:
     'the outcome of the payment is not known yet; the message names the command to resume it',

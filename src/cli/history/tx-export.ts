@@ -5,6 +5,7 @@ import { parsedToLines } from '../../terminal/rows/json.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { dateTime } from '../../terminal/time.js';
 import { isFiat } from '../../formats/amount.js';
+import { counted } from '../../formats/text.js';
 import { accountingFormats } from '../../wallet/history/accounting.js';
 import { exportFormats, exportLines, type ExportOptions } from '../../wallet/history/export.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
@@ -15,9 +16,6 @@ import { recipientsOf } from './parties.js';
 import { historyFilter, historyOptions, withStates } from './history-options.js';
 import { zoneOption } from '../books/open-books.js';
 import { choice, currency } from '../values.js';
-
-const counted = (many: number): string =>
-  many === 1 ? '1 transaction that has' : `${many} transactions that have`;
 
 export const txExport = defineCommand({
   formats: exportFormats,
@@ -87,9 +85,12 @@ export const txExport = defineCommand({
       withStates(error, flags),
     );
     if (left.unmoved > 0 && ccy === '')
-      out.say(`Not exported: ${counted(left.unmoved)} not moved money.`);
+      out.say(`Not exported: ${counted(left.unmoved, 'transaction')} that moved no money.`);
     if (left.unclear > 0 && ccy === '')
-      out.warn(`Not exported: ${counted(left.unclear)} no usable amount, currency or time.`);
+      out.warn(
+        `Not exported: ${counted(left.unclear, 'transaction')} without a usable amount, ` +
+          'currency or time.',
+      );
   },
 });
 

@@ -38,7 +38,7 @@ export const txList = defineCommand({
       .describe(
         'only transactions with this text in payee, note, reference or id; reads the whole list',
       ),
-    pager: unless().describe('use no pager, even if PAGER is set'),
+    pager: unless().describe('do not use a pager, even if PAGER is set'),
     format: choice(ownFormats, 'FORMAT').optional().describe('same as -o page'),
   },
   formats: ownFormats,

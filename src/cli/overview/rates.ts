@@ -10,7 +10,7 @@ import { text } from '../values.js';
 
 export const rates = defineCommand({
   prints: namesOf(undefined, rateList),
-  arguments: { pair: text('PAIR').optional().describe('only this pair, as in BTCUSD or BTC/USD') },
+  arguments: { pair: text('PAIR').optional().describe('only this pair, e.g. BTCUSD or BTC/USD') },
   examples: [
     ['svcpay rates', 'shows every pair that the service offers'],
     ['svcpay rates USD/BTC -q', 'prints one number, for a script'],

@@ -15,7 +15,7 @@ export const wallets = defineCommand({
     ['svcpay wallets', 'shows all wallets'],
     [
       'svcpay wallets BTC -q',
-      'prints the available balance, for a script; without BTC, one line per wallet',
+      'prints the available balance, for a script; without a currency, prints one line per wallet',
     ],
   ],
   async run({ ccy }, context) {

@@ -88,7 +88,7 @@ export const paymentOptions = {
   wait: onOff().describe('wait until the payment is settled (the default)'),
   waitTimeout: duration().optional().describe('longest wait for the settlement'),
   quoteOnly: flag().describe('show the cost and stop'),
-  again: flag().describe('send even if an equal payment is unfinished'),
+  again: flag().describe('send even if an identical payment is unfinished'),
   retry: flag().describe(
     'retry a reference whose payment failed; after an unknown outcome it can pay twice',
   ),

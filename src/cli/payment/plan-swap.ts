@@ -81,7 +81,7 @@ function wallet(name: string | undefined): string | undefined {
  */
 export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held?: Money): Swap {
   if (amount === undefined || from === undefined || to === undefined)
-    throw new Error('The swap has no amount or only one wallet.');
+    throw new Error('The swap lacks an amount or one of its two wallets.');
   if (from === to) throw usage(`Not sent: a swap needs two different wallets; both are ${from}.`);
   const swap = { from, to, receive };
   if (!isAll(amount)) return { ...swap, amount: parseAmount(amount, receive ? to : from) };

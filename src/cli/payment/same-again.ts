@@ -49,7 +49,7 @@ function inWords(
   const order = decodeOrder(payment.request);
   const [money] = knownAmounts(order);
   const amount = money === undefined ? undefined : shortAmount(money);
-  const end = is === 'paid' ? '' : ' Its outcome is not known yet.';
+  const end = is === 'paid' ? '' : ' The outcome of the earlier payment is not known yet.';
   const sent = `You sent ${amount ?? 'a payment'} to ${order.destination}`;
   const sentence = `${sent} ${relativeTime(at, now)}.${end}`;
   return { amount: amount ?? 'payment', sentence };

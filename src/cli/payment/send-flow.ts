@@ -164,7 +164,7 @@ async function paySend(
       : planSendNow(withContact(words, context), { ...environment, held });
   const { order } = plan;
   const contact = to === undefined ? undefined : savedName(context.config.read().contacts, to);
-  const whole = held && { label: 'Amount', value: `all of your ${held.ccy} wallet` };
+  const whole = held && { label: 'Amount', value: `the whole balance of your ${held.ccy} wallet` };
   const about = [...aboutSend(plan, contact), ...(whole === undefined ? [] : [whole])];
   await runPayment(order, flags, { about, expiresAt: order.expiresAt }, context);
 }

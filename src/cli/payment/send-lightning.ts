@@ -20,7 +20,7 @@ export const sendLightning = defineCommand({
     ...paymentOptions,
   },
   examples: [
-    ['svcpay send lightning lnbc25u1…', 'shows the full cost, then asks'],
+    ['svcpay send lightning lnbc25u1…', 'shows the full cost, then asks for approval'],
     [
       'svcpay send lightning lnbc25u1… --ref order-118 --max-fee 1% --yes --json',
       'pays in a script that can safely run again',

@@ -25,8 +25,8 @@ export const send = defineCommand({
     from: currency()
       .optional()
       .describe(
-        'wallet that pays (default BTC, or USDT for a TRON address); if BTC pays, svcpay ' +
-          'converts an amount in USDT or fiat at the current rate',
+        'wallet that pays (default BTC, or USDT for a TRON address); if the BTC wallet pays, ' +
+          'svcpay converts an amount in USDT or fiat at the current rate',
       ),
     spend: spend(),
     via: choice(uriRails, 'WAY', { 'on-chain': 'onchain' })
@@ -64,14 +64,17 @@ export const sendLnurl = defineCommand({
     from: currency()
       .optional()
       .describe(
-        "wallet that pays (default: wallet of the amount's currency); if BTC pays, svcpay " +
-          'converts an amount in USDT or fiat at the current rate',
+        "wallet that pays (default: wallet of the amount's currency); if the BTC wallet pays, " +
+          'svcpay converts an amount in USDT or fiat at the current rate',
       ),
     deductFees: deductFees(),
     ...paymentOptions,
   },
   examples: [
-    ['svcpay send lnurl satoshi@example.com 50000sat', 'shows the full cost, then asks'],
+    [
+      'svcpay send lnurl satoshi@example.com 50000sat',
+      'shows the full cost, then asks for approval',
+    ],
     ['svcpay send lnurl LNURL1… 5usdt --yes --json', 'pays from the USDT wallet, in a script'],
   ],
   run: ({ address, amount, ...flags }, context) =>
@@ -97,7 +100,7 @@ export const sendOnchain = defineCommand({
     ...paymentOptions,
   },
   examples: [
-    ['svcpay send onchain bc1q… 0.01btc', 'shows the full cost, then asks'],
+    ['svcpay send onchain bc1q… 0.01btc', 'shows the full cost, then asks for approval'],
     [
       'svcpay send onchain bc1q… 0.01btc --deduct-fees --yes --no-wait --json',
       'pays in a script, without waiting',
@@ -128,7 +131,7 @@ export const sendUsdt = defineCommand({
     ...paymentOptions,
   },
   examples: [
-    ['svcpay send usdt TQn9… 25usdt', 'shows the full cost, then asks'],
+    ['svcpay send usdt TQn9… 25usdt', 'shows the full cost, then asks for approval'],
     [
       'svcpay send usdt TQn9… 25usdt --from BTC --yes --json',
       'pays from the bitcoin wallet, in a script',

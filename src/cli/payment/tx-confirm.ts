@@ -29,7 +29,7 @@ export const txConfirm = defineCommand({
   arguments: { id: transaction().describe('id (or its first characters) or reference of a quote') },
   options: { maxFee, maxRateLoss, wait, waitTimeout },
   examples: [
-    ['svcpay tx confirm ID', 'shows the full cost, then asks'],
+    ['svcpay tx confirm ID', 'shows the full cost, then asks for approval'],
     [
       'svcpay send lightning lnbc25u1… --quote-only -q | xargs svcpay tx confirm --yes',
       'quotes and pays in two steps, in a script',

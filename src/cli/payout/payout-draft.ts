@@ -302,5 +302,5 @@ export const payoutChanges = [
     'senderAddress',
     'keepSender',
   ]),
-  change('Change the code numbers', ['purpose', 'source', 'relationship']),
+  change('Change the purpose, source and relationship', ['purpose', 'source', 'relationship']),
 ];

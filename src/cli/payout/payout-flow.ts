@@ -107,7 +107,7 @@ export async function completeDestination(
   };
 }
 
-const incomplete = (): Error => new Error('A question of the payout has no answer.');
+const incomplete = (): Error => new Error('The payout lacks the answer to a question.');
 
 export const recipientRecord = ({
   method,

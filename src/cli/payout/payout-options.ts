@@ -64,11 +64,11 @@ export const destinationOptions = {
   country: country().optional().describe('country to pay out to'),
   method: word('CODE', readMethod, [...kinds, ...methodsIn().map(({ code }) => code)])
     .optional()
-    .describe('payout method, or just mobile or bank: svcpay payout methods'),
+    .describe('payout method, or just mobile or bank (list: svcpay payout methods)'),
   institution: text('CODE')
     .suggesting('institution')
     .optional()
-    .describe('bank or mobile wallet: svcpay payout institutions COUNTRY'),
+    .describe('bank or mobile wallet (list: svcpay payout institutions COUNTRY)'),
   institutionName: word('NAME', parseLine)
     .optional()
     .describe('name of the institution, if the service does not list it'),
@@ -88,13 +88,13 @@ export const answerOptions = {
   amount: text('AMOUNT').optional().describe('amount the recipient gets, e.g. 500000vnd'),
   purpose: whole(0, highestCode)
     .optional()
-    .describe('purpose of the payment: a code number of the service'),
+    .describe('purpose of the payment, as a code that the service defines'),
   source: whole(0, highestCode)
     .optional()
-    .describe('source of the funds: a code number of the service'),
+    .describe('source of the funds, as a code that the service defines'),
   relationship: whole(0, highestCode)
     .optional()
-    .describe('relationship to the recipient: a code number of the service'),
+    .describe('relationship to the recipient, as a code that the service defines'),
   senderType: sender.type,
   senderName: sender.name,
   senderCountry: sender.country,

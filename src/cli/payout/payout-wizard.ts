@@ -190,10 +190,10 @@ function keepSteps(start: Draft, { ask, mayKeep }: WizardDeps): DraftStep[] {
           choices: [
             {
               value: true,
-              name: 'Save them in the profile',
+              name: 'Save the details in the profile',
               description: 'on this machine, readable only by you',
             },
-            { value: false, name: 'Do not save them' },
+            { value: false, name: 'Do not save the details' },
           ],
         }),
       () => typedSender,

@@ -56,7 +56,10 @@ export const recipientsAdd = defineCommand({
   },
   options: destinationOptions,
   examples: [
-    ['svcpay recipients add ada ada@example.com', 'saves a destination for svcpay send ada 10usd'],
+    [
+      'svcpay recipients add ada ada@example.com',
+      'saves a destination, so that svcpay send ada 10usd works',
+    ],
     ['svcpay recipients add "Le Van A"', 'asks for the account and its owner, for payouts'],
   ],
   async run({ name: given, destination: named, ...flags }, context) {
@@ -94,7 +97,9 @@ export const recipientsRemove = defineCommand({
   arguments: {
     name: text('NAME').suggesting('recipient').describe('name, as shown by svcpay recipients list'),
   },
-  examples: [['svcpay recipients remove "Le Van A"', 'asks, then deletes the entry']],
+  examples: [
+    ['svcpay recipients remove "Le Van A"', 'asks for confirmation, then deletes the entry'],
+  ],
   async run({ name }, { config, out, ask }) {
     const { contacts, recipients } = config.read();
     const isContact = Object.hasOwn(contacts, name);

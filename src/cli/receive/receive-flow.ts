@@ -347,7 +347,10 @@ function waitingText(txn: Transaction, expiresAt: number | undefined, now: numbe
 }
 
 function notReceived({ txnId, txnState }: Transaction): Failure {
-  const what = txnState === 'expired' ? 'it expired unpaid' : `it ended as ${txnState}`;
+  const what =
+    txnState === 'expired'
+      ? 'the payment request expired unpaid'
+      : `the payment request ended as ${txnState}`;
   return new Failure('payment-failed', `Not received: ${what}.`, {
     next: { do: 'show', id: txnId },
     txnId,

@@ -23,7 +23,7 @@ export const sandboxClockShow = defineCommand({
   examples: [
     [
       'svcpay sandbox clock show',
-      'shows the time of the sandbox, by which quotes and invoices expire',
+      'shows the time of the sandbox, which decides when quotes and invoices expire',
     ],
   ],
   run: (_values, context) => controlClock(context, 'GET', 'clock'),

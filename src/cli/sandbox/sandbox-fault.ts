@@ -30,61 +30,65 @@ const factor = word('FACTOR', (given): number => {
 });
 
 const options = {
-  method: text('METHOD').optional().describe('in request faults: only requests of this method'),
+  method: text('METHOD').optional().describe('for request faults: only requests with this method'),
   path: text('PATH')
     .optional()
     .describe(
-      'in request faults: only requests of this path; * is any text without a slash, ** any text',
+      'for request faults: only requests to this path; * is any text without a slash, ** any text',
     ),
   nth: whole(1, 1_000_000).optional().describe('start at the Nth match (default 1)'),
   times: many.optional().describe('apply this many times (default 1)'),
-  status: whole(200, 599).optional().describe('in status and html faults: the HTTP status'),
-  error: text().optional().describe('in status faults: the error text'),
-  message: text().optional().describe('in status faults: the error message'),
-  body: json.optional().describe('in status faults: the whole response body'),
-  retryAfter: duration().optional().describe('in status faults: the Retry-After header'),
+  status: whole(200, 599).optional().describe('for the faults status and html: the HTTP status'),
+  error: text().optional().describe('for the fault status: the error text'),
+  message: text().optional().describe('for the fault status: the error message'),
+  body: json.optional().describe('for the fault status: the whole response body'),
+  retryAfter: duration()
+    .optional()
+    .describe('for the fault status: the value of the Retry-After header'),
   delay: duration()
     .optional()
-    .describe('in latency, late-effect, returned and webhook-out-of-order faults: the delay'),
-  commit: onOff().describe('in status, html and no-answer faults: carry out the request anyway'),
+    .describe('for the faults latency, late-effect, returned and webhook-out-of-order: the delay'),
+  commit: onOff().describe(
+    'for the faults status, html and no-answer: carry out the request anyway',
+  ),
   commitAfter: duration()
     .optional()
-    .describe(
-      'in status, html and no-answer faults: carry out the request this long after the response',
-    ),
+    .describe('for the faults status, html and no-answer: carry out the request after this delay'),
   ago: duration()
     .optional()
-    .describe('in stale faults: show transactions as they were this long ago'),
+    .describe('for the fault stale: show transactions as they were this long ago'),
   steps: whole(0, 100)
     .optional()
-    .describe('in stale faults: show transactions as they were this many states ago'),
+    .describe('for the fault stale: show transactions as they were this many states ago'),
   outcome: choice(paymentOutcomes, 'OUTCOME')
     .optional()
-    .describe(`in payment faults: the outcome, one of ${paymentOutcomes.join(', ')}`),
+    .describe(`for the fault payment: the outcome, one of ${paymentOutcomes.join(', ')}`),
   side: choice(settledSides, 'SIDE')
     .optional()
     .describe(
-      `in settled-amount faults: the side with a different amount, ${settledSides.join(' or ')}`,
+      'for the fault settled-amount: the side with a different amount, ' +
+        settledSides.join(' or '),
     ),
   factor: factor
     .optional()
-    .describe('in settled-amount faults: the factor for the amount of that side, e.g. 0.9'),
+    .describe('for the fault settled-amount: the factor for the amount of --side, e.g. 0.9'),
   destination: text('PATTERN')
     .optional()
     .describe(
-      'in payment, double-payment, settled-amount and returned faults: only this invoice, ' +
+      'for the faults payment, double-payment, settled-amount and returned: only this invoice, ' +
         'address or account',
     ),
   txn: text('ID')
     .optional()
     .describe(
-      'in missing-row faults: the transaction to leave out of lists (default: first of the page)',
+      'for the fault missing-row: the transaction to leave out of lists ' +
+        '(default: first of the page)',
     ),
   state: text('STATE')
     .optional()
     .describe(
-      'in false-state faults: the state to show; in returned faults: failed or rejected; ' +
-        'in webhook faults: only events of this state',
+      'for the fault false-state: the state to show; for the fault returned: failed or ' +
+        'rejected; for webhook faults: only events of this state',
     ),
 };
 

@@ -25,7 +25,9 @@ export const sandboxStart = defineCommand({
       .describe(
         'database file, or :memory: for no file (default: the file of the embedded sandbox)',
       ),
-    apiKey: text('KEY').optional().describe('API key instead of the key in the file'),
+    apiKey: text('KEY')
+      .optional()
+      .describe('API key to use instead of the key in the database file'),
     apiSecret: text('SECRET').optional().describe('API secret of this sandbox, for tests'),
     ...serverOptions,
   },

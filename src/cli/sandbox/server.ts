@@ -34,7 +34,8 @@ export const serverOptions = {
   liveShapes: word('NAMES', (given) => given.split(','))
     .optional()
     .describe(
-      'use response formats of live services: names separated by commas, all, or help for a list',
+      'imitate response formats of live services: comma-separated names, or "all"; "help" lists ' +
+        'the names',
     ),
   allowSignatureReuse: flag().describe('accept a reused signature at the token endpoint'),
   allowReferenceReuse: flag().describe('accept a reused extRefId'),

@@ -146,7 +146,7 @@ async function askSetting(
     ),
   ]);
   if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
-  if (asked.key === undefined) throw new Error('The wizard ended without a setting.');
+  if (asked.key === undefined) throw new Error('The wizard ended, but no setting was chosen.');
   return { key: asked.key, value: asked.value };
 }
 

@@ -130,7 +130,7 @@ function checkModes({ config, data }: Home): Finding {
   if (open.length === 0)
     return ok(folders.length === 0 ? 'none yet' : `${folders.join(', ')}: readable only by you`);
   return problem(
-    `others can read ${open.join(', ')}`,
+    `other users of this machine can read ${open.join(', ')}`,
     `chmod go= ${open.map((path) => `'${path}'`).join(' ')}`,
   );
 }
@@ -172,7 +172,7 @@ async function findJournal(context: Context): Promise<Finding> {
       'svcpay reconcile --import',
     );
   if (rows.some(({ writable }) => writable === false))
-    return problem(`${place}: cannot be written`, 'For the reason: svcpay db status');
+    return problem(`${place}: cannot be written`, 'To see the reason: svcpay db status');
   return ok(`${place}: intact, ${held}`);
 }
 

@@ -37,10 +37,10 @@ export const limitsSet = defineCommand({
   options: {
     perPayment: amount()
       .repeated()
-      .describe('highest total of one payment, fees included; one per currency'),
+      .describe('highest total of one payment, fees included; at most one amount per currency'),
     perDay: amount()
       .repeated()
-      .describe('highest total of all payments in 24 hours; one per currency'),
+      .describe('highest total of all payments in 24 hours; at most one amount per currency'),
   },
   examples: [
     [
@@ -86,7 +86,7 @@ export const limitsAllow = defineCommand({
   fields: limitNames,
   arguments: {
     destination: text('DESTINATION').describe(
-      'an address, Lightning Address, LNURL, node key, an invoice (for its node), ' +
+      'an address, a Lightning Address, an LNURL, a node key, an invoice (allows its node), ' +
         'or INSTITUTION:ACCOUNT',
     ),
   },
@@ -148,7 +148,7 @@ export const limitsClear = defineCommand({
   fields: limitNames,
   arguments: { ccy: currency().optional().describe('only the limits in this currency') },
   examples: [
-    ['svcpay limits clear', 'asks, then removes all limits and the allow-list'],
+    ['svcpay limits clear', 'asks for confirmation, then removes all limits and the allow-list'],
     ['svcpay limits clear USDT --yes', 'removes the limits in one currency'],
   ],
   async run({ ccy }, context) {
@@ -200,7 +200,7 @@ function byCurrency(amounts: readonly Money[], flag: string): Record<string, str
     ({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) !== index,
   );
   if (twice !== undefined)
-    throw new Failure('usage', `No limit was set: ${flag} was given twice in ${twice.ccy}.`);
+    throw new Failure('usage', `No limit was set: ${flag} was given twice for ${twice.ccy}.`);
   const other = amounts.find(({ ccy }) => !isCurrency(ccy));
   if (other !== undefined)
     throw new Failure(
@@ -272,6 +272,7 @@ function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Co
   const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
   const amounts =
     limited.length === 0 ? 'any amount' : `no limit in currencies other than ${limited.join(', ')}`;
-  const where = destinations.length === 0 ? 'any destination' : 'only the destinations above';
+  const where =
+    destinations.length === 0 ? 'any destination' : 'payments only to the destinations above';
   return `${settings.profileName} · ${where} · ${amounts}`;
 }

@@ -54,7 +54,7 @@ export const login = defineCommand({
 export const logout = defineCommand({
   fields: [],
   examples: [
-    ['svcpay logout', 'asks, then deletes the token and the secret'],
+    ['svcpay logout', 'asks for confirmation, then deletes the token and the secret'],
     ['svcpay logout --profile acme --yes', 'deletes the secrets of one profile, in a script'],
   ],
   async run(_values, { settings, secrets, tokens, config, out, ask }) {
@@ -150,7 +150,7 @@ async function signIn(start: Access, context: Context) {
     if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
     const { baseUrl, apiKey, apiSecret } = asked;
     if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined)
-      throw new Error('A question of the login has no answer.');
+      throw new Error('The login lacks the answer to a question.');
     const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
     const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
     try {
@@ -267,7 +267,7 @@ async function agreeToReplace(
       : `${profile.baseUrl ?? ''} with the key ${profile.apiKey ?? ''}`;
   const yes = await ask.confirm(
     `Profile ${profileName} is ${former}. Replace it?`,
-    '--profile NAME keeps both profiles',
+    '--profile NAME stores the new login in a separate profile',
   );
   if (!yes)
     throw new Failure('declined', `Profile ${profileName} is unchanged.`, {

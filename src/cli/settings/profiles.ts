@@ -53,7 +53,7 @@ export const profilesUse = defineCommand({
 export const profilesRemove = defineCommand({
   fields: [],
   arguments: { name },
-  examples: [['svcpay profiles remove trial', 'asks, then removes the profile']],
+  examples: [['svcpay profiles remove trial', 'asks for confirmation, then removes the profile']],
   async run({ name }, { config, secrets, home, ask, out }) {
     const before = config.read();
     const profile = findProfile(before, name);

@@ -10,7 +10,10 @@ import { checkCallback } from './webhook-registration.js';
 import { registerAdvice } from './webhook-secret.js';
 
 export interface Registration {
-  /** The registration in words, such as `registered with the embedded sandbox until you leave`. */
+  /**
+   * The registration in words, such as `registered with the embedded sandbox until this command
+   * ends`.
+   */
   readonly text: string;
   /** Removes the registered webhook, even after Ctrl-C. */
   readonly remove: () => Promise<void>;
@@ -82,7 +85,7 @@ async function replaces(
       if (error instanceof Failure && error.kind === 'declined') return false;
       throw error;
     });
-  if (!yes) out.say(`${elsewhere} To change that: svcpay webhook set ${listening}`);
+  if (!yes) out.say(`${elsewhere} To send the events here: svcpay webhook set ${listening}`);
   return yes;
 }
 
@@ -106,7 +109,7 @@ async function registerReal(
     return notHere(`Events of ${client.baseUrl} go to ${before.callback}, not here.`);
   const callback = await ask.steps.parsed({
     message: `Public https address of ${listening}, such as your tunnel's address`,
-    flag: 'a webhook: svcpay webhook set URL',
+    flag: 'a registered webhook (svcpay webhook set URL)',
     parse: (text) => checkCallback(text, settings.baseUrl),
   });
   if (callback === back) return notHere(`No webhook is set at ${client.baseUrl}.`);
@@ -120,7 +123,7 @@ async function registered(
 ): Promise<Registration> {
   const { id } = await client.createWebhook(wanted);
   return {
-    text: `${text} until you leave`,
+    text: `${text} until this command ends`,
     remove: () => client.afterwards().removeWebhook(id).catch(unlessGone),
   };
 }

@@ -66,7 +66,12 @@ const name = text('NAME').describe('consumer name, as shown by svcpay webhook co
 export const webhookConsumersRemove = defineCommand({
   fields: ['consumer', 'dropped'],
   arguments: { name },
-  examples: [['svcpay webhook consumers remove old-app', 'asks, then drops the waiting events']],
+  examples: [
+    [
+      'svcpay webhook consumers remove old-app',
+      'asks for confirmation, then drops the waiting events',
+    ],
+  ],
   async run({ name: consumer }, { events, out, ask }) {
     const store = await events();
     const { count } = await known(consumer, store);
@@ -88,7 +93,10 @@ export const webhookConsumersRemove = defineCommand({
 
 export const webhookConsumersRename = defineCommand({
   fields: ['consumer', 'count'],
-  arguments: { name, to: consumerName().describe('the new name, for --consumer') },
+  arguments: {
+    name,
+    to: consumerName().describe('new name of the consumer, for use with --consumer'),
+  },
   examples: [
     [
       'svcpay webhook consumers rename http://app:3000/hook app',

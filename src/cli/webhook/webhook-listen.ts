@@ -52,8 +52,8 @@ const options = {
   forwardTo: word('URL', parseTarget)
     .repeated()
     .describe(
-      'forward every event to this address, but no duplicates, which svcpay only stores and ' +
-        'answers with 200; may be repeated',
+      'forward every new event to this address; may be repeated (svcpay only stores duplicates ' +
+        'and answers them with 200)',
     ),
   consumer: consumerName()
     .repeated()
@@ -67,10 +67,12 @@ const options = {
   readyFile: file()
     .optional()
     .describe('when svcpay listens, write a JSON file with the url to this path'),
-  enrich: flag().describe('add the current transaction to each event'),
+  enrich: flag().describe('add the transaction in its current state to each event'),
   signatureHeader: word('NAME', checkHeader)
     .optional()
-    .describe('header of the signature (default X-Servicepay-Signature, with the service name)'),
+    .describe(
+      'signature header (default X-Servicepay-Signature, where Servicepay is the service name)',
+    ),
   printSecret: flag().describe('print the secret in use and exit'),
   ...secretFromStdin,
 };

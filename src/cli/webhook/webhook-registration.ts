@@ -113,7 +113,7 @@ export const webhookUpdate = defineCommand({
     if (webhook === undefined)
       throw new Failure(
         'not-found',
-        `The webhook ${id} was changed, but another program has removed it since.`,
+        `The webhook ${id} was changed, but another program has since removed it.`,
       );
     const change = {
       ...webhook,
@@ -128,7 +128,7 @@ export const webhookUpdate = defineCommand({
 export const webhookRemove = defineCommand({
   fields: ['id', 'removed'],
   arguments: { id },
-  examples: [['svcpay webhook remove ID', 'asks, then stops all deliveries']],
+  examples: [['svcpay webhook remove ID', 'asks for confirmation, then stops all deliveries']],
   async run({ id }, context) {
     const { client } = await context.account();
     await context.ask.agree(
@@ -205,6 +205,6 @@ async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context):
   out.say(`The account's webhook will get no more events: ${before.callback} (${before.id}).`);
   await ask.agree(
     `Replace this webhook with ${url.href}?`,
-    `Nothing was changed: the webhook is still ${before.callback}.`,
+    `Nothing was changed: the service still sends events to ${before.callback}.`,
   );
 }

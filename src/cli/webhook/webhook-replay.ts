@@ -58,7 +58,7 @@ export const webhookReplay = defineCommand({
         ? await eventsOf(ids, store, context)
         : await all(store.since(context.now() - since));
     if (events.length === 0)
-      throw new Failure('not-found', 'No event was received within that time.');
+      throw new Failure('not-found', 'No event was received in the period of --since.');
     const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings) });
     context.onClose(forwarder.close);
     const failed: ReplayResult[] = [];
@@ -69,7 +69,10 @@ export const webhookReplay = defineCommand({
       // every replay succeeds.
       const whole = await all(replayed);
       throwIfFailed(failed, events.length, to);
-      return out.list(whole, { ...eventStream, empty: 'No event was received within that time.' });
+      return out.list(whole, {
+        ...eventStream,
+        empty: 'No event was received in the period of --since.',
+      });
     }
     await out.stream(replayed, eventStream);
     throwIfFailed(failed, events.length, to);

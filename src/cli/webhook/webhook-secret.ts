@@ -25,7 +25,8 @@ export const findWebhookSecret = async (secretStdin: boolean, context: Context):
 
 /** The advice on how to register a listener by hand with the saved webhook secret. */
 export const registerAdvice =
-  'To register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
+  'To register a webhook with this secret: ' +
+  'svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
 
 /**
  * Returns the webhook secret for `webhook listen`. If no webhook secret is known, generates and

@@ -19,7 +19,10 @@ export const webhookSign = defineCommand({
   arguments: { file: body },
   options: secretFromStdin,
   examples: [
-    ['svcpay webhook sign event.json', 'prints the lowercase hex signature of exactly these bytes'],
+    [
+      'svcpay webhook sign event.json',
+      "prints the signature of the file's exact bytes, in lowercase hex",
+    ],
   ],
   async run({ file, secretStdin }, context) {
     const body = await inputBytes(file, secretStdin, context);
@@ -89,7 +92,7 @@ async function inputBytes(
   if (file !== undefined && file !== '-') return readGivenFile(file);
   if (secretStdin) {
     throw new Failure('usage', 'The body and the secret cannot both come from stdin.', {
-      hint: 'Give the body as a file, or set SVCPAY_WEBHOOK_SECRET.',
+      hint: 'Give the body as a file, or give the secret in SVCPAY_WEBHOOK_SECRET.',
     });
   }
   return readStdinBytes(context);

@@ -107,7 +107,7 @@ async function send(
       );
     });
   if (status >= 200 && status < 300) return event;
-  const isOther = status === 401 ? ' The receiver uses another secret.' : '';
+  const isOther = status === 401 ? ' The receiver uses a different secret.' : '';
   throw new Failure(
     status >= 500 ? 'temporary' : 'refused',
     `${nameOf(target)} answered the event with ${status}.${isOther}`,

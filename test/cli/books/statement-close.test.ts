@@ -138,7 +138,9 @@ describe('svcpay statement close', () => {
     await around.sandbox.faults.add({ kind: 'missing-row', txn: txnId, times: 'always' });
     const quick = { ...around, sleep: () => Promise.resolve() };
     const statement = await svcpay(['statement', '--json'], quick);
-    expect(statement.error().message).toContain(`exactly ${txnId} (no longer in the list)`);
+    expect(statement.error().message).toContain(
+      `exactly the amount of ${txnId} (no longer in the list)`,
+    );
     const again = await close(quick, month);
     expect(again.exitCode).toBe(6);
     expect(again.json()).toContainEqual(
@@ -211,7 +213,7 @@ describe('svcpay statement close', () => {
       exitCode: 2,
       message: `Not closed: ${month} is not over yet.`,
     });
-    expect(draft.stderr).toContain('No transaction explains the opening of BTC');
+    expect(draft.stderr).toContain('No transaction explains the opening balance of BTC');
     await sandbox.clock.advance('2m');
     expect((await close(around, month)).error()).toMatchObject({
       exitCode: 6,

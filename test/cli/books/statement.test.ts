@@ -120,7 +120,7 @@ describe('svcpay statement', () => {
     const run = await svcpay(['statement', '-o', 'csv'], books);
     expect(run.exitCode).toBe(6);
     expect(run.stderr).toMatch(/BTC {4}opening balance that no transaction explains +0\.10000000/);
-    expect(run.stderr).toContain('Record it once: svcpay statement open');
+    expect(run.stderr).toContain('Record the opening balance once: svcpay statement open');
     const [, opening, first] = rowsOf(run.stdout).filter(({ wallet }) => wallet === 'BTC');
     expect(opening).toMatchObject({ kind: 'opening entry', in: '0.1', time: '' });
     expect(opening?.['date']).toBe(first?.['date']);
@@ -239,7 +239,7 @@ describe('svcpay statement', () => {
     const run = await svcpay(['statement', '--json'], books);
     expect(run.error()).toMatchObject({ kind: 'books-differ', exitCode: 6 });
     expect(run.error().message).toContain(
-      `0.00001003 BTC less than the transactions explain, which is exactly ${txnId} (not in the list)`,
+      `0.00001003 BTC less than the transactions explain. The difference is exactly the amount of ${txnId} (not in the list)`,
     );
   });
 

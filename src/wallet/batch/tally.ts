@@ -52,8 +52,8 @@ const again = { hint: 'Run the same command again. It continues the batch and pa
  * Returns the failure of an incomplete batch, which is `pending` if the outcome of a row is
  * unknown. After an interruption, the failure is `pending` if this run submitted a payment,
  * otherwise `interrupted`. If rows failed, the failure of the batch has the kind of the rows'
- * failures, or `payment-failed` if their kinds differ. If this run submitted a payment, the failure
- * never has a kind that promises that no money moved (see `partly`).
+ * failures, or `payment-failed` if their kinds differ. If this run submitted a payment, svcpay
+ * replaces a kind that promises that no money moved (see `partly`).
  * @param complete whether svcpay reached the end of the file
  */
 export function failureOf(
@@ -95,7 +95,7 @@ export function failureOf(
 
 /**
  * The kinds of failure that promise that no money moved, each with the kind that svcpay reports
- * instead if this run submitted a payment.
+ * instead after it has submitted a payment.
  */
 const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
   usage: 'payment-failed',

@@ -4,8 +4,8 @@ import type { UnfinishedPayments } from './figures.js';
 import type { Attempt, Payment, PaymentChange, PaymentDraft } from './payment.js';
 
 /**
- * The proof that this process works on a payment. A claim becomes stale when another process claims
- * the same payment later.
+ * The proof that this process is working on a payment. A claim becomes stale when another process
+ * claims the same payment later.
  */
 export interface Claim {
   readonly payment: Payment;

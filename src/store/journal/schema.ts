@@ -1,6 +1,6 @@
 // The tables of the journal, for SQLite and for PostgreSQL. A test compares the tables of SQLite
-// and PostgreSQL. Each SQL text in this file upgrades the tables of the journal to the next
-// version, and never changes after its release.
+// and PostgreSQL. Each SQL script in this file upgrades the tables of the journal to the next
+// version, and must not change after its release.
 
 import type { TableGroup } from '../database/postgres-schema.js';
 
@@ -120,7 +120,7 @@ export const sqliteSteps: readonly string[] = [
 ];
 
 /**
- * The tables in PostgreSQL. In PostgreSQL, the limit clock of a journal is the clock of the
+ * The tables in PostgreSQL. In PostgreSQL, the clock of the daily limit is the clock of the
  * database. The limits of accounts in the database apply to all homes that use the database.
  */
 const postgresSteps: readonly string[] = [

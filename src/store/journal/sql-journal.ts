@@ -219,8 +219,8 @@ async function submit(
       try {
         await allow(spentBefore(sql, claim.payment, rows, time));
       } catch (error) {
-        // The refusal is returned, not thrown, so that the transaction commits the reading of the
-        // limit clock.
+        // The refusal is returned, not thrown, so that the database transaction commits the reading
+        // of the clock of the daily limit.
         if (error instanceof Failure) return error;
         throw error;
       }

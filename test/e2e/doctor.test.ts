@@ -91,7 +91,7 @@ describe('svcpay doctor', () => {
     expect(all).toContainEqual(
       expect.objectContaining({
         check: 'Proxy',
-        detail: 'requests go through 127.0.0.1:9, but not to other.example',
+        detail: 'requests go through 127.0.0.1:9; requests to other.example use no proxy',
       }),
     );
   });

@@ -44,7 +44,7 @@ const moves: ReadonlySet<string> = new Set(['receive', 'send', 'swap']);
 
 /**
  * Sums the movements of a statement by currency and kind.
- * @param failure the failure of a statement whose balances do not tie
+ * @param failure the failure of a statement whose entries do not add up to the balances
  */
 export function spendingOf(statement: GivenInputs, failure: Failure | undefined): GivenInputs {
   const sums = new Map<string, MovementSum>();

@@ -72,7 +72,7 @@ const field = (
 
 /**
  * Selects the fields that a language model needs, each with its meaning. A `!` marks a field that
- * is always present, see {@link object}.
+ * is always present (see {@link object}).
  */
 const from = <F extends Readers>(
   fields: F,

@@ -1,5 +1,5 @@
 // Prevents an agent from paying twice by repeating a request under another reference. The journal
-// shows whether an equal payment was made recently or is in flight.
+// shows whether an identical payment was made recently or is in flight.
 import { Failure } from '../../formats/failure.js';
 import { latest, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
@@ -36,7 +36,7 @@ export async function refuseRepeat(
 
 /**
  * Refuses a repeated payment at its submission too, because another server of this home may have
- * submitted an equal payment in the meantime.
+ * submitted an identical payment in the meantime.
  */
 export const refuseRepeatAtSubmission =
   (differentFrom: string, now: () => number): NonNullable<PaymentDeps['refuse']> =>

@@ -49,7 +49,7 @@ export const resultColumns: Columns = {
 };
 
 export interface PlanDeps extends PlanEnvironment {
-  /** The name of the batch, which distinguishes equal batches without references. */
+  /** The name of the batch, which distinguishes identical batches without references. */
   readonly name: string;
   /** The wallet that pays if the row names no wallet. */
   readonly from: string | undefined;

@@ -83,7 +83,7 @@ Register-ArgumentCompleter -Native -CommandName svcpay -ScriptBlock {
   # An empty word would not be handed over.
   if ($word -eq '') { $words += "''" }
   $offers = @(& svcpay __complete powershell @words 2>$null)
-  # Nothing at all leaves the word to the shell, which offers file names; an empty text does not.
+  # Nothing at all leaves the word to the shell, which offers file names; an empty string does not.
   if ($offers -contains ':files') { return }
   if ($offers.Count -eq 0) { return '' }
   $offers | ForEach-Object {

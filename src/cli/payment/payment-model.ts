@@ -57,7 +57,7 @@ export type ScreenEvent = PaymentEvent | { readonly type: 'approved' };
 export type Drawing =
   | { readonly draw: 'say' | 'warning'; readonly text: string }
   | { readonly draw: 'searching'; readonly count: number }
-  /** Draws a quote. `isKnown` means that the screen already shows the card of an equal quote. */
+  /** Draws a quote. `isKnown` means that the screen already shows an identical quote. */
   | { readonly draw: 'quote'; readonly approval: Approval; readonly isKnown: boolean }
   | { readonly draw: 'change'; readonly txn: Transaction }
   | { readonly draw: 'wait' | 'submitted' };
@@ -134,13 +134,21 @@ function quoted(model: PaymentModel, approval: Approval): Step {
 
 /** Describes the differences between two quotes. */
 function changesOf(before: Quote, after: Quote): string[] {
-  const changed = (what: string, one: Money | undefined, other: Money | undefined): string[] => {
+  const changed = (
+    one: Money | undefined,
+    other: Money | undefined,
+    text: (now: string, then: string) => string,
+  ): string[] => {
     if (one === undefined || other === undefined || one.value.eq(other.value)) return [];
-    return [`${what} ${formatAmount(other)} instead of ${formatAmount(one)}`];
+    return [text(formatAmount(other), formatAmount(one))];
   };
   return [
-    ...changed('you pay', before.total, after.total),
-    ...changed('the amount received is', before.receives, after.receives),
+    ...changed(before.total, after.total, (now, then) => `you pay ${now} instead of ${then}`),
+    ...changed(
+      before.receives,
+      after.receives,
+      (now, then) => `the amount received is ${now} instead of ${then}`,
+    ),
   ];
 }
 
@@ -149,7 +157,7 @@ function changesText(before: Quote, after: Quote): string {
   const news =
     changes.length === 0
       ? 'the new quote has the same price'
-      : `with the new quote ${changes.join(', ')}`;
+      : `the new quote has a different price: ${changes.join(', ')}`;
   return `The quote expired; ${news}.`;
 }
 

@@ -76,7 +76,7 @@ function wallet(name: string | undefined): string | undefined {
 }
 
 /**
- * Plans a swap. Throws Failure `usage` for equal wallets and invalid amounts.
+ * Plans a swap. Throws Failure `usage` if both wallets are the same, and for invalid amounts.
  * @param held the balance of the paying wallet, for the amount `all`
  */
 export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held?: Money): Swap {

@@ -1,4 +1,4 @@
-// Asks before svcpay repeats an equal payment, or refuses the payment if svcpay cannot ask.
+// Asks before svcpay repeats an identical payment, or refuses the payment if svcpay cannot ask.
 import { Failure } from '../../formats/failure.js';
 import { latest } from '../../store/journal/payment.js';
 import { back, type Back } from '../../terminal/ask/ask.js';

@@ -106,7 +106,7 @@ const senderKey = (
 });
 
 /**
- * Creates a setting with labels for the service's code numbers, such as `1=Family support,
+ * Creates a setting with labels for the service's numeric codes, such as `1=Family support,
  * 2=Education`.
  */
 const labelsKey = (name: keyof KycCodes): ConfigKey => ({

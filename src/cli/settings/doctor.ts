@@ -196,7 +196,7 @@ function checkProxy({ settings, env }: Context): Finding | undefined {
     !mayBeProxied(new URL(settings.baseUrl))
   )
     return undefined;
-  const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
+  const except = proxy.except === '' ? '' : `; requests to ${proxy.except} use no proxy`;
   // Ignores an invalid proxy address, because the check of the service reports such an address.
   return URL.canParse(proxy.address)
     ? ok(`requests go through ${new URL(proxy.address).host}${except}`)

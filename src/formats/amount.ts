@@ -121,8 +121,8 @@ export function parseAmount(text: string, ccy?: string): Money {
     );
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
-  // Refuses an ambiguous separator, as in `1.000`, only if the number ends in zero, because
-  // programs omit final zeros of decimals.
+  // Accepts `1.234` as a decimal but refuses `1.000` as ambiguous, because programs omit final
+  // zeros of decimals.
   if (digits.endsWith('0')) checkGrouping(text);
   if (unit === '' && (expected === undefined || expected === 'BTC'))
     throw bareNumber(digits, expected);

@@ -98,8 +98,8 @@ export const always: Span = { first: 0, end: Number.MAX_SAFE_INTEGER };
  */
 export function dayWriter(zone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
-  // Every time zone offset is a multiple of a quarter of an hour, so a quarter of an hour in UTC
-  // never spans two local days.
+  // Every time zone offset since 1980 is a multiple of a quarter of an hour, so a quarter of an
+  // hour in UTC never spans two local days.
   const quarter = 900_000;
   let formattedQuarter = NaN;
   let day = '';

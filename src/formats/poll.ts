@@ -43,8 +43,8 @@ export interface PollDeps {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Returns a random number from 0 to 1. Without `random`, the random number is always 1, which
-   * gives the longest pauses.
+   * Returns a random number from 0 to 1, which shortens a pause. Without `random`, each pause has
+   * its maximum length.
    */
   readonly random?: (() => number) | undefined;
 }
@@ -106,9 +106,9 @@ export function pauseAfter(
 }
 
 /**
- * The longest time, in ms, that an elapsed clock counts between two readings of the machine's
- * clock, in addition to a pause. If the machine's clock advances further, someone has probably set
- * the clock.
+ * The maximum by which an elapsed clock advances between two readings of the machine's clock, in
+ * ms, not counting a pause. If the machine's clock advances by more than the pause and
+ * `longestStepMs`, someone has probably set the machine's clock.
  */
 const longestStepMs = 60_000;
 

@@ -1,5 +1,5 @@
-// Defines the payment methods and rails as data. This data contains all differences between
-// Lightning, LNURL, on-chain and USDT payments.
+// Defines as data how the payment methods and rails differ, such as Lightning, LNURL, on-chain and
+// USDT payments.
 import type { Destination } from './destination.js';
 import { entryOf } from './unknown.js';
 

@@ -166,7 +166,7 @@ function readAmount(amount: string): bigint {
   const [, digits, multiplier] = /^([1-9]\d{0,20})([munp]?)$/.exec(amount) ?? [];
   if (digits === undefined || multiplier === undefined) {
     throw invalidInvoice(
-      `the amount "${amount}" is not a number, optionally followed by m, u, n or p`,
+      `the amount "${amount}" is not a number with an optional multiplier (m, u, n or p)`,
     );
   }
   if (multiplier === 'p' && !digits.endsWith('0')) {

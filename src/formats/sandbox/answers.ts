@@ -271,7 +271,7 @@ export interface Fault {
   readonly outcome?: string | undefined;
   readonly side?: string | undefined;
   readonly factor?: number | undefined;
-  /** `delay` and `commitAfter` are delays in ms. */
+  /** `delay` and `commitAfter` are in ms. */
   readonly delay?: number | undefined;
   readonly commitAfter?: number | undefined;
   readonly commit?: boolean | undefined;

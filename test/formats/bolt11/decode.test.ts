@@ -201,7 +201,7 @@ describe('decodeInvoice with the official BOLT11 vectors', () => {
     ['too short', 'the invoice is too short'],
     [
       'Invalid multiplier',
-      'the amount "2500x" is not a number, optionally followed by m, u, n or p',
+      'the amount "2500x" is not a number with an optional multiplier (m, u, n or p)',
     ],
     ['sub-millisatoshi', 'not a whole number of millisatoshis'],
     ['required `s` field', 'the invoice has no payment secret'],

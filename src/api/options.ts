@@ -51,7 +51,10 @@ export interface ClientOptions {
   retries?: number | undefined;
   /** The time limit of one request with its retries, in ms. */
   timeoutMs: number;
-  /** The longest total rate-limit wait of one request, in ms (default `timeoutMs`). */
+  /**
+   * The time after the start of a request by which its waits for rate limits must end, in ms
+   * (default `timeoutMs`).
+   */
   rateLimitWaitMs?: number | undefined;
   /** Stores the page size of a service that returns fewer rows than requested. */
   pageSizes?:

@@ -44,7 +44,7 @@ export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 export interface NetworkErrorDetails {
   /**
    * Whether bytes of the request may have left the machine. `requestSent` is false only if svcpay
-   * is certain that no byte left.
+   * is certain that the machine sent no byte of the request.
    */
   requestSent: boolean;
   /**

@@ -61,8 +61,8 @@ export interface RequestSide {
   /** The settled amount, which the service fills in after completion. */
   amtSettled?: WireNumber | null | undefined;
   /**
-   * The details of the side, which depend on method and role, such as an invoice, an address or a
-   * bank account (specification: reqDetails).
+   * The details of this side of the transaction, such as an invoice, an address or a bank account.
+   * The details depend on the method and the role (specification: reqDetails).
    */
   reqDetails?: Partial<Record<DetailName, unknown>> | null | undefined;
   /** The identity of the payer or payee, only for fiat payouts. */
@@ -78,8 +78,8 @@ export interface RequestSide {
    */
   networkFees?: WireNumber | null | undefined;
   /**
-   * The status of the side, for which the specification defines only `0` (pending) and `2`
-   * (completed).
+   * The status of this side of the transaction. The specification defines only `0` (pending) and
+   * `2` (completed).
    */
   reqStatus?: string | number | null | undefined;
   /** The expiry of the quote, and later the expiry of the invoice. */

@@ -51,8 +51,8 @@ export function confirmationsOf(side: {
 }
 
 /**
- * The names of fields that may contain the reason for a failure. Events have the field `msg`
- * (specification, section Events). The other names in `reasonNames` are guesses.
+ * The names of fields that may contain the reason for a failure. The specification names only
+ * `msg` (section Events), so svcpay also looks for fields with other usual names.
  */
 const reasonNames = [
   'msg',

@@ -226,8 +226,8 @@ const hasAny = (of: Fields, anyOf: readonly string[]): boolean =>
   anyOf.some((field) => of[field] !== undefined && of[field] !== null);
 
 /**
- * Returns the object that {@link within} finds in a response. Throws {@link Misread} if that object
- * has none of the fields in `anyOf`.
+ * Returns the object that {@link within} finds in a response, or throws {@link Misread} if the
+ * object has none of the fields in `anyOf`.
  */
 export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields {
   const found = within(answer, ...anyOf);

@@ -82,9 +82,9 @@ function isWorthRepeating(answer: Answer, call: Call): boolean {
 }
 
 /**
- * Limits the time and the number of attempts of one request. A wait for a rate limit does not count
- * toward the request's time limit. The option `rateLimitWaitMs` limits the total time that a
- * request waits for rate limits.
+ * Limits the time and the number of attempts of one request. A wait of more than `recheckMs` for a
+ * rate limit extends the request's time limit. Every wait for a rate limit must end at most
+ * `rateLimitWaitMs` after the start of the request.
  */
 function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   const { clock, random, onWait } = options;
@@ -143,8 +143,8 @@ function throwIfInterrupted(signal: AbortSignal | undefined): void {
 }
 
 /**
- * Resolves with the result of `work`. When the signal fires, rejects with Failure `interrupted`,
- * while `work` continues in the background.
+ * Resolves with the result of `work`. When the signal fires, rejects with the failure that
+ * {@link interrupted} returns, while `work` continues in the background.
  */
 export async function unlessInterrupted<T>(
   work: () => Promise<T>,
@@ -170,7 +170,7 @@ const recheckMs = 100;
 export type RateLimit = ReturnType<typeof trackRateLimit>;
 
 /**
- * Delays requests only while the service's rate limit, counting requests in flight, is used up.
+ * Delays requests only while the service's rate limit, including requests in flight, is used up.
  * After a reset of the rate limit, svcpay sends one request, and all other requests wait for its
  * response.
  */

@@ -214,8 +214,8 @@ type ServiceClock = ReturnType<typeof createServiceClock>;
 
 /**
  * The longest time, in ms, for which svcpay trusts the machine's clock during a request, or after
- * the last response. If more time passes, svcpay counts only `longestMoveMs`, because someone may
- * have set the machine's clock.
+ * the last response. If the clock advances by more than `longestMoveMs`, svcpay counts only
+ * `longestMoveMs`, because someone may have set the clock.
  */
 const longestMoveMs = 60_000;
 

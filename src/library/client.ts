@@ -144,7 +144,7 @@ export class WalletClient {
 
   /**
    * Throws Failure `usage` for invalid options, such as a missing key or secret, a misspelt name,
-   * or a base URL of plain http to a remote machine.
+   * or a base URL with plain http for a remote machine.
    */
   constructor(options: WalletClientOptions);
   /** @internal */

@@ -216,8 +216,8 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
   };
 
   const first = <T>(concerned: FindPayments | undefined, work: () => Promise<T>): Promise<T> =>
-    // If the journal is closed, svcpay does not search it for payments, so that `work` rejects with
-    // the failure from the payment core.
+    // If the journal is closed, rejects with the failure of `work`, because svcpay cannot search a
+    // closed journal for payments.
     journalFirst(
       concerned && (async (open) => (closed.aborted ? [] : concerned(open))),
       async () => journal,

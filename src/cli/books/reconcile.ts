@@ -165,7 +165,7 @@ function totalsOf({ openings, differences: differing, tied }: Books): Totals {
         ccy,
         here: new Big(0),
         there: value,
-        detail: 'opening balance that no transaction explains: svcpay statement open',
+        detail: 'opening, not explained by a transaction: svcpay statement open',
       })),
       ...differing.map((each) => ({
         ...total,

@@ -207,7 +207,7 @@ export function notTied(
   if (openings.length === 0) return undefined;
   const names = openings.map(({ entry }) => entry.ccy).join(', ');
   return new Failure('books-differ', `No transaction explains the opening balance of ${names}.`, {
-    hint: 'Record the opening balance once: svcpay statement open',
+    hint: 'Record it once: svcpay statement open',
   });
 }
 
@@ -230,7 +230,7 @@ function differenceWithReasons(
 function adjustAdvice({ ccy, difference }: Difference, day: string): string {
   const amount = `${fixed(difference.abs())}${ccy.toLowerCase()}`;
   return difference.gt(0)
-    ? 'If the money came to your permanent address: ' +
+    ? 'If it came to your permanent address: ' +
         `svcpay statement adjust ${amount} --on ${day} --note deposit`
     : 'If the money left without a listed transaction: ' +
         `svcpay statement adjust --on ${day} --note withdrawal -- -${amount}`;

@@ -99,7 +99,7 @@ const remarkWords: Readonly<Record<string, string>> = {
   'institution-changed': 'bank changed',
   'name-changed': 'name changed',
   'amount-changed': 'amount changed',
-  'payee-missing': 'was in the last run, but is not in this run',
+  'payee-missing': 'was in the last run, is not in this one',
   'two-names': 'same account, different name',
   'row-twice': 'duplicate row',
 };

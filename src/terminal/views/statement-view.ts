@@ -217,14 +217,14 @@ interface Differing {
 
 /**
  * Describes a difference, such as `0.01 BTC more than the transactions explain, arose after
- * 2026-11-20 18:00, when the balance last matched`.
+ * 2026-11-20 18:00, when it last tied`.
  */
 export function differenceText({ ccy, difference, lastTied }: Differing): string {
   const side = difference.gt(0) ? 'more' : 'less';
   const since =
     lastTied === undefined
       ? ''
-      : `, arose after ${dateTime(lastTied).slice(0, 16)}, when the balance last matched`;
+      : `, arose after ${dateTime(lastTied).slice(0, 16)}, when it last tied`;
   return (
     `${formatAmount(money(ccy, difference.abs()))} ${side} ` +
     `than the transactions explain${since}`
@@ -241,7 +241,7 @@ const openingColumns: readonly Column<Opening>[] = [
   {
     name: 'kind',
     title: '',
-    value: () => 'opening balance that no transaction explains',
+    value: () => 'opening, not explained by a transaction',
     priority: 1,
     below: true,
   },
@@ -256,8 +256,8 @@ const openingColumns: readonly Column<Opening>[] = [
 const remarkGap = 4;
 
 /**
- * Draws a line for each opening balance, such as `BTC    opening balance that no transaction
- * explains 1.00000000`.
+ * Draws a line for each opening balance, such as `BTC    opening, not explained by a transaction
+ * 1.00000000`.
  */
 export const openingLines = (openings: readonly Opening[], canvas: Canvas): string[] =>
   createTable(openingColumns, { ...canvas, gap: remarkGap })(openings).rows.flat();

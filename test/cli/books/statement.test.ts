@@ -119,8 +119,8 @@ describe('svcpay statement', () => {
     await deposit(books, '0.1');
     const run = await svcpay(['statement', '-o', 'csv'], books);
     expect(run.exitCode).toBe(6);
-    expect(run.stderr).toMatch(/BTC {4}opening balance that no transaction explains +0\.10000000/);
-    expect(run.stderr).toContain('Record the opening balance once: svcpay statement open');
+    expect(run.stderr).toMatch(/BTC {4}opening, not explained by a transaction +0\.10000000/);
+    expect(run.stderr).toContain('Record it once: svcpay statement open');
     const [, opening, first] = rowsOf(run.stdout).filter(({ wallet }) => wallet === 'BTC');
     expect(opening).toMatchObject({ kind: 'opening entry', in: '0.1', time: '' });
     expect(opening?.['date']).toBe(first?.['date']);
@@ -152,7 +152,7 @@ describe('svcpay statement', () => {
     const run = await svcpay(['statement', '-o', 'csv'], books);
     expect(run.exitCode).toBe(6);
     expect(run.stderr).toMatch(
-      /0\.01000000 BTC more than the transactions explain, arose after 20\d\d-\d\d-\d\d \d\d:\d\d, when the balance last matched/,
+      /0\.01000000 BTC more than the transactions explain, arose after 20\d\d-\d\d-\d\d \d\d:\d\d, when it last tied/,
     );
     expect(rowsOf(run.stdout).find(({ kind }) => kind === 'difference')).toMatchObject({
       wallet: 'BTC',

@@ -109,7 +109,7 @@ describe('svcpay --fields', () => {
       const all = await svcpay([...line, '--json', '--fields', fields.join()], around);
       const [row] = printedBy(all);
       const missing = fields.filter((name) => !Object.hasOwn(Object(row), name));
-      // A command that removes an item runs twice here. Its second run exits with 5, because the
+      // If the first run of a command removed an item, the second run exits with 5, because the
       // item no longer exists.
       if (all.exitCode === 5) continue;
       if (typeof row === 'string' || (row !== undefined && missing.length > 0))
@@ -158,7 +158,8 @@ const person = [
 ];
 
 /**
- * Returns command lines that print fields. In this order, each command line can run twice in a row.
+ * Returns command lines that print fields, in an order in which each of the command lines can run
+ * twice in a row.
  */
 async function printing(around: Around): Promise<readonly (readonly string[])[]> {
   const { sandbox } = around;

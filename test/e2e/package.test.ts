@@ -1,5 +1,5 @@
-// Installed with its dependencies, the package that npm would publish compiles, runs and contains
-// every file that it needs.
+// Tests an installed copy of the package that npm would publish. Programs must compile and run with
+// the package, and the package must contain every file that it needs.
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,

@@ -71,9 +71,9 @@ interface From {
 }
 
 /**
- * Checks that each command needs at most its maximum of round trips. If a command needs more, the
- * test runs the command again with a longer round trip and, if the command pays, with a new
- * payment.
+ * Checks that each command needs at most its maximum of round trips. If a command exceeds this
+ * maximum, the test runs the command again with a longer round trip and, if the command pays, with
+ * a new payment.
  */
 async function expectTrips(
   orders: () => Promise<readonly FarCommand[]>,

@@ -75,7 +75,7 @@ describe.concurrent('svcpay send killed with SIGKILL', () => {
     ['wallet request', 'wallets'],
     ['create request', 'create request'],
   ] as const)(
-    'makes tx resume --yes name the payment without paying it if the kill followed the %s',
+    'leaves a payment that tx resume --yes reports but does not pay if the kill followed the %s',
     async ([, exchange], { payment }) => {
       const held = payment.proxy.hold(exchange, 'after');
       const running = startSvcpay(payment.command, payment.around);

@@ -37,8 +37,8 @@ describe('the daily limit', { concurrent: true }, () => {
             date: new Date(isWrong((count += 1)) ? wrong() : now()).toUTCString(),
           });
         };
-        // In each payment, a different answer has the wrong date. In one of the payments, the wrong
-        // date is in the last answer before the confirmation.
+        // In each payment, a different answer of the service has the wrong date, for example the
+        // last answer before the confirmation.
         dates((count) => answer <= rounds && (count === answer || !isOnly));
         expect(await run(`${lnurl('shop')} --ref day-${answer}`, 'home', { now })).toMatchObject({
           exitCode: 0,

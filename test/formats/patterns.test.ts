@@ -11,13 +11,13 @@ import { isFields } from '../../src/formats/unknown.js';
 const source = resolve(import.meta.dirname, '../../src');
 
 /**
- * For each pattern, the length of the longest text that svcpay gives to the pattern. The pattern
- * must be quick only up to this length.
+ * Maps a pattern to the length of the longest text to which svcpay applies the pattern. The pattern
+ * may be slow on longer texts.
  */
 const bounded: ReadonlyMap<string, number> = new Map([
-  // svcpay truncates an HTML page to this length before it applies the pattern.
+  // svcpay applies this pattern only to the first 4,000 characters of an HTML page.
   [String.raw`<(style|script)\b.*?<\/\1>|<[^>]*>`, 4_000],
-  // svcpay truncates a sign-in error to this length before it applies the pattern.
+  // svcpay applies this pattern only to the first 4,000 characters of a refused sign-in.
   [
     String.raw`signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature`,
     4_000,

@@ -39,11 +39,11 @@ describe('the pace of the poll loop', () => {
     },
   );
 
-  test('reads the state of a Lightning payment at most 19 times in its first minute, which makes 25 requests with 6 others', () => {
+  test('limits a Lightning payment to 25 requests in its first minute, 6 of which do not read the state', () => {
     expect(readsWithin(minute, 'quick').length + 6).toBeLessThanOrEqual(25);
   });
 
-  test('reads the state of an on-chain payment at most 54 times in its first hour, which makes 60 requests with 6 others', () => {
+  test('limits an on-chain payment to 60 requests in its first hour, 6 of which do not read the state', () => {
     expect(readsWithin(hour, 'blocks').length + 6).toBeLessThanOrEqual(60);
     expect(readsWithin(24 * hour, 'blocks').length).toBeLessThanOrEqual(24 * 40);
   });
@@ -83,7 +83,7 @@ describe('the poll loop', () => {
     expect(at).toEqual([0, 500, 1_500, 3_500, 8_000]);
   });
 
-  test('ends after the last turn of a policy that limits the number of turns', async () => {
+  test('ends after the last step of a policy that limits the number of steps', async () => {
     const { at } = await world().run(policies.createRequest, 9);
     expect(at).toEqual([0, 250, 750, 1_750]);
   });

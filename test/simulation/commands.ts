@@ -58,7 +58,7 @@ export const confirmOne =
   async (deps: ProcessDeps): Promise<Transaction> =>
     confirmQuote(await deps.service.transaction(txnId), { terms: {}, consent }, options, deps);
 
-/** Runs `tx resume` as a scheduled job does: it skips payments that were never submitted. */
+/** Runs `tx resume` as a scheduled job does, and skips payments that were never submitted. */
 export const resumeOpen =
   (wait: PaymentOptions['wait']) =>
   async (deps: ProcessDeps): Promise<ResumeEnd> => {

@@ -35,7 +35,7 @@ export interface ScheduleOptions {
   readonly manyMachines?: boolean;
   readonly trace?: (line: string) => void;
   readonly without?: ReadonlySet<Behaviour>;
-  /** Makes transactions often differ from their orders, always by the given deviation. */
+  /** Makes many transactions differ from their orders, each by the given deviation. */
   readonly deviation?: Deviation;
   /** Real journal files, which about one in fifty schedules uses. */
   readonly real?: RealJournals;

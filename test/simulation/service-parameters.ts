@@ -90,7 +90,7 @@ export interface Circumstances {
    */
   readonly severalJournals: boolean;
   readonly without: ReadonlySet<Behaviour>;
-  /** If set, transactions often differ from their orders, always by the given deviation. */
+  /** If set, many transactions differ from their orders, each by the given deviation. */
   readonly deviation: Deviation | undefined;
 }
 

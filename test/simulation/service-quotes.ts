@@ -287,8 +287,8 @@ export function shown(
 }
 
 /**
- * Returns list rows of payments from before the schedule, one per minute, and with `datesAhead`
- * another row that is dated an hour ahead.
+ * Returns list rows of payments from before the schedule, one per minute, and a further row that is
+ * dated an hour ahead if `datesAhead` is set.
  */
 export const olderPayments = (
   { olderPayments: count, datesAhead }: ServiceParameters,

@@ -15,7 +15,7 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
     /** Disables the named behaviour in all schedules. Repeatable. */
     without: { type: 'string', multiple: true, default: [] },
-    /** Makes transactions often differ from their orders, always by the given deviation. */
+    /** Makes many transactions differ from their orders, each by the given deviation. */
     deviation: { type: 'string' },
     /** Counts the failed schedules instead of stopping at the first failure. */
     count: { type: 'boolean', default: false },

@@ -34,7 +34,7 @@ export interface Called {
 export interface Agent {
   readonly client: Client;
   readonly call: (tool: string, given?: Record<string, unknown>) => Promise<Called>;
-  /** Closes the connection early. Without this call, the connection closes when the test ends. */
+  /** Closes the connection early. A connection that is still open closes when the test ends. */
   readonly close: () => Promise<void>;
 }
 

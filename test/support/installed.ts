@@ -17,8 +17,8 @@ export function findProgram(name: string): string | undefined {
 }
 
 /**
- * Returns whether to run the tests that need the program. If the program is missing, the tests that
- * need it fail in `.ci/run` and are skipped with a notice elsewhere.
+ * Returns whether to run the tests that need `program`. If `program` is missing, the tests fail in
+ * `.ci/run` and are skipped with a notice elsewhere.
  */
 export function isInstalled(program: string): boolean {
   if (findProgram(program) !== undefined) return true;

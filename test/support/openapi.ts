@@ -142,7 +142,7 @@ export async function checkFor(
 
 /**
  * Returns whether a response is the refusal of a second webhook in the live response format
- * `webhook-exists`. The OpenAPI description omits this refusal.
+ * `webhook-exists`, which the OpenAPI description omits.
  */
 const isLiveShape = ({ liveShapes = [] }: SandboxOptions, body: string): boolean =>
   liveShapes.includes('webhook-exists') && body.includes('"code":"3002"');

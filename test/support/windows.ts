@@ -1,5 +1,5 @@
-// Windows of three sizes. In the first window, the built program runs in a pseudo-terminal; in the
-// other windows, commands run in the process of the test.
+// Terminal windows of three sizes. In the window of 80 x 24, the built program runs in a
+// pseudo-terminal; in the other windows, commands run in the process of the test.
 import { startOnScreen, svcpayTty as svcpayTtyHere, type HereOnTerminal } from './in-process.js';
 import { startInPty, type PtyRun } from './pty.js';
 import { environment, svcpayTty, type TtyRun } from './svcpay.js';

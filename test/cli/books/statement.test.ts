@@ -14,8 +14,8 @@ import { quickTime, svcpay, type Here } from '../../support/in-process.js';
 import { test as base } from '../../support/svcpay.js';
 
 /**
- * If the transactions do not add up to the balances, svcpay reads both again for up to eight
- * seconds. The clock of these tests skips this time.
+ * If the transactions do not add up to the balances, svcpay repeats both reads for up to 8 s, with
+ * pauses that these tests skip.
  */
 const test = base.extend<{ books: Here & { readonly sandbox: Sandbox } }>({
   books: async ({ home, sandbox }, use) =>

@@ -176,8 +176,9 @@ describe.skipIf(!hasPostgres)('moveAccount', () => {
           () => true,
           () => false,
         );
-        // While the old database accepts payments, the new database has none. After that, the new
-        // database accepts payments only if the move is complete.
+        // While the old database accepts payments, the new database contains no payments. Once the
+        // old database refuses payments, the new database accepts payments only after a complete
+        // move.
         if (await accepts(from)) expect(await countIn(to, 'payments', 'scope')).toBe(0);
         else expect([allowed, await accepts(to)]).toEqual([allowed, isWhole]);
         await move(from, to);

@@ -21,8 +21,7 @@ import { runsAll } from '../../support/part.js';
 const page = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'docs/scale.md'), 'utf8');
 
 /**
- * Returns the first code block of docs/scale.md that has this language and contains the value of
- * `within`.
+ * Returns the first code block of docs/scale.md that has the given language and contains `within`.
  */
 const block = (language: string, within: string): string =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))]

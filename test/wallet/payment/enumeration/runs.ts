@@ -231,8 +231,7 @@ function* continued(state: Running, by: Core, bounds: Bounds): Generator<State> 
 }
 
 /**
- * Records that svcpay confirmed the payment although a run had reported that nothing moved. Such a
- * confirmation violates an invariant.
+ * Records a violation if svcpay confirms the payment after a run has reported that nothing moved.
  */
 const afterStep = (state: Running, step: Step): Running =>
   step.do === 'confirm' && state.isOver ? { ...state, paidAfterEnd: true } : state;
@@ -246,7 +245,7 @@ function* serviceActs(state: State, { ends }: Bounds): Generator<State> {
       yield becoming({ ...becomes(truth, 'moving'), delayed: truth.delayed - 1 });
     if (truth.real === 'moving') for (const end of ends) yield becoming(becomes(truth, end));
     // If the service corrects an `error` between two runs, the checker discards the report of the
-    // first run, which was true at its time.
+    // first run, which was true before the correction.
     if (truth.real === 'error' && state.process === undefined)
       for (const real of ['completed', 'failed'] as const)
         yield { ...becoming({ ...truth, real }), reported: '' };
@@ -274,7 +273,8 @@ export function* stopped(
 }
 
 /**
- * Interrupts a run with Ctrl-C. The run then completes only steps that send no request, and stops.
+ * Interrupts a run with Ctrl-C, after which the run completes only steps that send no request, and
+ * stops.
  */
 function interrupted(state: Running, by: Core, bounds: Bounds): State {
   let at = taken(state, { is: 'interrupted' }, by);

@@ -240,9 +240,8 @@ function floor(ages: readonly number[], age: number): number {
 }
 
 /**
- * Returns the ages of a confirmation that the core can distinguish. For an unanswered confirmation,
- * these ages end at the pause before the next request. For a refused confirmation, the ages end at
- * 16 s.
+ * Returns the ages of a confirmation that the core can distinguish: up to 16 s if the service
+ * refused the confirmation, otherwise up to the pause before the next request.
  */
 const agesAfter = ({ tries, refusal }: Submitting['confirmation']): readonly number[] =>
   ownAges.filter(

@@ -49,7 +49,10 @@ export interface ClientOptions {
    * 3).
    */
   retries?: number | undefined;
-  /** The time limit of one request with its retries, in ms. */
+  /**
+   * The time limit of one request with its retries, in ms. If the service refuses the token, the
+   * request that follows the new sign-in has the full time limit again.
+   */
   timeoutMs: number;
   /**
    * The time after the start of a request by which its waits for rate limits must end, in ms

@@ -38,7 +38,10 @@ export interface WalletClientOptions {
    * `account` act for the account of the API key.
    */
   accountId?: string | undefined;
-  /** The time limit of one request with its retries, in ms (default 30 000). */
+  /**
+   * The time limit of one request with its retries, in ms (default 30 000). If the service refuses
+   * the token, the request that follows the new sign-in has the full time limit again.
+   */
   timeout?: number | undefined;
   /**
    * The number of retries of a read if the network or the service fails temporarily (default 3).

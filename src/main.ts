@@ -92,8 +92,8 @@ function bareText(error: unknown, exitCode: number, isJson: boolean): string {
 }
 
 /**
- * Whether the command has submitted a payment. If the command ends before it can report this, for
- * example after a crash, the exit code shows whether money may have moved.
+ * Whether the command has submitted a payment. If the command ends before it can report a
+ * submission, for example after a crash, the exit code shows whether money may have moved.
  */
 interface MoneyState {
   isSubmitted: boolean;
@@ -289,8 +289,9 @@ function isForeground(): boolean {
 }
 
 /**
- * Stops the processes of this job, as Ctrl-Z does outside raw mode. Then waits for the foreground
- * rather than for SIGCONT, because the system does not stop a job that no shell can continue.
+ * Stops the processes of this job, as Ctrl-Z does outside raw mode. Then waits until this job is in
+ * the foreground. A wait for SIGCONT might never end, because the system does not stop a job that
+ * no shell can continue.
  */
 function suspend(onForeground: () => void): () => void {
   process.kill(0, 'SIGTSTP');

@@ -55,7 +55,7 @@ const lockSchema = v.tuple([v.object({ is_free: v.boolean() })]);
 /**
  * Runs the action while no other process moves the account. svcpay takes the account's lock in the
  * database with the lower id, so that moves in opposite directions between two databases exclude
- * each other. The account's lock ends with the transaction.
+ * each other. The lock of the account ends with the database transaction that took the lock.
  */
 function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promise<T> {
   const { database } = from.id < to.id ? from : to;

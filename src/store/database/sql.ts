@@ -50,8 +50,8 @@ export interface TransactionOptions {
   /** The names to lock until the end of the transaction. */
   readonly locks?: readonly string[];
   /**
-   * Whether svcpay can do without the transaction. After one lock timeout, transactions with
-   * `isOptional` wait only briefly for locks.
+   * Whether svcpay can do without this database transaction. After one lock timeout, database
+   * transactions with `isOptional` wait only briefly for locks.
    */
   readonly isOptional?: boolean;
   /** Whether the statements run without a time limit, for an operator. */

@@ -28,7 +28,10 @@ import {
  */
 const turns = new Map<string, Promise<unknown>>();
 
-/** The lock timeout in ms of transactions with `isOptional`, after an earlier lock timeout. */
+/**
+ * The shorter lock timeout in ms of transactions with `isOptional`, used after a database
+ * transaction timed out.
+ */
 const shortTimeoutMs = 250;
 
 /** @param now the machine's clock, epoch ms */

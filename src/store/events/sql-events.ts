@@ -23,7 +23,7 @@ const earlierSchema = v.array(
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
 /**
- * The number of earlier events to which svcpay compares a new event. This number is larger than the
+ * The number of earlier events with which svcpay compares a new event, which is larger than the
  * number of states of any transaction in the specification.
  */
 const earlierLimit = 32;

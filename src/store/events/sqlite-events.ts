@@ -17,8 +17,8 @@ import { openSqlEvents } from './sql-events.js';
 const checkpointPages = 8_000;
 
 /**
- * Opens the inbox. Throws Failure `usage` if the file is damaged, comes from a newer version, or
- * cannot be written.
+ * Opens the inbox. Throws Failure `usage` if the file is damaged, comes from a newer version of
+ * svcpay, or cannot be written.
  *
  * @param now the machine's clock, epoch ms
  * @param isAlive whether the process of a worker is still running
@@ -97,8 +97,8 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
     database.transaction(async (sql) => {
       const at = await sql.now();
       const holder = await holderOf(sql, consumer);
-      // A lease that ends later than a new lease would end does not count, because the clock must
-      // have been set back after the lease began.
+      // svcpay ignores a lease that ends later than a new lease would end, because the clock must
+      // have been set back after the old lease began.
       const isCurrent =
         holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
       if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;

@@ -94,9 +94,8 @@ const databases = v.object({
 });
 
 /**
- * The number of submissions that a database had recorded when this home last used the database. If
- * the database now contains fewer submissions than it had recorded then, the database was restored
- * from a backup.
+ * The number of submissions that a database had recorded when this home last used the database. A
+ * database whose number of submissions has decreased since its last use was restored from a backup.
  */
 export function seenDatabase(home: Home, id: string) {
   const document = openDocument(home.data, 'seen-databases', databases, { onUnreadable });

@@ -72,7 +72,7 @@ export function openSqlite(file: SqliteFile, now?: () => number): Database.Datab
 }
 
 /**
- * The maximum number of attempts to turn on the write-ahead log. Each attempt waits up to
+ * The maximum number of tries to turn on the write-ahead log, each of which waits up to
  * `lockTimeoutMs`.
  */
 const mostAttempts = 20;
@@ -193,7 +193,8 @@ function checkEmpty(file: SqliteFile): void {
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isKnown !== true && !hasLog) return;
   // Another process may have written the file after `checkHeader` found the file empty. SQLite
-  // writes the file before the write-ahead log, so a file that is still empty was emptied.
+  // writes the file before the write-ahead log, so an empty file with a write-ahead log was
+  // emptied.
   if (statSync(path).size > 0) checkHeader(file);
   else throw new Damage('is damaged (it was emptied)');
 }

@@ -178,8 +178,8 @@ export async function writeToRow(
 }
 
 /**
- * Writes a payment that the service reports, with its attempt, and commits the database
- * transaction. A process that is working on the payment loses its claim.
+ * Writes a payment that the service reports, with its attempt, removes the claim of a process that
+ * is working on the payment, and commits the database transaction.
  */
 export async function writeImported(
   sql: Sql,

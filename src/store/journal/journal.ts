@@ -107,9 +107,9 @@ export interface Journal {
   /**
    * Writes the change that submits an attempt, with the current time. Before the journal records
    * the submission, `allow` receives the spending of the account and any competing payment, and
-   * throws to refuse the submission. `allow` and the write share one database transaction, so that
-   * two concurrent payments cannot both pass. If svcpay repeats the database transaction, it may
-   * call `allow` again.
+   * throws to refuse the submission. svcpay calls `allow` and records the submission in one
+   * database transaction, so that two concurrent payments cannot exceed a limit together. If svcpay
+   * repeats the database transaction, it may call `allow` again.
    */
   submit(
     claim: Claim,

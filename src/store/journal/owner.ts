@@ -11,8 +11,8 @@ import { codeOf } from '../../formats/unknown.js';
 export const ownerOf = (pid: number, nonce: string): string => `${place()} ${pid} ${nonce}`;
 
 /**
- * The scope within which process ids are unique. A host name alone does not identify this scope,
- * because host names are not unique and each container numbers its processes from one.
+ * The scope within which process ids are unique. A host name does not identify the scope of a
+ * process id, because host names are not unique and each container numbers its processes from one.
  */
 const place = (): string =>
   [

@@ -32,8 +32,7 @@ export interface PaymentTerms {
 export interface BatchMark {
   /**
    * The start time and the name of the batch run, such as `2026-10-22T09:12:03.123Z payroll.csv`.
-   * The text begins with the start time of the batch run, so that svcpay can sort batch runs by
-   * time.
+   * The start time comes first in `run`, so that svcpay can sort batch runs by time.
    */
   readonly run: string;
   /** The payee and the amount of the payment, as JSON. */
@@ -80,7 +79,7 @@ export interface PaymentDraft {
  */
 export interface Resolution {
   readonly moved: boolean;
-  /** The person's source for the answer, such as the number of a support ticket at the service. */
+  /** The source of the person's answer, such as the number of a support ticket at the service. */
   readonly note: string;
   /**
    * The time of the person's answer in epoch ms, by the clock of the machine that recorded the
@@ -194,7 +193,7 @@ const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set([
 ]);
 
 /**
- * Whether an attempt moved or may have moved money. If so, the attempt counts against limits and
+ * Whether an attempt moved or may have moved money, so that the attempt counts against limits and
  * blocks its invoice.
  */
 export const mayHaveMoved = ({ state }: Attempt): boolean => mayHaveMovedStates.has(state);
@@ -215,7 +214,7 @@ export const needsAnswer = ({ state }: Attempt): boolean =>
   state === 'error' || state === 'unknown';
 
 /**
- * Whether any attempt of a payment may have moved money. If so, no other payment for the same
+ * Whether any attempt of a payment may have moved money, so that no other payment for the same
  * invoice may start.
  */
 export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
@@ -402,9 +401,9 @@ export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(paymen
 }
 
 /**
- * A change to the columns of a payment and to one of its attempts. If the payment has an attempt
- * with the number of the changed attempt, the journal overwrites that attempt completely.
- * Otherwise, the journal adds the changed attempt as the latest attempt.
+ * A change to the columns of a payment and to one of its attempts. The journal completely
+ * overwrites the stored attempt with the same number, or adds a new latest attempt if the payment
+ * has no attempt with this number.
  */
 export type PaymentChange = Partial<Pick<Payment, 'terms' | 'abandoned'>> & {
   readonly attempt?: Attempt | undefined;

@@ -20,8 +20,8 @@ export interface SqliteJournalOptions {
 }
 
 /**
- * Opens the journal. Throws Failure if the file is damaged or lost, comes from a newer version, or
- * cannot be written.
+ * Opens the journal. Throws Failure if the file is damaged or lost, comes from a newer version of
+ * svcpay, or cannot be written.
  */
 export const openJournal = ({ path, isAlive, now, isKnown }: SqliteJournalOptions): Journal =>
   openSqlJournal(sqliteDatabase(journalIn(path, isKnown), now), isAlive);

@@ -35,8 +35,7 @@ export interface BatchCheck {
   readonly settled: number;
   readonly earlier: readonly SettledRow[];
   /**
-   * The latest of the earlier runs that contain rows of this file. The current run continues this
-   * earlier run.
+   * The latest of the earlier runs that contain rows of this file, which the current run continues.
    */
   readonly run: string | undefined;
   readonly payees: readonly PayeeRow[];

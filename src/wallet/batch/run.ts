@@ -71,9 +71,9 @@ export interface BatchDeps {
 }
 
 /**
- * The number of rows in progress for each allowed concurrent request. A row often waits between its
- * requests, so svcpay processes more rows than requests at a time. `concurrency` limits the
- * requests that create and confirm payments.
+ * The number of rows that svcpay pays at a time, for each allowed concurrent request. A row often
+ * waits between its requests, so more rows can be in progress than requests are allowed.
+ * `concurrency` limits the requests that create and confirm payments.
  */
 const rowsPerRequest = 2;
 

@@ -87,7 +87,8 @@ export interface Books {
   has(txnId: string): boolean;
   /**
    * The opening balances that svcpay calculated for wallets whose movements never added up to the
-   * service's balance. `movements` includes these opening balances, but the journal does not.
+   * service's balance. `movements` includes the calculated opening balances, but the journal does
+   * not.
    */
   readonly openings: readonly Opening[];
   readonly tied: readonly { readonly ccy: string; readonly balance: Big }[];

@@ -207,8 +207,8 @@ const otherSide = ({ method, ccy }: ListedTransaction['sourceReq']): string =>
   method === 'servicepay' ? `${ccy ?? ''} wallet` : (method ?? 'unknown');
 
 /**
- * Returns each side of the transaction that is in a wallet of the account and settled for an amount
- * other than the requested amount, with the difference.
+ * Returns the sides of the transaction for which the settled amount differs from the requested
+ * amount, each with the difference. Ignores sides that are outside the wallets of the account.
  */
 function otherThanRequested({
   sourceReq,

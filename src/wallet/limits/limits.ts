@@ -43,8 +43,8 @@ export function checkDestination({ destinations }: Limits, order: Order): void {
 
 /**
  * Returns the spending of an order before its quote: the amount without fees, in the currency of
- * the debit. If the recipient gets a currency other than the debited currency, the amount that
- * arrives also counts towards the limits of the recipient's currency.
+ * the debit. If the recipient gets an amount in a different currency from the debit, this amount
+ * also counts towards the limits of its currency.
  */
 export function knownAmounts(order: Order): Money[] {
   const { sourceReq } = order.body;
@@ -54,9 +54,8 @@ export function knownAmounts(order: Order): Money[] {
 }
 
 /**
- * Returns the spending of a quote, including fees. If the recipient gets a currency other than the
- * debited currency, the amount that arrives also counts towards the limits of the recipient's
- * currency.
+ * Returns the spending of a quote, including fees. If the recipient gets an amount in a different
+ * currency from the debit, this amount also counts towards the limits of its currency.
  */
 export const quotedAmounts = (
   order: Order,

@@ -69,16 +69,16 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
 }
 
 /**
- * Creates an order that pays to an LNURL. The order states its amount on the source side, in the
- * currency of the paying wallet (endpoint 6, rule 3).
+ * Creates an order that pays to an LNURL and states its amount on the source side, in the currency
+ * of the paying wallet (endpoint 6, rule 3).
  * @param address a Lightning Address or an LNURL, which the service resolves
  */
 export const lnurlOrder = (address: string, amount: Money): Order =>
   spendOrder('lnurl', 'BTC', address, amount);
 
 /**
- * Creates an order for an on-chain payment. The order states its amount on the destination side, in
- * BTC (endpoint 6, rule 5).
+ * Creates an order for an on-chain payment that states its amount on the destination side, in BTC
+ * (endpoint 6, rule 5).
  */
 export const onchainOrder = (address: string, amount: Money, from: string): Order =>
   addressOrder('onchain', address, amount, from);
@@ -142,8 +142,8 @@ function addressOrder(rail: Rail, address: string, amount: Money, from: string):
 }
 
 /**
- * Creates an order for a swap. Both sides use the method of the internal wallet, and only one side
- * states an amount (endpoint 6, rules 1 and 8).
+ * Creates an order for a swap. Both sides of a swap use the method of the internal wallet, but only
+ * one side states an amount (endpoint 6, rules 1 and 8).
  */
 export function swapOrder(from: string, to: string, amount: Money, side: 'source' | 'dest'): Order {
   return {
@@ -169,8 +169,8 @@ export function swapOrder(from: string, to: string, amount: Money, side: 'source
 }
 
 /**
- * Creates the body of a receive request. The destination side states the amount and uses the method
- * of the internal wallet (endpoint 6, rule 4).
+ * Creates the body of a receive request, whose destination side states the amount and uses the
+ * method of the internal wallet (endpoint 6, rule 4).
  */
 export function receiveBody(method: 'lightning' | 'on-chain', amount: Money): CreateTransaction {
   return {

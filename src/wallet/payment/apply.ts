@@ -66,8 +66,8 @@ const whileOpen = (to: AttemptState): Partial<Record<AttemptState, AttemptState>
 });
 
 /**
- * The next state of an attempt after a report from the service. If the table `reports` has no next
- * state, the attempt keeps its state, because reads can be stale and states never go back.
+ * The next state of an attempt after a report from the service. If `reports` contains no next state
+ * for an attempt, the attempt keeps its state, because reads can be stale and states never go back.
  */
 const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, AttemptState>>>> = {
   quoted: { requested: 'quoted' },

@@ -128,8 +128,9 @@ export interface PaymentDeps {
     | ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>)
     | undefined;
   /**
-   * The caller's own check of the order. The check starts with the create request, and must succeed
-   * before svcpay asks for approval. `checkOrder` throws Failure to refuse the payment.
+   * The caller's own check of the order. svcpay starts `checkOrder` just before the create request,
+   * and asks for approval only after the check has succeeded. `checkOrder` throws Failure to refuse
+   * the payment.
    */
   readonly checkOrder?: (() => Promise<void>) | undefined;
   readonly limits: Limits;
@@ -144,7 +145,8 @@ export interface PaymentDeps {
   readonly signal: AbortSignal;
   /**
    * Decides whether this run follows an earlier payment of the same amount to the same destination,
-   * or makes a new payment. To refuse both, the function `again` throws Failure.
+   * or makes a new payment. `again` throws Failure if this run must neither follow the earlier
+   * payment nor make a new payment.
    */
   readonly again: (earlier: EarlierPayment) => Promise<'follow' | 'another'>;
   /** Asks a person to approve a quote, unless `--yes` is given. */

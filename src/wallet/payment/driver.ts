@@ -140,8 +140,8 @@ async function written(
 }
 
 /**
- * Whether the attempt may have moved money. If so, the payment continues even if svcpay cannot
- * write to the journal.
+ * Whether the payment continues even if svcpay cannot write to the journal, because the attempt may
+ * have moved money.
  */
 function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
   const attempt = change?.attempt;

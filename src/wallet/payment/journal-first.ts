@@ -40,8 +40,8 @@ export const concernedBy =
   };
 
 /**
- * Kinds of failure, such as a failed sign-in, that can end a run before it has read the payment. A
- * failure of these kinds reports that no money moved.
+ * Kinds of failure that report that no money moved, and that can end a run before it has read the
+ * payment, for example because the sign-in failed.
  */
 const endsEarly: ReadonlySet<FailureKind> = new Set([
   'unexpected',

@@ -67,7 +67,7 @@ export type ReportedResult = 'quoted' | 'moving' | 'completed' | 'failed' | 'err
 
 /**
  * A series of consecutive reads with the same result. A request that could change the transaction
- * ends the series.
+ * ends the series of reads.
  */
 export interface Reads {
   readonly result: ReadResult;
@@ -137,8 +137,9 @@ export interface Quoted extends Read {
   /** The service's rates for a conversion, or the failure to read the rates. */
   readonly rates?: Rates | Failure | undefined;
   /**
-   * Whether the quote had expired when it was created. svcpay ignores an expiry before the
-   * creation, because such an expiry means that a clock is wrong.
+   * Whether the expiry time of the quote had already passed when the service returned the quote.
+   * svcpay ignores the expiry time of a quote that was returned expired, because a clock must be
+   * wrong.
    */
   readonly isMisdated?: boolean | undefined;
   readonly approval?: 'asked' | 'covered' | 'prompt-expired' | undefined;

@@ -1,6 +1,6 @@
-// Decides the next step of a payment, from its attempts and the data of this run. Pure. Only this
-// file decides the next step. Each attempt state has its own rule, which is a function.
-// docs/payments.md lists the rules with their reasons.
+// The only file that decides the next step of a payment, from its attempts and the data of this
+// run. Pure. Each attempt state has its own rule, which is a function. docs/payments.md lists the
+// rules with their reasons.
 import type { Failure } from '../../formats/failure.js';
 import { policies, staleForMs, stalePause } from '../../formats/policies.js';
 import { pauseAfter } from '../../formats/poll.js';
@@ -44,7 +44,7 @@ export function next(run: Run, goal: RunGoal, now: Now): Step {
     : stopWatching(situation, outcomes.sent);
 }
 
-/** The steps that send no request. An interrupted run completes these steps before it ends. */
+/** The steps that send no request, which an interrupted run completes before it ends. */
 const concludes: ReadonlySet<Step['do']> = new Set(['stop', 'lapse', 'withdraw']);
 
 function decide(situation: Situation): Step {
@@ -92,8 +92,8 @@ function over(situation: Situation<Over>): Step {
 }
 
 /**
- * Whether this run's terms replace the stored terms. If they do, svcpay also reopens an abandoned
- * payment. The stored terms of a payment stay unchanged if money may have moved. A run that only
+ * Whether this run replaces the stored terms with its own terms, and reopens the payment if it was
+ * abandoned. The stored terms of a payment stay unchanged if money may have moved. A run that only
  * shows a quote does not change the stored terms.
  */
 export function isReopened(
@@ -240,10 +240,10 @@ function look(situation: Situation<Submitting>): Step {
 
 /**
  * Decides whether the refusal of a confirmation is final, whatever the text of the refusal. The
- * refusal is final if no other confirmation can have taken effect and all reads in a period of 8 s
- * report `quoted`. The service may refuse a confirmation because an earlier copy of the
- * confirmation took effect. Until the refusal of its confirmation is final, the attempt stays
- * `submitting`.
+ * refusal of a confirmation is final if no other confirmation can have taken effect and all reads
+ * in a period of 8 s report `quoted`. The service may refuse a confirmation because an earlier copy
+ * of the confirmation took effect. Until the refusal of its confirmation is final, the attempt
+ * stays `submitting`.
  */
 function judgeRefusal(situation: Situation<Submitting>): Step {
   const { memory, attempt, now } = situation;
@@ -264,7 +264,7 @@ const confirmationUnknown = ({ attempt, memory }: Situation<Submitting>): Failur
     memory.confirmation.tries > 1,
   );
 
-/** Handles a payment that is under way. Only the service can report how such a payment ends. */
+/** Handles a payment that is under way, whose outcome only the service can report. */
 function inFlight(situation: Situation<Settling>): Step {
   const { memory, attempt, goal, now } = situation;
   const { reads, txn, sinceMs } = memory;
@@ -377,8 +377,8 @@ function failed(situation: Situation<Over>): Step {
 }
 
 /**
- * Handles an attempt that moved no money. The next attempt then starts automatically, unless this
- * run already has an outcome to report.
+ * Handles a `lapsed` attempt, which moved no money. Opens the next attempt automatically if the run
+ * may open another attempt and has no refusal or interruption to report.
  */
 function lapsed(situation: Situation<Over>): Step {
   const { memory, attempt, payment, goal } = situation;

@@ -115,8 +115,8 @@ export const unresolved = (
   );
 
 /**
- * The failure for a lapsed transaction that this home submitted. The outcome of such a transaction
- * is unknown. Returns undefined if this home did not submit the transaction.
+ * The failure for a lapsed transaction whose outcome is unknown, because this home submitted the
+ * transaction. Returns undefined if this home did not submit the transaction.
  */
 export function unresolvedTransaction(
   payment: Payment | undefined,
@@ -385,8 +385,8 @@ export function truthful(payment: Payment, failure: Failure): Failure {
 }
 
 /**
- * The failure to report if the journal fails after a submission. The payment may have moved money
- * anyway.
+ * The failure to report if the journal fails after svcpay submitted the payment, which may have
+ * moved money.
  */
 export function journalLost(payment: Payment, cause: unknown): unknown {
   const submitted = payment.attempts.findLast(mayHaveMoved);

@@ -106,8 +106,8 @@ function referenceKind({ ref, order }: PaymentRequest): RunGoal['reference'] {
 }
 
 /**
- * Requests a quote and shows its full cost. If the payment is new, svcpay abandons it after it has
- * shown the quote. A payment that was already open stays open.
+ * Requests a quote and shows its full cost. svcpay then abandons a new payment, but does not
+ * abandon an earlier payment that is open.
  */
 export const quote = (
   request: PaymentRequest,

@@ -11,7 +11,7 @@ const alreadyFinal = '2005';
 
 /**
  * Words in a refusal that show that another confirmation, possibly from a different program, is
- * under way. The payment may still succeed through the other confirmation.
+ * under way and may still succeed.
  */
 const underWayWords =
   /\b(?:already|pending|in progress|process(?:ing|ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;

@@ -82,8 +82,8 @@ async function row(far, { name, most }, ours, bare) {
 }
 
 /**
- * Returns the plan of the bare script: the requests that svcpay sent, with the data of another
- * payment, in the same round trips.
+ * Returns the plan of the bare script: the requests that svcpay sent, grouped into the same round
+ * trips, but with the data of another payment.
  */
 async function planOf(far, requests) {
   const first = Math.min(...requests.map(({ trip }) => trip));

@@ -153,8 +153,8 @@ function fillJournal(path, count, apartMs) {
     db.exec(`WITH RECURSIVE count(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM count WHERE n < ${count})
       INSERT INTO ${table} (${names(table).join(', ')})
       SELECT ${names(table).map(value).join(', ')} FROM ${table} CROSS JOIN count`);
-  // Each amount is less than one bitcoin, so it adds only to the group with exponent -1: the nine
-  // digits after the decimal point.
+  // The journal stores amounts in groups of nine digits. Each amount here is less than one bitcoin,
+  // so it changes only the group of the nine digits after the decimal point (exponent -1).
   db.exec(`INSERT INTO spending (account, period, ccy, exponent, units)
     SELECT account, limit_time / ${periodMs}, spend_ccy, -1, sum(CAST(round(approved_total * 1e9) AS INTEGER))
     FROM attempts WHERE payment_id NOT IN before GROUP BY 1, 2, 3

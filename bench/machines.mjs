@@ -1,7 +1,7 @@
 // Measures many machines on one PostgreSQL database: the payments per second of 1, 2, 4 and 8
-// processes. Compares their speed with that of a loop of plain SQL that makes the same commits
-// through the same database client. Measures the time of the journal's methods, such as `begin` and
-// `find`, with few and with many payments.
+// processes. Compares the speed of the payments with that of a loop of plain SQL that makes the same
+// commits through the same database client. Measures the time of the journal's methods, such as
+// `begin` and `find`, with few and with many payments.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';

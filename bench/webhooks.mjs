@@ -152,8 +152,9 @@ async function startListen(folder, ...args) {
 }
 
 /**
- * Starts a server to which the receiver forwards events. The server alternately accepts all events
- * for a period, and answers only 503 for a period. Counts how often each event was accepted.
+ * Starts a server to which the receiver forwards events. The server alternates between periods in
+ * which it accepts all events and periods in which it answers only 503. Counts how often each event
+ * was accepted.
  */
 async function startTarget(periodMs) {
   const seen = new Map();

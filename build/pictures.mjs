@@ -149,7 +149,7 @@ function cellOf(cell) {
   };
 }
 
-/** Shortens a long word, such as an invoice, of the command in the first line of the picture. */
+/** Shortens a long word, such as an invoice, in the command on the first line of the picture. */
 const cut = (word) => (word.length > 40 ? `${word.slice(0, 36)}…` : word);
 
 async function picture(name, args, how) {

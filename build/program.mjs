@@ -33,7 +33,7 @@ const withCore = {
 
 /**
  * Replaces when-exit, which conf depends on, with an empty function. when-exit sends each signal to
- * the process again, so the second signal would end svcpay during an orderly stop.
+ * the process a second time, which would end svcpay during an orderly stop.
  */
 const withoutSignals = {
   name: 'without the signals of when-exit',

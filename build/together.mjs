@@ -1,7 +1,7 @@
-// Runs scripts of package.json in parallel (npm run check), and at the same time the command after
-// `--`, if there is one (npm test). Prints the output of each script when the script ends. Every
-// script runs to its end, so that all failures are shown. The command after `--` prints its own
-// output directly.
+// Runs scripts of package.json in parallel for `npm run check`. For `npm test`, also runs the command
+// after `--` at the same time. Prints the output of each script when the script ends. Every script
+// runs to its end, so that all failures are shown. The command after `--` prints its own output
+// directly.
 import { exec, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

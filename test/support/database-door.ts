@@ -15,7 +15,7 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   let started: Promise<PostgresServer> | undefined;
   const door = createServer((asking) => {
-    // PostgreSQL starts on demand. If PostgreSQL is missing, only the tests that need it fail.
+    // PostgreSQL starts on demand, so a missing PostgreSQL affects only the tests that need it.
     started ??= import('./postgres.js').then(({ startPostgres }) => startPostgres());
     started.then(
       ({ port, folder }) => asking.end(JSON.stringify({ port, folder })),

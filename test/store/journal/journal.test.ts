@@ -865,7 +865,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
       [quoted, submitted, became('paid', 'completed'), became('failed', 'failed')],
     ],
     [
-      'to a new attempt that is already submitting',
+      'to submitting if the journal lacks the attempt',
       [{ attempt: { ...requested(2), ...submitted.attempt, txnId: 't' } }],
     ],
   ])('refuses a change of an attempt %s', async (_why, steps) => {

@@ -117,7 +117,7 @@ const answers: { name: string; question: string; keys: readonly string[]; answer
     answer: '"lapsed"',
   },
   {
-    name: 'trims a text',
+    name: 'trims the answer to a text question',
     question: 'text',
     keys: [`  0123456789 ${enter}`],
     answer: '"0123456789"',
@@ -137,7 +137,12 @@ const answers: { name: string; question: string; keys: readonly string[]; answer
     keys: [`<${enter}`],
     answer: 'back',
   },
-  { name: 'goes back from a text on Esc', question: 'text', keys: ['012', escape], answer: 'back' },
+  {
+    name: 'goes back from a text question on Esc',
+    question: 'text',
+    keys: ['012', escape],
+    answer: 'back',
+  },
   { name: 'goes back from a list on Esc', question: 'select', keys: [escape], answer: 'back' },
   {
     name: 'goes back from a search on Esc',

@@ -175,19 +175,19 @@ describe('reference derived from an order', () => {
 
   test.for([
     [
-      'stays equal if the amount is written in another unit',
+      'stays the same if the amount is written in another unit',
       onchainOrder(address, parseAmount('0.00001btc'), 'BTC'),
       '',
       true,
     ],
     [
-      'stays equal if another wallet pays',
+      'stays the same if another wallet pays',
       onchainOrder(address, parseAmount('1000sat'), 'USDT'),
       '',
       true,
     ],
     [
-      'stays equal if the order gets a note',
+      'stays the same if the order gets a note',
       { ...order, body: { ...order.body, note: 'again' } },
       '',
       true,
@@ -350,7 +350,7 @@ describe('outcome of a batch', () => {
       'usage',
     ],
     [
-      'returns `payment-failed` if a row is invalid and another was paid',
+      'returns `payment-failed` if one row is invalid and another row was paid',
       [paid, failed('usage')],
       true,
       false,

@@ -103,7 +103,7 @@ test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
     [],
   ],
   [
-    'reports an amount in a currency other than last month',
+    'reports an amount in a different currency from last month',
     rows({ ...ann, ccy: 'USD', amount: '20' }, bob),
     [october],
     [['amount-changed', 2, 'Ann Lee', '500 000 VND', '20.00 USD', 'in another currency']],

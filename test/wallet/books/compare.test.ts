@@ -268,7 +268,7 @@ describe('differences between the books and the service', () => {
       ['state differs: sent (pay.csv)', 'unknown there: null (pay.csv)'],
     ],
     [
-      'finds doubled rows of a file and compares the last row of a payment',
+      'finds duplicate rows of a file and compares the last row of a payment',
       {
         listed: [transaction({ extRefId: 'R' })],
         journal: [{ ...sent, reference: 'R' }],

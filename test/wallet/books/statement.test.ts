@@ -32,7 +32,7 @@ describe('bookkeeping of a transaction', () => {
       ['-25.0625 USDT', '0.00025 BTC'],
     ],
     [
-      'debits only the amount of a send that deducts its fees from it',
+      'debits only the amount of a send if the fees are deducted from this amount',
       transaction({
         destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001, amtSettled: 0.00099993 },
       }),
@@ -180,7 +180,7 @@ describe('explanations', () => {
       ['b'],
     ],
     [
-      'explains a difference by all transactions of one reason that add up to its amount',
+      'explains a difference by all transactions with the same reason if they add up to the difference',
       '-0.3',
       [candidate('a', '-0.1'), candidate('b', '-0.2'), candidate('c', '-0.5', 'ended as error')],
       ['a', 'b'],

@@ -774,7 +774,7 @@ describe('the payment driver for a single-use destination', () => {
     await expect(unnamed(made, invoice)).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
   });
 
-  test('refuses a second payment of an invoice while the outcome of the first is unknown', async () => {
+  test('refuses a second payment of an invoice while the outcome of the first payment is unknown', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
@@ -894,7 +894,7 @@ describe('the payment driver at the confirmation', () => {
       'limit',
     ],
     [
-      'reports an unknown outcome if the service refuses a confirmation after an unanswered one',
+      'reports an unknown outcome if the service refuses a confirmation after an unanswered confirmation',
       [lost(), refusal(400, 'bad request')],
       2,
       'pending',

@@ -290,12 +290,12 @@ export const transitions: readonly AttemptTransition[] = [
   {
     from: 'requested',
     to: 'failed',
-    when: 'the service returns a transaction that ended as `failed` or `rejected`',
+    when: 'the service returns a transaction that ended in state `failed` or `rejected`',
   },
   {
     from: 'requested',
     to: 'error',
-    when: 'the service returns a transaction that ended as `error`',
+    when: 'the service returns a transaction that ended in state `error`',
   },
   {
     from: 'requested',
@@ -317,7 +317,7 @@ export const transitions: readonly AttemptTransition[] = [
   {
     from: 'quoted',
     to: 'error',
-    when: 'another home or program submitted the quote, and its payment ended as `error`',
+    when: 'another home or program submitted the quote, and its payment ended in state `error`',
   },
   {
     from: 'quoted',

@@ -8,7 +8,8 @@ import type { Canvas } from './terminal.js';
 import { widthOf, wrap } from './layout.js';
 
 /**
- * The state of the money for each kind of failure after which the state of the money is certain.
+ * The words about the money that svcpay puts before the message of a failure, by kind of failure.
+ * svcpay omits the words if the message already states what happened to the money.
  */
 const outcomes: Partial<Record<FailureKind, string>> = {
   usage: 'Not sent',

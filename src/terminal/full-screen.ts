@@ -56,7 +56,8 @@ const frame = (lines: readonly string[]): string => {
 
 /**
  * Shows lines on the alternate screen until the caller runs `close`. Redraws the lines after a
- * change of the window size, and for each call of `draw`. `open` shows the lines again.
+ * change of the window size, and for each call of `draw`. `open` shows the lines again after
+ * `close`.
  */
 export function openFullScreen({ stdout, unicode }: Terminal, lines: () => readonly string[]) {
   let isOpen = false;

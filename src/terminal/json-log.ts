@@ -38,7 +38,7 @@ export function jsonLog(stderr: OutputStream, now: () => number, run: string): L
   return Object.assign(stream, {
     entry,
     note(facts: LogFacts): void {
-      // With several concurrent payments, svcpay cannot attribute a line to one payment.
+      // With several concurrent payments, svcpay cannot attribute a log line to one payment.
       isOne &&= isSame(runFacts, facts);
       runFacts = { ...runFacts, ...facts };
     },

@@ -104,18 +104,15 @@ export interface ColumnWidths extends GivesWay {
   readonly width: number;
   /** The width to which the column shrinks before svcpay omits a different column. */
   readonly usual?: number;
-  /**
-   * The minimum width of the column. If the window has no space for the minimum width, svcpay omits
-   * the column.
-   */
+  /** The minimum width of the column. */
   readonly least?: number;
 }
 
 const priorityOf = ({ priority = 0 }: GivesWay): number => priority;
 
 /**
- * Returns the width of each column. The width of a column that svcpay omits, or moves below its
- * row, is undefined. Returns undefined if the columns that must stay do not fit.
+ * Returns the width of each column, or undefined for each column that svcpay omits or moves below
+ * its row. Returns undefined instead of the list if the columns that must stay do not fit.
  */
 export function fit(
   columns: readonly ColumnWidths[],

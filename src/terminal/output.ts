@@ -204,7 +204,7 @@ function openResults({
   const { terminal, format, fields } = row;
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
-  /** Adds the names from `offers` and `knows`, which `--fields` accepts for each result. */
+  /** Adds the names given to `offers` or `knows` to the fields of a view, for `--fields`. */
   const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
     view: V,
   ): V => ({

@@ -32,15 +32,15 @@ export interface Input {
    */
   isForeground?(): boolean;
   /**
-   * Stops svcpay, as Ctrl-Z does. Calls `onForeground` after the shell has continued svcpay in the
-   * foreground, unless the caller runs the returned function before.
+   * Stops svcpay, as Ctrl-Z does, and calls `onForeground` when svcpay runs in the foreground
+   * again. The returned function cancels the call of `onForeground`.
    */
   suspend?(onForeground: () => void): () => void;
 }
 
 /**
- * A stream that writes log lines. `entry` writes a log line with data. A plain text that svcpay
- * writes to the stream becomes a log line for each line of the text.
+ * A stream that writes log lines. `entry` writes a log line with data. Each line of plain text that
+ * svcpay writes to the stream becomes a separate log line.
  */
 export type LogStream = OutputStream & {
   entry(
@@ -100,7 +100,7 @@ export interface Terminal extends Canvas {
   readonly unicode: boolean;
   readonly canPrompt: boolean;
   /**
-   * Whether the terminal supports no escape sequences. Without escape sequences, questions are
+   * Whether the terminal does not support escape sequences. Without escape sequences, questions are
    * plain lines.
    */
   readonly isDumb: boolean;

@@ -71,8 +71,8 @@ const erased = '\u001B[2K\u001B[G';
 export interface Screen {
   readonly output: Writable;
   /**
-   * Erases the prompt and the lines above the prompt, with the current line wrapping of the
-   * terminal. The cursor must be on the last line of the prompt. After `erase`, the screen ignores
+   * Erases the prompt and the lines above the prompt, as wrapped at the current width of the
+   * window. The cursor must be on the last line of the prompt. After `erase`, the screen ignores
    * what the prompt writes.
    */
   readonly erase: (above: readonly string[]) => void;

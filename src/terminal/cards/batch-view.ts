@@ -246,7 +246,10 @@ export interface BatchRowView {
 const costText = ({ cost, from }: BatchRowView): string =>
   cost === null ? '' : formatAmount(money(from, cost));
 
-/** Formats an amount, for example `50000sat` as `50 000 sat`. The amount `all` stays unchanged. */
+/**
+ * Formats an amount with a unit, for example `50000sat` as `50 000 sat`. Returns any other amount
+ * unchanged, such as `all`.
+ */
 function amountText({ amount }: BatchRowView): string {
   if (!/^\d+(?:\.\d+)?[a-z]+$/i.test(amount)) return amount;
   const parsed = parseAmount(amount);

@@ -37,7 +37,7 @@ export interface MoneyLine {
   /** Whether the line is the total of the lines above, which svcpay draws in bold under a rule. */
   readonly total?: boolean;
   /**
-   * Whether the line is secondary. A secondary line shows an amount of bitcoin without its
+   * Whether the line is secondary. A secondary line shows an amount in BTC, without the amount in
    * satoshis.
    */
   readonly aside?: boolean;
@@ -140,8 +140,8 @@ const harmless = ({ label, value, note, whole }: CardDetail): CardDetail => ({
 
 /**
  * Draws the lines of a card that show amounts. Numbers are right-aligned if all lines have the same
- * currency, otherwise left-aligned. In a narrow window, the card first omits the satoshis, then
- * moves the notes to separate lines.
+ * currency, otherwise left-aligned. In a narrow window, the card first omits the amounts in
+ * satoshis, then moves the notes to separate lines.
  */
 export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWidth = 0): string[] {
   const { style, columns } = canvas;

@@ -20,7 +20,7 @@ import { dateTime, relativeTime } from '../time.js';
 type Described = ReturnType<typeof describeDestination>;
 type FieldName<T> = T extends object ? keyof T : never;
 
-/** All fields that a decoded destination can have, of whatever kind the destination is. */
+/** The fields of decoded destinations of all kinds. */
 const fields = {
   kind: text,
   network: text,

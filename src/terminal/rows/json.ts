@@ -22,8 +22,8 @@ export function parsedToLines(values: readonly object[]): string {
     const lines = withoutExponents(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
     if (lines !== undefined) return sanitizeJson(lines);
   } catch {
-    // If an object is nested too deeply, JSON.stringify throws an error, and `toJson` writes all
-    // objects instead.
+    // JSON.stringify throws an error if an object is nested too deeply. `toJson` then writes all
+    // objects.
   }
   return values.map((value) => `${toJson(value)}\n`).join('');
 }

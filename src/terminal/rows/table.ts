@@ -118,8 +118,8 @@ const isAmount = (text: string): boolean => /^\D{0,2}\d[\d .]* [A-Za-z]+$/u.test
 /**
  * Returns the widths that a column can have without shortening an amount. In a narrow window, a
  * column of amounts with units loses the alignment of decimal points before svcpay omits a
- * different column. A column of numbers without units keeps the alignment as long as svcpay can
- * omit a different column instead.
+ * different column. A column of numbers without units keeps the alignment of decimal points as long
+ * as svcpay can omit a different column.
  */
 function widthsOf<T>({ title, align, shrinks, ...way }: Column<T>, texts: string[]): ColumnWidths {
   const natural = Math.max(widestOf(texts), widthOf(title));

@@ -103,8 +103,8 @@ const misdirected = jsonAnswer(421, {
 });
 
 /**
- * Sends the response. If a fault cuts the response, sends only the first half of the response. If a
- * fault cuts the connection, throws an error.
+ * Sends the response, or only the first half if a fault cuts the response. Throws an error if a
+ * fault cuts the connection.
  */
 async function send(
   response: ServerResponse,

@@ -128,8 +128,8 @@ export const maxBodyLength = 256 * 1024;
 export const maxTextLength = { extRefId: 255, note: 1000, callback: 2048, secret: 1000 } as const;
 
 /**
- * The maximum amount of a transaction, in the smallest unit, which keeps sums exact. The
- * specification does not state a maximum amount.
+ * The maximum amount of a transaction, in the smallest unit of the currency. The specification does
+ * not limit amounts, but larger amounts could make sums inexact.
  */
 export const maxAmountUnits = 1e13;
 

@@ -117,8 +117,8 @@ const storedOptions = v.object({
 type StoredOptions = v.InferOutput<typeof storedOptions>;
 
 /**
- * The stored webhook options. The chosen response formats of live services override some of the
- * stored webhook options.
+ * Returns the stored webhook options, some of which the chosen response formats of live services
+ * override.
  */
 export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' | 'liveShapes'>) {
   const kept = readStored(store);

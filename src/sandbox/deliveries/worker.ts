@@ -193,8 +193,8 @@ function claimReady(ctx: Context, machine: number): Batch[] {
 }
 
 /**
- * Returns the callback and the secret for a delivery. Returns undefined if the delivery has ended,
- * or if the worker's claim on the webhook is no longer valid.
+ * Returns the callback, the secret and the webhook options for a delivery. Returns undefined if the
+ * delivery has ended, or if the worker's claim on the webhook is no longer valid.
  */
 function findTarget(ctx: Context, id: number, { webhookId, number }: Claim) {
   const target = ctx.store.one(

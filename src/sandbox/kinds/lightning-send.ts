@@ -97,7 +97,8 @@ function deliver(ctx: Context, txn: Transaction): void {
   const stored = findInvoice(ctx.store, paymentHash);
   if (stored === undefined)
     rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
-  // Only a fault lets someone pay an invoice that is already paid. Leaves a paid invoice unchanged.
+  // An invoice that is already paid stays unchanged. Only a fault allows a second payment of an
+  // invoice.
   else if (stored.paidAt !== null) return;
   else if (stored.txnId === null) markPaid(ctx, paymentHash);
   else payReceive(ctx, requireTransaction(ctx.store, stored.txnId));

@@ -41,8 +41,7 @@ const alone = true;
 
 /**
  * The response formats of live services by name, in the order in which the sandbox applies the
- * formats. If a response format has no `edits`, other code of the sandbox implements the response
- * format.
+ * formats. Other code of the sandbox implements the response formats without `edits`.
  */
 export const liveShapes = {
   'token-expiry-iso': {

@@ -48,8 +48,8 @@ export const sent = (fields: Readonly<Record<string, Schema>>, more: Schema = {}
   record(fields, { additionalProperties: true, ...more });
 
 export const implies = (condition: Schema, consequence: Schema, otherwise?: Schema): Schema =>
-  // A property named `then` is safe here. `then` is a keyword of JSON Schema, and the program never
-  // awaits a schema.
+  // The property `then` is a keyword of JSON Schema, and is safe because the program never awaits a
+  // schema.
   // oxlint-disable-next-line unicorn/no-thenable
   ({ if: condition, then: consequence, ...(otherwise && { else: otherwise }) });
 

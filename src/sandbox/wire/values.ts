@@ -76,8 +76,8 @@ export const fields = v.pipe(
 );
 
 /**
- * Whether the value is a plain object. A `Big` stands for a JSON number, so a `Big` does not count
- * as a plain object.
+ * Whether the value is a plain object. A `Big`, which stands for a JSON number, does not count as a
+ * plain object.
  */
 function isObject(value: unknown): boolean {
   return (

@@ -48,8 +48,8 @@ export function reachAccount(store: Store, caller: Account, id: string): Account
 }
 
 /**
- * For a request about the wallets of an account, returns the account that the path names. The
- * refusal is the same for a foreign account and for a missing account.
+ * Returns the account that the path of a wallet request names. The refusal is the same for a
+ * foreign account and for a missing account.
  */
 export function reachWallets(store: Store, caller: Account, id: string): Account {
   assertAccountId(id);

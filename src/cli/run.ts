@@ -76,9 +76,9 @@ export async function showUnexpected(
 }
 
 /**
- * Reports that svcpay cannot write to stdout, and resolves with the exit code. After a submitted
- * payment, the failed write does not change the exit code. A command that is not a payment fails if
- * svcpay cannot write to stdout.
+ * Reports that svcpay cannot write to stdout, and resolves with the exit code: 0 if the command
+ * pays or has submitted a payment, or the exit code of Failure `unexpected` otherwise. A payment
+ * command with `--help`, `--quote-only` or `--dry-run` does not count as paying.
  */
 export async function showLost(
   reason: string,

@@ -190,8 +190,9 @@ async function identified(
 }
 
 /**
- * Returns whether the environment or the profile contains the id of the database. At the first use
- * of the database, stores the id in the profile. Returns false if svcpay cannot write the settings.
+ * Ensures that the environment or the profile contains the id of the database. At the first
+ * use of a database, svcpay stores the database's id in the profile. Returns false if svcpay cannot
+ * write the profile.
  */
 async function isIdKept(
   { id }: Identity,

@@ -115,7 +115,7 @@ export const word = <T>(
 
 export const text = (placeholder = 'TEXT'): Value<string> => word(placeholder, (given) => given);
 
-/** A value that joins several words into one string, such as `50 000 sat`. */
+/** A value of several words, such as `50 000 sat`, which svcpay joins into one string. */
 export function phrase(placeholder: string): Value<string | undefined> {
   const shape = {
     kind: 'words',

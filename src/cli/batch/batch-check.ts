@@ -83,8 +83,8 @@ interface NameRequest {
 }
 
 /**
- * Asks for a new run name, under which svcpay pays the rows again. Returns undefined if the person
- * skips the rows.
+ * Asks for a new run name, under which svcpay pays the already paid rows again. Returns undefined
+ * if the person skips the already paid rows and pays the other rows.
  */
 async function nameFor(
   stale: readonly SettledRow[],

@@ -74,8 +74,8 @@ export async function openResult(path: string, options: ResultOptions): Promise<
     },
     async close() {
       await writing;
-      // Removes repeated lines, because only the last line of each row counts. Keeps the repeated
-      // lines if svcpay cannot replace the result file, or if the file contains lines that svcpay
+      // Removes repeated lines, because only the last line of each row counts. Leaves the result
+      // file unchanged if svcpay cannot replace the file, or if the file contains lines that svcpay
       // did not write.
       if (hasRepeated)
         await file.replace(lastLines(file.read, fields, rawCells)).catch(() => undefined);

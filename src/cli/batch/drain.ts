@@ -44,8 +44,8 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
 }
 
 /**
- * Opens a copy of `context` with its own interrupt signal. When `context` closes, the copy closes
- * too.
+ * Opens a copy of `context` with its own interrupt signal, and closes the copy when `context`
+ * closes.
  */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
   const { globals, argv, readsStdin, runLine } = context;

@@ -144,8 +144,8 @@ async function settledHere(txnId: string, context: Context): Promise<number | un
 }
 
 /**
- * Records the wallets whose balances the transactions explain. If this record fails, the statement
- * still succeeds.
+ * Records the wallets whose balances the transactions explain. The statement succeeds even if
+ * svcpay cannot record the wallets.
  */
 async function keepTies(
   { at, tied }: Books,

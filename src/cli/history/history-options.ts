@@ -30,8 +30,8 @@ const shownMethods = ['wallet', 'lightning', 'lnurl', 'on-chain', 'tron', 'ether
 const payoutMethod = /^(?:[a-z]{2}-)?[a-z]{3}-[a-z]{3,12}$/;
 
 /**
- * Matches the method of the account's own wallet. The name of this method is the service name, such
- * as `acmepay`.
+ * Matches the method name of the account's own wallet, which is the name of the service, such as
+ * `acmepay`.
  */
 const ownWallet = /^[a-z][a-z0-9]*pay$/;
 

@@ -129,7 +129,7 @@ async function printEnded(
 }
 
 /**
- * Returns the failure of the first transaction with an unknown outcome, if there is one. Otherwise,
+ * Returns the failure of the first transaction with an unknown outcome. If all outcomes are known,
  * returns the failure of the first transaction that did not complete.
  */
 async function unpaid(

@@ -22,8 +22,8 @@ export interface Presentation {
   /** Called when svcpay sends the confirmation. */
   readonly onSubmitted?: (() => void) | undefined;
   /**
-   * Describes the result of a payment by the received amount. If this function is missing, svcpay
-   * describes the result by the cost.
+   * Describes the result of a payment by the received amount. By default, svcpay describes the
+   * result by the cost.
    */
   readonly ended?: (gets: Money) => string;
 }
@@ -208,8 +208,8 @@ export function cardOf(
 }
 
 /**
- * Describes the result by the received or the paid amount. The amount comes from the approved quote
- * or from the settled transaction.
+ * Describes the result of a payment by the received or the paid amount, which comes from the
+ * transaction or from the approved quote.
  */
 export function endedText(
   { destReq, txnState, ...txn }: Transaction,

@@ -65,7 +65,7 @@ export function paymentScreen(
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const { columns } = transactionList(context.now());
   let model = nothingShown;
-  /** Draws the quote card. The value is undefined if svcpay has no quote card left to draw. */
+  /** Draws the waiting quote card, or undefined if no quote card is waiting. */
   let card: (() => void) | undefined;
   let worth: WorthOf | undefined;
   const decoration =

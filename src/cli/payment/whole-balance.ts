@@ -45,8 +45,8 @@ async function readBalances({ account }: Context): Promise<Money[]> {
 }
 
 /**
- * Returns the balances to show with the amount question. If svcpay cannot read the wallets, returns
- * no balances. The failure is harmless, because svcpay reads the wallets again for the payment.
+ * Returns the balances to show with the amount question, or no balances if svcpay cannot read the
+ * wallets. A failed read is harmless, because svcpay reads the wallets again for the payment.
  */
 export const shownBalances = async (context: Context): Promise<Money[]> =>
   (await ifAvailable(readBalances(context))) ?? [];

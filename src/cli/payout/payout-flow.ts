@@ -154,8 +154,8 @@ export async function runPayout(
 }
 
 /**
- * Saves the recipient and the purpose, source and relationship codes. If svcpay cannot save them,
- * it only warns.
+ * Saves the recipient and the purpose, source and relationship codes. If svcpay cannot save the
+ * recipient or the codes, it only warns.
  */
 async function saveAnswers(
   payout: Payout,

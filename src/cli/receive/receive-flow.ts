@@ -169,7 +169,8 @@ function requestOf(
 
 /**
  * Describes the worth of the requested amount. If the person gave the amount in a currency other
- * than BTC, shows that amount and the exchange rate. Otherwise, shows an approximate value.
+ * than BTC, shows that amount and the exchange rate. For an amount given in BTC, shows an
+ * approximate value if the exchange rates are known.
  */
 function worthDetails(
   { amount, worth }: RequestedAmount,

@@ -114,7 +114,7 @@ export const topics: readonly Topic[] = [
         ['exit code 6', 'the payment failed: --retry makes another attempt'],
         [
           'svcpay batch rows.csv --yes',
-          'pays no row twice; the exit code is also 8 if rows are left for the next run',
+          'pays no row twice; also exits with 8 if rows are left for the next run',
         ],
       ],
       'With --json, the last line of stderr is ' +

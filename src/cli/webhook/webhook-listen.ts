@@ -52,8 +52,8 @@ const options = {
   forwardTo: word('URL', parseTarget)
     .repeated()
     .describe(
-      'forward every new event to this address; may be repeated (svcpay only stores duplicates ' +
-        'and answers them with 200)',
+      'forward every new event to this address; may be repeated (svcpay stores duplicates and ' +
+        'answers them with 200, but does not forward them)',
     ),
   consumer: consumerName()
     .repeated()
@@ -271,8 +271,8 @@ type Describe = (event: StoredEvent) => Promise<Transaction | undefined>;
 
 /**
  * Returns a function that reads the transaction of an event, to describe the event to a person. In
- * other output, svcpay does not read transactions. The function also requires a sandbox, where
- * reads cost no time, or --enrich.
+ * formats for programs, the function reads no transaction. With a real service, the function reads
+ * transactions only if the person gave --enrich, because each read takes time.
  */
 async function describer({ enrich }: Flags, context: Context): Promise<Describe> {
   const { settings, out } = context;

@@ -404,6 +404,26 @@ describe('svcpay payout at a terminal', () => {
     expect(await tty.exit).toBe(130);
   });
 
+  test('pays and reports an unsaved recipient if the settings are damaged', async ({ around }) => {
+    const given = Object.entries(payoutAnswers).filter(([flag]) => !flag.startsWith('--recipient'));
+    const tty = svcpayTty(['payout', '--no-wait', ...given.flat()], around);
+    await answer(tty, [
+      ['The recipient:', enter],
+      ...party("Recipient's", 'Le Van A'),
+      ["Recipient's country", enter],
+      ["Recipient's phone", enter],
+      ["Recipient's street address", enter],
+      ['Pay from', enter],
+      ['Save recipient as', `Anh A${enter}`],
+    ]);
+    await tty.waitFor(/Pay 0\.00020100 BTC/);
+    writeFileSync(join(around.home, 'config.json'), '{ damaged');
+    tty.type(`y${enter}`);
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain('Not saved: ');
+    expect(tty.text()).not.toContain('Saved in your address book');
+  });
+
   test('creates no transaction if Ctrl-C interrupts a question', async ({ around }) => {
     const tty = svcpayTty(['payout'], around);
     await choose(tty, 'Country to pay out to', 'vietn', 'Vietnam (VND)');

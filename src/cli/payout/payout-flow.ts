@@ -125,7 +125,10 @@ export const recipientRecord = ({
   party: recipient,
 });
 
-/** Runs the payout, and saves the chosen answers as soon as svcpay has submitted the payment. */
+/**
+ * Runs the payout, and saves the chosen answers as soon as svcpay has submitted the payment, or
+ * after a run that succeeds without a submission, as with `--quote-only`.
+ */
 export async function runPayout(
   payout: Payout,
   draft: Draft,
@@ -139,7 +142,7 @@ export async function runPayout(
       sender: payout.sender,
     }));
   }
-  let saved: Promise<void> | undefined;
+  let saved: Promise<boolean> | undefined;
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
     await runPayoutOrder(payoutOrder(payout), payout.method, flags, context, onSubmitted);
@@ -147,21 +150,20 @@ export async function runPayout(
     // saves the answers here.
     onSubmitted();
   } finally {
-    await saved;
-    if (saved !== undefined && draft.keepAs)
+    if ((await saved) === true && draft.keepAs)
       out.say(`  Saved in your address book: svcpay payout --recipient ${shellWord(draft.keepAs)}`);
   }
 }
 
 /**
  * Saves the recipient and the purpose, source and relationship codes. If svcpay cannot save the
- * recipient or the codes, it only warns.
+ * recipient or the codes, it warns and returns false.
  */
 async function saveAnswers(
   payout: Payout,
   { keepAs, chosen }: Draft,
   { config, settings, out }: Context,
-): Promise<void> {
+): Promise<boolean> {
   const codes = payout.sourceOfFunds;
   const name = keepAs || chosen;
   const { purpose, source, relationship } = settings.profile.codes ?? {};
@@ -179,9 +181,11 @@ async function saveAnswers(
         ...before,
         [name]: { ...(before[name] ?? recipientRecord(payout)), codes },
       }));
+    return true;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     out.warn(`Not saved: ${error.message}`);
+    return false;
   }
 }
 

@@ -100,8 +100,8 @@ export const readVersion = (database: Postgres, part: TableGroup): Promise<PartS
   database.read((sql) => stateOf(sql, database, part));
 
 /**
- * Reads the names of the tables from the catalogue, because PostgreSQL may cache the resolution of
- * names.
+ * Reads the table names from the catalogue, because PostgreSQL may resolve a table name from an
+ * outdated cache.
  */
 async function stateOf(sql: Sql, { source }: Postgres, part: TableGroup): Promise<PartState> {
   const tables = await namesIn(

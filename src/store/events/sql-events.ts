@@ -138,7 +138,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
 }
 
 /**
- * Deletes some old events that are delivered to all consumers. Resolves with the last examined id,
+ * Deletes some old events that were delivered to all consumers. Resolves with the last examined id,
  * or with undefined if the remaining events are newer than `receivedBefore`.
  */
 async function prune(
@@ -171,8 +171,8 @@ function byTransaction(
 }
 
 /**
- * The events of this `append`, if an earlier run of its transaction was committed and the response
- * was lost.
+ * Returns the events that an earlier run of this `append` stored. An earlier run may have been
+ * committed although its response was lost.
  */
 async function earlierTry(
   sql: Sql,

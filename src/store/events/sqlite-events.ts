@@ -148,8 +148,8 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
 
 /**
  * The write-ahead log of a database. A sync outside the main thread makes a commit durable while
- * the process receives more deliveries. Opening and closing the write-ahead log is safe, because
- * SQLite holds no lock on the log file.
+ * the process receives more deliveries. Closing the log file releases no lock of SQLite, because
+ * SQLite never locks the log file.
  */
 function openLog(path: string) {
   let file: number | undefined;

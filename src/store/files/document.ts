@@ -1,5 +1,5 @@
 // A JSON document on disk. Only the owner of the document can read the document, and only one
-// process at a time changes the document. The library conf writes the document atomically, and each
+// process at a time changes the document. The conf library writes the document atomically, and each
 // read validates the content. Changing a document keeps fields of newer versions, which this
 // version does not recognize.
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 export interface SortedRow {
   /** The group to which the row belongs. The method `each` yields the rows of one group. */
   readonly group: string;
-  /** The position of the row within its group. Rows with equal positions are sorted by id. */
+  /** The position of the row within its group. Rows with the same position are sorted by id. */
   readonly at: number;
   /** The id of the row. Rows of different groups may have the same id. */
   readonly id: string;

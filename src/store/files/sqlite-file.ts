@@ -1,5 +1,5 @@
-// Opens intact SQLite files of svcpay, and upgrades them in numbered steps. Leaves damaged files
-// and files of other programs unchanged.
+// Opens svcpay's SQLite files and upgrades them in numbered steps, but leaves damaged files and
+// files of other programs unchanged.
 import {
   accessSync,
   chmodSync,
@@ -193,8 +193,8 @@ function checkEmpty(file: SqliteFile): void {
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isKnown !== true && !hasLog) return;
   // Another process may have written the file after `checkHeader` found the file empty. SQLite
-  // writes the file before the write-ahead log, so an empty file with a write-ahead log was
-  // emptied.
+  // writes the file before the write-ahead log, so an empty file next to a write-ahead log has lost
+  // its content.
   if (statSync(path).size > 0) checkHeader(file);
   else throw new Damage('is damaged (it was emptied)');
 }
@@ -274,8 +274,8 @@ const newer = ({ name, path }: SqliteFile): Failure =>
 function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
   const isCurrent = (): boolean => checkedVersion(db, file) === file.steps.length;
   if (isCurrent()) return db;
-  // The tables were only in the write-ahead log, which is missing, for example because someone
-  // copied only the file.
+  // If the settings record the file and it has no tables, its write-ahead log is missing, for
+  // example because someone copied only the file.
   if (file.isKnown === true && checkedVersion(db, file) === 0)
     throw new Damage('is damaged (it was emptied)');
   // Turns off foreign keys, because an upgrade that rebuilds a table deletes the table first.

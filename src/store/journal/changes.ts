@@ -31,8 +31,8 @@ export interface Write {
   /** The token that identifies the change if the response to its commit is lost. */
   readonly token: string;
   /**
-   * The time of the submission according to the clock of the daily limit, in epoch ms, if the
-   * change submits the attempt.
+   * If the change submits an attempt, the time of the submission in epoch ms, by the clock of the
+   * daily limit.
    */
   readonly limitTime?: number | undefined;
   /**
@@ -227,9 +227,7 @@ async function writeRows(
   return v.parse(writtenSchema, updated)[0]?.updatedAt;
 }
 
-/**
- * Adds one to the number of the account's submissions, if svcpay wrote the change with this token.
- */
+/** Counts one more submission of the account, if the payment's last change has this token. */
 const countSubmission = (id: string, token: string): Statement => [
   `INSERT INTO recorded (account, submissions)
    SELECT account, 1 FROM payments WHERE id = ? AND last_change = ?

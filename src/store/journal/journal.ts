@@ -83,10 +83,10 @@ export interface Journal {
   /**
    * Opens a payment (`new`), or finds an earlier payment. The result `ref` is the payment with the
    * draft's reference. The result `once` is a different payment that has the draft's idempotency
-   * key and may have moved money. If both payments exist, `begin` returns the result `once` unless
-   * the payment with the draft's reference may have moved money. A draft of a different order
-   * replaces a payment whose reference is free (see `isReferenceFree`), with the result `new`.
-   * `begin` is atomic between processes.
+   * key and may have moved money. If a `ref` payment and a `once` payment both exist, `begin`
+   * returns the `once` payment, unless the `ref` payment may have moved money. A draft of a
+   * different order replaces a payment whose reference is free (see `isReferenceFree`), with the
+   * result `new`. `begin` is atomic between processes.
    */
   begin(draft: PaymentDraft): Promise<{ payment: Payment; found: 'new' | 'ref' | 'once' }>;
   /**
@@ -120,9 +120,9 @@ export interface Journal {
   release(claim: Claim): Promise<void>;
   /**
    * Adds an attempt that a restored journal lacks. `enter` adds the attempt to the payment with the
-   * draft's reference, and creates this payment if it is missing. A process that works on the
-   * changed payment loses its claim. Resolves with false if the journal already has the attempt as
-   * submitted.
+   * draft's reference, and creates this payment if it is missing. A process that is working on the
+   * changed payment loses its claim. Resolves with false if the journal already records the attempt
+   * as submitted.
    */
   enter(draft: PaymentDraft, imported: ImportedAttempt, service: ServiceTime): Promise<boolean>;
   /**

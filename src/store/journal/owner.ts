@@ -32,7 +32,7 @@ function readOrEmpty(read: () => string): string {
   }
 }
 
-/** The host and the number of the process that holds a claim, or nulls if there is no claim. */
+/** The host and the process id of a claim's owner, or nulls if there is no claim. */
 export function processOf(owner: string | null): {
   readonly host: string | null;
   readonly pid: number | null;

@@ -161,7 +161,7 @@ export const attemptRef = (ref: string, number: number): string =>
   number === 1 ? ref : `${ref}~${number}`;
 
 /**
- * A key that is equal for references that differ only in letter case or blanks, because people
+ * A key that is the same for references that differ only in letter case or blanks, because people
  * confuse similar references.
  */
 export const alikeRef = (ref: string): string =>

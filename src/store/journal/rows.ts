@@ -193,7 +193,7 @@ export async function lockedRow(
 export const refLock = ({ scope, ref }: PaymentDraft): string => `ref ${scope} ${ref}`;
 
 /**
- * The lock for an idempotency key. svcpay opens and submits payments with equal idempotency keys
+ * The lock for an idempotency key. svcpay opens and submits payments with the same idempotency key
  * one after the other, even if the references of the payments differ.
  */
 export const keyLock = ({ idempotencyKey }: PaymentDraft): string[] =>
@@ -201,7 +201,7 @@ export const keyLock = ({ idempotencyKey }: PaymentDraft): string[] =>
 
 export interface SqlJournalDeps {
   readonly database: SqlDatabase;
-  /** Whether a process works on the payment of a row. */
+  /** Whether a process is working on the payment of a row. */
   readonly isHeld: (row: PaymentRow, at: number) => boolean;
 }
 

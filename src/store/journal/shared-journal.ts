@@ -66,8 +66,8 @@ export async function openSharedJournal({
    */
   const look = async (): Promise<void> => {
     losses = database.losses();
-    // Remembers the state before the read, because a submission of this process may increase
-    // `seenDatabase.recorded` during the read.
+    // Keeps the last known state, because a submission of this process may increase
+    // `seenDatabase.recorded` while svcpay reads the database.
     const before = seenDatabase;
     const is = await checkTables(database, journalPart);
     if (is.id !== identity.id) throw anotherDatabase(database.source, is.id, identity.id);

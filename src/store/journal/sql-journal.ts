@@ -78,8 +78,8 @@ export function openSqlJournal(
 }
 
 /**
- * The options of a database transaction that extends or ends a lease. The database transaction may
- * fail, because a lease that svcpay neither extends nor ends expires by itself.
+ * The options of a database transaction that extends or ends a lease. svcpay can do without this
+ * database transaction, because a lease that svcpay neither extends nor ends expires by itself.
  */
 const optional = { isOptional: true } as const;
 

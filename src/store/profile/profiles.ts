@@ -11,7 +11,7 @@ import { clip, folded } from '../../formats/text.js';
 export type Network = 'mainnet' | 'testnet' | 'any';
 export const networks = ['mainnet', 'testnet', 'any'] as const satisfies readonly Network[];
 
-/** A party of a payout (the kyc object in the specification). */
+/** The recipient or the sender of a payout, with fields of the specification's `kyc` object. */
 const partySchema = v.object({
   type: v.picklist(['individual', 'business']),
   legalFullName: v.string(),

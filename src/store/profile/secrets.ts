@@ -59,8 +59,8 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
 }
 
 /**
- * Stores a secret and reads it back, because some keyrings accept a secret without a desktop
- * session, but do not store the secret.
+ * Stores a secret and reads it back, because without a desktop session, some keyrings accept a
+ * secret but do not store it.
  */
 const keeps = (ring: Keyring, name: string, secret: string): boolean =>
   tryKeyring(() => {

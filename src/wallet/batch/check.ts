@@ -52,8 +52,8 @@ export interface BatchCheck {
 export interface SettledRow {
   readonly line: number;
   /**
-   * Whether svcpay derived the reference from the payment, so that an equal row next month has the
-   * same reference.
+   * Whether svcpay derived the reference from the payment, so that an identical row next month has
+   * the same reference.
    */
   readonly isDerived: boolean;
   /** When the row was submitted, in epoch ms. */
@@ -62,7 +62,7 @@ export interface SettledRow {
 
 /**
  * The age in ms after which a paid row without a reference may be meant as a new payment. Under one
- * batch name, svcpay pays equal rows without references only once.
+ * batch name, svcpay pays identical rows without references only once.
  */
 const sameRunMs = 7 * 86_400_000;
 
@@ -240,8 +240,8 @@ function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
 }
 
 /**
- * Whether a row pays the same invoice as a payment. svcpay plans a `bitcoin:` URI on-chain after
- * its invoice has expired, even if that invoice was paid.
+ * Whether the payment may have paid the row's invoice, even if svcpay now plans the row on-chain
+ * because the invoice in its `bitcoin:` URI has expired.
  */
 const paysSameInvoice = ({ idempotencyKey }: PlannedRow['order'], payment: Payment): boolean =>
   idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);

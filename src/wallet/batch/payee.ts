@@ -33,7 +33,7 @@ export interface PayeeRow extends PaidRow {
   readonly ref: string;
   /** The wallet that pays. */
   readonly from: string;
-  /** A digest that is equal for rows with the same payment, whatever their references. */
+  /** A digest that is the same for rows that differ only in their references. */
   readonly content: string;
   /** Whether the row is already paid or in flight. */
   readonly settled: boolean;
@@ -88,13 +88,11 @@ export function readPaidRow(text: string): PaidRow | undefined {
   return read.success ? read.output : undefined;
 }
 
-/** A key that is equal for rows to the same account. */
+/** A key that all rows to the same account share. */
 export const accountKey = ({ account, institution }: PaidRow): string | undefined =>
   account === null ? undefined : `${institution?.toUpperCase() ?? ''}:${account}`;
 
-/**
- * A key that is equal for rows of the same payee: the name if there is one, otherwise the account.
- */
+/** A key that all rows of the same payee share: the name if there is one, otherwise the account. */
 export const payeeKey = (row: PaidRow): string | undefined => {
   const account = accountKey(row);
   if (row.name !== null) return `name ${folded(row.name)}`;

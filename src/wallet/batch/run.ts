@@ -262,7 +262,8 @@ function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): P
 }
 
 /**
- * Returns the outcome of a row that the journal records as paid, without a request to the service.
+ * Returns the outcome of a row that the journal records as paid, and sends no request to the
+ * service.
  */
 async function paidBefore(
   row: PlannedRow,

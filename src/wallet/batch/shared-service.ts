@@ -8,9 +8,9 @@ const freshMs = 2_000;
 
 /**
  * Returns a service whose payments share a recent balance. A balance that is a few seconds old
- * suffices, because svcpay uses the balance only to avoid requests that must fail. Only the first
- * caller of `wallets` waits for the response. While svcpay reads a newer balance, `wallets` returns
- * the previous balance.
+ * suffices, because svcpay uses the balance only to avoid requests that must fail. Until the first
+ * response, every call of `wallets` waits for this response. Later, while svcpay reads a newer
+ * balance, `wallets` returns the previous balance.
  * @param concurrency the maximum number of create and confirm requests in flight
  */
 export function sharedService(

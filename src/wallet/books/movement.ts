@@ -208,7 +208,7 @@ const otherSide = ({ method, ccy }: ListedTransaction['sourceReq']): string =>
 
 /**
  * Returns the sides of the transaction for which the settled amount differs from the requested
- * amount, each with the difference. Ignores sides that are outside the wallets of the account.
+ * amount, each with the difference. Ignores sides that are not wallets of the account.
  */
 function otherThanRequested({
   sourceReq,

@@ -7,7 +7,7 @@ import { decodeOrder, type Order } from '../order/orders.js';
 
 /** A recipient that this home has paid, or that is in the address book. */
 export interface KnownDestination<T> {
-  /** A key that is equal for payments to the same destination. */
+  /** A key that all payments to the same destination share. */
   readonly key: string;
   /** The recipient's name in the address book, otherwise the name on the recipient's account. */
   readonly name: string;

@@ -65,8 +65,8 @@ export async function* exportLines(
       gathered = '';
     }
   } catch (error) {
-    // If a read fails, yields the rows read so far, unless the export ends because the accounting
-    // program would refuse the file.
+    // Yields the rows read before the error, unless the export has too many rows for the accounting
+    // program.
     if (!(error instanceof Failure && error.kind === 'usage')) yield gathered;
     throw error;
   }

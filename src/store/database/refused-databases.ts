@@ -58,8 +58,8 @@ export const anotherDatabase = (source: string, id: string, known: string): Fail
       `in the database ${known}. With the database ${id}, svcpay could make those payments again.`,
     {
       hint:
-        'Set the earlier database again. If the new database has all payments of the earlier ' +
-        'database, accept the new database',
+        'Set the earlier database again. If all its payments are also in the new database, ' +
+        'accept the new database',
       next: { do: 'accept-database', id },
     },
   );

@@ -154,7 +154,7 @@ function tooMany(atMost: number, oldest: number): Failure {
   const start = new Date(oldest).toISOString();
   return new Failure(
     'usage',
-    `The export has more than ${atMost} rows, the maximum of a file. ` +
+    `The export has more than ${atMost} rows, the maximum for one file. ` +
       `The newest ${atMost} rows go back to ${start}.`,
     {
       hint: `Export two files: one since ${start}, and one until just before ${start}.`,

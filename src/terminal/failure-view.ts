@@ -43,8 +43,8 @@ export function failureLines(failure: Failure, { money, canvas }: FailureViewOpt
 }
 
 /**
- * Draws the advice with commands on separate lines. The terminal wraps a command that does not fit
- * into the window.
+ * Draws the advice. If the advice does not fit on one line, each command has its own line. The
+ * terminal wraps a command that does not fit into the window.
  */
 function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
   if (canvas === undefined || widthOf(advice) + 2 <= canvas.columns) return [`  ${advice}`];

@@ -25,8 +25,8 @@ export interface Pager {
 }
 
 /**
- * @param env the environment of the pager, in which the defaults let `less` keep colours and end at
- * once if the text fits on one screen
+ * @param env the environment of the pager. By default, `less` keeps colours, and ends at once if
+ * the text fits on one screen.
  */
 export function openPager(command: string, stdout: OutputStream, env: Env): Pager {
   const { columns = 0, rows = 0 } = stdout;

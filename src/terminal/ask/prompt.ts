@@ -35,9 +35,7 @@ export interface PromptBehaviour {
   readonly onSuspend?: () => void;
 }
 
-/**
- * The reason with which svcpay aborts a prompt that it redraws after a change of the window size.
- */
+/** The abort reason for a prompt that svcpay redraws after a change of the window size. */
 const resized = Symbol('resized');
 
 /**

@@ -24,7 +24,7 @@ export interface Question {
 export type Validation = true | string;
 
 export interface TextQuestion extends Question {
-  /** An example answer such as `as in 50000sat`, shown while the question is open. */
+  /** A hint with an example, such as `e.g. 50000sat, or all`, shown while the question is open. */
   readonly example?: string | undefined;
   readonly default?: string | undefined;
 }

@@ -71,9 +71,9 @@ const erased = '\u001B[2K\u001B[G';
 export interface Screen {
   readonly output: Writable;
   /**
-   * Erases the prompt and the lines above the prompt, as wrapped at the current width of the
-   * window. The cursor must be on the last line of the prompt. After `erase`, the screen ignores
-   * what the prompt writes.
+   * Erases the prompt and the lines above the prompt, including all rows into which the window
+   * wraps these lines. The cursor must be on the last line of the prompt. After `erase`, the screen
+   * ignores what the prompt writes.
    */
   readonly erase: (above: readonly string[]) => void;
   /** Keeps the current content on the screen, and ignores what the prompt writes later. */

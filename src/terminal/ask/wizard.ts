@@ -6,8 +6,8 @@ export const back = Symbol('back');
 export type Back = typeof back;
 
 /**
- * Asks the question of a wizard's step. Returns undefined if a flag has given the answer to the
- * step's question or the question does not apply. After a step back, `before` contains the
+ * Asks the question of a wizard's step. Returns undefined if the question does not apply, or if a
+ * flag has already answered the question. After a step back, `before` contains the
  * withdrawn answers, which the question then suggests.
  */
 export type Step<Answers> = (

@@ -49,7 +49,7 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
   return sideBySide(parts, columns - besideLive, '  ').join('\n');
 }
 
-/** The width of the live line without the progress. */
+/** The number of cells of the live line that the progress cannot use. */
 const besideLive = 5;
 
 function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string {
@@ -141,7 +141,7 @@ const summaryFields = {
   result: text,
 } satisfies FieldsOf<BatchSummary>;
 
-/** The fields of the summary and, for jsonl, of a row, which `--fields` accepts. */
+/** The names that `--fields` accepts: the fields of the summary and, for jsonl, of a row. */
 export const batchFields: readonly string[] = Object.keys({ ...summaryFields, ...batchLineFields });
 
 /** The maximum number of failed rows on the screen. The result file contains every failed row. */

@@ -34,7 +34,7 @@ export interface BatchSummary {
   /** The number of rows that an earlier run paid. */
   readonly paidBefore: number;
   readonly paid: number;
-  /** The number of rows that the service accepted and whose settlement this run did not await. */
+  /** The number of rows that the service accepted, but whose settlement this run did not await. */
   readonly sent: number;
   readonly unknown: number;
   readonly failed: number;

@@ -172,8 +172,8 @@ function uriDetails(
 }
 
 /**
- * Whether the card of a URI omits a field of the invoice, because the card already shows an equal
- * field.
+ * Whether the card of a URI omits a field of its invoice: a field that the card already shows, the
+ * payment hash, or the creation time.
  */
 function repeats(
   label: string,

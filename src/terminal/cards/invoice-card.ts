@@ -70,7 +70,7 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   ];
 }
 
-/** Draws only the QR code on the full screen, as large as the window allows. */
+/** Draws a full-screen page of the QR code, in the largest blocks that fit into the window. */
 export function qrPage(code: string, { columns, rows, style, blocks }: Canvas): string[] {
   const drawn =
     qrLines(code, columns, rows - 1) ??

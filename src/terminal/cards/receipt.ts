@@ -166,8 +166,8 @@ const timesOf = (transaction: Transaction, { times = new Map() }: ReceiptOptions
 ];
 
 /**
- * Returns the times of a transaction's first and last step, because the service reports only the
- * creation and the last change.
+ * Returns the times of a transaction's first and last step, which are the only times that the
+ * service reports.
  */
 function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): StateTime[] {
   const created = createdAt ?? sourceReq.createAt;

@@ -61,8 +61,8 @@ export async function listTable<T extends object>(
 }
 
 /**
- * Draws a dim line above or below a table. svcpay wraps a long line instead of truncating the line,
- * so that a command in the line stays complete.
+ * Returns a text as dim lines for the space above or below a table. If the text is wider than the
+ * window, svcpay wraps the text, so that a command in the text stays complete.
  */
 export function besideTable(
   text: string | readonly [left: string, right: string],

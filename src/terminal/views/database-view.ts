@@ -12,7 +12,10 @@ export interface DatabaseRow {
   /** The version of the tables, or 0 if the tables do not exist yet. */
   readonly version: number;
   readonly needed: number;
-  /** The random id of the database, which files do not have. */
+  /**
+   * The random id of a PostgreSQL database, or null before `db upgrade --new`. SQLite files have no
+   * id.
+   */
   readonly id?: string | null;
   /**
    * The number of the journal's generation, counted from 1. `reconcile --import` starts a new

@@ -85,9 +85,9 @@ const gap = '  ';
 const stateWidth = 'usercanceled'.length;
 
 /**
- * Draws the lines of an event. Parts of an event that do not fit on the first line are on lines
- * below the state. svcpay shortens a transaction id only if the line describes the transaction in
- * words.
+ * Draws the lines of an event. In a narrow window, svcpay omits words that describe the
+ * transaction, and moves other parts of the event to lines below the state. svcpay shortens a
+ * transaction id only if the line describes the transaction in words.
  */
 function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
   const state = row.txnState ?? 'unreadable';

@@ -39,11 +39,9 @@ export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt
   readonly destination: string;
   /** The recipient in words. */
   readonly with: string;
-  /**
-   * The currency of the requested amount, which is the received amount if the order defines the
-   * received amount, otherwise the debited amount.
-   */
+  /** The currency of the requested amount. */
   readonly ccy: string | null;
+  /** The amount to receive if the order states this amount, otherwise the amount to debit. */
   readonly amount: Big | null;
   /**
    * Whether `tx resume` continues without a question, because a person has approved the payment.
@@ -125,7 +123,8 @@ export interface OpenLine {
   readonly with: string;
   readonly progress: string;
   /**
-   * The state, which decides the colour, or an empty text if only the journal contains the payment.
+   * The state, which decides the colour, or an empty string if only the journal contains the
+   * payment.
    */
   readonly txnState: string;
   /** The start of the payment in epoch ms. */
@@ -188,8 +187,8 @@ function paymentLine(payment: PendingPayment, now: number): OpenLine {
 }
 
 /**
- * Describes the kind of a payment like the kind of its transaction, for example `↑ On-chain` for
- * `send onchain`.
+ * Describes the kind of a payment as lists describe the kind of a transaction, for example
+ * `↑ On-chain` for `send onchain`.
  */
 const kindText = (kind: string): string =>
   lineKind({

@@ -156,7 +156,7 @@ export const lineText = (txn: ListedTransaction, recipientOf: RecipientOf): stri
     .join(', ');
 
 /**
- * Returns the note of a transaction, or an empty text if the list already shows the note as the
+ * Returns the note of a transaction, or an empty string if the list already shows the note as the
  * other party.
  */
 const furtherNote = (txn: ListedTransaction, recipientOf: RecipientOf): string | null | undefined =>
@@ -360,7 +360,7 @@ export const transactionFields: readonly string[] = namesOf(wireFields).flatMap(
   name === 'sourceReq' || name === 'destReq' ? within(name, side) : name,
 );
 
-/** The field `transaction`, and paths into the field, such as `transaction.txnId`. */
+/** The names of the field `transaction` and of its inner fields, such as `transaction.txnId`. */
 export const nestedTransactionFields: readonly string[] = within('transaction', transactionFields);
 
 /**

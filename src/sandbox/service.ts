@@ -291,9 +291,7 @@ function answering(
 
 interface Response {
   readonly outgoing: Outgoing;
-  /**
-   * The response of the service before live shapes and faults, or undefined if a fault was applied.
-   */
+  /** The response before live shapes change it, or undefined if a fault applied to the request. */
   readonly genuine?: Outgoing;
 }
 

@@ -8,7 +8,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The durations of tokens, quotes and payments, in milliseconds. */
+/** The lifetimes of tokens and quotes, and the durations of payments, in milliseconds. */
 export const durations = {
   /** The lifetime of an access token. The specification says "Token lifetime: not shown." */
   token: hour,

@@ -66,8 +66,8 @@ export function createTransaction(
 }
 
 /**
- * Reads the flags for deducted fees. The flag `deductNetworkFeesFromDest` from the specification
- * deducts both fees from the amount. Each of two further flags, which the specification does not
+ * Reads the flags that deduct fees from the amount. The flag `deductNetworkFeesFromDest` from the
+ * specification deducts both fees. Each of two further flags, which the specification does not
  * contain, deducts one of the fees.
  */
 function deductionsOf(

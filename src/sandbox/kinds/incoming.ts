@@ -1,5 +1,5 @@
 // Handles blockchain payments to an address of the service. A payment to an address belongs to a
-// waiting receive, or becomes a deposit.
+// waiting receive request, or becomes a deposit.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import { findOwnAddress, type OwnAddress } from '../world/addresses.js';
@@ -58,7 +58,7 @@ export function creditDeposit(
 
 /**
  * Records a deposit and broadcasts its transfer. Permanent addresses and the addresses of paid or
- * expired receives accept any amount.
+ * expired receive requests accept any amount.
  */
 function openDeposit(ctx: Context, { address, chain }: OwnAddress, amount: Big): string {
   const id = randomId(ctx.random);

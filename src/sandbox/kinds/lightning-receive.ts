@@ -86,7 +86,7 @@ export function invoicePayer(
   return issueInvoice(ctx, txn, terms);
 }
 
-/** Pays the invoice of a waiting receive and credits the wallet. */
+/** Pays the invoice of a waiting receive request and credits the wallet. */
 export function payReceive(ctx: Context, txn: Transaction): Transaction {
   markPaid(ctx, v.parse(own, txn.extra).paymentHash);
   return completeReceive(ctx, 'lightning-receive', txn);

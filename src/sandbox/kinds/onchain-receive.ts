@@ -60,8 +60,8 @@ export const onchainReceive: Kind = {
 };
 
 /**
- * Records a payment to the address of a receive. The service credits the received amount, even if
- * the received amount differs from the requested amount.
+ * Records a payment to the address of a receive request. The service credits the received amount,
+ * even if the received amount differs from the requested amount.
  */
 export function detectPayment(ctx: Context, txn: Transaction, amount: Big): Transaction {
   const arrives = amount.eq(txn.charge) ? txn.destAmount : convert(amount, txn.fxRate, txn.destCcy);

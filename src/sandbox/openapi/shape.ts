@@ -53,7 +53,7 @@ export const implies = (condition: Schema, consequence: Schema, otherwise?: Sche
   // oxlint-disable-next-line unicorn/no-thenable
   ({ if: condition, then: consequence, ...(otherwise && { else: otherwise }) });
 
-/** The condition that the fields of an object have the given values. */
+/** Returns a schema that requires the given values in the fields of an object. */
 export const holds = (values: Readonly<Record<string, unknown>>): Schema => ({
   properties: Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, { const: value }]),

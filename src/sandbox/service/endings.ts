@@ -24,7 +24,7 @@ export type Ending = v.InferOutput<typeof ending>;
 
 /**
  * The moments at which a transfer can fail: before its start, or before the money arrives. Swaps
- * and receives can fail only before the money arrives.
+ * and receive requests can fail only before the money arrives.
  */
 const moments = ['start', 'settle'] as const;
 
@@ -45,8 +45,8 @@ const returned = v.object({
 });
 
 /**
- * The planned endings in the field `extra` of a transaction: `planned` for a transfer that fails,
- * and `returned` for a completed send that the recipient returns. If the destination is
+ * The planned endings in the field `extra` of a transaction. `planned` describes how the transfer
+ * fails, and `returned` describes how the recipient returns a completed send. If the destination is
  * unreachable, the quote already plans the failure (`planned`).
  */
 const noted = v.object({
@@ -70,7 +70,7 @@ export function plan({ store, wireNames }: Context, txn: Transaction): Transacti
   });
 }
 
-/** Returns a receive with the settled amount that a fault sets. */
+/** Returns a receive request with the settled amount that a fault sets. */
 export const settledOtherwise = ({ store }: Context, txn: Transaction): Transaction =>
   withOtherAmount(store, destinationOf(txn.sourceDetails), txn);
 

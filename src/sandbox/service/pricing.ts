@@ -90,7 +90,7 @@ export function convert(amount: Big, fxRate: Big, destCcy: string): Big {
  */
 const significantDigits = 12;
 
-/** The number of units of `to` for one unit of `from`. */
+/** Returns the number of units of `to` for one unit of `from`. */
 export function rateBetween(from: string, to: string): Big {
   if (from === to) return new Big(1);
   return perDollar(to).div(perDollar(from)).prec(significantDigits, Big.roundHalfUp);

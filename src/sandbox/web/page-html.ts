@@ -136,7 +136,10 @@ ${head}<style>${pageStyle}</style>
   };
 }
 
-/** The content policy, which allows only this style, and forms that post to the service itself. */
+/**
+ * Returns the Content-Security-Policy, which allows only the page's own style, embedded images, and
+ * forms that post to the service itself.
+ */
 function policy(): string {
   return [
     "default-src 'none'",

@@ -35,7 +35,7 @@ export function findOwnAddress(store: Store, address: string): OwnAddress | unde
   return store.one(addressRow, 'SELECT * FROM address WHERE address = ?', address);
 }
 
-/** Derives the address of one receive, or an account's permanent address. */
+/** Derives the address of one receive request, or an account's permanent address. */
 export function issueAddress(
   { store }: Context,
   chain: Chain,
@@ -53,8 +53,8 @@ export function issueAddress(
 }
 
 /**
- * Encodes an address. On Bitcoin, the encoded address is a testnet address. On the two chains other
- * than Bitcoin, addresses have the same format on all networks.
+ * Encodes an address. On Bitcoin, the encoded address is a testnet address. On TRON and Ethereum,
+ * addresses have the same format on all networks.
  */
 function encode(chain: Chain, hash: Uint8Array): string {
   switch (chain) {

@@ -13,8 +13,8 @@ import { duration, number, whole } from '../wire/values.js';
 const count = whole(1, 1_000_000);
 
 /**
- * The fields that select the matches of a fault: the fault applies to `times` matches, beginning
- * with the `nth` match.
+ * The fields that limit how often a fault applies: to `times` matches, beginning with the `nth`
+ * match.
  */
 const countFields = {
   nth: v.optional(count, new Big(1)),
@@ -50,9 +50,7 @@ const effect = (commit: boolean) => ({
   commitAfter: v.optional(duration),
 });
 
-/**
- * The filter of faults that change how a request sees transactions, with GET as the default method.
- */
+/** The request filter of faults that falsify transactions in responses. The default is GET. */
 const reads = { ...request, method: v.optional(request.method, 'GET') };
 
 /** A pattern that the paid invoice, address or account number must match. */
@@ -293,8 +291,8 @@ export function takeAnswerFault(store: Store, incoming: Requested): AnswerFault 
 }
 
 /**
- * Finds the faults that change how a request sees transactions, and counts the request as a match
- * of these faults.
+ * Finds the faults that falsify the transactions in the response to a request, and counts the
+ * request as a match of these faults.
  */
 export function takeReadFaults(store: Store, incoming: Requested) {
   const lag = takeRule(store, ['stale'], (rule) => concerns(rule, incoming));

@@ -25,7 +25,7 @@ export interface InvoiceTerms {
   /** The description of the invoice, or the hash of the description. */
   readonly description: string | { readonly sha256: string };
   readonly expiryMs: number;
-  /** The id of the receive, or null for an invoice of the external node. */
+  /** The id of the receive request, or null for an invoice of the external node. */
   readonly txnId: string | null;
 }
 

@@ -26,7 +26,7 @@ export function unschedule(ctx: Context, subject: string): void {
   ctx.store.run('DELETE FROM due WHERE subject = ?', subject);
 }
 
-/** Moves every later due time of the named actions to the present time. */
+/** Makes the named actions that are scheduled for later due now. */
 export function bringForward({ store, now }: Context, actions: readonly string[]): void {
   store.run(
     'UPDATE due SET at = ?1 WHERE at > ?1 AND action IN (SELECT value FROM json_each(?2))',

@@ -208,8 +208,8 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
         graceMs,
       );
   };
-  // A closed terminal sends SIGHUP. svcpay cannot let nohup ignore SIGHUP, because Node has already
-  // reset the signal.
+  // A closed terminal sends SIGHUP, which interrupts svcpay even under nohup, because Node resets
+  // ignored signals at its start.
   const taken = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of taken) process.on(signal, interrupt);
   return {
@@ -289,9 +289,9 @@ function isForeground(): boolean {
 }
 
 /**
- * Stops the processes of this job, as Ctrl-Z does outside raw mode. Then waits until this job is in
- * the foreground. A wait for SIGCONT might never end, because the system does not stop a job that
- * no shell can continue.
+ * Stops the processes of this job, as Ctrl-Z does outside raw mode, and then polls until this job
+ * is in the foreground. svcpay cannot wait for SIGCONT, because SIGTSTP does not stop a job without
+ * a shell, so no SIGCONT follows.
  */
 function suspend(onForeground: () => void): () => void {
   process.kill(0, 'SIGTSTP');

@@ -8,8 +8,8 @@ import { notObeyed } from './echo.js';
 import type { Order } from './orders.js';
 
 /**
- * Derives an order from a quote. The service's response has the amounts of both sides, but svcpay
- * uses only the amount that an order with the quote's method states.
+ * Derives an order from a quote. A quote has the amounts of both sides, but an order states only
+ * the amounts that its destination method requires.
  */
 export function orderOf(txn: Transaction): Order {
   const { note, deductNetworkFeesFromDest } = txn;

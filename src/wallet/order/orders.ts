@@ -247,8 +247,8 @@ export const recordOf = (
 });
 
 /**
- * Writes an order as text. Throws if svcpay cannot read the text back as an equal order, because a
- * crash must not change a payment.
+ * Writes an order as text. Throws if svcpay would read back a different order, because svcpay must
+ * resume the same payment after a crash.
  */
 function encodeOrder(order: Order): string {
   const text = JSON.stringify(plain(order));

@@ -62,8 +62,8 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
 
 /**
  * Returns the order in the journal that has the quote's reference, because the service reports only
- * a part of an order. Returns undefined if the quote differs from the journal's order. Throws the
- * failures of `asAttempt`.
+ * a part of an order. Returns undefined if the quote differs from the journal's order. Throws
+ * Failure `usage` if the journal's payment may have moved money and has no attempt with this quote.
  */
 async function storedOrder(
   ref: string,
@@ -79,8 +79,9 @@ async function storedOrder(
 }
 
 /**
- * Throws Failure `usage` if the journal's payment is a different payment, or has an attempt that is
- * not this quote.
+ * Records the quote as an attempt of the journal's payment. Throws Failure `usage` if the quote
+ * differs from the payment's order, or if the payment has a newer attempt or a different
+ * transaction for this attempt.
  */
 async function asAttempt(
   claim: Claim,

@@ -121,8 +121,8 @@ export interface PaymentDeps {
   /** The name of this process in the journal, to which each run appends an id. */
   readonly owner: string;
   /**
-   * The caller's own check, in the database transaction of the submission, while the account is
-   * locked. `refuse` throws Failure to refuse the payment.
+   * The caller's own check, which runs in the database transaction of the submission while the
+   * account is locked. `refuse` throws Failure to refuse the payment.
    */
   readonly refuse?:
     | ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>)

@@ -27,7 +27,10 @@ export const spanFilter = (since: number): TransactionFilter => ({
   limit: pageSize,
 });
 
-/** The listed transactions of a reference and its attempts, in the order of the list. */
+/**
+ * Returns the transactions that the list shows under the reference of a payment or of its attempts,
+ * such as `R` and `R~2`, in the order of the list.
+ */
 export async function listedUnder(
   ref: string,
   {

@@ -94,7 +94,7 @@ interface Kept {
   readonly approvedQuote?: Quote | undefined;
   /** The numbers of the earlier unresolved attempts that this run has read. */
   readonly earlierRead: readonly number[];
-  /** The transaction of an earlier attempt that a read showed as paid. */
+  /** The transaction of an earlier attempt, if a read showed that the attempt was paid. */
   readonly earlierPaid?: Transaction | undefined;
   /** Whether this run sent a confirmation of the latest attempt. */
   readonly submittedHere?: boolean | undefined;

@@ -164,8 +164,8 @@ function quoted(situation: Situation<Quoted>): Step {
     const end = { txnId: goal.expect, txnState: txn?.txnState ?? '' };
     return fail(situation, reads.error ?? outcomes.ended(payment.ref, end, false));
   }
-  // Unless svcpay cancelled the quote, the read of the lapsed quote may be stale, because a
-  // different program may have submitted the quote.
+  // Unless svcpay cancelled the quote, a read that reports the quote as lapsed may be stale,
+  // because a different program may have submitted the quote.
   return cancel === 'done' || hasHeld(reads) ? { do: 'lapse' } : readAgain(situation, reads);
 }
 

@@ -24,7 +24,7 @@ export interface EarlierPayment {
   readonly at: number;
 }
 
-/** The age in ms up to which an earlier paid payment makes svcpay ask whether to pay again. */
+/** The time in ms after a payment in which svcpay asks before it makes an identical payment. */
 export const paidWithinMs = 600_000;
 
 /**

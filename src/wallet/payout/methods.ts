@@ -1,6 +1,5 @@
 // Payout countries and methods as data (specification, section Supported fiat payout destinations).
-// A new method is one line in the table of methods. A new country is one line in the table of
-// countries.
+// A new payout method or a new country needs only one line in its table.
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
 

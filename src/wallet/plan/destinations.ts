@@ -31,7 +31,7 @@ function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): vo
 /** The minimum on-chain send, in BTC (specification, section Limits). */
 const smallestOnchain = new Big('0.00001');
 
-/** Throws Failure `usage` for an invoice that is for a different network or has no amount. */
+/** Throws Failure `usage` for an invoice for a different network or without an amount. */
 export function checkInvoice(invoice: Invoice, wanted: Network): void {
   checkNetwork('invoice', invoice.network, wanted);
   if (invoice.amountMsat !== null) return;
@@ -44,9 +44,7 @@ export function checkInvoice(invoice: Invoice, wanted: Network): void {
   );
 }
 
-/**
- * Throws Failure `usage` for an address that is for a different network or has an unsupported type.
- */
+/** Throws Failure `usage` for an address on a different network or of an unsupported type. */
 export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: Network): void {
   checkNetwork('address', network, wanted);
   if (type !== 'witness') return;

@@ -1,5 +1,5 @@
-// Parallel payments share one read of the wallets, never wait for a second read, and repeat a
-// failed read.
+// Parallel payments share one read of the wallets, use the result until the next read ends, and
+// repeat a failed read.
 import { expect, test } from 'vitest';
 import type { PaymentService } from '../../../src/wallet/payment/contract.js';
 import { sharedService } from '../../../src/wallet/batch/shared-service.js';

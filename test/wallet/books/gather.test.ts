@@ -27,7 +27,7 @@ interface World {
   readonly tied?: number;
   readonly submitted?: readonly Candidate[];
   readonly edges?: readonly number[];
-  /** For each transaction id, the time of settlement in the inbox. */
+  /** The time of settlement that the webhook inbox reports, by transaction id. */
   readonly settled?: Readonly<Record<string, number>>;
   readonly byId?: Readonly<Record<string, ListedTransaction>>;
 }

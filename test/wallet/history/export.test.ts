@@ -100,8 +100,8 @@ async function exported(
 
 describe('ledgerEntryOf', () => {
   /**
-   * The sum of the postings in each currency. A posting with a cost counts with this cost, in the
-   * currency of the cost.
+   * The sum of the postings in each currency. If a posting has a cost, the sum uses the cost
+   * instead of the amount.
    */
   const sumOf = (txn: ListedTransaction): Record<string, string> => {
     const sums = new Map<string, Big>();

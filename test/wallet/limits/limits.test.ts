@@ -112,7 +112,7 @@ describe('amounts of an order', () => {
       swapOrder('BTC', 'USDT', parseAmount('25usdt'), 'dest'),
       [],
     ],
-  ] as const)('for the limits, knownAmounts counts %s', ([, order, expected]) => {
+  ] as const)('knownAmounts counts %s against the limits', ([, order, expected]) => {
     expect(knownAmounts(order).map(({ ccy, value }) => `${value.toFixed()} ${ccy}`)).toEqual(
       expected,
     );

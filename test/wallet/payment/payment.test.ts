@@ -29,7 +29,7 @@ import {
   type Bench,
 } from '../support/machine.js';
 
-/** Answers yes to the question only after the quote has expired. */
+/** Approves the quote after the quote has expired. */
 const slowly = (made: Bench): true => {
   made.time += 61_000;
   return true;
@@ -96,7 +96,7 @@ test('confirmQuote confirms a quote that another client created with fees deduct
 });
 
 describe('the payment driver', () => {
-  test('writes each step of a payment to the journal before the request', async () => {
+  test('writes each step of a payment to the journal before it sends a request for the step', async () => {
     const made = bench();
     expect(await made.pay()).toMatchObject({ txnState: 'completed' });
     expect(made.log.filter((line) => !line.startsWith('GET'))).toEqual([
@@ -598,7 +598,7 @@ describe('the payment driver for a reference in the journal', () => {
     });
   });
 
-  test('accepts another payment under a reference whose create request was refused', async () => {
+  test('accepts a different payment under a reference if the create request of the first payment was refused', async () => {
     const made = bench();
     made.fail('create', refusal(400, 'invalid destination'));
     await expect(made.pay()).rejects.toMatchObject({ kind: 'refused' });
@@ -654,7 +654,7 @@ describe('confirmQuote', () => {
     return txn;
   };
 
-  test('records a confirmed quote as an attempt of the payment with its reference', async () => {
+  test('records a confirmed quote as an attempt of the payment with the reference of the quote', async () => {
     const made = await forgotten();
     expect(second(made)).toMatchObject({ extRefId: 'R~2' });
     await confirmQuote(second(made), yes, waiting, made.deps);
@@ -835,7 +835,7 @@ describe('the payment driver after a failed create request', () => {
     expect(requests(made)).toHaveLength(errors.length);
   });
 
-  test('finds the transaction of a create request whose repetition is refused', async () => {
+  test('finds the transaction of a rate-limited create request if the repeated request is refused', async () => {
     const made = bench();
     const { createTransaction } = made.deps.service;
     const service = {
@@ -1368,12 +1368,12 @@ describe('the payment driver after a refused create request with an outdated lis
   const payAt = ({ deps }: Bench) =>
     pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
 
-  test('reports a refused create request if the list shows the reference only after 3 s', async () => {
+  test('reports the refusal of the create request if the list shows the reference only after 3 s', async () => {
     const made = lagging(bench(undefined, [known('R', 'quoted')]), 3_000);
     await expect(payAt(made)).rejects.toMatchObject({ kind: 'refused', exitCode: 3 });
   });
 
-  test('reports a refused create request if the list never shows the reference', async () => {
+  test('reports the refusal of the create request if the list never shows the reference', async () => {
     const made = lagging(bench(undefined, [known('R', 'quoted')]), 1e9);
     await expect(payAt(made)).rejects.toMatchObject({ kind: 'refused' });
   });

@@ -190,7 +190,7 @@ describe('readPayoutFile with an invalid file', () => {
     );
   });
 
-  test('refuses a file that is not JSON without quoting its content', () => {
+  test('reports a file that is not JSON without showing the content of the file', () => {
     expect(refusal('{"sourceReq": Jane Roe}')).toBe('The file is not JSON.');
   });
 });

@@ -200,8 +200,8 @@ function confirmed(
     { truth: { ...truth, delayed: truth.delayed + 1 }, event: lost },
     { truth, event: noSignIn },
     { truth: carriedOut, event: noSignIn },
-    // The wording of a refusal does not matter, and the service may have executed another copy of
-    // the confirmation.
+    // After a refusal, another copy of the confirmation may still have taken effect, so the search
+    // tries both cases.
     { truth, event: refused },
     { truth: carriedOut, event: refused },
   ];

@@ -80,8 +80,8 @@ export type Command =
 export interface Bounds {
   readonly attempts: number;
   /**
-   * The number of confirmations per attempt for which the search tries every outcome. The service
-   * never receives further confirmations.
+   * The number of confirmations per attempt for which the search tries every outcome. Later
+   * confirmations never reach the service.
    */
   readonly confirmations: number;
   /** How many times a person may use `--retry`. */
@@ -115,7 +115,7 @@ export const nextOf = (state: Running, by: Core): Step =>
 export function taken(state: Running, event: RunEventBody, by: Core): Running {
   const { run, change, submits } = by.apply(runOf(state), { ...event, at: now });
   const isUnwritten = event.is === 'submitted' && !by.writesFirst;
-  // The journal adds the time of the submission.
+  // Adds the time of the submission, as the journal does.
   const dated =
     change?.attempt !== undefined && submits !== undefined
       ? { ...change, attempt: { ...change.attempt, submittedAt: 1 } }
@@ -137,8 +137,7 @@ function noteMove({ attempts }: Payment, attempt: Attempt | undefined): void {
 }
 
 /**
- * Returns the state of a run that could not write a change to the journal. No money has moved in
- * this state.
+ * Returns the state of a run that has moved no money and could not write a change to the journal.
  */
 const notWritten = (state: Running): Running => ({
   ...state,
@@ -222,9 +221,8 @@ function* continued(state: Running, by: Core, bounds: Bounds): Generator<State> 
   if (step.do === 'approve' && bounds.suspends) yield { ...killed(state), isAsking: true };
   for (const { truth, event } of outcomes(state, step, bounds.confirmations, by)) {
     const done = afterStep(withTruth(state, attemptOf(state).number, truth), step);
-    // The process can be killed after its request but before it writes the event. The checker does
-    // not kill the process at this point if the service started the payment without a confirmation,
-    // because no later run could know of such a payment.
+    // Kills the process after its request and before it writes the event, unless the service
+    // started the payment without a confirmation, because no later run could detect that start.
     if (!(event.is === 'created' && event.started !== undefined)) yield killed(done);
     yield later(taken(done, event, by), step.do === 'wait' ? step.ms : 0);
   }

@@ -240,8 +240,8 @@ function floor(ages: readonly number[], age: number): number {
 }
 
 /**
- * Returns the ages of a confirmation that the core can distinguish: up to 16 s if the service
- * refused the confirmation, otherwise up to the pause before the next request.
+ * Returns the ages of a confirmation that the core can distinguish. After a refusal, these are the
+ * ages up to 16 s, otherwise the ages up to the pause before the next request.
  */
 const agesAfter = ({ tries, refusal }: Submitting['confirmation']): readonly number[] =>
   ownAges.filter(

@@ -117,7 +117,7 @@ function notEnough(needed: Money, available: Money): Failure {
   const have = available.value.eq(0) ? `no ${needed.ccy}` : formatAmount(available);
   return new Failure(
     'limit',
-    `Not sent: the payment takes ${formatAmount(needed)}, but you have ${have}.`,
+    `Not sent: the payment costs ${formatAmount(needed)} including fees, but you have ${have}.`,
     { next: { do: 'see-wallets' } },
   );
 }

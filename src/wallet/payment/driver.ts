@@ -309,7 +309,7 @@ async function confirm(txnId: string, { service }: PaymentDeps): Promise<RunEven
     if (txn.txnId !== txnId)
       return unanswered(`the service answered with transaction ${txn.txnId}`);
     return isQuoted(txn.txnState)
-      ? unanswered('the service still reports the state quoted')
+      ? unanswered('the service still reports the transaction as quoted')
       : { is: 'confirmed', txn };
   } catch (error) {
     if (!(error instanceof Failure))

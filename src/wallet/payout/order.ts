@@ -167,7 +167,8 @@ export function parseLine(text: string): string {
     return line;
   throw new Failure(
     'usage',
-    `"${clip(text)}" cannot be a name or an address. Write one line with letters.`,
+    `"${clip(text)}" cannot be a name or an address. Write one line with letters, of at ` +
+      `most ${longestText} characters.`,
   );
 }
 

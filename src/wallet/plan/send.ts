@@ -251,7 +251,7 @@ function planAll(
 
 const notAllOf = (ccy: string): Failure =>
   refused(
-    `an on-chain payment fixes the amount received in BTC, so it cannot send all of your ${ccy}.`,
+    `an on-chain payment states its amount in BTC, so it cannot send all of your ${ccy}.`,
     `Swap your ${ccy} to BTC first.`,
   );
 

@@ -119,7 +119,7 @@ export async function checkMarket(
       ? {}
       : {
           unchecked:
-            "svcpay could not read the rates, so it did not check the conversion's loss. " +
+            "svcpay did not check the conversion's loss, because it could not read the rates. " +
             `${error.message}`,
         };
   }

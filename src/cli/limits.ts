@@ -5,8 +5,8 @@ import { limitsFrom, narrower, noLimits } from '../wallet/limits/limits.js';
 import type { Context } from './context.js';
 
 /**
- * Combines the spending limits of the account, the profile and the environment. If several of them
- * set the same limit, the strictest value applies.
+ * Combines the spending limits of the account, the profile and the environment, with the strictest
+ * value of each limit.
  */
 export async function limitsInForce(context: Context): Promise<Limits> {
   return narrower(await storedLimits(context), limitsFrom(context.env));

@@ -20,8 +20,8 @@ export interface RateKeeperDeps {
 /** The maximum age in ms of exchange rates that svcpay stores as the rates of a settlement. */
 const validMs = 60_000;
 /**
- * If svcpay stored no exchange rates at a settlement, it stores current rates until the settlement
- * is this old, in ms.
+ * The maximum age in ms of a settlement for which svcpay stores current rates, if svcpay detected
+ * the settlement late.
  */
 const lateMs = 3_600_000;
 /** The largest number of transactions that the rate keeper remembers. */

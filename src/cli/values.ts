@@ -232,7 +232,7 @@ export function readAll<V extends Values>(values: V | undefined, raw: RawValues)
   const read = Object.fromEntries(
     Object.entries(values ?? {}).map(([name, value]) => [name, value.read(raw[name])]),
   );
-  // The type of `Object.fromEntries` does not contain the type of each value.
+  // The return type of `Object.fromEntries` loses the type of each value.
   return read as ValuesOf<V>;
 }
 

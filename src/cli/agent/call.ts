@@ -19,8 +19,8 @@ export interface CommandResult {
 }
 
 /**
- * Builds the command line of a tool call. Each word from an agent becomes the value of an option or
- * follows `--`, so that svcpay never reads the word as an option.
+ * Builds the command line of a tool call. Passes each word from an agent as the value of an option
+ * or after `--`, so that svcpay never reads the word as an option.
  * @param given the inputs by the names of the command's arguments and options
  */
 export function commandLine(

@@ -13,8 +13,8 @@ const mostCompared = 1_000;
 
 /**
  * Throws Failure `usage` with the earlier transaction's id if the same amount went to the same
- * destination under a different reference within 24 hours. The caller can permit the repetition: it
- * sets `differentFrom` to the reference or transaction id of the latest such payment.
+ * destination under a different reference within 24 hours. To permit the repetition, the caller
+ * sets `differentFrom` to the reference or transaction id of the latest identical payment.
  * @param ref the reference of the new payment; an earlier payment with this reference is not
  * compared
  */

@@ -55,7 +55,7 @@ export async function runBatchFile(
     check.totals.filter(({ from }) => available.isReported(from)),
     available.of,
   );
-  // Opens the connections to the service before the first payment needs a connection.
+  // Opens the connections to the service in advance, so that no payment waits for a new connection.
   context.early?.open(context.settings.baseUrl ?? '', flags.concurrency);
   const payment = await openPayments(check, flags.concurrency, context);
   const needsYes = !globals.yes && !flags.dryRun;

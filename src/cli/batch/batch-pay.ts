@@ -163,10 +163,7 @@ export async function payBatch(
   }
 }
 
-/**
- * If payments of the batch failed, adds the advice to run again with `--retry` to the batch's
- * failure.
- */
+/** Adds a hint about `--retry` to the failure of a batch in which payments failed. */
 function withRetry(
   failure: Failure,
   { kinds }: BatchTally,

@@ -22,8 +22,8 @@ import { currency, readAll, type RawValues } from '../values.js';
 const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
 
 /**
- * The columns of a payout, one for each answer. A payout row may also name a recipient of the
- * address book.
+ * The columns that only payout rows have: `recipient` for a name from the address book, and one
+ * column for each option that describes a payout, except the amount.
  */
 const payoutColumns = new Map(
   ['recipient', ...Object.keys(answerOptions).filter((name) => name !== 'amount')].map((name) => [

@@ -76,8 +76,8 @@ function* written(books: Books, first: number, end: number): Generator<Written, 
 }
 
 /**
- * Writes a ledger file. Only the ledger file in which the history begins contains openings, because
- * later ledger files continue that file.
+ * Writes a ledger file. Only the ledger file in which the history begins contains opening balances,
+ * because later ledger files continue that file.
  */
 export async function* ledgerText(
   writer: LedgerWriter,

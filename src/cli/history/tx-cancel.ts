@@ -1,4 +1,4 @@
-// Cancels an unconfirmed quote. The specification names endpoint 8 without details.
+// Cancels an unconfirmed quote (endpoint 8, which the specification names but does not describe).
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { cancelQuote } from '../../wallet/payment/cancel-quote.js';

@@ -59,8 +59,8 @@ export const txPending = defineCommand({
 const mostShown = 5;
 
 /**
- * Lists the payments of all accounts in the journal. Each listed payment has been open for longer
- * than a given time. Sends no request.
+ * Lists the payments in the journal, of all accounts, that have been open for longer than a given
+ * time. Sends no request.
  * @param fails whether to throw Failure `pending` if the list is not empty
  */
 async function listOverdue(olderThanMs: number, fails: boolean, context: Context): Promise<void> {

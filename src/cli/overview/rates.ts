@@ -1,4 +1,4 @@
-// Shows exchange rates. The specification names endpoint 16 without details.
+// Shows exchange rates (endpoint 16, which the specification names but does not describe).
 import { ServiceError } from '../../api/errors.js';
 import type { Rates } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';

@@ -22,8 +22,8 @@ export interface Presentation {
   /** Called when svcpay sends the confirmation. */
   readonly onSubmitted?: (() => void) | undefined;
   /**
-   * Describes the result of a payment by the received amount. By default, svcpay describes the
-   * result by the cost.
+   * Describes the result of a payment by the received amount. If `ended` is undefined, svcpay shows
+   * the cost of the payment instead.
    */
   readonly ended?: (gets: Money) => string;
 }

@@ -65,7 +65,7 @@ export function paymentScreen(
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const { columns } = transactionList(context.now());
   let model = nothingShown;
-  /** Draws the waiting quote card, or undefined if no quote card is waiting. */
+  /** The function that draws the next quote card, or undefined if no quote card is due. */
   let card: (() => void) | undefined;
   let worth: WorthOf | undefined;
   const decoration =

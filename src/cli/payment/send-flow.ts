@@ -74,7 +74,7 @@ async function planAndPay(
   const { missing, ccy } = planned;
   if (missing === 'way' && !context.terminal.canPrompt) return payPlanned(words, planned);
   demandAnswers(missingWords(words, missing, ccy), flags, context);
-  // svcpay loads the wizard only on use, because most payments ask no question.
+  // svcpay loads the wizard only to ask a question, because most payments ask no question.
   const { guideSend } = await import('./send-wizard.js');
   const run = (answers: SendWords): Promise<void> => payPlanned(answers, plan(answers));
   await guideSend(words, missing, { plan, run, ref: flags.ref }, context);

@@ -1,5 +1,5 @@
-// Builds the form of a payout. Above the questions, the form shows one line for each part whose
-// answers are known.
+// Builds the form of a payout, which summarizes each answered part of the payout in one line above
+// the questions.
 import { formatAmount } from '../../formats/amount.js';
 import { countryName } from '../../formats/country.js';
 import type { Form } from '../../terminal/cards/form.js';

@@ -46,7 +46,7 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
     else if (close !== undefined) close();
     else if (name === 'return' && blocks) open();
     else if (sequence === 'c') {
-      // OSC 52 copies a text to the clipboard, and the terminal sends no response.
+      // OSC 52 copies text to the clipboard, and the terminal sends no response.
       stderr.write(`\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`);
       isCopied = true;
       live.update();

@@ -12,7 +12,7 @@ import { defineCommand } from '../define.js';
 import { text, word } from '../values.js';
 
 /**
- * The argument type of consumer names. Metrics can use each valid name as a label without changes.
+ * The argument type of consumer names. Every valid consumer name can be a label value in metrics.
  */
 export const consumerName = () =>
   word('NAME', (given) => {

@@ -245,8 +245,8 @@ const mostSettlements = 1_000;
 
 /**
  * Reads settled transactions one at a time, because the client stores the exchange rates for each
- * settled transaction that it reads. If a thousand transactions already wait to be read, svcpay
- * stores no exchange rates for further transactions.
+ * settled transaction that it reads. If a thousand transactions are already waiting to be read,
+ * svcpay stores no exchange rates for further transactions.
  */
 function settlementReader({ settings, account }: Context): (event: StoredEvent) => void {
   if (settings.profile.fiat === undefined) return () => undefined;
@@ -270,9 +270,9 @@ function settlementReader({ settings, account }: Context): (event: StoredEvent) 
 type Describe = (event: StoredEvent) => Promise<Transaction | undefined>;
 
 /**
- * Returns a function that reads the transaction of an event, to describe the event to a person. In
- * formats for programs, the function reads no transaction. With a real service, the function reads
- * transactions only if the person gave --enrich, because each read takes time.
+ * Returns a function that reads the transaction of an event, to describe the event to a person. If
+ * the output is for programs, the returned function reads no transaction. Without --enrich, the
+ * returned function reads transactions only from a sandbox, because each read takes time.
  */
 async function describer({ enrich }: Flags, context: Context): Promise<Describe> {
   const { settings, out } = context;
@@ -287,8 +287,8 @@ async function describer({ enrich }: Flags, context: Context): Promise<Describe>
 }
 
 /**
- * Draws a repeated answer once, because svcpay sends an event again and again to an address that
- * refuses the event.
+ * Draws a target's answer to an event only if its status differs from the previous answer, because
+ * svcpay retries a refused event many times.
  */
 function answerPrinter(describe: Describe, out: Context['out']): (answer: Answer) => void {
   const last = new Map<string, number>();

@@ -92,8 +92,8 @@ async function receiverOf(home: Home): Promise<URL | undefined> {
 }
 
 /**
- * Returns the named events in the order of arrival, each event once. Throws Failure `not-found` for
- * a name without events.
+ * Returns the named events in the order of arrival, each event once. Throws Failure `not-found` if
+ * a name matches no event.
  */
 async function eventsOf(
   ids: readonly string[],

@@ -529,7 +529,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'sandbox clock thaw',
-        'restart the sandbox clock',
+        'let the stopped sandbox clock run again',
         () => import('./sandbox/sandbox-clock.js').then((it) => it.sandboxClockThaw),
       ],
       ['sandbox fault', 'inject faults'],

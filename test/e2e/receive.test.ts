@@ -153,7 +153,7 @@ describe('svcpay receive onchain', () => {
     const run = await svcpay([...args, '--wait', '--wait-timeout', '1s'], around);
     expect(run).toMatchObject({ exitCode: 8, stdout: '' });
     expect(run.stderr).toContain(
-      'Stopped waiting. The payment was seen and waits for confirmations.',
+      'Stopped waiting. The payment was seen and is waiting for confirmations.',
     );
   });
 

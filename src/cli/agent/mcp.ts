@@ -47,7 +47,7 @@ export const mcp = (tree: Branch): Command =>
       const { stdout, signal, version } = context;
       if (context.settings.accountId !== undefined) await context.account();
       if (allowPayments && (await dailyLimits(signal, context)).length === 0) {
-        throw new Failure('limit', '--allow-payments requires a daily limit, and none is set.', {
+        throw new Failure('limit', '--allow-payments requires a daily limit, but none is set.', {
           hint: limitHint('BTC'),
         });
       }

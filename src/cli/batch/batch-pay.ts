@@ -289,7 +289,7 @@ function openWorth({ account, rates, ratesKept, settings }: Context) {
 }
 
 export const batchOptions = {
-  dryRun: flag().describe('check every row, show payees, costs and changes, send nothing'),
+  dryRun: flag().describe('check every row and show payees, costs and changes, but send nothing'),
   seal: flag().describe('like --dry-run, and print the seal of the batch'),
   sealed: word('HASH', parseSeal).optional().describe('pay only if the batch has this seal'),
   ignoreColumns: flag().describe('ignore unknown columns'),
@@ -299,7 +299,8 @@ export const batchOptions = {
   factor: literal('NUMBER', parseFactor)
     .otherwise(new Big('1.5'))
     .describe(
-      "report amounts that differ from the payee's last one by more than this factor (default 1.5)",
+      "report amounts that differ from the payee's last amount by more than this factor " +
+        '(default 1.5)',
     ),
   concurrency: whole(1, 64).otherwise(4).describe('pay this many rows at a time (default 4)'),
   onError: choice(['continue', 'stop'])

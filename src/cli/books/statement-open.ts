@@ -46,6 +46,6 @@ async function record(
   const { scope, client } = await account();
   if (await (await books()).add(scope, { ...entry, recordedAt: client.serviceNow() }))
     return { wallet: ccy, amount: value, date: day(at), note: null, id };
-  out.warn(`Another process has already recorded the opening of ${ccy}.`);
+  out.warn(`Another process has already recorded the opening balance of ${ccy}.`);
   return undefined;
 }

@@ -44,8 +44,8 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_NETWORK', 'mainnet, testnet or any: which invoices and addresses are accepted'],
         [
           'SVCPAY_MAKER',
-          'name of the service in requests and responses: acme if the service writes acmepay ' +
-            '(default service)',
+          'service name in requests and responses, e.g. acme for a service that writes acmepay ' +
+            '(default: service)',
         ],
         [
           'SVCPAY_SIGNATURE_HEADER',

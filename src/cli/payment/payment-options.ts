@@ -33,7 +33,7 @@ function otherCurrency(given: string, named: string, ccy: string): Failure {
   const example = ccy === 'BTC' ? '100sat' : `1${ccy.toLowerCase()}`;
   return new Failure(
     'usage',
-    `Not sent: --max-fee ${given} is in ${named}, and this payment's fees are in ${ccy}.`,
+    `Not sent: --max-fee ${given} is in ${named}, but this payment's fees are in ${ccy}.`,
     {
       hint: `Write --max-fee in ${ccy}, e.g. ${example}, or as a percentage, e.g. 1%.`,
     },

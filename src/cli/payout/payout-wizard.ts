@@ -131,7 +131,7 @@ function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): Draft
         ? 'the sandbox accepts any number'
         : usedFor === undefined
           ? "a number from your service's list"
-          : `${usedFor} last time for ${chosen}`;
+          : `${usedFor} was used last time for ${chosen}`;
       return ask.parsed({
         message,
         example,

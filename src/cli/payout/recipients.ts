@@ -200,7 +200,8 @@ async function addContact(
   if (found.kind === 'bolt11' || found.kind === 'bip21') {
     throw new Failure(
       'usage',
-      'This destination can be paid only once. Save a Lightning Address, an LNURL or an address.',
+      'This destination can be paid only once. ' +
+        'Save a Lightning Address, an LNURL or a reusable address.',
     );
   }
   planSend({ to: destination }, { network: settings.network, now: now() });

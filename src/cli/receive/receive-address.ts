@@ -112,7 +112,7 @@ const currencyQuestion: {
     {
       value: 'lightning',
       name: 'Lightning Address',
-      description: 'if your account has a Lightning Address',
+      description: 'only for accounts with a Lightning Address',
     },
   ],
 };

@@ -321,7 +321,7 @@ function stopped(
   const left = expiresAt === undefined ? undefined : expiresAt - service.serviceNow();
   const until = left === undefined ? '' : ` until ${nearTime(now() + left, now())}`;
   const rest = isSeen(txn)
-    ? 'The payment was seen and waits for confirmations.'
+    ? 'The payment was seen and is waiting for confirmations.'
     : `The ${noun} can be paid${until}.`;
   return new Failure('pending', `Stopped waiting. ${rest}`, {
     next: { do: 'watch', id: txn.txnId },

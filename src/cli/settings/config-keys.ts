@@ -174,7 +174,7 @@ export const configKeys: readonly ConfigKey[] = [
     variable: 'SVCPAY_NETWORK',
   }),
   profileKey('maker', 'maker', checkServiceName, {
-    about: 'name of the service in requests, such as acme if the service writes acmepay',
+    about: 'service name in requests, e.g. acme for a service that writes acmepay',
     effective: ({ maker }) => maker,
     variable: 'SVCPAY_MAKER',
   }),

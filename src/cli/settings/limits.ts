@@ -49,7 +49,7 @@ export const limitsSet = defineCommand({
     ],
     [
       'svcpay limits set --per-day 1000000sat',
-      'asks you to type the amount again if it raises a limit; a script needs --yes',
+      'if you raise a limit, asks you to type the amount again; a script needs --yes',
     ],
     [
       'svcpay limits set --per-day 200usdt --per-day 5000000vnd',

@@ -55,7 +55,10 @@ export const logout = defineCommand({
   fields: [],
   examples: [
     ['svcpay logout', 'asks for confirmation, then deletes the token and the secret'],
-    ['svcpay logout --profile acme --yes', 'deletes the secrets of one profile, in a script'],
+    [
+      'svcpay logout --profile acme --yes',
+      'deletes the token and the secret of the profile acme, in a script',
+    ],
   ],
   async run(_values, { settings, secrets, tokens, config, out, ask }) {
     await ask.agree(
@@ -150,7 +153,7 @@ async function signIn(start: Access, context: Context) {
     if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
     const { baseUrl, apiKey, apiSecret } = asked;
     if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined)
-      throw new Error('The login lacks the answer to a question.');
+      throw new Error('The login lacks the address, the API key or the API secret.');
     const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
     const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
     try {

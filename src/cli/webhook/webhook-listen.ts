@@ -58,7 +58,7 @@ const options = {
   consumer: consumerName()
     .repeated()
     .describe(
-      'name under which the events for a target wait; give one for each target, in the order of ' +
+      'name under which events wait for a target; give one name for each target, in the order of ' +
         '--forward-to and --exec (default: the address)',
     ),
   exec: text('CMD')

@@ -71,8 +71,8 @@ async function buildTypes() {
 }
 
 /**
- * Writes the text that `--help` prints without a terminal, because bin/svcpay.js prints the written
- * text in half the time that the whole program takes.
+ * Writes the output of `--help` without a terminal to a file, because bin/svcpay.js prints the file
+ * in half the time that the whole program takes.
  */
 async function buildHelp() {
   const { stdout } = await promisify(execFile)(process.execPath, ['bin/svcpay.js', '--help']);

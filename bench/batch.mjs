@@ -14,8 +14,8 @@ const latencyMs = 200;
 const requestsOfRow = 3;
 const atLeast = 0.95;
 /**
- * The highest allowed ratio of two memory figures: the memory for ten times as many rows, and the
- * memory for the smaller batch.
+ * The highest allowed ratio of the memory for ten times as many rows to the memory for the smaller
+ * batch.
  */
 const atMostMore = 1.5;
 

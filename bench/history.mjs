@@ -13,7 +13,7 @@ const ofOneDay = 20_000;
 const batchRows = 40;
 const atMost = 1.1;
 const dayMs = 86_400_000;
-/** The constant must equal `periodMs` in src/store/journal/spending.ts. */
+/** A copy of `periodMs` in src/store/journal/spending.ts. */
 const periodMs = 600_000;
 
 export function measure() {

@@ -18,8 +18,8 @@ const parts = ['far', 'startup', 'export', 'history', 'batch', 'webhooks', 'mach
 const once = new Set(['machines']);
 
 /**
- * The whole environment of the measured programs. The environment omits the other variables of this
- * process, because some of them could change the speed of Node.
+ * All environment variables of the measured programs. The other variables of this process are
+ * omitted, because some of them could change the speed of Node.
  */
 const environment = { PATH: process.env.PATH, HOME: tmpdir(), TMPDIR: tmpdir() };
 

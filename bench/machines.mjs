@@ -63,8 +63,8 @@ async function pace(bundle, server, openJournalAt, count) {
     Array.from({ length: count }, () => started([machine, bundle, url, String(seconds)])),
   );
   const together = async (mode) => sum(await Promise.all(machines.map(({ ask }) => ask(mode))));
-  // The loop of plain SQL and the journal alternate in short turns, so that other load affects
-  // both equally.
+  // Alternates short runs of the plain SQL loop and of the journal, so that other load affects both
+  // equally.
   const [bare, ours] = [[], []];
   for (let turn = 0; turn < turns; turn += 1) {
     bare.push(await together('bare'));
@@ -85,7 +85,7 @@ async function pace(bundle, server, openJournalAt, count) {
 
 const sum = (values) => values.reduce((total, each) => total + each, 0);
 
-/** Starts a process that acts as one machine, and waits for commands on stdin. */
+/** Starts a process that acts as one machine and reads commands from stdin. */
 async function started(args) {
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise((done) => child.once('close', done));

@@ -47,9 +47,9 @@ const svcpay = (...args) =>
 
 /**
  * Runs a command on a screen and answers its questions: waits for the text of each question, then
- * types the keys of the answer. Returns the screen at the time when each text of `shots` appears,
- * and the last screen. Stops recording when the text `until` appears or the command ends, and then
- * types `leave`.
+ * types the keys of the answer. Returns the screen as soon as each text of `shots` appears, and the
+ * last screen. Stops recording when the text `until` appears or the command ends, and then types
+ * `leave`.
  */
 async function record(args, { rows = 24, shots = [], dialogue = [], until, leave }) {
   const screen = new xterm.Terminal({
@@ -260,7 +260,7 @@ async function all() {
   await filmTrip();
   await picture('payout', ['payout', '--no-wait'], payoutWizard);
   copyFileSync(payroll, join(home, 'payroll.csv'));
-  // The clock stands still from here, so later payments stay in flight until the last picture.
+  // Freezes the clock, so that later payments stay in flight until the last picture.
   svcpay('sandbox', 'clock', 'freeze');
   svcpay('payout', ...payoutAnswers, '--yes', '--no-wait');
   await picture('batch', ['batch', 'payroll.csv', '--no-wait'], {

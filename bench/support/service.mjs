@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { loadFar } from './far.mjs';
 
 /**
- * Starts the service with a history of this many transactions. Resolves with the settings of a
- * client, and with `stop`.
+ * Starts the service with the given number of transactions in its history. Resolves with the
+ * settings of a client, and with `stop`.
  * @param tripMs the round-trip time over TLS, or 0 for plain HTTP without a delay
  */
 export async function startService(transactions = 0, { pageSize = 100, tripMs = 0 } = {}) {

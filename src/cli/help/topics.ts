@@ -154,7 +154,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   refused: 'the service refused the request (4xx)',
   authentication: 'authentication failed, or a permission is missing',
   'not-found': 'the requested object does not exist',
-  'payment-failed': 'the payment ended in failed, rejected, expired, error or usercanceled',
+  'payment-failed': 'the payment ended in state failed, rejected, expired, error or usercanceled',
   'books-differ':
     'the statement does not add up, or reconcile found a difference; nothing was sent',
   limit: 'funds are insufficient, or a limit or --max-fee stopped the payment',

@@ -49,10 +49,10 @@ function defineMetrics(registry: Registry) {
       'Commands that svcpay ran for events, by exit code or signal',
       'code',
     ),
-    waiting: gauge('webhook_backlog', 'Events that wait for delivery', 'consumer'),
+    waiting: gauge('webhook_backlog', 'Events waiting for delivery', 'consumer'),
     oldestEvent: gauge(
       'webhook_backlog_oldest_seconds',
-      'Age of the oldest event that waits for delivery',
+      'Age of the oldest event waiting for delivery',
       'consumer',
     ),
     payments: gauge(

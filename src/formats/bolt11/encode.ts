@@ -46,7 +46,8 @@ export function encodeInvoice(fields: InvoiceFields, privateKey: Uint8Array): st
 
 function timestampWords(timestamp: number): number[] {
   const words = wordsOfNumber(timestamp, 7);
-  if (words.length > 7) throw new Failure('usage', `${timestamp} is too late for an invoice.`);
+  if (words.length > 7)
+    throw new Failure('usage', `The timestamp ${timestamp} is too late for an invoice.`);
   return words;
 }
 

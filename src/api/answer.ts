@@ -1,5 +1,5 @@
-// Reads responses of every form, even if the form is not specified or not JSON. Derives the failure
-// that an error response means, and the wait that the response requests.
+// Reads every response, even if the response is not JSON or has an unspecified form. Derives the
+// failure that an error response means, and the wait that the response requests.
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 import { clip } from '../formats/text.js';
 import { isFields, jsonIn, type Fields } from '../formats/unknown.js';

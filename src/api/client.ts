@@ -32,10 +32,9 @@ export type { ClientOptions };
 
 /**
  * The endpoints of the service, as methods. If the network or the service fails temporarily, the
- * client repeats a read. The client sends a request only once if the request changes something at
- * the service. Every method rejects with a `ServiceError` if the service refuses, with a `NoAnswer`
- * if the outcome of the request is unknown, and with another `Failure` if the response to a read is
- * invalid.
+ * client repeats a read, but not a create request or a confirmation. Every method rejects with a
+ * `ServiceError` if the service refuses, with a `NoAnswer` if the outcome of the request is
+ * unknown, and with another `Failure` if the response to a read is invalid.
  */
 export class ServiceClient {
   readonly #options: ClientOptions;
@@ -47,8 +46,7 @@ export class ServiceClient {
   }
 
   /**
-   * Returns a client with the same token whose requests also stop at this signal, with kind
-   * `interrupted`.
+   * Returns a client with the same token whose requests also stop when `signal` fires.
    */
   until(signal: AbortSignal): ServiceClient {
     return this.within({ signal });

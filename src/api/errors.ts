@@ -48,9 +48,8 @@ export class ServiceError extends Failure {
 export class CancelNotOffered extends ServiceError {}
 
 /**
- * The outcome of the request is unknown, because of a failed connection or an unusable response to
- * a create request or confirmation: a server error, a gateway's response, or an unreadable
- * response.
+ * The outcome of a request is unknown, because the connection failed, or because a create request
+ * or confirmation received a server error, a gateway's response or an unreadable response.
  */
 export class NoAnswer extends Failure {
   override readonly name = 'NoAnswer';

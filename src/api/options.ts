@@ -70,7 +70,7 @@ export interface ClientOptions {
    * therefore ignored.
    */
   onUnrecognized?: ((words: string) => void) | undefined;
-  /** Called with a transaction when the service has returned it by its id or confirmed it. */
+  /** Called with each transaction that the client confirms or reads by its id. */
   onTransaction?: ((txn: Transaction) => void) | undefined;
   /** The user agent, such as `svcpay/1.0.0`. */
   userAgent?: string | undefined;

@@ -13,8 +13,8 @@ export interface HttpRequest {
 }
 
 /**
- * The timings of an exchange in ms. On a reused connection, an exchange has neither the timing
- * `connect` nor the timing `tls`.
+ * The timings of an exchange in ms. If the exchange reuses a connection, `connect` and `tls` are
+ * missing.
  */
 export interface Timing {
   readonly connect?: number | undefined;

@@ -115,7 +115,7 @@ export interface Transaction {
    * if both sides have the same currency.
    */
   fxRate?: WireNumber | null | undefined;
-  /** Whether the service takes the fees out of the amount sent. Some services omit this flag. */
+  /** Whether the service takes the fees out of the amount sent, if the service returns the flag. */
   deductNetworkFeesFromDest?: boolean | null | undefined;
   deductNetworkFees?: boolean | null | undefined;
   deductServicepayFees?: boolean | null | undefined;

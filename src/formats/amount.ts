@@ -121,8 +121,8 @@ export function parseAmount(text: string, ccy?: string): Money {
     );
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
-  // Accepts `1.234` as a decimal but refuses `1.000` as ambiguous, because programs omit final
-  // zeros of decimals.
+  // Refuses `1.000` as ambiguous, because a program would write the decimal 1.000 as `1`. Accepts
+  // `1.234` as a decimal.
   if (digits.endsWith('0')) checkGrouping(text);
   if (unit === '' && (expected === undefined || expected === 'BTC'))
     throw bareNumber(digits, expected);

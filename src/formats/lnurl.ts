@@ -65,7 +65,7 @@ export const payUrl = ({ user, domain }: LightningAddress): string =>
   `https://${domain}/.well-known/lnurlp/${user}`;
 
 /**
- * Returns the URL of a Lightning Address or an LNURL, which is equal for all spellings of a
+ * Returns the URL of a Lightning Address or an LNURL, which is the same for every spelling of a
  * destination. Returns a text that is neither a Lightning Address nor an LNURL unchanged.
  */
 export function lnurlTarget(text: string): string {

@@ -107,7 +107,8 @@ export const longestDatabaseWaitMs = 12_000;
 export const staleForMs = 8_000;
 
 /**
- * The next pause of a repeated read in ms. After the end of the `staleRead` list, the pause is 4 s.
+ * The pause in ms before the next repetition of a read. After the end of the `staleRead` list, the
+ * pause is 4 s.
  */
 export const stalePause = (count: number): number =>
   policies.staleRead.pauses.list[count - 1] ?? 4_000;

@@ -106,9 +106,9 @@ export function pauseAfter(
 }
 
 /**
- * The maximum by which an elapsed clock advances between two readings of the machine's clock, in
- * ms, not counting a pause. If the machine's clock advances by more than the pause and
- * `longestStepMs`, someone has probably set the machine's clock.
+ * The maximum in ms by which an elapsed clock advances at once, in addition to a pause. If the
+ * machine's clock advances by more than the pause and `longestStepMs`, someone has probably set the
+ * machine's clock.
  */
 const longestStepMs = 60_000;
 

@@ -89,11 +89,9 @@ export const methodProperties = (method: string | null | undefined): MethodPrope
 interface RailProperties {
   readonly method: RailMethod;
   readonly paysTo: readonly Destination['kind'][];
-  /**
-   * The destination of the rail as a sentence names it, such as `a Bitcoin address`. `argument` is
-   * the destination's name in help.
-   */
+  /** The type of destination, in words, such as `a Bitcoin address`. */
   readonly destination: string;
+  /** The type of destination as an argument of the command, such as `ADDRESS`. */
   readonly argument: string;
   /**
    * Where a create request states the amount: in the invoice, on the source side, or on the

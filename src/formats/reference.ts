@@ -5,7 +5,7 @@ import { Failure } from './failure.js';
 const longest = 200;
 
 /**
- * Whether a reference contains characters that could make two different references look equal:
+ * Whether a reference contains characters that could make two different references look identical:
  * replacements of invalid UTF-8, and characters that databases cannot store.
  */
 const isUnreadable = (text: string): boolean => /[\0\uFFFD\p{Cs}]/u.test(text);

@@ -17,7 +17,7 @@ export const isGenerated = (ref: string): boolean =>
 
 /**
  * Folds a name for comparison. Names that differ only in letter case, blanks or Unicode forms
- * become equal.
+ * become identical.
  */
 export const folded = (name: string): string =>
   name.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ').trim();
@@ -55,8 +55,8 @@ export const escapeMarkup = (text: string): string =>
   text.replaceAll(/[&<>]/g, (mark) => markup[mark] ?? '');
 
 /**
- * Whether a text can be one segment of a URL path. Excludes an empty text, unpaired surrogates, and
- * `.` and `..`, which lead to other endpoints.
+ * Whether a text can be one segment of a URL path. Excludes an empty string, unpaired surrogates,
+ * and `.` and `..`, which lead to other endpoints.
  */
 export const isPathSegment = (text: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(text);
 

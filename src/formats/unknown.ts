@@ -8,7 +8,7 @@ export const errorOf = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
 
 /**
- * Returns the code of a system or library error, such as `ENOENT`, or an empty text for an error
+ * Returns the code of a system or library error, such as `ENOENT`, or an empty string for an error
  * without a code.
  */
 export const codeOf = (thrown: unknown): string =>

@@ -68,7 +68,8 @@ export interface WalletClientOptions {
   userAgent?: string | undefined;
   /**
    * A signal that stops all requests and pauses of the client. If the signal stops a request, the
-   * request rejects with a Failure of kind `interrupted`, or with a `NoAnswer`.
+   * request rejects with a Failure of kind `interrupted`, or of kind `pending` if a confirmation
+   * may have reached the service.
    */
   signal?: AbortSignal | undefined;
   /**
@@ -82,7 +83,8 @@ export interface WalletClientOptions {
 export interface RequestOptions {
   /**
    * A signal that stops the request. If the signal stops a request, the request rejects with a
-   * Failure of kind `interrupted`, or with a `NoAnswer`.
+   * Failure of kind `interrupted`, or of kind `pending` if a confirmation may have reached the
+   * service.
    */
   signal?: AbortSignal | undefined;
   /** The time limit of the request with its retries, in ms. */
@@ -106,7 +108,7 @@ export interface LastResponse {
 /** A result with the hidden field `lastResponse`, which JSON and loops omit. */
 export type Answered<T> = T & { readonly lastResponse: LastResponse };
 
-/** Every transaction of a list, which a loop reads from the service page by page. */
+/** The transactions of a list, which the client reads page by page while a loop runs. */
 export interface TransactionList extends AsyncGenerator<types.ListedTransaction, void, void> {
   /** Resolves with the first `limit` transactions as an array. */
   autoPagingToArray(options: { limit: number }): Promise<types.ListedTransaction[]>;
@@ -129,11 +131,10 @@ export const serviceOf = (client: WalletClient): ServiceClient => read(client);
 /**
  * The service, with one method per endpoint from the specification. The client signs in
  * automatically, and again after its token expires. If the network or the service fails
- * temporarily, the client repeats a read. The client sends a request only once if the request
- * changes something at the service. Every method rejects with a {@link ServiceError} if the service
- * refuses, with a {@link NoAnswer} if the outcome of the request is unknown, and with another
- * {@link Failure} if a response cannot be read. Amounts are in the main unit of the currency, and
- * times are in epoch ms.
+ * temporarily, the client repeats a read, but not a create request or a confirmation. Every method
+ * rejects with a {@link ServiceError} if the service refuses, with a {@link NoAnswer} if the
+ * outcome of the request is unknown, and with another {@link Failure} if a response cannot be read.
+ * Amounts are in the main unit of the currency, and times are in epoch ms.
  */
 export class WalletClient {
   readonly #opened: Opened;
@@ -167,8 +168,7 @@ export class WalletClient {
   }
 
   /**
-   * Returns a client with the same token whose requests also stop at this signal, with kind
-   * `interrupted`.
+   * Returns a client with the same token whose requests also stop when `signal` fires.
    */
   until(signal: AbortSignal): WalletClient {
     const { service, close } = this.#opened;

@@ -26,7 +26,7 @@ export interface PaymentsOptions {
    * URL is https, otherwise `any`.
    */
   network?: Network | undefined;
-  /** A signal that stops all calls, as the signal of a call stops that call. */
+  /** A signal that stops all calls, in addition to the signal of each call. */
   signal?: AbortSignal | undefined;
   /** Called with each step of every payment as it happens. */
   on?: ((event: PaymentEvent) => void) | undefined;

@@ -66,8 +66,8 @@ export function openPayments(options: PaymentsOptions): Payments {
   const accountNamed = async (call: Pick<CallOptions, 'signal'>): Promise<string> =>
     accountOf(begin(call).service);
   /**
-   * Returns the bitcoin amount of the earlier payment with the same reference or, if there is none,
-   * the amount and the rates for its conversion.
+   * Returns the bitcoin amount of an earlier payment with the same reference. If no earlier payment
+   * has a bitcoin amount, returns the given amount and the exchange rates for its conversion.
    */
   const bitcoinFor = async ({ ref, amount, ...call }: Send): Promise<Converted> => {
     const earlier = ref && (await journal.find(await accountNamed(call), ref));
@@ -178,7 +178,7 @@ interface PaymentParts extends Pick<PaymentsOptions, 'limits'> {
   readonly begin: Begin;
 }
 
-/** Prepares calls of the payment core. */
+/** Returns the functions that call the payment core. */
 function paymentsOf({ client, journal, closed, begin, limits = noLimits }: PaymentParts) {
   const checkedLimits = readLimits(limits);
   const guard = ownAddressGuard(
@@ -309,8 +309,8 @@ async function accountOf(service: ServiceClient): Promise<string> {
 }
 
 /**
- * The failure of a payment that a crash stopped before its submission. Only a repetition of the
- * original call can make a payment that was never submitted.
+ * The failure of a payment that a crash stopped before its submission. To make a payment that was
+ * never submitted, the program must repeat the original call.
  */
 const neverAgreed = (ref: string): Failure =>
   new Failure('declined', `Not sent: the payment ${ref} was never submitted.`, {

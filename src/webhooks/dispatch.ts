@@ -286,8 +286,8 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
     exists: (): boolean => failures > 0,
     isPausing: (): boolean => elapsed() < pausedUntil,
     /**
-     * Records a failed delivery, and returns the pause until the next delivery. Returns undefined
-     * if another failure was recorded after the failed delivery started.
+     * Records a failed delivery, and returns the pause until the next delivery. If the delivery
+     * started before the last recorded failure, records nothing and returns undefined.
      */
     note(reason: string, startedAt: number): number | undefined {
       if (failures > 0 && startedAt <= lastFailure) return undefined;

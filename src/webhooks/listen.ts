@@ -50,7 +50,7 @@ export interface ListenOptions
   readonly consumer: readonly string[];
   /** The command line that svcpay runs for each event, if there is one. */
   readonly exec: string | undefined;
-  /** Reads a transaction from the service, which svcpay adds to the transaction's event. */
+  /** Reads from the service the transaction that svcpay adds to an event. */
   readonly lookUp: ((txnId: string) => Promise<Transaction>) | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly reports: ListenReports;
@@ -208,7 +208,7 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
 
 /**
  * The largest number of events that the stream keeps in memory. Of events beyond `mostHeld`, the
- * stream keeps only the ids, and reads each event from the store before it prints the event.
+ * stream keeps only the ids, and reads each event from the store before it yields the event.
  */
 const mostHeld = 1_000;
 

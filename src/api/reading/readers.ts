@@ -1,6 +1,6 @@
-// Reads the values that live services send: numbers, instants, texts, wrappers and lists in every
-// form seen so far. The readers convert values in place to the form from the specification, and
-// report unrecognized values.
+// Reads values such as numbers, instants and lists in every form that live services have sent so
+// far. The readers convert values in place to the form from the specification, and report
+// unrecognized values.
 import type { Big } from 'big.js';
 import { readDecimal, type WireNumber } from '../../formats/amount.js';
 import { clip } from '../../formats/text.js';
@@ -237,7 +237,10 @@ export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields 
   );
 }
 
-/** Returns the rows of a list, bare or wrapped in `data`. A list that is null counts as empty. */
+/**
+ * Returns the rows of a list, whether the list is bare or wrapped in `data`. A list that is null
+ * counts as empty.
+ */
 export function rowsOf(answer: unknown): unknown[] {
   const list = within(answer);
   if (list === null) return [];

@@ -213,7 +213,7 @@ export function createTokenKeeper(
 /**
  * Sends a request with the token. After a 401, sends the request again with a newer token, because
  * a refused request has changed nothing. At some services, a new token invalidates the previous
- * token, so the client repeats a request more often if other processes use the same API key. The
+ * token, so the client repeats a request several times if other processes use the same API key. The
  * client repeats a confirmation only once.
  */
 export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {

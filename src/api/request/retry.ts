@@ -13,7 +13,7 @@ type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 
 /**
  * Repeats a read after a lost exchange or a temporary failure. Repeats a change of settings only if
- * a closed connection lost the request, because a repetition is then harmless. Rate limits delay
+ * the service had most likely closed the connection before the request arrived. Rate limits delay
  * every request except a confirmation. The outcome of the request is the outcome of its last
  * attempt.
  * @param now the service's clock
@@ -170,7 +170,7 @@ const recheckMs = 100;
 export type RateLimit = ReturnType<typeof trackRateLimit>;
 
 /**
- * Delays requests only while the service's rate limit, including requests in flight, is used up.
+ * Delays requests only while the rate limit of the service is used up, counting requests in flight.
  * After a reset of the rate limit, svcpay sends one request, and all other requests wait for its
  * response.
  */

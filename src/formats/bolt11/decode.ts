@@ -1,5 +1,5 @@
-// Decodes BOLT11 Lightning invoices with every check that BOLT11 requires, including the check of
-// the signature.
+// Decodes BOLT11 Lightning invoices, and verifies the signature and everything else that BOLT11
+// requires.
 import { bech32, hex } from '@scure/base';
 import { encodeBase58Address, encodeSegwitAddress } from '../address/bitcoin-address.js';
 import { changed, normaliseBech32 } from '../address/encodings.js';
@@ -37,7 +37,7 @@ export interface Invoice {
   readonly payee: string;
   /**
    * The payee's description of the payment, or `null` if the invoice has a description hash instead
-   * of a description. Sanitize the description before a screen shows the description.
+   * of a description. Sanitize the description before you show it on a screen.
    */
   readonly description: string | null;
   readonly descriptionHash: string | null;

@@ -83,7 +83,7 @@ export function joinField(letter: FieldLetter, words: readonly number[]): number
 
 /**
  * Returns the words of a field that may occur once. If an invoice repeats a field that may occur
- * once, all occurrences must be equal, because two wallets could otherwise read two different
+ * once, all occurrences must be identical, because two wallets could otherwise read two different
  * payments.
  */
 export function singleField(

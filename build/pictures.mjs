@@ -208,7 +208,7 @@ const changing = new RegExp(changes.map(({ source }) => source).join('|'), 'g');
 const party = (whose, name) => [`? ${whose} full legal name`, name + enter];
 
 const payoutWizard = {
-  title: 'The payout wizard at its last step: what is answered is folded to a line a step',
+  title: 'The payout wizard at its last step, with one line for each earlier step',
   rows: 40,
   dialogue: [
     ['? Country to pay out to', 'vietn'],
@@ -264,12 +264,12 @@ async function all() {
   svcpay('sandbox', 'clock', 'freeze');
   svcpay('payout', ...payoutAnswers, '--yes', '--no-wait');
   await picture('batch', ['batch', 'payroll.csv', '--no-wait'], {
-    title: 'A batch: what all rows cost before the yes, and what became of each row',
+    title: 'A batch: the cost of all rows before the question, and the result of each row',
     rows: 30,
     dialogue: [['(y/N)', `y${enter}`]],
   });
   await picture('home', [], {
-    title: 'Home: what there is, what it is worth, what is on its way, what moved last, and a menu',
+    title: 'Home: balances and their worth, open payments, the latest transactions, and a menu',
     until: 'esc leave',
     leave: '\u001B',
   });

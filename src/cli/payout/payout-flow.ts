@@ -107,7 +107,7 @@ export async function completeDestination(
   };
 }
 
-const incomplete = (): Error => new Error('The payout lacks the answer to a question.');
+const incomplete = (): Error => new Error('The payout lacks a required answer.');
 
 export const recipientRecord = ({
   method,

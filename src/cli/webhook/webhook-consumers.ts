@@ -19,7 +19,8 @@ export const consumerName = () =>
     if (/^[a-z0-9][\w.-]{0,62}$/i.test(given)) return given;
     throw new Failure(
       'usage',
-      `"${given}" is not a consumer name. Use at most 63 letters, digits, dots and dashes.`,
+      `"${given}" is not a consumer name. Use at most 63 letters, digits, dots, dashes and ` +
+        'underscores, and start with a letter or digit.',
     );
   });
 

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..');
 
-/** Matches files whose texts are pages, SQL and scripts instead of messages. */
+/** Matches source files whose strings are pages, SQL or scripts instead of messages. */
 const otherTexts =
   /sandbox\/(?:web|openapi|storage)\/|schema\.ts|sql-|\/completion\.ts|postgres|sqlite|database\/move/;
 
@@ -48,7 +48,7 @@ const dialect = [
   /\bas in \d/,
 ];
 
-/** The texts of a source file that contain at least two words. */
+/** Returns the strings of a source file that contain at least two words. */
 function messagesOf(file: string): string[] {
   const code = readFileSync(join(root, 'src', file), 'utf8').replaceAll(
     /^\s*(?:\/\/|\/?\*).*$/gm,

@@ -155,7 +155,7 @@ test('each code block of the docs that uses a fixed --ref states the result of a
   expect(silent).toEqual([]);
 });
 
-test('README.md has no command after a command that asks, so pasted lines do not become answers', () => {
+test('README.md ends a code block after a command that asks, so pasted lines do not become answers', () => {
   const asks = (line: string): boolean =>
     /^svcpay (?:send|swap|payout|batch)\b/.test(line) &&
     !/--yes|--dry-run|--quote-only|--help|\|\| echo/.test(line);

@@ -27,14 +27,14 @@ import {
   type Txn,
 } from './strict-transactions.js';
 
-/** Choices where the specification is silent or contradicts itself. */
+/** The choices of a service where the specification is silent or contradicts itself. */
 export interface Dialect {
   readonly tokenField: 'expiredAt' | 'expiresAt';
   /** Whether the service wraps the token answer in `{ data: … }`. */
   readonly tokenWrapped: boolean;
   /**
-   * Whether a response contains the amount that the service computed for the side whose amount the
-   * request left open.
+   * Whether a response contains the amounts of both sides, although a request has an amount for
+   * at most one side.
    */
   readonly computedAmounts: boolean;
   /** Whether exchange rates give source units per destination unit instead of the reverse. */

@@ -11,8 +11,8 @@ export interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // The type `any` lets a test read any field of any response. The expectations of the test detect
-  // a missing field, because it reads as undefined.
+  // The type `any` lets a test read any field of any response. A missing field reads as undefined,
+  // so the expectations of the test fail.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }

@@ -66,8 +66,9 @@ function twice(moved: readonly ModelTransaction[], known: Known): string[] {
 }
 
 /**
- * Finds agents of one journal that paid the same amount to the same destination twice. The audit
- * skips agents on a machine with a wrong clock, because such agents may repeat a payment.
+ * Finds two transactions in which agents of one journal paid the same amount to the same
+ * destination. The audit skips agents on a machine with a wrong clock, because such agents may
+ * repeat a payment.
  */
 function twiceByAgents(moved: readonly ModelTransaction[], { agents, keeperOf }: Books): string[] {
   const byAgents = moved.flatMap((txn) => {
@@ -112,7 +113,7 @@ function isLicensed(
   return [one, other].some(({ extRefId }) => refs.includes(baseRef(extRefId)));
 }
 
-/** The kinds of failures that promise that nothing moved. */
+/** The kinds of failure that guarantee that no money moved. */
 const promises: ReadonlySet<FailureKind> = new Set([
   'temporary',
   'interrupted',
@@ -123,7 +124,7 @@ const promises: ReadonlySet<FailureKind> = new Set([
   'authentication',
   'not-found',
 ]);
-/** The kinds of failures that describe the whole payment, not only the run. */
+/** The kinds of failure that describe the whole payment, not only the run. */
 const ofThePayment: ReadonlySet<FailureKind> = new Set([
   'temporary',
   'interrupted',
@@ -415,8 +416,8 @@ function overLimits(moved: readonly ModelTransaction[], known: Known): string[] 
 }
 
 /**
- * Returns the final state of a transaction. An open quote counts as expired, because some services
- * record its expiry only on a late confirmation.
+ * Returns the final state of a transaction. An open quote counts as `expired`, because some
+ * services record the expiry of a quote only if a late confirmation arrives.
  */
 const stateAtLast = ({ state, isWaiting }: ModelTransaction): string =>
   state === 'quoted' && !isWaiting ? 'expired' : state;
@@ -447,8 +448,7 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   // created.
   if (status(payment) === 'paid' && state !== 'paid') return [];
   const { listLagMs, lagsSteadily, readLagMs, quoteLifeMs } = known.books.model.parameters;
-  // The list lags for longer than svcpay's reference lookup lasts, so svcpay cannot find the
-  // transaction.
+  // svcpay cannot find the transaction if the list lags longer than svcpay searches the list.
   if (state === 'requested' && lagsSteadily && listLagMs > longestLookMs) return [];
   // If reads show a quote only after its expiry, svcpay can never confirm a quote.
   if ((state === 'requested' || state === 'quoted') && readLagMs >= quoteLifeMs) return [];

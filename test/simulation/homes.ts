@@ -111,8 +111,8 @@ export interface JournalFaults {
   /** Probability that a write fails because the disk is full. */
   readonly diskFull: () => number;
   /**
-   * Probability that a call does not reach a shared database, and also that the answer to a call is
-   * lost.
+   * Probability of each of two faults: a call does not reach a shared database, or the answer of
+   * the database is lost.
    */
   readonly silent: () => number;
 }

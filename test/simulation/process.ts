@@ -88,7 +88,7 @@ export function startProcess(
 
   /**
    * Injects a kill or Ctrl-C before or after the effect of an await; returns whether the process
-   * lives on.
+   * survives.
    */
   const survives = (): boolean => {
     awaits += 1;
@@ -163,8 +163,7 @@ export function startProcess(
   };
   const { keeper } = machine;
   const { diskFull, silent } = options.journalFaults;
-  // Whether a lease lasts as long as its process extends it, which requires that all clocks are
-  // right and that the journal always works.
+  // Whether leases are reliable: they are if the clocks are right and the journal has no faults.
   const isSound =
     (keeper.isShared || machine.now === world.now) &&
     diskFull() === 0 &&

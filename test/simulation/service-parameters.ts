@@ -40,21 +40,18 @@ export interface ServiceParameters {
   /** Probability that a payment ends as `failed` or `rejected`. */
   readonly failing: number;
   /**
-   * Whether a response contains the amount that the service computed for the side whose amount the
-   * request left open.
+   * Whether a response contains the amounts of both sides, although a request has an amount for
+   * at most one side.
    */
   readonly computesAmounts: boolean;
   readonly showsRates: boolean;
   readonly cancels: boolean;
   /**
-   * The longest age of a stale read in ms. A stale read shows an earlier state, and omits new
+   * The maximum age of a stale read in ms. A stale read shows an earlier state, and omits new
    * transactions.
    */
   readonly readLagMs: number;
-  /**
-   * Whether reads report `expired` as soon as the quote's time is over, even just after a
-   * confirmation.
-   */
+  /** Whether a response may report `expired` for a quote that was confirmed in time. */
   readonly saysExpiredTooEarly: boolean;
   readonly listLagMs: number;
   /** Whether each list lags by exactly `listLagMs` instead of a random time up to `listLagMs`. */
@@ -135,10 +132,10 @@ export function drawParameters(
   const used = drawn.refusesUsedReferences || severalJournals || off('used references are taken');
   return {
     ...drawn,
-    // If a row has a future date, svcpay reads the whole list before each confirmation, and the
-    // shortest quotes would expire in the meantime.
+    // If the list contains a future date, svcpay reads the whole list before each confirmation, and
+    // the shortest quotes would expire before they are confirmed.
     datesAhead: aside.hits(0.1) && drawn.quoteLifeMs > 2_000 && !off('dated ahead'),
-    // Homes without a shared database tolerate stale reads only if they are less than 8 s old.
+    // Homes with separate journals tolerate a stale read only if its data is less than 8 s old.
     readLagMs: off('reads lag')
       ? 0
       : severalJournals

@@ -8,8 +8,8 @@ export interface Sky {
   /** Probability that a write to a journal fails because the disk is full. */
   diskFull: number;
   /**
-   * Probability that a call does not reach a shared database, and also that the answer to a call is
-   * lost.
+   * Probability of each of two faults: a call does not reach a shared database, or the answer of
+   * the database is lost.
    */
   databaseSilent: number;
   isCalm: boolean;

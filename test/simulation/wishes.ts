@@ -46,7 +46,7 @@ export function askedKey({ asked }: { readonly asked: object }): string {
   return key;
 }
 
-/** Returns a value as text with sorted names, without the reference and the note. */
+/** Returns a value as text with sorted keys, without its reference and note. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const entries = Object.entries(value).filter(([name]) => name !== 'extRefId' && name !== 'note');

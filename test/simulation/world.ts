@@ -11,7 +11,8 @@ export interface Chance {
 }
 
 /**
- * The generator sfc32 of PractRand, which is small, fast, and gives equal numbers on every machine.
+ * The generator sfc32 of PractRand, which is small and fast, and returns the same numbers on every
+ * machine.
  */
 export function createChance(seed: number): Chance {
   let [a, b, c, d] = [seed | 0, Math.floor(seed / 2 ** 32) | 0, 0x9e3779b9, 1];

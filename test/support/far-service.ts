@@ -59,8 +59,8 @@ export async function startFarService(
   const { key, cert } = makeCertificate(folder);
   const handshakeTrips = protocol === 'https' ? 2 : 1;
   /**
-   * The number of the round trip that completes the handshakes of a connection, keyed by the
-   * connection's client port at the server.
+   * Maps the client port of each connection to the number of the round trip that completes the
+   * handshakes of the connection.
    */
   const connections = new Map<number | undefined, number>();
   const open = new Set<Socket>();

@@ -36,7 +36,7 @@ export interface Payment {
   timesPaid(): Promise<number>;
 }
 
-/** A timeout long enough for a request that reaches the proxy on a busy machine. */
+/** A timeout that is long enough for a request through the proxy on a busy machine. */
 export const timeoutFlags = ['--timeout', '10s'];
 
 interface Fixtures {

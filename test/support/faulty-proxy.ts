@@ -50,7 +50,7 @@ export interface FaultyProxy extends Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret
    * proxy returns the response.
    */
   afterwards(exchange: Exchange, action: () => Promise<void>, times?: number): void;
-  /** Removes all unused faults, and all holds that have not caught a request. */
+  /** Removes all faults and holds that no request has used. */
   mend(): void;
   stop(): Promise<void>;
 }

@@ -90,7 +90,7 @@ export interface HereOnTerminal extends Here {
   readonly rows?: number;
 }
 
-/** Runs a command on a terminal. With an input, the command's stdin is a pipe. */
+/** Runs a command on a terminal. If `input` is set, a pipe sends it to stdin. */
 export function svcpayTty(args: readonly string[], around: HereOnTerminal): TtyRun {
   const { onText, onEnd, ...run } = readTty();
   const { ended, ...terminal } = onTerminal(args, { rows: 50, ...around }, onText);

@@ -230,8 +230,8 @@ export function databasesAt({ port, folder, password = '' }: ServerAddress): Dat
 }
 
 /**
- * Creates databases by copying files, because the default since version 15, copying through the
- * log, takes four times as long.
+ * Returns the SQL option that creates a database by copying files. Since PostgreSQL 15, the default
+ * is to copy through the write-ahead log, which takes four times as long.
  */
 const copying = (folder: string): string =>
   Number(readFileSync(join(folder, 'data/PG_VERSION'), 'utf8')) < 15 ? '' : ' STRATEGY file_copy';

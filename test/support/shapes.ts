@@ -8,7 +8,7 @@ export const asSpecified = testedShapes === undefined;
 
 const chosen = testedShapes?.split(',') ?? [];
 
-/** Returns whether `npm run test:shapes` selected one of the named live response formats. */
+/** Returns whether this test run uses one of the named live response formats. */
 export const comesIn = (...names: readonly string[]): boolean =>
   ['all', ...names].some((name) => chosen.includes(name));
 
@@ -27,7 +27,7 @@ const otherWords: Readonly<Record<string, readonly string[]>> = {
   usercanceled: ['canceled'],
 };
 
-/** Returns a matcher for a state of the specification and its names in live shapes. */
+/** Returns a matcher for a state by its specified name and, in a live shape, by its live names. */
 export const called = (state: string): unknown =>
   asSpecified
     ? state

@@ -146,7 +146,7 @@ const settleMs = 80;
 const waitMs = 30_000;
 
 /**
- * Runs the program in a pseudo-terminal. With an input, the program's stdin is a pipe. `job` is a
+ * Runs the program in a pseudo-terminal. If `input` is set, a pipe sends it to stdin. `job` is a
  * shell script that runs the program as a job, such as `"$@" & wait $!` for a background job.
  */
 export function svcpayTty(

@@ -31,12 +31,12 @@ describe('fit', () => {
       },
       {
         width: 24,
-        what: 'narrows the flexible column to its least width',
+        what: 'narrows the flexible column to its minimum width',
         widths: [undefined, 12, 10, undefined],
       },
       {
         width: 23,
-        what: 'moves the flexible column below',
+        what: 'moves the flexible column to a line below',
         widths: [undefined, 12, undefined, undefined],
       },
       {
@@ -44,13 +44,10 @@ describe('fit', () => {
         what: 'returns undefined because not even the first column fits',
         widths: undefined,
       },
-    ].map((each) => [each.what, each.width, each] as const),
-  )(
-    'fits the columns of a table into the window: it %s in %s cells',
-    (_what, _width, { width, widths }) => {
-      expect(fit(columns, width, 2)).toEqual(widths);
-    },
-  );
+    ].map((each) => [each.width, each.what, each] as const),
+  )('fits the columns of a table into %s cells: it %s', (_width, _what, { width, widths }) => {
+    expect(fit(columns, width, 2)).toEqual(widths);
+  });
 
   const anyColumn = fc
     .record({
@@ -90,15 +87,19 @@ describe('sideBySide', () => {
   const parts = [{ text: '2 500 sat' }, { text: 'fee 0.28 %', priority: 1, below: true }];
   test.each(
     [
-      { width: 22, what: 'puts two texts on one line', lines: ['2 500 sat   fee 0.28 %'] },
+      { width: 22, what: 'puts both texts on one line', lines: ['2 500 sat   fee 0.28 %'] },
       {
         width: 21,
         what: 'puts the second text below the first text',
         lines: ['2 500 sat', 'fee 0.28 %'],
       },
-      { width: 8, what: 'keeps texts whole that do not fit', lines: ['2 500 sat', 'fee 0.28 %'] },
-    ].map((each) => [each.what, each.width, each] as const),
-  )('fits two texts into the window: it %s in %s cells', (_what, _width, { width, lines }) => {
+      {
+        width: 8,
+        what: 'keeps both texts whole although they do not fit',
+        lines: ['2 500 sat', 'fee 0.28 %'],
+      },
+    ].map((each) => [each.width, each.what, each] as const),
+  )('arranges two texts in %s cells: it %s', (_width, _what, { width, lines }) => {
     expect(sideBySide(parts, width, '   ')).toEqual(lines);
   });
 });

@@ -307,7 +307,7 @@ describe('out.list with many rows', () => {
       { what: 'endless JSON', args: '--json', read: '[{"id":0},{"id":1},' },
     ].map((each) => [each.what, each] as const),
   )(
-    'ends with exit 0 and no message if the program head closes the pipe of %s',
+    'exits 0 without a message if the program `head` closes the pipe of %s',
     async (_what, { args, read }) => {
       const program = await bundled(new URL('fixtures/endless.ts', import.meta.url));
       const pipeline = `{ "${process.execPath}" "${program}" ${args}; echo $? >&2; } | head -c ${read.length}`;
@@ -316,7 +316,7 @@ describe('out.list with many rows', () => {
     },
   );
 
-  test('writes the first rows of a list while later rows are still produced', async () => {
+  test('writes the first rows of a list before the later rows are available', async () => {
     const { terminal, stdout } = openPlainScreen(pipe);
     let release = (): void => undefined;
     const waiting = new Promise<void>((resolve) => (release = resolve));

@@ -157,7 +157,7 @@ test('quoteCard shows the worth of bitcoin amounts if rates are available', () =
   expect(lines.find((line) => line.includes('You pay'))).toMatch(/fee 0\.28 % {3}≈ 1\.75 USD$/);
 });
 
-test('quoteCard shows the rate of a swap in both directions, and aligns two currencies to the left', () => {
+test('quoteCard shows the rate of a swap in both directions, and left-aligns amounts of different currencies', () => {
   expect(quoteCard(swap, plain(80))).toEqual([
     '  Rate      1 BTC = 70 796.845 USDT   1 USDT ≈ 0.0000141249 BTC',
     '  Quote     valid 29 seconds',
@@ -461,7 +461,7 @@ describe('waitingText', () => {
     expect(waitingText(txn, ms, usually)).toBe(text);
   });
 
-  test('puts the waiting text next to the steps of a payment, or a shorter text below the steps', () => {
+  test('puts the waiting text next to the steps of a payment, or shortened below the steps in a narrow window', () => {
     const text = waitingText(sent, 60_000, usually);
     const steps = stepsLine(sent, plain(140));
     expect(besideSteps(steps, text, plain(140))).toBe(`${steps}     ${text}`);

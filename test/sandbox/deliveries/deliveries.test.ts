@@ -66,7 +66,7 @@ describe('the sandbox after a state change', () => {
     expect(receiver.received[0]?.event).not.toHaveProperty('extRefId');
   });
 
-  test('posts every state change in order, with the reason of a failure', async () => {
+  test('posts every state change in order, and the reason why a payment failed', async () => {
     await register();
     await client.run(lightningSend(await sandbox.invoice('1000sat')));
     await sandbox.clock.advance('1s');
@@ -107,7 +107,7 @@ describe('the sandbox after a state change', () => {
     ]);
   });
 
-  test('signs a webhook in the header of the configured service name', async () => {
+  test('signs a webhook in a header whose name contains the configured service name', async () => {
     await start({ maker: 'acme' });
     await register();
     await sandbox.webhooks.trigger({ state: 'completed' });

@@ -80,7 +80,7 @@ describe('the sandbox server', () => {
     await expect(serve({ port: Number(new URL(sandbox.url).port) })).rejects.toThrow('EADDRINUSE');
   });
 
-  test('carries out due work without requests', async () => {
+  test('executes due work without waiting for a request', async () => {
     const { sandbox, client } = await start({ autoPay: 20 });
     const txn = await client.run(lightningReceive(0.0005));
     const settled = async (): Promise<boolean> => {

@@ -118,8 +118,7 @@ describe('the sandbox for a Lightning receive', () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { now } = (await sandbox.control('GET', 'clock')).body;
     await sandbox.advance(txn.sourceReq.expiresAt - now - 1);
-    // The token is older than the invoice and valid for the same length of time, so the token has
-    // expired and must be renewed.
+    // The token has expired, because it is older than the invoice and has the same lifetime.
     await sandbox.renew();
     expect(await stateOf(txn.txnId)).toBe('srccreated');
     await sandbox.advance(1);
@@ -141,7 +140,7 @@ describe('the sandbox for a Lightning receive', () => {
 });
 
 describe('the sandbox for a Lightning send', () => {
-  test('completes a send at the first request after the duration of the send', async () => {
+  test('completes a send at the first request after the duration of the send has passed', async () => {
     let machine = Date.now();
     const running = await fresh({ now: () => machine });
     await running.control('POST', 'clock/thaw');
@@ -200,7 +199,7 @@ describe('the sandbox for a Lightning send', () => {
   });
 
   test.for(['mainnet', 'testnet'] as const)(
-    'pays an invoice of another service on %s once',
+    'pays a %s invoice of another service only once',
     async (network) => {
       const invoice = foreign({ network });
       for (const state of ['completed', 'failed']) {

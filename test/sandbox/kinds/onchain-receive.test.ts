@@ -103,7 +103,7 @@ describe('the sandbox for an on-chain receive', () => {
     expect(await sandbox.balance('BTC')).toEqual([1.004, 1.004]);
   });
 
-  test('expires a receive at the exact millisecond, unless a payment was detected', async () => {
+  test('expires a receive exactly at its expiry time, unless a payment was detected', async () => {
     const [unpaid, paid] = [
       await sandbox.run(onchainReceive(0.005)),
       await sandbox.run(onchainReceive(0.1)),

@@ -67,7 +67,7 @@ describe('the sandbox for an on-chain send', () => {
       { fees: 'the service fee', flag: 'deductServicepayFees', paid: 0.010003, arrives: 0.00998 },
       { fees: 'the network fee', flag: 'deductNetworkFees', paid: 0.01002, arrives: 0.009997 },
     ].map((each) => [each.fees, each.flag, each] as const),
-  )('takes %s out of the received amount with %s', async ([, , { flag, paid, arrives }]) => {
+  )('deducts %s from the received amount if %s is set', async ([, , { flag, paid, arrives }]) => {
     const { txnId } = await sandbox.run(onchainSend(somewhere, 0.01, { [flag]: true }));
     await sandbox.mine(6);
     expect((await sandbox.get(txnId)).body.destReq.amtSettled).toBe(arrives);

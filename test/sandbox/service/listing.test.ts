@@ -1,4 +1,4 @@
-// Tests long lists: every page of every filter equals the same part of the whole list.
+// Tests that every page of a long list contains the right transactions, for every filter.
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -348,7 +348,7 @@ async function createRequest(
   }
 }
 
-/** Pays another amount than requested to the address of an on-chain receive. */
+/** Pays to the address of an on-chain receive an amount that differs from the requested amount. */
 async function payLess(client: Client, txnId: string): Promise<void> {
   const address = (await client.get(txnId)).body.sourceReq?.reqDetails.address;
   if (typeof address === 'string')

@@ -109,10 +109,7 @@ describe('the sandbox store', () => {
   });
 });
 
-/**
- * Either a key to write, or a nested part of a job. The nested part runs further steps, and may
- * fail after the last step.
- */
+/** Either a key to write, or a nested part of a job, which may fail after its last step. */
 type Step = string | { readonly steps: readonly Step[]; readonly fails: boolean };
 
 const { step } = fc.letrec<{ step: Step }>((tie) => ({

@@ -35,7 +35,7 @@ describe('the button of the payment page', () => {
     expect((await sandbox.balance('BTC'))[0]).toBe(1.0005);
   });
 
-  test('answers 404 for an unknown request', async () => {
+  test('answers 404 if the receive request is unknown', async () => {
     expect((await press('00000000-0000-4000-8000-000000000000', {})).status).toBe(404);
   });
 });

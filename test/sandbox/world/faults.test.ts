@@ -402,14 +402,14 @@ describe('the sandbox with a read fault', () => {
 });
 
 describe('the sandbox with a switch', () => {
-  test('accepts a used reference with the switch reference-reuse', async () => {
+  test('accepts a used reference once if the switch reference-reuse is set', async () => {
     const again = () => client.create(swap(1, 'USDT', 'USD', { extRefId: 'order-1' }));
     expect([(await again()).status, (await again()).status]).toEqual([200, 400]);
     await sandbox.faults.add({ kind: 'reference-reuse' });
     expect([(await again()).status, (await again()).status]).toEqual([200, 400]);
   });
 
-  test('pays any invoice twice with the switch double-payment', async () => {
+  test('pays any invoice twice if the switch double-payment is set', async () => {
     const before = (await client.wallet('BTC')).amount;
     await sandbox.faults.add({ kind: 'double-payment', times: 'always' });
     const invoice = await sandbox.invoice('1000sat');
@@ -486,7 +486,7 @@ describe('the sandbox with a payment fault', () => {
     ['rejected', 'rejected'],
     ['error', 'error'],
   ])(
-    'ends a payment with the outcome %s in state %s, and deducts nothing',
+    'applies the outcome %s: the payment ends in state %s, and no money is deducted',
     async ([outcome, state]) => {
       await sandbox.faults.add({ kind: 'payment', outcome });
       expect(await ends(lightningSend(await sandbox.invoice('1000sat')))).toEqual([state, 1, 1]);

@@ -220,7 +220,7 @@ describe('a prompt on a terminal', () => {
     expect(written().split('ANSWER')[0]).not.toContain('s3');
   });
 
-  test('shows a confirmation with default no and a note, and keeps its answer on the screen', async () => {
+  test('shows a confirmation with the default "no" and a note, and keeps the answer on the screen', async () => {
     const { type, shows, screen, exit } = await asked(
       'confirm',
       'Pay 0.1 BTC? (y/N)  quote valid 29 s',

@@ -92,7 +92,7 @@ test('watchLines marks the chosen row among open payments, events and movements'
   expect(drawn(80, 24, { chosen: 2 }).find((line) => line.includes('❯'))).toContain('18 000 sat');
 });
 
-test('watchLines aligns all parties in one column, even next to a swap', () => {
+test('watchLines aligns the party of a payment with the received amount of a swap', () => {
   const [received] = model.home.recent;
   const swap = {
     txnId: 'swap',

@@ -90,7 +90,7 @@ describe.each(themes.map((each) => [each.theme, each] as const))(
   },
 );
 
-test('qrLines fits an invoice of 400 characters into a window of 24 rows with sextants', async () => {
+test('qrLines needs sextants to fit an invoice of 400 characters into a window of 24 rows', async () => {
   expect(qrLines(invoice(400), 80, 23)).toBeUndefined();
   const lines = qrLines(invoice(400), 80, 23, 'sextants') ?? [];
   expect(lines).toHaveLength(22);
@@ -107,7 +107,7 @@ test('qrLines resets the colours at the end of every line', () => {
   expect(drawn(bech32).every((line) => line.endsWith('\u001B[0m'))).toBe(true);
 });
 
-test('qrLines draws an invoice smaller than other text, in alphanumeric mode', () => {
+test('qrLines draws an invoice in alphanumeric mode, which needs fewer rows than other text', () => {
   expect(drawn(invoice(300)).length).toBeLessThan(drawn(`x${invoice(300)}`).length);
 });
 

@@ -127,7 +127,7 @@ describe('pickFields', () => {
     });
   });
 
-  test('selects a list item by its index, with fieldAt', () => {
+  test('selects a list item by its index in the path "list.0.x"', () => {
     expect(fieldAt(txn, 'list.0.x')).toBe(1);
   });
 

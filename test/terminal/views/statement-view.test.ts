@@ -1,4 +1,4 @@
-// A statement on a narrow screen keeps the columns that add up.
+// Tests that a statement keeps the columns In, Out, Fee and Balance on a narrow screen.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { createTable } from '../../../src/terminal/rows/table.js';

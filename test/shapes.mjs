@@ -8,9 +8,10 @@ const run = (args, more) =>
   spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', ...more });
 
 /**
- * The live response formats that this program skips by default. With `rate-limit`, some tests would
- * send more requests than the sandbox accepts in a minute. With `read-abbreviated`, svcpay cannot
- * compare a transaction with its order, so some commands end differently (see live-shapes.test.ts).
+ * The live response formats that this program skips by default. In the format `rate-limit`, some
+ * tests would send more requests than the sandbox accepts in a minute. In the format
+ * `read-abbreviated`, svcpay cannot compare a transaction with its order, so some commands end
+ * differently (see live-shapes.test.ts).
  */
 const untested = ['rate-limit', 'read-abbreviated'];
 

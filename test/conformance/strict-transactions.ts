@@ -49,7 +49,7 @@ export function invoiceFor(sat: bigint, { invoices }: Dialect): string {
   return encodeInvoice({ network: invoices, ...fields }, nodeKey);
 }
 
-/** Creates wallets whose reserved amounts are separate from the totals. */
+/** Creates a ledger of wallets, with the total and the reserved amount of each currency. */
 export function ledger() {
   const since = new Date().toISOString();
   const total = new Map([

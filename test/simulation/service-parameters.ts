@@ -92,8 +92,8 @@ export interface Circumstances {
 }
 
 /**
- * @param aside draws the parameters that are newer than the others, so that new parameters do not
- * change the schedule of a seed
+ * @param aside a second random generator for parameters that were added later, so that `chance`
+ * still draws the same values from a seed
  */
 export function drawParameters(
   chance: Chance,

@@ -204,7 +204,7 @@ describe('ServiceClient access token', () => {
     ['renews', 9_000, 1],
     ['keeps', 11_000, 0],
   ] as const)(
-    'ServiceClient renews a token shortly before its expiry: it %s a token that expires in %i ms',
+    'renews a token shortly before its expiry: it %s a token that expires in %i ms',
     async ([, left, renewals]) => {
       const { client, service } = world({ token: { ...kept, expiresAt: start + left } });
       if (renewals > 0) service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -371,7 +371,7 @@ describe('ServiceClient confirmation with a refused token', () => {
     },
   );
 
-  test('reports a confirmation as possibly sent if its repetition cannot connect', async () => {
+  test('reports a confirmation as possibly sent if the confirmation gets a 401 and the repeated confirmation cannot connect', async () => {
     const { client, service } = world();
     service.on('PUT', confirmPath, expired, refused());
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -415,7 +415,7 @@ describe('ServiceClient after a 401 answer', () => {
     expect(tokens.token?.accessToken).toBe('fresh');
   });
 
-  test('fails after one new token gets a 401 if no earlier token worked', async () => {
+  test('fails after one new token if the service has not accepted any token yet', async () => {
     const { client, service } = world();
     service.on('GET', walletPath, expired, expired);
     service.on('POST', tokenPath, tokenAnswer('fresh'));

@@ -119,7 +119,7 @@ test('trackRateLimit counts requests in flight against the quota', () => {
     start,
   );
   expect(rateLimit.before(start + 30_000)).toBe(0);
-  // After the renewal of the quota, the client sends one request, whose answer reports the new
+  // After the reset of the quota, only one request may be sent until an answer reports the new
   // quota.
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
 });

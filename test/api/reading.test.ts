@@ -493,7 +493,7 @@ describe('ServiceClient answer to a confirmation', () => {
     });
   });
 
-  test('accepts a wrapped answer to a confirmation', async () => {
+  test('reads the answer to a confirmation if the transaction is inside "data"', async () => {
     const { client, service } = world();
     service.on('PUT', confirmPath, answer(200, { data: confirmed }));
     expect(await client.confirmTransaction('t1')).toMatchObject({

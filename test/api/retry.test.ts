@@ -106,7 +106,7 @@ describe('ServiceClient retries of a read', () => {
     },
   );
 
-  test('ends a read at an interrupt during a pause', async () => {
+  test('stops a read if an interrupt arrives during a pause', async () => {
     const interruption = new AbortController();
     const { client, service } = world({
       signal: interruption.signal,
@@ -173,7 +173,7 @@ describe('ServiceClient retries of a write', () => {
     },
   );
 
-  test('repeats only settings changes after a closed connection', async () => {
+  test('repeats a write after a closed connection unless the write creates or confirms a transaction', async () => {
     const closed = new NetworkError('the connection closed', {
       requestSent: true,
       code: 'ECONNRESET',

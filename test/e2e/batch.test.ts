@@ -25,7 +25,7 @@ interface Cost {
   readonly fees: number;
 }
 
-/** Makes the service answer with an error from the second create request on. */
+/** Makes the service answer the second and later create requests with an error. */
 const refusedFromSecond =
   'sandbox fault add status --status 503 --method POST --path **/transaction --nth 2 --times 9'.split(
     ' ',

@@ -181,7 +181,7 @@ async function printing(around: Around): Promise<readonly (readonly string[])[]>
   return [
     ['receive', 'lightning', '1000sat', '--ref=asked', '--no-wait'],
     ['receive', 'onchain', '0.001btc', '--ref=b', '--no-wait'],
-    // In the live shape usdt-address-renamed, the service uses another name for the address.
+    // In the live response format usdt-address-renamed, the address has a different name.
     ...(comesIn('usdt-address-renamed') ? [] : [['receive', 'address', 'usdt', '--chain', 'tron']]),
     ['receive', 'address', 'btc'],
     ['send', 'ann@example.com', '1000sat', '--ref=c', '--yes'],

@@ -35,8 +35,8 @@ describe('svcpay receive onchain', () => {
     const args = ['receive', 'onchain', '0.01btc', '-q', '--ref', 'rent-march'];
     const [first, second] = [await svcpay(args, around), await svcpay(args, around)];
     expect(second.stdout).toBe(first.stdout);
-    // The service refuses the create request of the second run, in some live shapes with status
-    // 200.
+    // The service refuses the create request of the second run, with status 200 in some live
+    // response formats.
     expect(
       around.sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200),
     ).toHaveLength(comesIn('error-in-200') ? 2 : 1);

@@ -126,7 +126,7 @@ test('svcpay runs each read command in the expected number of round trips while 
   await expectTrips(reads, { service: far, environment: around });
 });
 
-test('svcpay opens its connections before it parses the arguments, but not for help', async () => {
+test('svcpay opens its connections before it parses the arguments, except for --help', async () => {
   far.reset();
   expect((await svcpay(['send', 'lightning', 'no-invoice', '--yes'], around)).exitCode).toBe(2);
   // The command may end before the service has accepted both connections.

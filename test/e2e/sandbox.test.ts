@@ -129,7 +129,7 @@ describe('svcpay sandbox', () => {
     });
   });
 
-  test('injects a fault and shows its use in the log and in the list of faults', async ({
+  test('injects a fault once and reports the injected fault in the log and in the list of faults', async ({
     around,
   }) => {
     const pattern = '/api/v2/account/*/wallet/';

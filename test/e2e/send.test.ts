@@ -158,7 +158,7 @@ describe('svcpay send', () => {
     expect(run.json()).toMatchObject({ txnState: 'completed', destReq: { method: 'lightning' } });
   });
 
-  test('pays a URI with two methods over Lightning by default', async ({ around }) => {
+  test('pays over Lightning by default if a URI offers two methods', async ({ around }) => {
     const uri = `bitcoin:${bitcoin}?amount=0.00001&lightning=${await around.sandbox.invoice('1000sat')}`;
     const chain = await svcpay(
       ['send', uri, '--via', 'onchain', '--yes', '--quote-only', '--json'],

@@ -116,7 +116,7 @@ describe('svcpay webhook consumers', () => {
       ['--forward-to', 'http://a/', '--consumer', 'a b'],
       'is not a consumer name',
     ],
-  ] as const)('refuses %s at the start of webhook listen', async ([, args, why], { home }) => {
+  ] as const)('refuses to start webhook listen with %s', async ([, args, why], { home }) => {
     const run = await startSvcpay(['webhook', 'listen', '--port', '0', ...args], {
       home,
       env: { SVCPAY_WEBHOOK_SECRET: 's' },

@@ -134,7 +134,8 @@ describe('svcpay under a rate limit', { concurrent: true }, () => {
         meeting(exchange, 429, '{"error":"too many"}', 2, { 'retry-after': '2' }),
       );
       expect(await strict.run(shop, 'home', time)).toMatchObject({ exitCode: 0 });
-      // Each pause lasts for the Retry-After time minus the negligible time since the answer.
+      // Each pause is slightly shorter than Retry-After, because svcpay subtracts the time since
+      // the answer.
       for (const pause of time.pauses.slice(0, 2))
         expect(Math.abs(pause - 2_000)).toBeLessThan(100);
       expect(strict.service.moved()).toHaveLength(1);

@@ -65,7 +65,7 @@ describe.concurrent('svcpay send with a wrong machine clock', () => {
 });
 
 describe.concurrent('svcpay send lightning', () => {
-  test('pays an invoice that expired only by the machine clock', async ({ payment }) => {
+  test('pays an invoice that expired only according to the machine clock', async ({ payment }) => {
     const fresh = await payment.sandbox.invoice('2000sat');
     const around = { ...payment.around, now: () => payment.around.now() + day };
     expect(await svcpay(['send', 'lightning', fresh, '--yes', '--json'], around)).toMatchObject({
@@ -124,7 +124,7 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('moves nothing if Ctrl-C interrupts the prompt, and tx resume does not pay', async ({
+  test('moves no money if Ctrl-C interrupts the prompt, and tx resume does not pay', async ({
     payment,
   }) => {
     const tty = svcpayTty(
@@ -156,7 +156,7 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('moves nothing if the terminal closes at the prompt, but exits 8 if the terminal closes after the confirmation', async ({
+  test('moves no money if the terminal closes at the prompt, but exits 8 if the terminal closes after the confirmation', async ({
     payment,
   }) => {
     const line = ['send', 'lightning', payment.invoice, '--ref', 'order-1'];
@@ -182,7 +182,7 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await running.ended).toMatchObject({ exitCode: 8, stdout: '' });
   });
 
-  test('moves nothing if Ctrl-C comes before the quote', async ({ payment }) => {
+  test('moves no money if Ctrl-C comes before the quote', async ({ payment }) => {
     const held = payment.proxy.hold('create request', 'before');
     const tty = startedTty(
       ['send', 'lightning', payment.invoice, '--ref', 'order-1', '--yes'],
@@ -196,7 +196,7 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test('requires a yes in tx resume for a payment that was killed at the prompt', async ({
+  test('lets tx resume pay only after the person confirms if svcpay was killed at the prompt', async ({
     payment,
   }) => {
     const first = startedTty(

@@ -155,7 +155,7 @@ describe.concurrent('svcpay send with a permanently broken request', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('reports paid if the answer to the confirmation is lost and its repetition returns code 2005', async ({
+  test('reports the payment as paid if the answer to the confirmation is lost and the repeated confirmation returns code 2005', async ({
     payment,
   }) => {
     payment.proxy.break('confirmation', 'dropped after');

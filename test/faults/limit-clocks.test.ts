@@ -1,5 +1,5 @@
-// Tests the daily limit with wrong clocks of the machine or the service, and with a service that
-// sends no dates.
+// Tests the daily limit if the machine clock or the service clock is wrong, or if the service sends
+// no dates.
 import { describe, expect } from 'vitest';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ describe.each(services.map((each) => [each.dates, each] as const))(
   'svcpay with a service that %s',
   { concurrent: true },
   (_dates, { date }) => {
-    /** Pays once at each of these times of the machine clock, and resolves with the exit codes. */
+    /** Pays once at each offset of the machine clock, and resolves with the exit codes. */
     async function payAt({ service, run }: Strict, offsets: readonly number[]): Promise<number[]> {
       service.temper.headers = () => ({ date: date() });
       await run('limits set --per-day 1500sat');
@@ -92,7 +92,7 @@ describe.each(services.map((each) => [each.dates, each] as const))(
     }) => {
       const { service } = strict;
       expect(await payAt(strict, [3 * year, 0])).toEqual([0, 7]);
-      // The machine clock and the service clock show the next day.
+      // The machine clock and the service clock are right again, 25 hours later.
       const now = (): number => Date.now() + 25 * hour;
       service.temper.headers = () =>
         date() === 'unknown' ? { date: 'unknown' } : { date: new Date(now()).toUTCString() };
@@ -144,7 +144,7 @@ test('svcpay does not reset the daily limit if the machine clock jumps ahead by 
 
 const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
 
-test('the built svcpay applies the daily limit by the service clock if the machine clock is years off', async ({
+test('the built svcpay applies the daily limit according to the service clock if the machine clock is years off', async ({
   strict,
 }) => {
   const { service, home } = strict;

@@ -222,7 +222,7 @@ describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('moves nothing if the database does not answer', async ({ payment }) => {
+  test('moves no money if the database does not answer', async ({ payment }) => {
     const proxy = await proxied();
     proxy.silence();
     const around = machine(payment.around, proxy.through(await preparedDatabase(server)));
@@ -324,7 +324,7 @@ test.runIf(runsAll && hasPostgres)(
 );
 
 test.skipIf(!hasPostgres)(
-  'svcpay tx resume on two machines at once confirms each payment once and reads no payment that the list shows',
+  'svcpay tx resume on two machines at once confirms each payment once and reads payments in flight only from the list',
   { timeout: 60_000 },
   async ({ sandbox }) => {
     const url = await preparedDatabase(server);
@@ -395,7 +395,8 @@ test.runIf(runsAll && hasPostgres)(
     await several(transactions, async (n) => {
       for (const [at, txnState] of course.entries()) {
         const event = { txnId: `t${n}`, txnState, updatedAt: at };
-        // Delivers like the service: to one receiver at a time, until a receiver accepts the event.
+        // Delivers the event to both receivers alternately until a receiver accepts the event, as
+        // the service does.
         let turn = n + at;
         await until(
           async () => (await deliver([first, second][(turn += 1) % 2]?.url ?? '', event)) === 200,

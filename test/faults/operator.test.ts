@@ -177,7 +177,7 @@ describe.skipIf(!hasPostgres)('svcpay with account limits in a database', () => 
 });
 
 describe.skipIf(!hasPostgres)('svcpay with a database that refuses access', () => {
-  test('exits 75 and moves nothing if the database is read-only, as during a failover', async ({
+  test('exits 75 and moves no money if the database is read-only, as during a failover', async ({
     payment,
   }) => {
     const url = await preparedDatabase(server);

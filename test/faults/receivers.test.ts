@@ -193,8 +193,8 @@ describe.each(
       let sent = 0;
       let next = 0;
       /**
-       * Delivers each event as the service does, to one receiver after the other until a receiver
-       * accepts the event.
+       * Delivers each event to one receiver after the other until a receiver accepts the event, as
+       * the service does.
        */
       const send = async (): Promise<void> => {
         while (next < transactions) {

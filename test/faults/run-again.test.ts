@@ -264,8 +264,8 @@ test('svcpay tx resume ends after 30 s if the service leaves every request unans
   let waitedMs = 0;
   const run = await svcpay(['tx', 'resume', '--yes', '--json'], {
     ...around,
-    // The test shortens only the wait of 30 s for the whole command, so the command ends before any
-    // request times out.
+    // The test shortens only the time limit of 30 s for the whole command, so that the command ends
+    // before any request times out.
     sleep: (ms, signal) =>
       ms === 30_000
         ? delay(500).then(() => void (waitedMs = ms))

@@ -10,7 +10,7 @@ import { test, type Strict } from '../support/strict.js';
 const fromSeed = Number(process.env['FUZZ_SEED'] ?? firstSeed);
 const runs = Number(process.env['FUZZ_RUNS'] ?? countOf({ part: 75, all: 1_000 }));
 
-/** Mulberry32: pseudo-random numbers from a seed. */
+/** Returns a generator of pseudo-random numbers (Mulberry32) that starts with the given seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed * 0x9e3779b9;
   return (below) => {

@@ -17,7 +17,7 @@ test('svcpay webhook listen delivers every event in order despite kills and an a
   let listener = await start();
   let acknowledged = 0;
 
-  /** Delivers an event like the service: repeatedly, until the listener accepts it. */
+  /** Delivers an event repeatedly until the listener accepts the event, as the service does. */
   async function insist(event: Parameters<typeof deliver>[1]): Promise<void> {
     await until(async () => (await deliver(listener.url, event)) === 200);
     acknowledged += 1;

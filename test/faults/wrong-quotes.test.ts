@@ -180,7 +180,7 @@ describe('svcpay on a quote that differs from the order', { concurrent: true }, 
   );
 
   test.for(['..', '.', '\ud800'])(
-    'moves nothing and records no payment if the service returns the id %j',
+    'moves no money and records no payment if the service returns the id %j',
     async (txnId, { strict }) => {
       const { service, run } = strict;
       service.temper.makes = (view) => ({ ...view, txnId });
@@ -243,7 +243,7 @@ describe('svcpay on a bad rate', { concurrent: true }, () => {
     { what: 'lack the pair', status: 200, body: '{"data":{"BTCUSD":100000}}', exitCode: 7 },
   ];
   test.for(unreadable.map((each) => [each.what, each] as const))(
-    'refuses a swap with --max-rate-loss if the rates of the service %s, and makes the swap without the flag',
+    'refuses a swap with --max-rate-loss if the rates of the service %s, and swaps without the flag',
     async ([, { status, body, exitCode }], { strict }) => {
       const { service, run } = strict;
       const met = { exchange: 'rates', status, body, effect: 'none', times: 99 } as const;

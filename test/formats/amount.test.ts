@@ -1,5 +1,5 @@
-// Tests the notations in which people may type amounts. Amounts keep every digit on the way to the
-// wire and the screen.
+// Tests the notations in which people may type amounts. Amounts keep every digit in requests and on
+// the screen.
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -11,8 +11,8 @@ import { isFields } from '../../src/formats/unknown.js';
 const source = resolve(import.meta.dirname, '../../src');
 
 /**
- * Maps a pattern to the length of the longest text to which svcpay applies the pattern. The pattern
- * may be slow on longer texts.
+ * For each regular expression that may be slow on long texts: the length of the longest text to
+ * which svcpay applies the regular expression.
  */
 const bounded: ReadonlyMap<string, number> = new Map([
   // svcpay applies this pattern only to the first 4,000 characters of an HTML page.
@@ -94,10 +94,7 @@ const usual = [
   '+',
 ];
 
-/**
- * Texts that repeat the characters of a pattern, with or without its beginning, and with an
- * unexpected end.
- */
+/** Yields functions that create texts of a given length on which the pattern may be slow. */
 function* textsFor({ pattern }: Pattern): Generator<(length: number) => string> {
   const words = pattern.match(/[A-Za-z0-9 ='":/<@-]{2,}/g) ?? [];
   for (const piece of new Set([...usual, ...words])) {

@@ -282,7 +282,7 @@ describe('openPayments', () => {
   ];
 
   test.for(calls)(
-    'stops %s on its signal while the service does not respond',
+    'stops %s if the signal aborts while the service does not respond',
     async ([, call], { sandbox }) => {
       const payments = await openIn(sandbox);
       await expect(call(payments, AbortSignal.abort())).rejects.toMatchObject({

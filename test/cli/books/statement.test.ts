@@ -112,7 +112,7 @@ describe('svcpay statement', () => {
     });
   });
 
-  test('exits 6 for an unexplained opening balance, and exits 0 after statement open', async ({
+  test('exits 6 until svcpay statement open records an unexplained opening balance', async ({
     books,
   }) => {
     await books.sandbox.seed('history');
@@ -243,7 +243,7 @@ describe('svcpay statement', () => {
     );
   });
 
-  test('refuses a reversed period, an unknown wallet, and a single wallet for a ledger', async ({
+  test('refuses a reversed period, an unknown wallet, and --wallet with a ledger format', async ({
     books,
   }) => {
     for (const [args, exitCode] of [

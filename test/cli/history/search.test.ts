@@ -1,4 +1,4 @@
-// `svcpay tx list --search` finds words and ids in a transaction.
+// `svcpay tx list --search` finds transactions by words and by parts of an id.
 import { expect, test } from 'vitest';
 import { matcher } from '../../../src/cli/history/search.js';
 

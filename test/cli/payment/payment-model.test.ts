@@ -1,4 +1,4 @@
-// The screen of a payment draws each event of the payment.
+// The payment screen shows each event of a payment.
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
@@ -165,7 +165,7 @@ describe('the usual time of a rail', () => {
     expect(usualMs(took.map(paid), 'lightning')).toBeUndefined();
   });
 
-  test('usualText returns the general time of a rail if there are no earlier payments, but returns no time for a payout', () => {
+  test('usualText shows a general time if there are no earlier payments, except for payouts', () => {
     expect(usualText('on-chain', undefined)).toBe('on-chain usually takes 30 min');
     expect(usualText('on-chain', 12 * 60_000)).toBe('on-chain usually takes 12 min');
     expect(usualText('vnd-instant', undefined)).toBeUndefined();

@@ -307,7 +307,7 @@ describe('the payout wizard', () => {
     expect(draft).toMatchObject({ acctNum: '0123456789', keepAs: '' });
   });
 
-  test('offers only countries that pay out the currency of the amount', async () => {
+  test('offers only countries with payouts in the currency of the amount', async () => {
     const flags = { amount: '500kes' };
     await expect(played(['country vietnam'], flags)).rejects.toThrow(
       'does not offer vietnam: Kenya (KES)',

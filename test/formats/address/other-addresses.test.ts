@@ -1,4 +1,4 @@
-// Tests the checksums and spellings of TRON and Ethereum addresses, and the bytes that they encode.
+// Tests the checksums and the encoded bytes of TRON and Ethereum addresses.
 import { hex } from '@scure/base';
 import fc from 'fast-check';
 import * as v from 'valibot';

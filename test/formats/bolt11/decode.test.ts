@@ -217,7 +217,7 @@ describe('decodeInvoice with the official BOLT11 vectors', () => {
     expect(vectors.invalid).toHaveLength(10);
   });
 
-  test('sealInvoice signs the valid vectors again byte for byte', () => {
+  test('sealInvoice reproduces the valid vectors byte for byte', () => {
     const key = hex.decode(vectors.signing_key_hex);
     for (const { invoice } of vectors.valid.filter(
       ({ observed_node_id }) => observed_node_id === undefined,

@@ -9,7 +9,7 @@ import {
   sealInvoice,
 } from '../../../src/formats/bolt11/parts.js';
 
-/** Creates an invoice with these fields and a valid signature. */
+/** Creates an invoice with the given fields and a valid signature. */
 export function signed(
   fields: ReadonlyArray<readonly [FieldLetter, readonly number[]]>,
   key: Uint8Array,

@@ -220,7 +220,7 @@ describe.each(places)('event store in %s', (_name, place) => {
     expect((await all(store.since(0))).map(({ txnId }) => txnId)).toEqual(['a', 'c']);
   });
 
-  test('finds all events since an instant across pages', async () => {
+  test('finds all events since an instant even if the events fill several pages', async () => {
     const store = await (await place())();
     await store.append(
       Array.from({ length: 450 }, (_, n) => received(payload(`t${n}`), n)),

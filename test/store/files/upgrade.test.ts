@@ -193,8 +193,8 @@ describe.skipIf(!hasPostgres)('upgradeTables in PostgreSQL', () => {
         expect.objectContaining({ kind: 'usage', next: { do: 'create-tables' } }),
       );
     await upgradeTables(database, journalPart, { isNew: true });
-    // The tables of the inbox need no `isNew`, because the tables of the journal already mark the
-    // database as svcpay's.
+    // The inbox tables need no `isNew`, because the journal tables already identify the database
+    // as a database of svcpay.
     await upgradeTables(database, inboxPart);
   });
 

@@ -512,7 +512,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     },
   );
 
-  test('begin returns the earlier payment with the same reference while another process drives the earlier payment', async () => {
+  test('begin does not reuse the reference of an abandoned payment that another process has claimed', async () => {
     const journal = open();
     const { id } = await written(journal, draft(), abandoned);
     await journal.claim(id, 'one');
@@ -799,7 +799,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     },
   );
 
-  test('reports at the submission that another payment has the same idempotency key', async () => {
+  test('reports an earlier payment with the same idempotency key to the check of a submission', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft({ ref: 'first', idempotencyKey: 'hash' }));
     const claim = await journal.write(

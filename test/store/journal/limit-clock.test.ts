@@ -55,7 +55,7 @@ test('limit clock starts at the time of the machine clock', () => {
   expect(advanced(undefined, noon, null)).toEqual({ time: noon, machine: noon, service: null });
 });
 
-test('limit clock prefers a reading that includes the service clock', () => {
+test('limit clock keeps a reading with the service time if the next reading lacks the service time', () => {
   const dated = { time: noon, machine: noon, service: noon };
   const undated = advanced(dated, noon + 25 * hour, null);
   expect(kept(dated, undated)).toBe(dated);

@@ -274,7 +274,7 @@ async function inSqlite(taken: readonly Event[], path: string) {
 }
 
 describe('daily sum of the journal', { timeout: 60_000 }, () => {
-  test('equals the result of a plain loop over all payments in SQLite', async () => {
+  test('matches a sum recomputed from all payments in SQLite', async () => {
     let files = 0;
     const folder = newFolder();
     await fc.assert(
@@ -288,7 +288,7 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
   });
 
   test.skipIf(!hasPostgres)(
-    'equals the result of a plain loop over all payments in PostgreSQL',
+    'matches a sum recomputed from all payments in PostgreSQL',
     async () => {
       const database = await preparedPostgres();
       await fc.assert(
@@ -311,7 +311,7 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
   );
 
   test.skipIf(!hasPostgres)(
-    'equals the result of a plain loop over all payments after a repeated move into PostgreSQL',
+    'matches a sum recomputed from all payments after a repeated move into PostgreSQL',
     async () => {
       const database = await preparedPostgres();
       const folder = newFolder();

@@ -42,7 +42,7 @@ const written = {
 };
 
 describe('settings file', () => {
-  test('keeps all of six concurrent changes to the settings', async () => {
+  test('keeps all six changes if six commands change the settings at the same time', async () => {
     const { home } = homeWith();
     const names = [1, 2, 3, 4, 5, 6].map((n) => `a${n}@pay.example`);
     await Promise.all(names.map((name) => svcpay(['limits', 'allow', name, '-q'], { home })));

@@ -76,7 +76,8 @@ async function buildTypes() {
  */
 async function buildHelp() {
   const { stdout } = await promisify(execFile)(process.execPath, ['bin/svcpay.js', '--help']);
-  // A pipe may split a text of more than 4096 bytes into several writes.
+  // bin/svcpay.js prints the page in one write, and a pipe may split a text of more than 4096
+  // bytes.
   if (stdout.length > 4096) throw new Error('The page of help is too long to be written at once.');
   await writeFile(join(outdir, 'help.txt'), stdout);
 }

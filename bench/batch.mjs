@@ -14,8 +14,8 @@ const latencyMs = 200;
 const requestsOfRow = 3;
 const atLeast = 0.95;
 /**
- * The highest allowed ratio of the memory for ten times as many rows to the memory for the smaller
- * batch.
+ * The largest allowed memory of a batch with ten times as many rows, as a multiple of the memory of
+ * the smaller batch.
  */
 const atMostMore = 1.5;
 

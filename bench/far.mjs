@@ -83,7 +83,8 @@ async function row(far, { name, most }, ours, bare) {
 
 /**
  * Returns the plan of the bare script: the requests that svcpay sent, grouped into the same round
- * trips, but with the data of another payment.
+ * trips. The plan has new references and invoices, because the service does not pay the same
+ * invoice twice.
  */
 async function planOf(far, requests) {
   const first = Math.min(...requests.map(({ trip }) => trip));

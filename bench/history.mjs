@@ -1,6 +1,6 @@
-// Measures the cost of a long history. Measures a payment and `tx pending` on a journal with one
-// payment and on a journal with a million payments. Measures payments under a daily limit after one
-// payment and after 20,000 payments in the last day.
+// Measures how long a payment and `tx pending` take if the journal contains one payment, and if it
+// contains a million payments. Measures how long a payment under a daily limit takes after one
+// payment in the last day, and after 20,000 payments.
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';

@@ -18,8 +18,8 @@ const parts = ['far', 'startup', 'export', 'history', 'batch', 'webhooks', 'mach
 const once = new Set(['machines']);
 
 /**
- * All environment variables of the measured programs. The other variables of this process are
- * omitted, because some of them could change the speed of Node.
+ * All environment variables of the measured programs. The measured programs inherit no other
+ * variables, because a variable such as NODE_OPTIONS could change their speed.
  */
 const environment = { PATH: process.env.PATH, HOME: tmpdir(), TMPDIR: tmpdir() };
 

@@ -1,5 +1,5 @@
-// Measures `webhook listen` against a bare Node server, and counts the events that a failing target
-// loses.
+// Compares the speed of `webhook listen` with that of a bare Node server, and counts the events
+// that never reach a target with outages.
 import { createHmac, randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -222,7 +222,7 @@ async function speed(events, rounds) {
 
 /**
  * Sends all events while the target is down half of the time and the listener is killed repeatedly,
- * and counts the missing events.
+ * and counts the events that never reach the target.
  */
 async function losses(events, kills) {
   return inFolder(async (folder) => {

@@ -1,5 +1,5 @@
-// Builds the small program that prints the suggestions of shell completion, and the data of the
-// program: the help pages of the commands.
+// Builds two files for shell completion: a small program that prints the suggestions, and the data
+// that the program reads, which describe every command.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';

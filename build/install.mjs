@@ -70,7 +70,7 @@ function environment(folder, node) {
   };
 }
 
-/** The path of the npm script that runs this build. */
+/** Returns the path of npm's own script, so that the build uses the npm that started it. */
 function npmScript() {
   const { npm_execpath: script } = process.env;
   if (script === undefined) throw new Error('Run this with npm run release.');

@@ -51,7 +51,8 @@ const pay = (more) =>
   run(['send', 'lightning', run(['sandbox', 'invoice', '2500sat', '-q']), '--yes'], more);
 
 try {
-  // The first payment is not counted, because it signs in and creates the journal.
+  // Makes a first payment without counting its function calls, because only the first payment signs
+  // in and creates the journal.
   pay();
   pay({ NODE_V8_COVERAGE: coverage });
 } finally {

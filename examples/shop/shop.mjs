@@ -9,8 +9,8 @@ import { pathToFileURL } from 'node:url';
 import { fromWire, parseAmount, readWebhook, ServiceError, WalletClient } from 'svcpay';
 
 /**
- * Returns 401 for a webhook that the service has not signed, and 502 if the service refused or
- * failed.
+ * Returns status 401 for a webhook that the service has not signed, 502 for an error response from
+ * the service, and 500 for any other error.
  */
 const statusOf = (error) =>
   error instanceof ServiceError ? 502 : error?.kind === 'authentication' ? 401 : 500;

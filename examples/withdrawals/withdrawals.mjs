@@ -20,8 +20,8 @@ export function openWithdrawals({ client, journal }) {
   const payments = openPayments({ client, journal, limits });
   return {
     /**
-     * Finishes the payments of an earlier run, or reports their outcome. Call `resume` before the
-     * first payment.
+     * Finishes the submitted payments of an earlier run, and returns the outcome of each unfinished
+     * payment. Call `resume` before the first payment.
      */
     resume: () => payments.resume(),
 

@@ -130,7 +130,7 @@ const isOwn = (answer: Answer): boolean =>
   (ownStatuses.has(answer.response.status) ||
     (answer.response.status === 200 && reportsError(answer)));
 
-/** Details of the request from the caller, for the message of a failure. */
+/** Details of a failed request that only the caller knows, such as the id of the transaction. */
 interface FailureContext extends Advice {
   readonly txnId?: string | undefined;
 }

@@ -3,7 +3,7 @@
 import type { Transport } from './transport.js';
 import type { Credentials, TokenStore, Transaction } from './types.js';
 
-/** The ids that a log line may have. */
+/** The ids of a request that a log line can contain. */
 export interface LogFacts {
   /** The caller's reference for the payment. */
   readonly reference?: string;
@@ -32,7 +32,10 @@ export interface ClientOptions {
   accountId?: string | undefined;
   /** Returns the time of the machine's clock in epoch ms. */
   clock: () => number;
-  /** Waits for `ms` milliseconds. When the signal fires, `sleep` may reject or resolve early. */
+  /**
+   * Waits for `ms` milliseconds. When the signal fires, `sleep` may end early, and then either
+   * resolves or rejects.
+   */
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Returns a random number in [0, 1). */
   random: () => number;

@@ -8,9 +8,8 @@ export interface Page<T> {
 }
 
 /**
- * The page size of the first request, because the specification names no maximum. If a service
- * refuses the page size of the first request or returns its default page size, the client uses
- * {@link pageSize} for further requests.
+ * The page size of the first request. If the service refuses such a large page, or returns only as
+ * many rows as its default page has, the client tries {@link pageSize} next.
  */
 export const largePageSize = 1_000;
 export const pageSize = 100;

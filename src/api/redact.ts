@@ -4,7 +4,7 @@ import { isFields, jsonIn } from '../formats/unknown.js';
 import type { HttpRequest, HttpResponse } from './transport.js';
 
 const redacted = '[redacted]';
-/** Matches every web token, including a token that is no longer in use. */
+/** Matches every JSON Web Token, even if the token is no longer in use. */
 const webToken = /\beyJ[\w-]{8,}(?:\.[\w-]+)*/g;
 /**
  * The minimum length of a secret that svcpay redacts. A secret shorter than `shortest` could be an

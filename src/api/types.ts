@@ -82,7 +82,10 @@ export interface RequestSide {
    * `2` (completed).
    */
   reqStatus?: string | number | null | undefined;
-  /** The expiry of the quote, and later the expiry of the invoice. */
+  /**
+   * The expiry of the quote or, after the confirmation of a receive request, of its invoice or
+   * address.
+   */
   expiresAt?: number | null | undefined;
   /** The time of creation, under the name that the service uses. */
   createAt?: number | null | undefined;
@@ -143,7 +146,7 @@ export interface Pagination {
   total?: number | null | undefined;
 }
 
-/** One currency of an account (endpoint 2). */
+/** A wallet of an account, which holds one currency (endpoint 2). */
 export interface Wallet {
   id?: string | null | undefined;
   ccy: string;

@@ -52,7 +52,8 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
 }
 
 /**
- * Parses every option of a command as a switch, because the code of the commands is not loaded yet.
+ * Parses a command line. Only the code of a command knows which of its options take a value, and
+ * that code is not loaded yet, so every option of the command counts as a switch.
  */
 const parse = (argv: readonly string[]) =>
   parseArgs({ args: [...argv], options: globalConfig, strict: false, tokens: true });

@@ -22,7 +22,7 @@ import { lazily, openStores, type Stores } from './stores.js';
 
 /**
  * Runs another command line in this process, with changed variables, streams or signal. Resolves
- * with the exit code of that command line.
+ * with the exit code of the other command line.
  */
 export type RunLine = (argv: readonly string[], changes?: Partial<Process>) => Promise<number>;
 

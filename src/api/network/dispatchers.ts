@@ -95,10 +95,10 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
 const optimisations = ['wasm-tier-up', 'wasm-dynamic-tiering'];
 
 /**
- * Makes undici's WebAssembly parser read a first response while V8's optimisation is off, so that
- * V8 does not optimise the parser later. If V8 optimised the WebAssembly parser, `process.exit`
- * would wait 100 to 200 ms. The V8 flags are set only while V8 compiles the parser, because V8
- * rejects a compile cache that was written under different flags.
+ * Lets undici's WebAssembly parser read a sample response while V8's optimisation is off, so that
+ * V8 never optimises the parser. If V8 optimised the WebAssembly parser, `process.exit` would wait
+ * 100 to 200 ms. The V8 flags are set only while V8 compiles the parser, because V8 rejects a
+ * compile cache that was written under different flags.
  */
 export async function compileParser(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8');

@@ -17,7 +17,7 @@ export type NetworkRequest = Omit<HttpRequest, 'body'> & {
   readonly body?: string | Uint8Array | undefined;
 };
 
-/** The dispatcher that carries a request to the service, with the state of its connection. */
+/** A dispatcher that carries requests to the service, and the state of its connections. */
 export interface Route {
   readonly dispatcher: Dispatcher;
   /**

@@ -14,7 +14,7 @@ export interface NetworkOptions {
   readonly timeoutMs: number;
   /** Whether to allow requests to a service whose certificate Node does not check. */
   readonly insecure?: boolean | undefined;
-  /** Whether the process makes a few requests and ends with `process.exit`. */
+  /** Whether the process ends with `process.exit` after a few requests. */
   readonly endsSoon?: boolean;
 }
 

@@ -26,8 +26,8 @@ import {
 const hourMs = 3_600_000;
 
 /**
- * Whether a token fits into a header. Messages never show an invalid token, because the token may
- * be a secret.
+ * Whether a value is a text that an HTTP header can contain. Messages never show an invalid token,
+ * because the token may be a secret.
  */
 const isToken = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);

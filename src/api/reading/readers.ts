@@ -31,7 +31,7 @@ export interface Reader<T> {
 
 /**
  * The fields of a response, each with the reader of its value. The option `--fields` accepts the
- * field names of a response, and the tools for agents describe the types of the fields.
+ * field names of a response. The tools for agents state the type of each field in their schemas.
  */
 export type FieldsOf<T> = { readonly [Name in keyof T & string]-?: Reader<ReadAs<T[Name]>> };
 

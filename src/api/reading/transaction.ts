@@ -1,4 +1,5 @@
-// Reads single transactions and pages of transactions, even if the service abbreviates them.
+// Reads single transactions and pages of transactions, even if the service omits some of their
+// fields.
 import { isFields, type Fields } from '../../formats/unknown.js';
 import {
   misread,

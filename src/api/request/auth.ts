@@ -67,8 +67,8 @@ async function signature({ apiKey, apiSecret }: Credentials, body: string): Prom
 }
 
 /**
- * Creates the bodies of token requests, which must all differ. Time and random bits distinguish
- * processes, and a counter distinguishes the requests of one process.
+ * Returns a function that creates the bodies of token requests. Each body differs from those of
+ * other processes by its time and random bits, and from those of this process by a counter.
  */
 function createBodies(now: () => number, random: () => number): () => string {
   let count = 0;
@@ -196,8 +196,8 @@ export function createTokenKeeper(
       }
     },
     /**
-     * Resolves with a token that replaces a refused token, if this process or another process
-     * already has a newer token.
+     * Resolves with a token that is newer than the refused token, or with undefined if neither this
+     * process nor another process has stored a newer token.
      */
     async successor(refused: Token): Promise<Token | undefined> {
       const isOther = (token: HeldToken | undefined): token is HeldToken =>
@@ -241,8 +241,8 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
         return { done: answer };
       }
       refusal = answer;
-      // If the service refuses a new token, another process has signed in after this process, so
-      // the client pauses.
+      // If the service refuses a token that this process has just requested, another process has
+      // probably signed in since, so the client pauses before the next attempt.
       return tokens.isNew(token) ? {} : { afterMs: 0 };
     };
     try {

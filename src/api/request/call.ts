@@ -1,5 +1,5 @@
 // Defines a request to the service, the possible effects of the request, and the steps that every
-// request goes through. Each step of a request wraps the next step.
+// request goes through. Each step calls the next step, and can act before and after that call.
 import type { Answer, Expectation } from '../answer.js';
 
 /** The time limit and the number of retries of a call. */

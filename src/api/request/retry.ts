@@ -102,8 +102,9 @@ function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   return {
     leftMs: () => Math.min(timeoutMs, Math.max(1, deadline - clock())),
     /**
-     * Returns how long an attempt must wait for a rate limit, in ms. Returns undefined, so that the
-     * attempt starts at once, if no wait is necessary or the wait would be too long.
+     * Returns the wait in ms for a rate limit before an attempt, or undefined if the attempt starts
+     * at once. The attempt also starts at once if the wait would end too late, and the service may
+     * then refuse the attempt.
      */
     holdFor(limitedMs: number): number | undefined {
       if (limitedMs === 0 || clock() + limitedMs > lastWaitEnds) return undefined;
@@ -193,8 +194,8 @@ export function trackRateLimit() {
     },
     sent,
     /**
-     * Reads the rate limit from the headers of a response. The wait that a 429 requests applies to
-     * all requests.
+     * Reads the rate limit from the headers of a response. The wait in a 429 response delays all
+     * further requests.
      */
     observe({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, now: number): void {
       underway = Math.max(0, underway - 1);

@@ -92,7 +92,9 @@ export function createService(options: ClientOptions): Service {
   return within({ signal: options.signal });
 }
 
-/** Chains the steps of a request. The first step is the outermost step. */
+/**
+ * Returns a function that passes a request through the steps in their order, and then to `last`.
+ */
 const through = (steps: readonly Step[], last: Send): Send =>
   steps.reduceRight((next, step) => step(next), last);
 
@@ -103,8 +105,8 @@ const anyOf = (
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
 /**
- * Sends a request, as the last of its steps. Rejects with {@link NetworkError} if the response is
- * missing or incomplete.
+ * Sends a request through the transport, which is the last step of every request. Rejects with
+ * {@link NetworkError} if the response is missing or incomplete.
  */
 const send =
   ({ baseUrl, userAgent, transport }: ClientOptions): Send =>
@@ -213,9 +215,9 @@ function noAnswer(error: NetworkError, call: Call, baseUrl: string): NoAnswer {
 type ServiceClock = ReturnType<typeof createServiceClock>;
 
 /**
- * The longest time, in ms, for which svcpay trusts the machine's clock during a request, or after
- * the last response. If the clock advances by more than `longestMoveMs`, svcpay counts only
- * `longestMoveMs`, because someone may have set the clock.
+ * The longest time, in ms, that svcpay measures with the machine's clock. If the machine's clock
+ * advances further during a request or after a response, svcpay counts only `longestMoveMs`,
+ * because someone may have set the clock.
  */
 const longestMoveMs = 60_000;
 

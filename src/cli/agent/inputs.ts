@@ -88,8 +88,8 @@ export function readGiven(
 }
 
 /**
- * Converts a value to the form that the input's schema requires: a choice in any letter case to the
- * listed choice, and a single text to a list.
+ * Converts a value to the form that the input's schema requires. Agents may write a choice in any
+ * letter case, and may pass a single item instead of a list.
  */
 function inForm({ type, enum: choices }: Input, value: unknown): unknown {
   if (type === 'array') return [value].flat();

@@ -1,5 +1,5 @@
-// Prevents an agent from paying twice by repeating a request under another reference. The journal
-// shows whether an identical payment was made recently or is in flight.
+// Prevents an agent from paying twice by repeating a request under another reference. Looks in the
+// journal for an identical payment that was made recently or is in flight.
 import { Failure } from '../../formats/failure.js';
 import { latest, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../../wallet/order/orders.js';

@@ -18,8 +18,9 @@ export interface RequestedPayment {
   /** The wallet that pays. */
   readonly from: string;
   /**
-   * The destination and amount that svcpay compares with earlier payments. Undefined for a swap,
-   * and for a quote, because svcpay compares the quote's order when it submits the payment.
+   * The destination and amount that svcpay compares with earlier payments. Undefined for a swap.
+   * Also undefined for an existing quote, because svcpay compares the quote's order when it submits
+   * the payment.
    */
   readonly target: Target | undefined;
   /**
@@ -105,8 +106,8 @@ const readQuote: ReadRequest = async (given, context) => {
 };
 
 /**
- * The functions that read the target of a payment, by the command of the tool. Each function that
- * reads a target throws Failure `usage` if the inputs do not describe a payment.
+ * The functions that read the target of a payment, keyed by the command that the tool runs. Each
+ * function that reads a target throws Failure `usage` if the inputs do not describe a payment.
  */
 export const requestReaders: Readonly<Record<string, ReadRequest>> = {
   send: readSend,

@@ -92,7 +92,10 @@ const payout: Inputs = {
   ref,
 };
 
-/** Returns the inputs without descriptions, because another tool already describes the inputs. */
+/**
+ * Returns the inputs of a tool without their descriptions, because a similar tool describes the
+ * same inputs.
+ */
 const unexplained = (inputs: Inputs): Inputs =>
   Object.fromEntries(
     Object.entries(inputs).map(([name, { description: _elsewhere, ...input }]) => [name, input]),

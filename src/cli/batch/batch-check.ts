@@ -84,7 +84,7 @@ interface NameRequest {
 
 /**
  * Asks for a new run name, under which svcpay pays the already paid rows again. Returns undefined
- * if the person skips the already paid rows and pays the other rows.
+ * if the person decides to pay only the other rows.
  */
 async function nameFor(
   stale: readonly SettledRow[],

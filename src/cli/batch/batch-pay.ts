@@ -1,4 +1,5 @@
-// Pays the rows of a batch: options, progress, result file and outcome.
+// Pays the rows of a batch, shows the progress, writes the result file, and returns the outcome of
+// the batch.
 import Big from 'big.js';
 import { decimalsOf, money } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
@@ -95,7 +96,8 @@ export async function quoteRow(
  * Pays the rows of a batch. Resolves with the summary of the batch, the first failed rows and, if a
  * failure ended the batch, that failure.
  * @param before the summary of the checked file before any payment
- * @param approved the approved costs, or undefined if every cost within the terms is approved
+ * @param approved the approved costs, or undefined if svcpay may pay any cost within the limits of
+ * `flags`
  */
 export async function payBatch(
   rows: AsyncIterable<PlannedRow>,

@@ -1,4 +1,5 @@
-// Turns a row of a batch file into a payment, with the rules of the command line.
+// Turns a row of a batch file into a payment, under the same rules as for a payment on the command
+// line.
 import type { Institution } from '../../api/types.js';
 import { checkGrouping, fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -22,8 +23,8 @@ import { currency, readAll, type RawValues } from '../values.js';
 const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
 
 /**
- * The columns that only payout rows have: `recipient` for a name from the address book, and one
- * column for each option that describes a payout, except the amount.
+ * The columns that only payout rows have. The column `recipient` contains a name from the address
+ * book. Each other column contains the value of an option that describes a payout.
  */
 const payoutColumns = new Map(
   ['recipient', ...Object.keys(answerOptions).filter((name) => name !== 'amount')].map((name) => [
@@ -106,7 +107,7 @@ export async function planRow(
  */
 function ownReference({ ref }: BatchRow['cells']): string | undefined {
   if (ref === undefined || /^batch-[0-9a-f]{32}$/.test(ref)) return undefined;
-  // A trailing space in a reference is invisible, and the row would count as a different payment.
+  // A space at the end of a reference is invisible, but would make the row a different payment.
   if (ref.trim() !== ref)
     throw usageIn('ref', `The reference "${ref}" must not begin or end with a space.`);
   return inColumn('ref', () => reference().read(ref));
@@ -134,7 +135,7 @@ function planSendRow(
 
 /**
  * Replaces a name of the address book in `to` or `recipient` with the saved destination or
- * recipient. Throws Failure `usage` for a name that matches a destination and a recipient.
+ * recipient. Throws Failure `usage` for a name that matches both a destination and a recipient.
  */
 function named(
   { cells }: BatchRow,
@@ -225,7 +226,7 @@ const usageIn = (column: string, message: string): Failure =>
 
 /**
  * Returns the column that the error message names if the columns of a payout row contradict each
- * other: `recipient` if the row has a recipient, or `acct_num` otherwise.
+ * other. The returned column is `recipient` if the row has a recipient, and `acct_num` otherwise.
  */
 const columnOfPayout = (cells: BatchRow['cells']): string =>
   cells['recipient'] === undefined ? 'acct_num' : 'recipient';

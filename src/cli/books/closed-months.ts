@@ -1,5 +1,5 @@
-// Reads and writes the files and corrections of closed months, which the journal or the database
-// records.
+// Reads and writes the files of closed months and of their corrections. svcpay records each file in
+// the database or, without a database, in the journal.
 import { basename, dirname, join } from 'node:path';
 import Big from 'big.js';
 import { parse } from 'csv-parse/sync';

@@ -1,5 +1,5 @@
 // Writes a statement for a ledger program: entries, and a balance assertion for each wallet. An OFX
-// file holds one fiat wallet.
+// file contains the entries of a single fiat wallet.
 import * as v from 'valibot';
 import { figure } from '../../wallet/history/moved-amounts.js';
 import { sanitize } from '../../terminal/sanitize.js';
@@ -19,8 +19,8 @@ import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import type { LookUps, StatementScope } from './statement-lines.js';
 
 /**
- * Writes each entry as JSON, with the entry's text and the names that the entry uses, so that the
- * ledger file declares only names that earlier ledger files do not declare.
+ * Writes each entry as JSON: its text for the ledger file, and the names of its accounts and
+ * currencies. A ledger file declares only those names that no earlier ledger file declares.
  */
 export function ledgerTexts(
   writer: LedgerWriter,
@@ -104,9 +104,9 @@ export async function* ledgerText(
 
 /**
  * Asserts the balance that the service reports, so that the ledger program refuses a statement
- * whose entries do not add up to that balance. svcpay includes the unexplained difference in each
- * period that ends after the last time at which the transactions explained the wallet's whole
- * balance.
+ * whose entries do not add up to that balance. If the period ends after the last time at which the
+ * transactions explained the wallet's whole balance, the asserted balance includes the unexplained
+ * difference.
  */
 function closingOf(
   ccy: string,

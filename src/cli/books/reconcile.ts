@@ -1,6 +1,6 @@
-// Compares the service's list with the journal, the inbox and batch results, and lists the
-// differences. With --import, `reconcile` adds the payments that are missing from a journal
-// restored from a backup.
+// Compares the service's list of transactions with the journal, the inbox and batch results, and
+// prints the differences. With --import, `reconcile` adds the payments that are missing from a
+// journal restored from a backup.
 import Big from 'big.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, money } from '../../formats/amount.js';
@@ -128,8 +128,8 @@ interface Totals {
 }
 
 /**
- * Stores the service's list for the comparison with the journal. Returns the totals of the wallets
- * if the service's list covers the whole history.
+ * Adds the service's list of transactions to `rows`, for the comparison with the journal. Returns
+ * the totals of the wallets if the list covers the whole history.
  */
 async function putAll(
   since: number,

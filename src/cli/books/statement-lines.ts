@@ -45,8 +45,8 @@ export function lookUpsOf(context: Context): LookUps {
 }
 
 /**
- * Yields the statement lines of each wallet. A difference from the service's balance is a separate
- * line after today's closing balance.
+ * Yields the statement lines of each wallet. If the closing balance of today differs from the
+ * service's balance, the difference is a separate line after it.
  */
 export async function* statementLines(
   books: Books,

@@ -182,9 +182,9 @@ const bankAccount = async (ccy: string, { account, settings }: Context) => ({
 });
 
 /**
- * Returns a failure with each unexplained amount and the command that records an amount, or
- * undefined if the transactions explain the balances. Also prints the transactions that could
- * explain an unexplained amount.
+ * Returns undefined if the transactions explain the balances. Otherwise, prints the transactions
+ * that could explain an unexplained amount, and returns a failure whose hint contains a command
+ * that records such an amount.
  */
 export function notTied(
   wallets: readonly string[],

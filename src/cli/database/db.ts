@@ -1,5 +1,5 @@
-// Shows where the journal and the inbox are stored, upgrades the database, and moves data into the
-// database, either the files of this home or an account from another database.
+// Shows where the journal and the inbox are stored, and upgrades the database. Moves the files of
+// this home, or an account of another database, into the configured database.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { databaseIdVariable } from '../../store/database/address.js';
@@ -173,8 +173,8 @@ async function moveFromDatabase(
 }
 
 /**
- * Checks one of the two databases of a move, and returns the database with its id. Throws Failure
- * `usage` for a restored database that lacks payments.
+ * Checks the source or the target of a move between databases, and returns the database with its
+ * id. Throws Failure `usage` for a restored database that lacks payments.
  */
 async function sideOf(database: Postgres): Promise<{ database: Postgres; id: string }> {
   const { checkTables } = await import('../../store/database/postgres-schema.js');

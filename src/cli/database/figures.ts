@@ -11,7 +11,7 @@ export type OpenDatabase = NonNullable<Awaited<ReturnType<Context['database']>>>
 
 /**
  * Adds the numbers of unfinished payments and undelivered events to the description. Skips tables
- * of another version, and creates no tables.
+ * whose version this program does not use, and creates no tables.
  */
 export const withFigures = (
   rows: readonly DatabaseRow[],

@@ -27,7 +27,8 @@ export const completion = defineCommand({
   run: async ({ shell }, { out }) => out.text(completionScript(shell).trimEnd()),
 });
 
-// bash splits a word at = and :, and completion replaces only the last piece of the word.
+// bash splits a word at = and :, so `svcpay __complete` offers only the last piece of each
+// suggestion.
 const bash = String.raw`# bash completion for svcpay
 _svcpay() {
   local value about

@@ -4,7 +4,7 @@ import { nearest } from '../../formats/nearest.js';
 import { isNamed, type Branch } from '../define.js';
 import { clip } from '../../formats/text.js';
 
-/** Whether the word is similar to the name of a command in the command group. */
+/** Whether a word is similar to the name of a command in a command group. */
 export const isNearMiss = (word: string, { branches = [] }: Branch): boolean =>
   nearest(
     word,

@@ -202,7 +202,8 @@ interface HistoryPage {
 }
 
 /**
- * Reads exactly the rows of the service's page, so that a full page never looks like the last page.
+ * Reads a page of the service's list without omitting a row, because a page with fewer rows than
+ * requested would look like the last page.
  */
 async function readPage(
   service: ServiceClient,

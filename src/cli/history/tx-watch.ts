@@ -119,7 +119,7 @@ async function printEnded(
   now: number,
   { out }: Context,
 ): Promise<void> {
-  // In JSONL format, svcpay has already printed every state change.
+  // In JSONL format, svcpay has already printed every state change, so it prints no final list.
   if (out.format === 'jsonl') return;
   const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});
   const [only] = ended;

@@ -157,8 +157,8 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 
 /**
- * Returns a poll step that skips the first turn, because the live screen has just shown current
- * data.
+ * Returns a function for `poll` that does no work in the first turn, because the live screen has
+ * just shown current data.
  */
 const afterFirstTurn =
   (work: () => Promise<void>) =>

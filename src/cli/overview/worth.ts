@@ -15,8 +15,8 @@ const fiat = 'USD';
 const ratesTimeoutMs = 1_500;
 
 /**
- * Reads the exchange rates. If the rates do not arrive soon, the returned function returns
- * undefined for every amount.
+ * Reads the exchange rates, and resolves with a function that returns the value of an amount in
+ * USD. If the rates do not arrive soon, the function returns undefined for every amount.
  */
 export async function readWorth({ client, sleep }: Context): Promise<WorthOf> {
   const rates = client().then((service) => service.rates());

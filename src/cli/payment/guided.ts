@@ -19,7 +19,7 @@ export interface Flow<A> {
   readonly ask: (answers: A, before?: A) => Promise<A | Back>;
   readonly run: (answers: A) => Promise<void>;
   readonly changes: readonly Change<A>[];
-  /** Whether the flow moves no money. If true, a refusal does not mention money. */
+  /** Whether the flow moves no money, so that its refusals do not mention money. */
   readonly paysNobody?: true;
 }
 
@@ -49,7 +49,8 @@ export async function runGuided<A>(
 /**
  * Asks the questions of a flow and runs the flow until it succeeds or the person leaves. Resolves
  * with `back` if the person goes back from the first question.
- * @param ref the given reference; its payment cannot change, so a refusal ends the flow
+ * @param ref the reference that the person gave, if any; a payment with a given reference cannot
+ * change, so a refusal ends the flow
  */
 export async function guide<A>(
   start: A,

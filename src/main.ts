@@ -126,8 +126,8 @@ interface Outputs extends Pick<Process, 'stdout' | 'stderr' | 'page'> {
 }
 
 /**
- * Opens the outputs on first use. A full disk or a closed reader (`| head`) must not end a payment
- * half-way.
+ * Opens stdout and stderr on first use. A full disk or a closed reader (`| head`) must not end a
+ * payment half-way.
  */
 function openOutputs(): Outputs {
   const opened: { stdout?: OutputStream; stderr?: OutputStream } = {};
@@ -159,8 +159,8 @@ function openOutputs(): Outputs {
 }
 
 /**
- * Writes text without a stream if there is no terminal, because opening a stream takes as long as
- * the rest of a help page.
+ * Writes text without a stream if there is no terminal, because opening a stream would double the
+ * time that a help page takes.
  */
 function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['page'] {
   const isPlain = (): boolean => !isOpen() && !fstatSync(1).isCharacterDevice();
@@ -176,8 +176,8 @@ function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['p
       try {
         while (isPlain() && rest.length > 0) rest = rest.subarray(writeSync(1, rest));
       } catch {
-        // Writes the rest of the text to the stream, which waits for a slow reader and reports
-        // errors.
+        // If the direct write fails, the stream writes the remaining text. The stream waits for a
+        // slow reader and reports errors.
       }
       if (rest.length > 0) stdout().write(rest);
     },
@@ -270,8 +270,8 @@ function openTty(): number {
 }
 
 /**
- * Whether this process may change the terminal. The system stops a background job that changes the
- * terminal.
+ * Whether this process may change the modes of the terminal. The system stops a background job that
+ * changes the modes of the terminal.
  */
 function isForeground(): boolean {
   try {
@@ -290,8 +290,8 @@ function isForeground(): boolean {
 
 /**
  * Stops the processes of this job, as Ctrl-Z does outside raw mode, and then polls until this job
- * is in the foreground. svcpay cannot wait for SIGCONT, because SIGTSTP does not stop a job without
- * a shell, so no SIGCONT follows.
+ * is in the foreground. Without a shell, SIGTSTP does not stop the job and no SIGCONT follows, so
+ * svcpay polls instead of waiting for SIGCONT.
  */
 function suspend(onForeground: () => void): () => void {
   process.kill(0, 'SIGTSTP');

@@ -31,7 +31,7 @@ export interface Process {
    */
   readonly withoutProgress?: boolean;
   /**
-   * The name of this process in the journal. A nested command line uses the name of the outer
+   * The name of this process in the journal. A nested command line has the same name as the outer
    * command line.
    */
   readonly owner?: string;

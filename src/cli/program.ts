@@ -68,7 +68,10 @@ async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   });
 }
 
-/** Returns the words for commander, which accepts only one short form of `--version`. */
+/**
+ * Returns the words that commander parses. Replaces `-v` and `-V` with `--version`, because
+ * commander accepts only one short form of an option.
+ */
 function wordsFor(command: Command | undefined, line: CommandLine): readonly string[] {
   if (isBare(line) && line.has('v', 'V')) return ['--version'];
   return command?.ownsRest === true ? withRestApart(line, command.options) : line.argv;

@@ -20,8 +20,8 @@ export interface RateKeeperDeps {
 /** The maximum age in ms of exchange rates that svcpay stores as the rates of a settlement. */
 const validMs = 60_000;
 /**
- * The maximum age in ms of a settlement for which svcpay stores current rates, if svcpay detected
- * the settlement late.
+ * The maximum age in ms of a settlement that svcpay detects late, and for which svcpay still stores
+ * the current exchange rates.
  */
 const lateMs = 3_600_000;
 /** The largest number of transactions that the rate keeper remembers. */
@@ -51,8 +51,8 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
   const finish = (): Promise<void> => work;
   const store = lazily(async () => {
     const opened = await rates();
-    // Closing functions run in reverse order, so `finish` runs before the stores and connections
-    // close.
+    // The functions that were passed to `onClose` run in reverse order, so `finish` runs before the
+    // stores and connections close.
     onClose(finish);
     return opened;
   });
@@ -93,8 +93,8 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
     if (!isFinal(txn.txnState)) {
       if (inFlight.has(txn.txnId)) return;
       note(inFlight, txn.txnId);
-      // A payment request has no submission, so svcpay only reads the exchange rates and stores no
-      // rates yet.
+      // For an outgoing payment, stores the exchange rates now. For an incoming payment, only reads
+      // the exchange rates now, and stores them at the settlement.
       if (txn.sourceReq.method === 'servicepay') keepNext(txn);
       else if (latest === undefined) void read();
     } else if (txn.txnState === 'completed' && !settled.has(txn.txnId)) {

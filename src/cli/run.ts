@@ -76,9 +76,9 @@ export async function showUnexpected(
 }
 
 /**
- * Reports that svcpay cannot write to stdout, and resolves with the exit code: 0 if the command
- * pays or has submitted a payment, or the exit code of Failure `unexpected` otherwise. A payment
- * command with `--help`, `--quote-only` or `--dry-run` does not count as paying.
+ * Reports that svcpay cannot write to stdout, and resolves with the exit code. The exit code is 0
+ * if the command can move money or has submitted a payment, otherwise the exit code of Failure
+ * `unexpected`. With `--help`, `--quote-only` or `--dry-run`, a payment command cannot move money.
  */
 export async function showLost(
   reason: string,

@@ -39,9 +39,9 @@ export interface OwnAccount {
 
 export interface Service {
   /**
-   * Opens the client of the chosen service. With `--account`, the client serves only the wallets
-   * and the record of that subaccount, because every other endpoint acts for the account of the API
-   * key. Throws Failure `authentication` if no service is configured.
+   * Opens the client of the chosen service. With `--account`, the client reads the wallets and the
+   * record of the chosen account. Every other endpoint acts for the account of the API key. Throws
+   * Failure `authentication` if no service is configured.
    */
   client(): Promise<ServiceClient>;
   /**

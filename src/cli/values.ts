@@ -1,5 +1,5 @@
-// Defines how a person writes the values of arguments and options, and how svcpay reads and
-// describes each value. Parsing, help and completion use the definitions of values.
+// Defines the values of arguments and options for parsing, help and completion: how a person writes
+// each value, and how svcpay reads and describes the value.
 import { Failure } from '../formats/failure.js';
 import { entryOf } from '../formats/unknown.js';
 import { parseAmount, type Money } from '../formats/amount.js';

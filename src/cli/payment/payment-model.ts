@@ -22,8 +22,8 @@ export interface Presentation {
   /** Called when svcpay sends the confirmation. */
   readonly onSubmitted?: (() => void) | undefined;
   /**
-   * Describes the result of a payment by the received amount. If `ended` is undefined, svcpay shows
-   * the cost of the payment instead.
+   * Returns a text about the result of a payment, which states the received amount. Without
+   * `ended`, svcpay shows the cost of the payment instead of the received amount.
    */
   readonly ended?: (gets: Money) => string;
 }
@@ -40,7 +40,10 @@ export interface PaymentModel {
   readonly txn: Transaction | undefined;
   /** The states that the service has reported, in the order of the reports. */
   readonly reached: readonly string[];
-  /** The start of the wait in epoch ms by this machine's clock, or undefined before the wait. */
+  /**
+   * The time at which svcpay began to wait for the settlement, in epoch ms by this machine's clock.
+   * Undefined before the wait.
+   */
   readonly waitingSince: number | undefined;
 }
 
@@ -208,8 +211,8 @@ export function cardOf(
 }
 
 /**
- * Describes the result of a payment by the received or the paid amount, which comes from the
- * transaction or from the approved quote.
+ * Returns a text about the result of a payment, which states the received or the paid amount. The
+ * amount comes from the transaction or from the approved quote.
  */
 export function endedText(
   { destReq, txnState, ...txn }: Transaction,

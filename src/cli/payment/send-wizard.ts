@@ -113,8 +113,8 @@ async function askSend(
 }
 
 /**
- * Asks for the destination with a search among known destinations or, without known destinations,
- * with a plain text question.
+ * Asks for the destination. The person searches the known destinations or, if no destination is
+ * known, types the destination.
  */
 async function askDestination(
   soFar: SendWords,
@@ -178,8 +178,8 @@ const exampleOf = (rail: Rail | undefined): string =>
     : railProperties(rail).destination;
 
 /**
- * Returns the question for the amount, with the balance of the paying wallet, or with two balances
- * if any wallet may pay.
+ * Returns the question for the amount, which shows the balance of the paying wallet. If any wallet
+ * may pay, the question shows up to two balances.
  */
 function amountQuestion(ccy: string | undefined, from: string | undefined, balances: Money[]) {
   const payer = from ?? ccy;

@@ -20,8 +20,9 @@ export function usualText(method: string, own: number | undefined): string | und
 }
 
 /**
- * Starts an optional read of the journal. Until the read of the journal ends, the returned function
- * uses the usual duration from the data of the payment method.
+ * Starts to read the latest payments from the journal, and ignores a failed read. Until the read of
+ * the journal ends, the returned function uses the usual duration from the data of the payment
+ * method.
  */
 export function readUsual(context: Context): (txn: Transaction) => string | undefined {
   let recent: readonly Payment[] = [];

@@ -26,8 +26,8 @@ export async function wholeBalance(
 }
 
 /**
- * Returns the requested amount of the payment with a reference: the debited amount, or the received
- * amount if the order defines the received amount.
+ * Returns the amount that the order of the payment `ref` requests: either the amount to debit or
+ * the amount to receive.
  */
 async function debitUnder(ref: string, context: Context): Promise<Money | undefined> {
   const { scope, journal } = await context.account();

@@ -35,7 +35,7 @@ export async function institutionsOf(
 }
 
 /**
- * Returns a function that looks up the institutions of each country once. If the lookup of a
+ * Returns a function that looks up the institutions of each country only once. If the lookup of a
  * country's institutions fails, svcpay does not check the institution codes of the country.
  */
 export async function openLookUp(context: Context): Promise<LookUp> {
@@ -126,8 +126,8 @@ export const recipientRecord = ({
 });
 
 /**
- * Runs the payout, and saves the chosen answers as soon as svcpay has submitted the payment, or
- * after a run that succeeds without a submission, as with `--quote-only`.
+ * Runs the payout. Saves the chosen answers as soon as svcpay has submitted the payment. If the run
+ * succeeds without a submission, as with `--quote-only`, saves the answers at the end.
  */
 export async function runPayout(
   payout: Payout,
@@ -146,8 +146,8 @@ export async function runPayout(
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
     await runPayoutOrder(payoutOrder(payout), payout.method, flags, context, onSubmitted);
-    // If an earlier run submitted the payment, this run has not called `onSubmitted` yet, so svcpay
-    // saves the answers here.
+    // Saves the answers even if this run submitted no payment, for example because an earlier run
+    // submitted the payment.
     onSubmitted();
   } finally {
     if ((await saved) === true && draft.keepAs)

@@ -1,5 +1,5 @@
-// Lists payout countries and methods, and the banks and mobile wallets of a country. Specification:
-// Supported fiat payout destinations, endpoint 15.
+// Lists payout countries and methods, and the banks and mobile wallets of a country. See "Supported
+// fiat payout destinations" and endpoint 15 in the specification.
 import { countryName, parseCountryCode } from '../../formats/country.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { institutionList, methodList } from '../../terminal/views/payout-lists.js';

@@ -131,7 +131,7 @@ export type DestinationFlags = ValuesOf<typeof destinationOptions>;
  */
 export interface Destination extends Partial<Omit<DestinationFlags, 'method'>> {
   readonly method?: PayoutMethod | undefined;
-  /** Returns the payout method that the flag names, as soon as the country is known. */
+  /** The payout method that the flag names, as a function of the country. */
   readonly methodOf?: MethodOf | undefined;
 }
 
@@ -140,7 +140,7 @@ type Answers = Readonly<Partial<Record<AnswerName, unknown>>>;
 
 const isAnswer = (name: string): name is AnswerName => Object.hasOwn(answerOptions, name);
 
-/** Returns the given flags that `among` contains, spelled as on the command line. */
+/** Returns those flags on the command line that `among` contains, such as `--acct-num`. */
 export const givenFlags = (flags: Answers, among: object): string[] =>
   Object.keys(among)
     .filter((name) => isAnswer(name) && flags[name] !== undefined)

@@ -56,8 +56,8 @@ export function askRecipient(start: Draft, deps: PayoutPrompts): Promise<Draft |
 }
 
 /**
- * Shows the questions of the wizard below the form. The returned function `standing` changes the
- * steps of a part so that each step updates the form before its question.
+ * Shows the questions of the wizard below the form. The returned function `standing` wraps the
+ * steps of a part, so that each step updates the form before it asks its question.
  */
 function underForm<D extends PayoutPrompts>(formOf: FormOf, deps: D) {
   let form: Form | undefined;

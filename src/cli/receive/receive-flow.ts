@@ -128,8 +128,8 @@ async function receiveAmount(
 const decorationMs = 300;
 
 /**
- * Reads and checks the payment request, but not the invoice of a payment request that is already
- * paid.
+ * Reads the payment request of a transaction, and checks its address or invoice. Does not check the
+ * invoice of a payment request that is already final.
  */
 function requestOf(
   method: ReceiveMethod,
@@ -168,9 +168,9 @@ function requestOf(
 }
 
 /**
- * Describes the worth of the requested amount. If the person gave the amount in a currency other
- * than BTC, shows that amount and the exchange rate. For an amount given in BTC, shows an
- * approximate value if the exchange rates are known.
+ * Returns the line of the card that shows what the requested amount is worth. If the person gave
+ * the amount in a currency other than BTC, the line shows that amount and the exchange rate. For an
+ * amount given in BTC, the line shows an approximate value if the exchange rates are known.
  */
 function worthDetails(
   { amount, worth }: RequestedAmount,
@@ -330,7 +330,7 @@ function stopped(
   });
 }
 
-/** Whether the service has detected a blockchain transfer to the payment request. */
+/** Whether the service has detected a blockchain transfer that pays the payment request. */
 const isSeen = ({ txnState, sourceReq }: Transaction): boolean =>
   txnState === 'srccreated' && sourceReq.method === 'on-chain';
 

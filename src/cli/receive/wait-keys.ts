@@ -19,8 +19,8 @@ export const takesKeys = ({ terminal, out }: Context): boolean =>
   terminal.stdin.isForeground?.() !== false;
 
 /**
- * Handles the keys while a payment request waits for its payment. `hint` names the keys below the
- * live line, and `release` stops reading the keyboard.
+ * Handles the keys while a payment request waits for its payment. `hint` returns a text about the
+ * keys, which svcpay shows below the live line, and `release` stops reading the keyboard.
  */
 export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
   const { terminal, live, interrupt } = context;

@@ -1,4 +1,5 @@
-// Injects faults into the sandbox's requests, reads, payments and webhooks.
+// Injects faults into the sandbox, such as refused requests, stale reads, failed payments and
+// webhooks in the wrong order.
 import { faultAnswer, listOf } from '../../formats/sandbox/answers.js';
 import { Failure } from '../../formats/failure.js';
 import { faultKinds, paymentOutcomes, settledSides } from '../../sandbox/world/faults.js';

@@ -244,9 +244,9 @@ async function* rows(
 const mostSettlements = 1_000;
 
 /**
- * Reads settled transactions one at a time, because the client stores the exchange rates for each
- * settled transaction that it reads. If a thousand transactions are already waiting to be read,
- * svcpay stores no exchange rates for further transactions.
+ * Returns a function that reads the settled transaction of an event, because the client stores the
+ * exchange rates for each settled transaction that it reads. The function reads one transaction at
+ * a time, and skips further transactions while a thousand transactions wait to be read.
  */
 function settlementReader({ settings, account }: Context): (event: StoredEvent) => void {
   if (settings.profile.fiat === undefined) return () => undefined;
@@ -271,8 +271,9 @@ type Describe = (event: StoredEvent) => Promise<Transaction | undefined>;
 
 /**
  * Returns a function that reads the transaction of an event, to describe the event to a person. If
- * the output is for programs, the returned function reads no transaction. Without --enrich, the
- * returned function reads transactions only from a sandbox, because each read takes time.
+ * the output is for programs, the returned function reads no transaction. Without `--enrich`, the
+ * returned function reads transactions only from a sandbox, because a read from a real service
+ * takes time.
  */
 async function describer({ enrich }: Flags, context: Context): Promise<Describe> {
   const { settings, out } = context;

@@ -92,8 +92,8 @@ async function receiverOf(home: Home): Promise<URL | undefined> {
 }
 
 /**
- * Returns the named events in the order of arrival, each event once. Throws Failure `not-found` if
- * a name matches no event.
+ * Returns each event with one of the given numbers, transaction ids and references once, in the
+ * order of arrival. Throws Failure `not-found` if any of `ids` matches no event.
  */
 async function eventsOf(
   ids: readonly string[],

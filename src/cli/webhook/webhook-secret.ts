@@ -30,8 +30,8 @@ export const registerAdvice =
 
 /**
  * Returns the webhook secret for `webhook listen`. If no webhook secret is known, generates and
- * saves a secret at a terminal or with a sandbox. If `webhook listen` cannot register the webhook
- * itself, svcpay also shows the generated secret.
+ * saves a secret at a terminal or with a sandbox. Without an API key for a real service, `webhook
+ * listen` cannot register the webhook, so svcpay shows the generated secret to the person.
  */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const { settings, terminal, out } = context;

@@ -64,8 +64,8 @@ export const webhookVerify = defineCommand({
 });
 
 /**
- * Returns the secrets to try after a wrong signature, because people confuse the API secret with
- * the webhook secret.
+ * Returns the API secret, if svcpay knows the API secret. svcpay checks a wrong signature again
+ * with the API secret, because people confuse the API secret with the webhook secret.
  */
 async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret[]> {
   const { baseUrl, apiKey, apiSecret } = settings;

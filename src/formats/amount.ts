@@ -121,8 +121,8 @@ export function parseAmount(text: string, ccy?: string): Money {
     );
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
-  // Refuses `1.000` as ambiguous, because a program would write the decimal 1.000 as `1`. Accepts
-  // `1.234` as a decimal.
+  // Refuses `1.000`, which may mean a thousand, because programs omit the final zeros of a decimal.
+  // Accepts `1.234` as a decimal.
   if (digits.endsWith('0')) checkGrouping(text);
   if (unit === '' && (expected === undefined || expected === 'BTC'))
     throw bareNumber(digits, expected);
@@ -142,8 +142,8 @@ export function parseAmount(text: string, ccy?: string): Money {
 }
 
 /**
- * Throws Failure `usage` for an amount such as `1.000` or `1,234`, because the last three digits
- * can be decimals or thousands.
+ * Throws Failure `usage` for an amount such as `1.000` or `1,234`, because the point or comma can
+ * begin the decimals or separate thousands.
  */
 export function checkGrouping(text: string): void {
   const [, units = '', sign, thousands = '', unit = ''] =
@@ -204,8 +204,8 @@ export const givenFromWire = (n: WireNumber | null | undefined): Big | undefined
   n === null || n === undefined ? undefined : fromWire(n);
 
 /**
- * Makes an amount from a number and a currency of the service, or returns undefined if the number
- * or the currency is missing.
+ * Makes an amount from a number and a currency that the service sent. Returns undefined if the
+ * number or the currency is missing.
  */
 export const moneyFromWire = (
   ccy: string | null | undefined,

@@ -126,8 +126,9 @@ export function dayAndMonth(at: number, now: number): string {
 }
 
 /**
- * A point in time: an age in ms, or the first and last millisecond of a date or time, in epoch ms.
- * A date without a time means the whole day, from its first to its last millisecond.
+ * A point in time: `ago` is the number of ms before now, and `first` and `last` are the first and
+ * the last millisecond of a date or time, in epoch ms. A date without a time means the whole day,
+ * from its first to its last millisecond.
  */
 export type Instant = { readonly ago: number } | { readonly first: number; readonly last: number };
 

@@ -16,8 +16,8 @@ const noun = 'LNURL';
 const maxLength = 4096;
 
 /**
- * Decodes a bech32 LNURL to its URL. The URL must be https, or http to a host without certificates
- * (onion, this machine). Throws Failure `usage`.
+ * Decodes a bech32 LNURL to its URL. The URL must begin with `https://`, or with `http://` if the
+ * host is an onion host or this machine. Throws Failure `usage`.
  */
 export function decodeLnurl(text: string): string {
   if (text.length > maxLength)

@@ -14,7 +14,7 @@ export function parsePhone(text: string): string {
 }
 
 /**
- * Reads a telephone number of the given country. In contrast to `parsePhone`, the number may begin
+ * Reads a telephone number of the given country. Unlike `parsePhone`, accepts a number that begins
  * with the country code without `+`.
  */
 export function parsePhoneIn(text: string, callingCode: string): string {

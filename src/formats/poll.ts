@@ -37,8 +37,8 @@ export interface PollDeps {
   /** Returns the current time in ms. */
   readonly now: () => number;
   /**
-   * Waits for `ms` milliseconds. When the signal is aborted, the promise of `sleep` resolves early
-   * or rejects.
+   * Waits for `ms` milliseconds. When the signal is aborted, the wait must end early, and the
+   * returned promise may resolve or reject.
    */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal | undefined;

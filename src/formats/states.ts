@@ -59,7 +59,7 @@ export const movedNothing = (txnState: string): boolean =>
   hasLapsed(txnState) || isRetriable(txnState);
 
 /**
- * Whether the transaction waits for a confirmation. Until the confirmation, the service sends no
- * payment to the network.
+ * Whether the transaction is still a quote, which waits for the confirmation of the caller. Until
+ * the confirmation, the service sends no payment to the network.
  */
 export const isQuoted = (txnState: string): boolean => txnState === 'quoted';

@@ -16,8 +16,8 @@ export const isGenerated = (ref: string): boolean =>
   /^(?:bolt11-[\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.test(ref);
 
 /**
- * Folds a name for comparison. Names that differ only in letter case, blanks or Unicode forms
- * become identical.
+ * Normalizes a name for comparison with other names. Names that differ only in letter case, blanks
+ * or Unicode forms become identical.
  */
 export const folded = (name: string): string =>
   name.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ').trim();
@@ -40,7 +40,7 @@ const opensFormula = /^'*[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
 /**
  * Writes a text as a spreadsheet cell. Puts an apostrophe before a text that a spreadsheet would
- * run as a formula, and before a text that looks like an escaped cell.
+ * run as a formula, even if apostrophes already precede the formula.
  */
 export const asPlainCell = (text: string): string => (opensFormula.test(text) ? `'${text}` : text);
 
@@ -55,8 +55,8 @@ export const escapeMarkup = (text: string): string =>
   text.replaceAll(/[&<>]/g, (mark) => markup[mark] ?? '');
 
 /**
- * Whether a text can be one segment of a URL path. Excludes an empty string, unpaired surrogates,
- * and `.` and `..`, which lead to other endpoints.
+ * Whether a text can be one segment of a URL path. Excludes an empty string and unpaired
+ * surrogates. Also excludes `.` and `..`, which would lead the request to a different endpoint.
  */
 export const isPathSegment = (text: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(text);
 

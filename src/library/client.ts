@@ -1,4 +1,5 @@
-// The client of the library: the service client with a network, a clock and a token store.
+// Defines the library's client, which gives the service client a network, a clock and a token
+// store.
 import { setTimeout as delay } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
 import { requestIdOf } from '../api/answer.js';
@@ -284,7 +285,7 @@ export class WalletClient {
 
   /**
    * Replaces the account's webhook (endpoint 11). The callback must be an https URL. If the
-   * response omits the new webhook, the client reads it from the list of webhooks.
+   * response omits the new webhook, the client reads the webhook from the list of webhooks.
    */
   createWebhook(
     webhook: { callback: string; secret: string },
@@ -332,8 +333,9 @@ export class WalletClient {
   }
 
   /**
-   * Closes all connections at once. A process can end without a call to `close`. `close` does not
-   * close a `transport` that the caller passed in the options.
+   * Closes the connections of the client immediately, without waiting for requests in flight. Does
+   * nothing if the caller passed a `transport` in the options. A program may end without calling
+   * `close`.
    */
   close(): Promise<void> {
     return this.#opened.close();
@@ -370,7 +372,8 @@ function open(options: WalletClientOptions): Opened {
     log,
     timeout: timeoutMs = 30_000,
   } = options;
-  // `close` leaves a transport from the options open, because the caller closes that transport.
+  // `close` does nothing if the caller passed a transport, because the caller closes that
+  // transport.
   const { transport, close } =
     options.transport === undefined
       ? opening(networkTransport({ env: process.env, timeoutMs }))

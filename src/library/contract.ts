@@ -62,7 +62,9 @@ export interface PayOptions extends CallOptions {
   note?: string | undefined;
   /** The highest total fee: a percentage, or an amount in the currency of the wallet that pays. */
   maxFee?: { percent: string } | { amount: string; ccy: string } | undefined;
-  /** The highest loss of a conversion against the service's own rates, in percent. */
+  /**
+   * The largest loss in percent that a conversion may cause, compared with the service's own rates.
+   */
   maxRateLoss?: string | undefined;
   /**
    * Receives the full cost before money moves, and resolves with true to approve the payment.
@@ -137,8 +139,8 @@ export interface Receive extends Pick<CallOptions, 'signal' | 'on'> {
   amount: string;
   method?: 'lightning' | 'on-chain' | undefined;
   /**
-   * The caller's name for the request. Repeated calls with the same reference make only one
-   * request.
+   * The caller's name for the payment request. Calls with the same reference create only one
+   * payment request.
    */
   ref?: string | undefined;
   note?: string | undefined;
@@ -180,8 +182,8 @@ export interface Approval {
    */
   unusual: readonly string[];
   /**
-   * An earlier payment of the same amount to the same destination that was made recently or is
-   * under way.
+   * An earlier payment, either recent or still under way, of the same amount to the same
+   * destination.
    */
   earlier: PaymentReport | undefined;
 }

@@ -66,8 +66,9 @@ export function openPayments(options: PaymentsOptions): Payments {
   const accountNamed = async (call: Pick<CallOptions, 'signal'>): Promise<string> =>
     accountOf(begin(call).service);
   /**
-   * Returns the bitcoin amount of an earlier payment with the same reference. If no earlier payment
-   * has a bitcoin amount, returns the given amount and the exchange rates for its conversion.
+   * Returns the bitcoin amount of an earlier payment with the same reference. If no payment with
+   * the reference has a bitcoin amount, returns the given amount, and the exchange rates to convert
+   * the given amount to bitcoin.
    */
   const bitcoinFor = async ({ ref, amount, ...call }: Send): Promise<Converted> => {
     const earlier = ref && (await journal.find(await accountNamed(call), ref));
@@ -138,8 +139,8 @@ type Call = Pick<CallOptions, 'signal' | 'on'>;
 type Begin = ReturnType<typeof callsOf>;
 
 /**
- * Returns the dependencies of a call. The requests and pauses of the call stop when the call's
- * signal fires or the journal is closed.
+ * Returns a function that builds what a call needs, such as the service client and timers. The
+ * requests and pauses of a call stop when a signal from the options fires or the journal is closed.
  */
 const callsOf =
   (client: ServiceClient, options: PaymentsOptions, closed: AbortSignal) =>
@@ -297,7 +298,8 @@ const sameWallet = (ccy: string): Failure =>
 
 /**
  * Returns the account of the API key. References are unique within an account, whatever hostname
- * the client uses. Throws Failure `usage` if the client names a different account.
+ * the client uses. Throws Failure `usage` if the option `accountId` of the client names an account
+ * other than the account of the API key.
  */
 async function accountOf(service: ServiceClient): Promise<string> {
   const [own, chosen] = [await service.ownAccountId(), await service.accountId()];

@@ -3,16 +3,18 @@ import { Failure } from '../formats/failure.js';
 import { readPayload, type WebhookEvent } from '../webhooks/events.js';
 import { signatureHeader, signBody, verifyBody } from '../webhooks/sign.js';
 
-/** The body of a delivery exactly as received, and not parsed and serialized again. */
+/**
+ * The body of a delivery exactly as received. After parsing and serializing, the body may no longer
+ * match the signature.
+ */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
 /**
- * Returns the event of a genuine delivery. An event only reports a change, and may arrive twice or
- * late, so read the current state with {@link WalletClient.transaction}. Throws Failure
- * `authentication` for a missing signature, and for a signature of a different body or secret.
- * Throws Failure `usage` if a body with a valid signature is not an event. Also throws Failure
- * `usage` for a parsed body, a missing secret or a list of signatures. The message of a `usage`
- * failure names the value that the caller must pass.
+ * Verifies the signature of a delivery, and returns the event in the body. An event may arrive late
+ * or twice, so read the current state of its transaction with {@link WalletClient.transaction}.
+ * Throws Failure `authentication` if the signature is missing, or does not match the body and the
+ * secret. Throws Failure `usage` if a correctly signed body is not an event. Throws Failure `usage`
+ * if the body is missing or already parsed, if a secret is missing, or if `signature` is a list.
  * @param signature the value of the header {@link webhookSignatureHeader}
  * @param secret one secret, or several during a change of the secret
  */
@@ -35,7 +37,8 @@ export function readWebhook(
  * Whether a webhook delivery is genuine. `signature` must be the lower-case hex HMAC-SHA256 of
  * exactly the bytes `rawBody` under the webhook's secret. The comparison of the signatures takes
  * constant time (specification, section Authentication). A delivery without a signature is not
- * genuine. Throws Failure `usage` for a parsed body, a missing secret or a list of signatures.
+ * genuine. Throws Failure `usage` if the body is missing or already parsed, if a secret is missing,
+ * or if `signature` is a list.
  */
 export function verifyWebhook(
   rawBody: RawBody,

@@ -5,7 +5,10 @@ import { changed, decodeBase58check, encodeBase58check, normaliseBech32 } from '
 import { Failure } from '../failure.js';
 import { findNetwork, networks, type BitcoinNetwork } from './network.js';
 
-/** The script that an address pays to. `witness` is a future version of SegWit. */
+/**
+ * The script that an address pays to. `witness` stands for every segwit program that is not defined
+ * yet.
+ */
 export type BitcoinAddressType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'witness';
 
 /** A verified Bitcoin address. */

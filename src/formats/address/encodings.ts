@@ -7,8 +7,8 @@ export const sha256 = (data: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(data).digest());
 
 /**
- * Decodes base58check and verifies the checksum. `noun` is the name of the text in error messages.
- * Throws Failure `usage`.
+ * Decodes base58check and verifies the checksum. `noun` says in error messages what the text is,
+ * such as `TRON address`. Throws Failure `usage`.
  */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
   const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];

@@ -82,9 +82,9 @@ export function joinField(letter: FieldLetter, words: readonly number[]): number
 }
 
 /**
- * Returns the words of a field that may occur once. If an invoice repeats a field that may occur
- * once, all occurrences must be identical, because two wallets could otherwise read two different
- * payments.
+ * Returns the words of a field that an invoice should contain at most once. If an invoice repeats
+ * the field, all occurrences must be identical, because two wallets could otherwise read two
+ * different payments.
  */
 export function singleField(
   fields: readonly Field[],
@@ -252,8 +252,8 @@ export function sealInvoice(
   words: readonly number[],
   privateKey: Uint8Array,
 ): string {
-  // The secp256k1 library reads its HMAC function from `hashes`. `sealInvoice` assigns the HMAC
-  // function, so that importing `parts.ts` has no side effect.
+  // To sign, the secp256k1 library needs an HMAC function in `hashes.hmacSha256`. `sealInvoice`
+  // assigns the HMAC function, so that importing `parts.ts` has no side effect.
   hashes.hmacSha256 ??= (key, message) =>
     new Uint8Array(createHmac('sha256', key).update(message).digest());
   const digest = sha256(signedBytes(prefix, words));

@@ -5,7 +5,7 @@ declare module 'qrcode-terminal/vendor/QRCode/index.js' {
     put(value: number, bits: number): void;
   }
 
-  /** A segment of the text in one mode of the QR standard. */
+  /** A part of the text, encoded in one of the modes that the QR standard defines. */
   export interface Segment {
     readonly mode: number;
     getLength(): number;

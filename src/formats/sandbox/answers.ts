@@ -100,7 +100,10 @@ export const snapshotAnswer = v.object({
 
 export const chains = ['bitcoin', 'tron', 'ethereum'] as const;
 
-/** A blockchain transfer, which has the id of its transaction or deposit. */
+/**
+ * A blockchain transfer. `id` is the id of the service's transaction or deposit to which the
+ * transfer belongs.
+ */
 export interface Transfer {
   readonly id: string;
   readonly chain: (typeof chains)[number];
@@ -314,8 +317,8 @@ export const listOf = <T>(item: v.GenericSchema<unknown, T>) => v.object({ data:
 type Answer<T> = v.GenericSchema<unknown, T>;
 
 /**
- * The type of a response before the service writes the response as JSON, in which a number may
- * still be an exact decimal.
+ * The type of a response before its conversion to JSON, when a number may still be an exact
+ * decimal.
  */
 export type Unserialized<T> = T extends number
   ? number | Big

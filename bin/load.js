@@ -45,8 +45,8 @@ exports.load = (entry) => {
 };
 
 /**
- * Returns Node's flags as a part of the cache folder's name. Omits the flags for files that Node
- * loads before the program, because these files do not change the program's code.
+ * Returns Node's flags as a part of the cache folder's name. Omits flags such as --require, which
+ * make Node load other files first, because those files do not change the program's code.
  */
 function flags() {
   const words = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')];

@@ -33,8 +33,8 @@ export type { ClientOptions };
 /**
  * The endpoints of the service, as methods. If the network or the service fails temporarily, the
  * client repeats a read, but not a create request or a confirmation. Every method rejects with a
- * `ServiceError` if the service refuses, with a `NoAnswer` if the outcome of the request is
- * unknown, and with another `Failure` if the response to a read is invalid.
+ * `ServiceError` if the service refuses the request, with a `NoAnswer` if the outcome of the
+ * request is unknown, and with another `Failure` if the response to a read is invalid.
  */
 export class ServiceClient {
   readonly #options: ClientOptions;

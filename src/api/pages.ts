@@ -17,8 +17,8 @@ export const pageSize = 100;
 export const usualPageSize = 20;
 
 /**
- * The number of pages that the client requests in advance, because reading from a distant service
- * is mostly waiting.
+ * The number of pages that the client requests in advance, so that it waits less for a distant
+ * service.
  */
 const pagesAhead = 8;
 

@@ -7,13 +7,13 @@ const redacted = '[redacted]';
 /** Matches every JSON Web Token, even if the token is no longer in use. */
 const webToken = /\beyJ[\w-]{8,}(?:\.[\w-]+)*/g;
 /**
- * The minimum length of a secret that svcpay redacts. A secret shorter than `shortest` could be an
- * ordinary word.
+ * The minimum length of a secret that svcpay redacts in error responses. A secret shorter than
+ * `shortest` could be an ordinary word.
  */
 const shortest = 4;
 /**
- * The minimum length of a secret that svcpay redacts in data. Data can contain a secret of
- * `shortestInData` or more characters only if the service echoes the secret.
+ * The minimum length of a secret that svcpay redacts in successful responses. A shorter secret
+ * could be a part of other text in the response.
  */
 const shortestInData = 16;
 

@@ -51,8 +51,8 @@ export function confirmationsOf(side: {
 }
 
 /**
- * The names of fields that may contain the reason for a failure. The specification names only
- * `msg` (section Events), so svcpay also looks for fields with other usual names.
+ * The names of fields that may contain the reason for a failure. The specification names only `msg`
+ * (section Events), and svcpay guesses the other names.
  */
 const reasonNames = [
   'msg',

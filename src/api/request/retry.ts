@@ -171,9 +171,9 @@ const recheckMs = 100;
 export type RateLimit = ReturnType<typeof trackRateLimit>;
 
 /**
- * Delays requests only while the rate limit of the service is used up, counting requests in flight.
- * After a reset of the rate limit, svcpay sends one request, and all other requests wait for its
- * response.
+ * Delays requests only while the rate limit of the service is used up. A request in flight already
+ * counts towards the limit. After a reset of the rate limit, svcpay sends one request, and all
+ * other requests wait for its response.
  */
 export function trackRateLimit() {
   let left = Infinity;

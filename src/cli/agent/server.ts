@@ -45,8 +45,8 @@ export interface ServerDeps {
 }
 
 /**
- * Serves clients of both generations of the Model Context Protocol. Resolves when stdin has ended
- * and no tool is running.
+ * Serves both clients that use an older version of the Model Context Protocol and clients that use
+ * a newer version. Resolves when stdin has ended and no tool is running.
  */
 export async function serveMcp({
   tools,

@@ -114,8 +114,8 @@ function ownReference({ ref }: BatchRow['cells']): string | undefined {
 }
 
 /**
- * Plans a row that is a send. An error in the amount names the amount column, and every other error
- * names the destination column.
+ * Plans the payment of a row that is a send. The error for an invalid amount names the amount
+ * column, and every other error names the destination column.
  */
 function planSendRow(
   words: { readonly to: string; readonly from: string | undefined },

@@ -244,8 +244,8 @@ const inFlightIn = ({ currencies, candidates }: Books, { first, end }: Span): Ca
     .filter(({ reason, at }) => reason === 'in flight' && at >= first && at < end);
 
 /**
- * Prints a draft of a month that is not over: the current balances, and whether another problem
- * prevents svcpay from closing the month.
+ * For a month that is not over, prints the current balances, and whether another problem would
+ * prevent svcpay from closing the month.
  */
 function notOver(books: Books, month: Month, context: Context): Failure {
   const { name, period } = month;

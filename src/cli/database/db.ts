@@ -83,7 +83,7 @@ export const dbUpgrade = defineCommand({
   },
 });
 
-/** Returns a notice that names the work that pauses during an upgrade of the tables. */
+/** Returns the notice of an upgrade of the tables, which says what waits until the upgrade ends. */
 function upgradeNotice({ name }: TableGroup, version: number): string {
   const stops =
     name === 'journal'

@@ -66,8 +66,8 @@ function sideOf(
 }
 
 /**
- * Returns a text such as `last checked 2026-11-21 14:02:11`, with the oldest check of the given
- * payments.
+ * Returns a text such as `last checked 2026-11-21 14:02:11`, with the time of the oldest check of
+ * an unfinished payment or, if all payments are finished, of any payment.
  */
 export function lastCheckedText(payments: readonly Payment[]): string {
   const open = payments.filter(isUnfinished);

@@ -23,8 +23,8 @@ export function matcher(
 }
 
 /**
- * Returns whether a text contains a word. In an id, only the beginning counts, because many ids
- * contain a short word such as `ada` by chance.
+ * Returns whether a text contains a word. In an id, invoice or address, a short word such as `ada`
+ * counts only at the beginning, because it often occurs elsewhere by chance.
  */
 const hasWord = (text: string, word: string): boolean =>
   isCode(text) && word.length < leastPart ? text.startsWith(word) : text.includes(word);

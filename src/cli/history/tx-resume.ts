@@ -80,7 +80,10 @@ async function startNewJournal({ home, now, config, out }: Context): Promise<voi
   );
 }
 
-/** The maximum total wait for all payments in ms, because a cron job must end. */
+/**
+ * The default maximum time in ms that `tx resume` waits for all payments together, so that a cron
+ * job ends.
+ */
 const openWaitMs = 30_000;
 
 async function resumeOpen(waiting: Wait, context: Context): Promise<void> {

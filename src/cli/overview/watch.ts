@@ -78,8 +78,8 @@ const choosing = (chosen: number, model: WatchModel): WatchModel => ({
 });
 
 /**
- * Shows the live screen until the person leaves, even if a request is still running. Resolves with
- * the summary that `watch` prints at the end.
+ * Shows the live screen until the person leaves, and then does not wait for a running request.
+ * Resolves with the summary that `watch` prints at the end.
  */
 async function showScreen({ overview, more }: OverviewData, context: Context): Promise<string> {
   const { terminal, live, every, now, signal } = context;

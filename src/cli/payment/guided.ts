@@ -24,8 +24,8 @@ export interface Flow<A> {
 }
 
 /**
- * The failures after which no money has moved and different answers may succeed. A person who
- * declines a quote may want to change the answers.
+ * The failures after which no money has moved and different answers may succeed. The set contains
+ * `declined`, because a person who declines a quote may want to change the answers.
  */
 const retryable: ReadonlySet<FailureKind> = new Set([
   'usage',

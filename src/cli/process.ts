@@ -21,7 +21,7 @@ export interface Process {
   readonly page: Page;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
-  /** A further check that can refuse a payment (see `PaymentDeps.refuse`). */
+  /** Checks a payment in addition to svcpay's own checks (see `PaymentDeps.refuse`). */
   readonly refusePayment?: PaymentDeps['refuse'];
   /** Receives the failure of the command line before svcpay shows the failure. */
   readonly onFailure?: (failure: Failure) => void;

@@ -169,7 +169,7 @@ export const duration = (placeholder = 'DURATION'): Value<number> =>
 
 /**
  * A value that must be one of the choices.
- * @param aliases the names of choices that screens show instead of the choices
+ * @param aliases for some choices, the names that screens show instead of the choices
  */
 export function choice<const C extends string>(
   choices: readonly C[],

@@ -64,8 +64,8 @@ const problem = (detail: string, advice: string | null): Finding => ({
 async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
   const { home } = context;
   yield await found('Node', () => checkNode(machine));
-  // The check of the file modes runs first, because opening the files corrects the mode of the
-  // folder.
+  // Checks the file modes before any check opens the files, because opening the files corrects the
+  // mode of the folder.
   if (machine.hasModes) yield await found('Files', () => checkModes(home));
   const settings = await found('Settings', () => checkSettings(context));
   yield settings;

@@ -217,8 +217,8 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
   };
 
   const first = <T>(concerned: FindPayments | undefined, work: () => Promise<T>): Promise<T> =>
-    // If the journal is closed, rejects with the failure of `work`, because svcpay cannot search a
-    // closed journal for payments.
+    // Skips the search for payments in a closed journal, so that the call rejects with the failure
+    // of `work`.
     journalFirst(
       concerned && (async (open) => (closed.aborted ? [] : concerned(open))),
       async () => journal,

@@ -66,8 +66,8 @@ export const reconcile = defineCommand({
 });
 
 /**
- * `reconcile` reads the service's list from an hour before the period, because svcpay can submit a
- * quote up to an hour after its creation.
+ * `reconcile` reads the service's list of transactions from an hour before the period, because
+ * svcpay can submit a quote up to an hour after its creation.
  */
 const overlapMs = 3_600_000;
 

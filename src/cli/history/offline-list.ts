@@ -1,5 +1,5 @@
-// Lists this home's payments from the journal, in the form of the service's list, while the service
-// is unreachable.
+// Lists this home's payments from the journal while the service is unreachable, in the form of the
+// service's list of transactions.
 import Big from 'big.js';
 import type { CreateSide, ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, readDecimal } from '../../formats/amount.js';

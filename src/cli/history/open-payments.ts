@@ -61,8 +61,8 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   const payments = await openPayments(context);
   const outcomes = new Map<string, ListedTransaction | Failure>();
   const submitted = payments.filter(hasTransaction);
-  // Reads the service's list only for many payments, because a single read returns more fields than
-  // the list, and a few single reads take no longer.
+  // Reads the service's list of transactions only for many payments, because a single read returns
+  // more fields than the list, and a few single reads take no longer.
   if (submitted.length > concurrentReads)
     await within(
       refreshTimeoutMs,
@@ -105,7 +105,10 @@ const hasTransaction = (payment: Payment): boolean => latest(payment).txnId !== 
 /** The largest number of pages that svcpay reads, enough for a batch of a thousand rows. */
 const mostPages = 10;
 
-/** Reads the states of payments from the service's list, newest first, and records the states. */
+/**
+ * Reads the states of payments from the service's list of transactions, newest first, and records
+ * the states.
+ */
 export async function readListed(
   submitted: readonly Payment[],
   outcomes: Map<string, ListedTransaction | Failure>,

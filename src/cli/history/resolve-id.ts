@@ -27,8 +27,8 @@ export async function rememberIds(
 
 /**
  * Resolves a name to a transaction id. svcpay looks the name up as an id, then among the service's
- * references, then as the prefix of an id in the service's list. Throws Failure `usage` if several
- * ids have the prefix, and `not-found` if no transaction matches the name.
+ * references, then as the prefix of an id in the service's list of transactions. Throws Failure
+ * `usage` if several ids have the prefix, and `not-found` if no transaction matches the name.
  */
 export async function resolveId(name: string, context: Context): Promise<string> {
   const local = await resolveLocally(name, context);

@@ -65,7 +65,8 @@ export const txExport = defineCommand({
     const leftOut = ({ txnState }: ListedTransaction): void =>
       void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
     const listed = service.eachTransactionPage(filter);
-    // All formats except JSONL need amounts and fees, which the service's list may omit.
+    // All formats except JSONL need amounts and fees, which the service's list of transactions may
+    // omit.
     const history =
       format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
     const lines = (pages: Pages): AsyncIterable<string> =>

@@ -223,7 +223,10 @@ async function readPage(
  */
 interface ScreenPage extends HistoryPage {
   readonly hidden: number;
-  /** The number of the last page of the service's list that svcpay read for this screen page. */
+  /**
+   * The number of the last page that svcpay read from the service's list of transactions for this
+   * screen page.
+   */
   readonly last: number;
 }
 

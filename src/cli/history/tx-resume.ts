@@ -145,15 +145,17 @@ function deadline(waiting: Wait, { sleep, signal }: Context) {
 }
 
 /**
- * The largest number of payments that svcpay reads one by one instead of from the service's list.
- * svcpay prefers single reads for few payments, because a single read returns more fields.
+ * The largest number of payments that svcpay reads one by one instead of from the service's list of
+ * transactions. svcpay prefers single reads for few payments, because a single read returns more
+ * fields.
  */
 const mostReadSingly = 4;
 
 /**
- * Returns a function that looks up the state of a payment in the service's list and the journal.
- * svcpay reads the list once, because a thousand single reads would take minutes. svcpay reads the
- * journal for each payment, because another machine may have resumed the payment.
+ * Returns a function that looks up the state of a payment in the service's list of transactions and
+ * in the journal. svcpay reads the list only once, because a thousand single reads would take
+ * minutes. svcpay reads the journal for each payment, because another machine may have resumed the
+ * payment.
  */
 async function knownFrom(
   payments: readonly Payment[],
@@ -163,8 +165,8 @@ async function knownFrom(
 ) {
   const listed = new Map<string, ListedTransaction | Failure>();
   const submitted = payments.filter(mayHavePaid);
-  // svcpay reads a payment by id if the service's list does not contain the payment, or if the list
-  // is unavailable.
+  // svcpay reads a payment by id if the service's list of transactions is unavailable or does not
+  // contain the payment.
   if (submitted.length > mostReadSingly) {
     const { client } = await context.account();
     await ifAvailable(readListed(submitted, listed, client.until(end), context));

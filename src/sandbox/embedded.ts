@@ -31,7 +31,7 @@ export function openSandbox(options: ServiceOptions) {
       if (delay > 0) await pause(timerMs(delay), undefined, { signal });
       if (connectionFault === 'silence' && !signal.aborted) await once(signal, 'abort');
       if (connectionFault !== undefined)
-        throw new Error('a fault of the sandbox cut the connection');
+        throw new Error('an injected fault cut the connection to the sandbox');
       return outgoing;
     },
     /**

@@ -116,7 +116,7 @@ async function send(
   if (connectionFault === 'silence' && !response.closed)
     await once(response, 'close', { signal: stopping });
   if (connectionFault === 'silence' || connectionFault === 'cut-before')
-    throw new Error('A fault of the sandbox cut the connection.');
+    throw new Error('An injected fault cut the connection to the sandbox.');
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
   if (connectionFault === undefined) return void response.end(body);
   const bytes = Buffer.from(body);

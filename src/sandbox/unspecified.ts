@@ -22,19 +22,25 @@ export const durations = {
    * hour."
    */
   invoice: hour,
-  /** The lifetime of the address of an on-chain receive, which begins at the confirmation. */
+  /**
+   * The lifetime of an address for an on-chain receive request, counted from the time at which the
+   * client confirms the request.
+   */
   address: hour,
   /**
-   * The time from the confirmation of a Lightning send until the payment is in flight. A Lightning
-   * payment in flight settles after another `lightningSettle` ms.
+   * The time from the client's confirmation of a Lightning send until the payment is in flight. A
+   * Lightning payment in flight settles after another `lightningSettle` ms.
    */
   lightningStart: 200,
   lightningSettle: 800,
-  /** The time from the confirmation of a blockchain send until the broadcast. */
+  /**
+   * The time from the client's confirmation of a blockchain send until the broadcast of its
+   * transfer.
+   */
   broadcast: 2 * second,
   /**
-   * The time from the confirmation of a payout until the bank or mobile-money service receives the
-   * payment.
+   * The time from the client's confirmation of a payout until the bank or mobile-money service
+   * receives the payment.
    */
   payoutStart: 5 * second,
   /**
@@ -232,8 +238,8 @@ export const rateBases: readonly string[] = ['BTC', 'USDT'];
 export const foreignUnitsPerDollar: Readonly<Record<string, string>> = { USDC: '1' };
 
 /**
- * The last segment of the cancellation path. The service answers `PUT /transaction/{txnId}/cancel`
- * in the same format as a confirmation.
+ * The last segment of the cancellation path. The response to `PUT /transaction/{txnId}/cancel` has
+ * the same format as the response to a confirmation.
  */
 export const cancelSuffix = 'cancel';
 
@@ -254,8 +260,9 @@ export const otherError = (status: number): string =>
   (STATUS_CODES[status] ?? 'unknown').toLowerCase();
 
 /**
- * The response to a signature that is already used. The `error` text for a signature that is
- * already used is the same as for a wrong signature, and the `message` text explains the cause.
+ * The response to a token request whose signature was already used for an earlier token request.
+ * The `error` text for a reused signature is the same as for a wrong signature, and the `message`
+ * text says that the signature was reused.
  */
 export const reusedSignature = {
   error: 'invalid api signature',

@@ -103,7 +103,9 @@ function setStatus(store: Store, id: number, status: Delivery['status']): void {
   store.run('UPDATE delivery SET status = ? WHERE id = ?', status, id);
 }
 
-/** Makes a delivery ready now, or schedules it for later. */
+/**
+ * Schedules a delivery if the time `at` is in the future, and makes the delivery ready otherwise.
+ */
 function dispatch(ctx: Context, id: number, at: number): void {
   unschedule(ctx, subjectOf(id));
   const isDue = at <= ctx.now;

@@ -53,7 +53,10 @@ export function createWebhook(
   return webhook;
 }
 
-/** Changes a webhook. Pending deliveries of the webhook use the new callback and secret. */
+/**
+ * Changes the callback or the secret of a webhook. Pending deliveries of a changed webhook use its
+ * new callback and secret.
+ */
 export function updateWebhook(
   ctx: Context,
   webhook: Webhook,
@@ -117,8 +120,8 @@ const storedOptions = v.object({
 type StoredOptions = v.InferOutput<typeof storedOptions>;
 
 /**
- * Returns the stored webhook options, some of which the chosen response formats of live services
- * override.
+ * Returns the stored webhook options. The chosen response formats of live services can override
+ * some of the stored options.
  */
 export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' | 'liveShapes'>) {
   const kept = readStored(store);

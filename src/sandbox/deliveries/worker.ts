@@ -40,8 +40,8 @@ const claimRow = v.object({ webhookId: v.string(), number: v.number() });
 type Claim = v.InferOutput<typeof claimRow>;
 
 /**
- * The deliveries of one webhook that this process has claimed. The claim on the webhook ends at
- * `until` by the machine's clock.
+ * The ready deliveries of one webhook, on which this process has a claim. The claim on the webhook
+ * ends at `until` by the machine's clock.
  */
 interface Batch {
   readonly claim: Claim;

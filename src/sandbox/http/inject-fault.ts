@@ -7,7 +7,7 @@ import { otherError } from '../unspecified.js';
 
 export interface FaultTarget {
   readonly respond: () => Outgoing;
-  /** Delays the request: the service processes the request this many ms after the response. */
+  /** Makes the service process the request `after` ms after the response. */
   readonly respondLater: (after: number) => void;
   /** Returns a response with the unchanged transaction. */
   readonly show: () => Outgoing;

@@ -12,7 +12,7 @@ export interface Incoming {
   readonly method: string;
   /** The path and the query of the request. */
   readonly target: string;
-  /** The headers by name in lower case. */
+  /** The request headers, keyed by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The bytes of the body, or undefined if the body was longer than the service accepts. */
   readonly body: Uint8Array | undefined;

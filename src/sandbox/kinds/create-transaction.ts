@@ -67,8 +67,8 @@ export function createTransaction(
 
 /**
  * Reads the flags that deduct fees from the amount. The flag `deductNetworkFeesFromDest` from the
- * specification deducts both fees. Each of two further flags, which the specification does not
- * contain, deducts one of the fees.
+ * specification deducts both fees. The flag that deducts only the service fee, and the flag that
+ * deducts only the network fee, are not in the specification.
  */
 function deductionsOf(
   { wireNames: { feeDeduction } }: Context,

@@ -1,4 +1,4 @@
-// The list of all kinds of transaction, their scheduled actions, and the mining of blocks.
+// Lists all kinds of transaction, collects their scheduled actions, and mines blocks.
 import type { Transfer } from '../../formats/sandbox/answers.js';
 import type { Context } from '../world/context.js';
 import { move } from '../service/engine.js';
@@ -74,8 +74,9 @@ const nextBlock: DueAction = (ctx, id) => {
 };
 
 /**
- * Mines `count` blocks on every chain: broadcasts the waiting transfers and confirms the pending
- * transfers. Returns the pending transfers with their new confirmations.
+ * Mines `count` blocks on every chain: starts the transfers that are scheduled for later, then adds
+ * `count` confirmations to each transfer that needs confirmations. Returns the transfers with their
+ * new confirmations.
  */
 export function mine(
   ctx: Context,

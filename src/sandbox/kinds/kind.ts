@@ -107,7 +107,7 @@ export function requiredDetail({ dest }: CreateRequest, name: string): string {
 
 /**
  * Stores a quote, which expires if the client does not confirm the quote. The service reserves the
- * money for a quote only at the confirmation.
+ * money for a quote only when the client confirms the quote.
  */
 export function openQuote(
   ctx: Context,

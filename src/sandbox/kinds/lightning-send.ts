@@ -17,7 +17,7 @@ import { sending } from './sending.js';
 
 const name = 'lightning-send';
 
-/** The data of the paid invoice that a send stores in `extra`. */
+/** The data that a Lightning send stores in `extra` about the invoice that it pays. */
 const payment = v.object({
   paymentHash: v.string(),
   payee: v.string(),
@@ -76,7 +76,7 @@ function readInvoice(text: string, now: number) {
 function findObstacle({ store, now }: Context, txn: Transaction): string | undefined {
   const { paymentHash, payee, invoice, invoiceExpiresAt } = v.parse(payment, txn.extra);
   const external = findInvoice(store, paymentHash);
-  // Compares the complete invoice, because anyone can copy a payment hash.
+  // Compares the complete invoice with the stored invoice, because anyone can copy a payment hash.
   if (external === undefined ? isLocalNode(store, payee) : external.invoice !== invoice)
     return "the recipient's node does not have this invoice";
   if (external?.paidAt != null) {

@@ -63,7 +63,8 @@ export const payoutMethodNames: readonly string[] = [
 export const isPayoutMethod = (method: string): boolean => payoutMethodNames.includes(method);
 
 /**
- * Finds the table entries of a method in a currency. The method `mobile` may have several entries.
+ * Finds the payout methods with the given method code and currency. For the method code `mobile`,
+ * finds all mobile-money methods with the currency.
  */
 export function findPayoutMethods(method: string, ccy: string): PayoutMethod[] {
   const meant = (payoutMethod: PayoutMethod): boolean =>

@@ -14,7 +14,7 @@ import type { Kind } from './kind.js';
 
 interface SendSteps {
   readonly name: string;
-  /** Milliseconds from the confirmation until the transfer is in flight. */
+  /** Milliseconds from the client's confirmation of the send until the transfer is in flight. */
   readonly startAfter: number;
   /**
    * Milliseconds from the start of the transfer until its arrival, or undefined if the transfer

@@ -14,7 +14,7 @@ export type Edit = { readonly in?: keyof typeof places } & (
   | { readonly drop: readonly string[] }
   | { readonly rename: Readonly<Record<string, string>> }
   | { readonly set: Fields }
-  /** The new values of fields, by field name and old value. */
+  /** The new value of a field, for each field name and old value. */
   | { readonly replace: Readonly<Record<string, Readonly<Record<string, string>>>> }
   /**
    * Converts each field in `fields` that is neither absent nor null. If `fields` is not given, the

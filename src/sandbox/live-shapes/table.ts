@@ -41,7 +41,7 @@ const alone = true;
 
 /**
  * The response formats of live services by name, in the order in which the sandbox applies the
- * formats. Other code of the sandbox implements the response formats without `edits`.
+ * formats. If a response format has no `edits`, other code of the sandbox implements the format.
  */
 export const liveShapes = {
   'token-expiry-iso': {

@@ -1,4 +1,5 @@
-// Decides how a transaction ends: as its quote specifies, or as an injected fault specifies.
+// Decides how a transaction ends: as an injected fault specifies, or as its quote specifies if no
+// fault applies.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { decimalsOf } from '../../formats/amount.js';
@@ -40,7 +41,7 @@ const outcomes: Readonly<Record<PaymentOutcome, PlannedEnding>> = {
 
 const returned = v.object({
   state: v.picklist(['failed', 'rejected']),
-  /** The delay from the completion of a send to its return, in ms. */
+  /** The time from the completion of a send until the recipient returns the money, in ms. */
   delay: v.pipe(number, v.transform(Number)),
 });
 
@@ -70,7 +71,7 @@ export function plan({ store, wireNames }: Context, txn: Transaction): Transacti
   });
 }
 
-/** Returns a receive request with the settled amount that a fault sets. */
+/** Returns the receive request, with a different settled amount if a fault changes the amount. */
 export const settledOtherwise = ({ store }: Context, txn: Transaction): Transaction =>
   withOtherAmount(store, destinationOf(txn.sourceDetails), txn);
 
@@ -108,8 +109,8 @@ function destinationOf({ reqDetails }: SideDetails): string {
 }
 
 /**
- * The ending that is planned for this moment of a transfer, or undefined if the transaction
- * continues.
+ * The ending that is planned for the given moment of a transfer, or undefined if no ending is
+ * planned for that moment.
  */
 export function plannedEndingOf(
   txn: Transaction,

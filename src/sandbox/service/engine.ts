@@ -124,8 +124,8 @@ export function completeReceive(ctx: Context, flow: Flow, requested: Transaction
 }
 
 /**
- * Credits a wallet without a transaction. The ledger refuses a second credit for the same deposit
- * id (`subject`).
+ * Credits a deposit, which belongs to no transaction, to a wallet. The ledger refuses a second
+ * credit for the same deposit id (`subject`).
  */
 export function credit(
   ctx: Context,

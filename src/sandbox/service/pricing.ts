@@ -16,8 +16,8 @@ interface PricedRequest {
 
 interface PriceTerms {
   /**
-   * The side with the requested amount. For the side without a requested amount, `price` computes
-   * the amount.
+   * The side for which the client requested an amount. For the side without a requested amount,
+   * `price` computes the amount.
    */
   readonly side: 'source' | 'dest';
   readonly amount: Big;
@@ -38,8 +38,8 @@ export interface Deductions {
 type Price = Omit<Quote, 'sourceDetails' | 'destDetails' | 'extra'>;
 
 /**
- * Computes a quote, rounded in favour of the service. Throws a `Refusal` for amounts that cannot be
- * moved.
+ * Computes a quote, rounded in favour of the service. Throws a `Refusal` for an amount that is too
+ * small or too large, has too many decimals, or does not cover the fees.
  */
 export function price(
   { source, dest, deduct }: PricedRequest,

@@ -93,9 +93,10 @@ export interface ReadLag {
 }
 
 /**
- * The SQL prefix that replaces the table `txn` with past versions of its rows. The first parameter
- * of the SQL prefix is a time, and state changes after this time are ignored. The second parameter
- * of the SQL prefix is the number of state changes to read for each transaction (`lag.steps + 1`).
+ * The SQL prefix that replaces the table `txn` with past versions of its rows. The first SQL
+ * parameter of `withLag` is a time, and state changes after this time are ignored. The second SQL
+ * parameter of `withLag` is the number of state changes to read for each transaction (one more than
+ * `lag.steps`).
  */
 const withLag = `
   WITH txn AS (

@@ -261,5 +261,8 @@ export const sandboxFileIn = (path: string): DatabaseFile => ({
   name: 'sandbox file',
   applicationId,
   steps: sandboxSteps,
-  advice: { hint: 'Move the file away. The sandbox then starts empty.', next: undefined },
+  advice: {
+    hint: 'Move the file to a different folder. The sandbox then starts empty.',
+    next: undefined,
+  },
 });

@@ -50,7 +50,10 @@ const effect = (commit: boolean) => ({
   commitAfter: v.optional(duration),
 });
 
-/** The request filter of faults that falsify transactions in responses. The default is GET. */
+/**
+ * The request filter of faults that falsify transactions in responses. If the filter omits the
+ * method, the fault applies to GET requests.
+ */
 const reads = { ...request, method: v.optional(request.method, 'GET') };
 
 /** A pattern that the paid invoice, address or account number must match. */
@@ -154,7 +157,7 @@ export const faultKinds = faultRule.options.map(({ entries }) => entries.kind.li
 
 export type FaultRule = v.InferOutput<typeof faultRule>;
 
-/** A delay in ms, or as text such as `2s`. */
+/** A delay as a number of ms, or as text with a unit, such as `2s`. */
 export type FaultDelay = number | string;
 
 /**
@@ -264,10 +267,7 @@ export function addFault(store: Store, rule: FaultRule): Fault {
   return { id, ...rule, seen: 0, applied: 0, spent: false };
 }
 
-/**
- * Adds a fault that applies to every match, unless a fault of this kind that applies to every match
- * exists already.
- */
+/** Adds a fault of this kind with `times: always`, unless such a fault exists already. */
 export function alwaysFault(store: Store, kind: 'reference-reuse' | 'double-payment'): void {
   const exists = listFaults(store).some((fault) => fault.kind === kind && fault.times === 'always');
   if (!exists) addFault(store, v.parse(faultRule, { kind, times: 'always' }));
@@ -352,7 +352,9 @@ export const takeSettledAmount = (
 export const takeReturn = (store: Store, destination: string): Of<'returned'> | undefined =>
   takeRule(store, ['returned'], (rule) => fits(rule.destination, destination));
 
-/** Returns the number of copies of an event, and the delay of the event in ms. */
+/**
+ * Returns the number of times that the service delivers an event, and the delay of the event in ms.
+ */
 export function takeEventFaults(store: Store, state: string): { copies: number; delay: number } {
   const isOf = (rule: { state?: string | undefined }): boolean => (rule.state ?? state) === state;
   const twice = takeRule(store, ['webhook-duplicate'], isOf);
@@ -375,9 +377,9 @@ function concerns(
 }
 
 /**
- * Returns the oldest fault of the given kinds that matches and applies now. Increases the match
- * count of every matching fault up to the returned fault, so that several faults on one path apply
- * one after the other.
+ * Returns the oldest fault of the given kinds that matches and applies now. Checks the matching
+ * faults from the oldest to the newest, counts the match for each checked fault, and stops at the
+ * first fault that applies, so that several faults on one path apply one after the other.
  */
 function takeRule<K extends FaultRule['kind']>(
   store: Store,

@@ -19,8 +19,8 @@ export type StoredRow = v.InferOutput<typeof rowsSchema>[number];
 /**
  * Copies payments that the database lacks, with their attempts. Updates a payment in the target
  * database if the source has a later version of the payment.
- * @param clocks for each account, the current time of the clock of its daily limit in the source,
- * from which svcpay calculates how long ago each attempt was submitted
+ * @param clocks the current time on the daily-limit clock of each account in the source, with which
+ * svcpay calculates how long ago each attempt was submitted
  */
 export async function copyPayments(
   sql: Sql,
@@ -102,7 +102,7 @@ async function addAll(sql: Sql, rows: readonly PaymentRow[], sign: 1 | -1): Prom
       })),
     ),
   );
-  // Locks the rows of a period in the same order as payments do, to prevent deadlocks.
+  // Locks the rows of the stored sums in the same order as payments do, to prevent deadlocks.
   for (const { statement } of groups.toSorted((one, other) => (one.key < other.key ? -1 : 1)))
     await sql.run(...statement);
 }
@@ -129,9 +129,9 @@ const knownSchema = v.array(
 );
 
 /**
- * Excludes payments that the database already has from another home, with the same reference and
- * transaction. Throws Failure `usage` if payments with the same reference have different
- * transactions.
+ * Returns the given payments without those that another home has already stored in the database
+ * with the same reference and transaction. Throws Failure `usage` if payments with the same
+ * reference have different transactions.
  */
 async function withoutOthers(
   sql: Sql,

@@ -1,8 +1,8 @@
-// Moves the payments of an account from one database into another. During the move, the account
-// pays from neither database, because svcpay first marks the account in the target database, then
-// in the source database. After the move, svcpay removes the account's mark from the target
-// database, but keeps the account's mark in the source database. The move of an account can be
-// interrupted and repeated safely.
+// Moves the payments of an account from one database into another. During the move, svcpay marks
+// the account as moving in both databases, and each database refuses payments of a marked account.
+// At the end of the move, svcpay removes the mark from the target database only, so that the
+// account can pay from the target database but not from the source database. The move of an account
+// can be interrupted and repeated safely.
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import * as v from 'valibot';
@@ -53,9 +53,10 @@ export const moveAccount = (move: Move): Promise<number> =>
 const lockSchema = v.tuple([v.object({ is_free: v.boolean() })]);
 
 /**
- * Runs the action while no other process moves the account. svcpay takes the account's lock in the
- * database with the lower id, so that moves in opposite directions between two databases exclude
- * each other. The lock of the account ends with the database transaction that took the lock.
+ * Runs the action, and prevents other processes from moving the account during the action. svcpay
+ * takes the account's lock in the database with the lower id, so that moves in opposite directions
+ * between two databases exclude each other. The lock of the account ends with the database
+ * transaction that took the lock.
  */
 function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promise<T> {
   const { database } = from.id < to.id ? from : to;
@@ -87,7 +88,7 @@ const markOf = ({ database }: IdentifiedDatabase, account: string): Promise<Mark
   });
 
 /**
- * Stops the payments of the account in both databases. Returns false if an earlier run moved the
+ * Makes both databases refuse payments of the account. Returns false if an earlier run moved the
  * whole account.
  */
 async function begin(move: Move): Promise<boolean> {
@@ -257,9 +258,10 @@ interface OtherTable {
 }
 
 /**
- * The tables that svcpay moves after the payments. The account's limits in the source replace its
- * limits in the target. In every table other than `account_limits`, svcpay keeps the rows that the
- * target already has, because they are as correct as the rows of the source.
+ * The tables that svcpay moves after the payments. The account's limits in the source database
+ * replace its limits in the target database. In every table other than `account_limits`, svcpay
+ * keeps the rows that the target database already has, because they are as correct as the rows of
+ * the source database.
  */
 const otherTables: readonly OtherTable[] = [
   {

@@ -26,10 +26,10 @@ export interface HomeFiles {
 }
 
 /**
- * Copies rows that the database lacks. Updates a payment if the home's file has a later version of
- * the payment.
- * @param isAlive whether a process that has claimed a payment is still running, because svcpay
- * refuses the move until that process ends
+ * Copies the rows of a home's journal and inbox that the database lacks. If the home's journal has
+ * a later version of a payment than the database, svcpay updates the payment in the database.
+ * @param isAlive whether the named process is still running. svcpay refuses the move while a
+ * process that has claimed a payment is running.
  * @param now the machine's clock, epoch ms
  */
 export async function moveInto(
@@ -122,8 +122,8 @@ const clocksSchema = v.array(
 );
 
 /**
- * For each account, the current time of the clock of its daily limit, which svcpay needs to convert
- * the times of attempts to the database's clock.
+ * Returns the current time on the daily-limit clock of each account. svcpay needs the current time
+ * to convert the submission times of attempts to the database's clock.
  */
 function limitClocksIn(db: Database.Database, now: () => number): Map<string, number> {
   const rows = v.parse(clocksSchema, db.prepare('SELECT * FROM limit_clocks').all());
@@ -149,8 +149,8 @@ async function moveTable(
 }
 
 /**
- * Copies events, which get new ids in the database. svcpay recognizes an event that is already
- * copied by its `batch`.
+ * Copies events, which get new ids in the database. If the database has an event with the same
+ * `batch`, svcpay does not copy the event again.
  */
 async function moveEvents(database: Postgres, db: Database.Database): Promise<number> {
   const rows = db.prepare('SELECT * FROM events ORDER BY id');

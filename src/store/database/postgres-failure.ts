@@ -69,7 +69,10 @@ const rules: readonly (readonly [
   [/^(55P03|57014|40)/, 'temporary', 'was busy for too long'],
 ];
 
-/** The GRANT statements that would permit a refused statement. */
+/**
+ * Returns advice after the server refused a statement: the GRANT statements that are necessary, or
+ * the role that must run the upgrade.
+ */
 function grants(role: string, reason: string): string {
   const name = `"${role.replaceAll('"', '""')}"`;
   const [, database] = /for database (\S+)/.exec(reason) ?? [];

@@ -48,8 +48,9 @@ const commonTables = `
  * Returns the SQL expression for the place of a row: the oid of its database, its table, and the
  * transaction that wrote the row. svcpay compares the stored place of the identity row with its
  * current place, to detect a copy of the database. In a database that was restored from a dump or
- * logically replicated, a different transaction wrote the identity row. A copied database has a
- * different oid. A failover, a vacuum or pg_upgrade does not change the place of a row.
+ * logically replicated, a different transaction wrote the identity row than in the original
+ * database. A copied database has a different oid from the original database. The place of a row
+ * (database oid, table and transaction) stays the same after a failover, a vacuum or pg_upgrade.
  */
 const placeOf = (transaction: string): string =>
   `concat_ws(' ', (SELECT oid FROM pg_database WHERE datname = current_database()), tableoid,

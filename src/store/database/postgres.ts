@@ -36,8 +36,8 @@ export interface Postgres extends SqlDatabase {
   /** The address without its password. */
   readonly where: string;
   /**
-   * The number of lost connections. After a lost connection, the next connection may lead to a
-   * restored database.
+   * The number of connections to the database that this process has lost so far. After a lost
+   * connection, the next connection may lead to a restored database.
    */
   losses(): number;
 }
@@ -87,9 +87,9 @@ export function postgresDatabase({
       try {
         return { done: await once(action, options, number > 1) };
       } catch (error) {
-        // If the database stays unavailable, only the first transaction waits for a connection.
-        // Until a connection succeeds, all transactions after the first transaction try only once
-        // to connect.
+        // If the database stays unavailable, only the first transaction tries repeatedly to
+        // connect. All transactions after the first transaction fail after one try, until a
+        // connection succeeds.
         if (!isConflict(error) && (!isAway(error) || gaveUp)) throw error;
         failed = error;
         return {};
@@ -115,7 +115,8 @@ export function postgresDatabase({
     transaction,
     read: (action) => transaction(action),
     close: async () => {
-      // Closing a connection that no longer responds could hang.
+      // Waits at most 500 ms for the pool to close, because closing a connection that no longer
+      // responds could hang.
       await Promise.race([pool.end().catch(ignore), delay(500, undefined, { ref: false })]);
       for (const socket of sockets) socket.destroy();
     },

@@ -64,7 +64,7 @@ export const anotherDatabase = (source: string, id: string, known: string): Fail
     },
   );
 
-/** @param expected the id of the database that the environment variable or the program gives */
+/** @param expected the database id that the environment variable or the program specifies */
 export const unexpectedDatabase = (source: string, id: string, expected: string): Failure =>
   new Failure(
     'usage',
@@ -78,9 +78,9 @@ export const unexpectedDatabase = (source: string, id: string, expected: string)
   );
 
 /**
- * The failure if no id is set for the database and the settings cannot store an id. Without a known
- * id, svcpay could pay from an empty or older database, and repeat payments that this database
- * lacks.
+ * The failure if no id is set for the database and the settings cannot store an id. If svcpay did
+ * not know the id of the right database, it could pay from an empty or older database, and repeat
+ * payments that the wrong database lacks.
  */
 export const unidentifiedDatabase = (source: string, id: string): Failure =>
   new Failure(

@@ -47,7 +47,7 @@ export interface TransactionOptions {
    * power loss can undo the commit, but a crash of the process cannot.
    */
   readonly lasts?: boolean;
-  /** The names to lock until the end of the transaction. */
+  /** The names of the locks that the transaction takes, and holds until it ends. */
   readonly locks?: readonly string[];
   /**
    * Whether svcpay can do without this database transaction. After one lock timeout, database

@@ -1,5 +1,5 @@
-// Uses a SQLite file as the database of the journal or of the inbox. One transaction runs at a
-// time, within this process and among processes.
+// Uses a SQLite file as the database of the journal or of the inbox. Only one transaction at a time
+// runs on a SQLite file, in this process and across all processes.
 import { resolve } from 'node:path';
 import type Database from 'libsql';
 import * as v from 'valibot';

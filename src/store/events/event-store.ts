@@ -99,8 +99,8 @@ export interface Leases {
    */
   take(consumer: string, worker: string, limit: number): Promise<readonly WaitingEvent[]>;
   /**
-   * Extends the leases of a worker. Resolves with false if the worker no longer has its leases,
-   * because a lease expired or a response was lost.
+   * Extends the leases of a worker. Resolves with false if the worker no longer has all its leases,
+   * because a lease expired or a response of the database was lost.
    */
   extend(consumer: string, worker: string): Promise<boolean>;
   /**
@@ -125,9 +125,9 @@ export interface EarlierTransaction {
 /** The consumers of the inbox. svcpay measures all times of consumers with the inbox's clock. */
 export interface Consumers {
   /**
-   * Records the current time as the latest time at which a receiver served the named consumers.
-   * `serve` also records the current time for every other consumer that has a backlog but no
-   * recorded time.
+   * Records the current time as the latest time at which a receiver served the named consumers. If
+   * no time is recorded yet for another consumer that has a backlog, `serve` records the current
+   * time for that consumer too.
    */
   serve(names: readonly string[]): Promise<void>;
   /** All consumers by name, including those whose backlog is empty. */

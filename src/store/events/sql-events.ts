@@ -127,7 +127,8 @@ export function openSqlEvents(parts: EventParts): EventStore {
       ),
     consumers,
     leases,
-    // This DELETE has no effect, and fails if other writes would fail.
+    // This DELETE removes nothing, because no event has the id 0, but it fails if the database
+    // cannot store events now.
     check: () =>
       database.transaction(
         async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0')),
@@ -138,8 +139,9 @@ export function openSqlEvents(parts: EventParts): EventStore {
 }
 
 /**
- * Deletes some old events that were delivered to all consumers. Resolves with the last examined id,
- * or with undefined if the remaining events are newer than `receivedBefore`.
+ * Examines the next few thousand events after the id `after`, and deletes the events that were
+ * received before `receivedBefore` and have been delivered to all consumers. Resolves with the last
+ * examined id, or with undefined if the remaining events are newer than `receivedBefore`.
  */
 async function prune(
   database: SqlDatabase,
@@ -154,7 +156,7 @@ async function prune(
     await database.read((sql) => sql.all(span, after)),
   );
   if (last === null || oldest === null || oldest >= receivedBefore) return undefined;
-  // The newest event is never deleted, so that ids are never reused.
+  // The newest event is never deleted, so that no later event gets its id.
   const text = `DELETE FROM events WHERE id > ? AND id <= ? AND received_at < ?
     AND id < (SELECT max(id) FROM events)
     AND NOT EXISTS (SELECT 1 FROM backlog WHERE event_id = events.id)`;
@@ -171,8 +173,8 @@ function byTransaction(
 }
 
 /**
- * Returns the events that an earlier run of this `append` stored. An earlier run may have been
- * committed although its response was lost.
+ * Returns the events that an earlier run of the same `append` call stored. The database may have
+ * committed an earlier run of `append` although its response was lost.
  */
 async function earlierTry(
   sql: Sql,
@@ -189,8 +191,8 @@ async function earlierTry(
 }
 
 /**
- * Splits events into parts that contain each transaction only once, because svcpay compares an
- * event only with stored events of its transaction.
+ * Splits events into parts that contain at most one event of each transaction, because svcpay
+ * compares a new event only with stored events of its transaction.
  */
 function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly ReceivedEvent[]> {
   let part: ReceivedEvent[] = [];
@@ -248,7 +250,9 @@ async function add(
   );
 }
 
-/** Reads the earlier events of the given events' transactions, grouped by transaction. */
+/**
+ * Reads the stored events of the transactions that the given events name, grouped by transaction.
+ */
 async function earlierOf(
   sql: Sql,
   events: readonly ReceivedEvent[],

@@ -1,4 +1,4 @@
-// The inbox in a SQLite file. One process at a time holds the backlog of a consumer.
+// The inbox in a SQLite file. Only one process at a time gets the waiting events of a consumer.
 import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
@@ -12,7 +12,7 @@ import { openSqlEvents } from './sql-events.js';
 
 /**
  * The number of pages in the write-ahead log between two checkpoints. svcpay makes few checkpoints,
- * because the index of transactions changes many pages.
+ * because each checkpoint writes the many pages that the index of transactions has changed.
  */
 const checkpointPages = 8_000;
 
@@ -68,7 +68,7 @@ export const eventsIn = (path: string): SqliteFile => ({
   applicationId,
   steps: sqliteSteps,
   advice: {
-    hint: 'Move the event store away. The next command creates a new event store.',
+    hint: 'Move the event store to a different folder. The next command creates a new event store.',
     next: undefined,
   },
   checkpointPages,
@@ -77,7 +77,9 @@ export const eventsIn = (path: string): SqliteFile => ({
 const holderSchema = v.array(rowOf({ worker: v.string(), leaseUntil: v.number() }));
 
 function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): Leases {
-  /** The id of the last event that a worker took, by consumer and worker. */
+  /**
+   * The id of the last event that a worker took, keyed by the names of the consumer and the worker.
+   */
   const lastGiven = new Map<string, number>();
   const holderOf = async (sql: Sql, consumer: string) =>
     v.parse(

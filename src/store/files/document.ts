@@ -120,7 +120,7 @@ function damaged(path: string, reason: string | undefined): Failure {
     'usage',
     `The file ${path} is damaged: ${reason ?? 'its content is not valid'}.`,
     {
-      hint: 'Fix the file, or move it away and sign in again.',
+      hint: 'Fix the file, or move it to a different folder and sign in again.',
     },
   );
 }
@@ -128,7 +128,7 @@ function damaged(path: string, reason: string | undefined): Failure {
 /**
  * Merges the changed document `after` into the stored document `raw`, from which svcpay parsed
  * `before`. Keeps the keys of `raw` that are missing in `before`, because this version of svcpay
- * does not recognize them. Removes the keys of `before` that are missing in `after`.
+ * does not recognize them. Removes from `raw` the keys of `before` that are missing in `after`.
  */
 function withUnknownKept(raw: Fields, before: Fields, after: Fields): Fields {
   const unknown = Object.entries(raw).filter(([name]) => !Object.hasOwn(before, name));

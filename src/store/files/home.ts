@@ -9,8 +9,8 @@ export interface Home {
   readonly config: string;
   readonly data: string;
   /**
-   * Whether SVCPAY_HOME is set. If SVCPAY_HOME is set, svcpay uses nothing outside its folder, not
-   * even a system keyring.
+   * Whether SVCPAY_HOME is set. If SVCPAY_HOME is set, svcpay uses nothing outside the folder that
+   * SVCPAY_HOME names, not even a system keyring.
    */
   readonly isolated: boolean;
 }

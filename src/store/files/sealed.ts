@@ -17,7 +17,7 @@ const readText = (path: string): string => (isThere(path) ? readFileSync(path, '
 
 /**
  * Returns the text of the hash file.
- * @param after the file that precedes this file in the chain
+ * @param after the path of the previous text file in the chain
  */
 function hashLines(path: string, text: string, after: string | undefined): string {
   if (after === undefined) return hashLine(path, text);
@@ -28,7 +28,7 @@ function hashLines(path: string, text: string, after: string | undefined): strin
 /**
  * Writes the hash file before the text file, so that every text file has a hash. Throws Failure
  * `usage` if the file cannot be written.
- * @param after the file that precedes this file in the chain, in the same folder
+ * @param after the path of the previous text file in the chain, in the same folder
  */
 export function writeSealed(path: string, text: string, after?: string): void {
   openFolder(dirname(path));

@@ -138,7 +138,7 @@ function checkHeader(file: SqliteFile): void {
   if (found.size === 0) return checkEmpty(file);
   accessSync(path, constants.R_OK);
   try {
-    // This connection reads only the file, without its write-ahead log.
+    // With `immutable=1`, SQLite reads only the file, without its write-ahead log.
     readHeader(`${pathToFileURL(path).href}?immutable=1`, file);
   } catch (error) {
     if (!codeOf(error).startsWith('SQLITE_CORRUPT')) throw error;
@@ -162,8 +162,8 @@ function readHeader(url: string, file: SqliteFile): void {
 }
 
 /**
- * Returns the version of the tables. Throws if the file is of a newer version or belongs to another
- * program.
+ * Returns the version of the tables. Throws if the file comes from a newer version of svcpay or
+ * belongs to another program.
  */
 function checkedVersion(db: Database.Database, file: SqliteFile): number {
   // Reads the header with a single statement, because another process could create the tables
@@ -211,7 +211,7 @@ const countSchema = v.object({ count: v.number() });
 
 /**
  * Returns the version of a file, or 0 if the file is missing. For a file of the current version,
- * the result includes the row count of a table and whether a write succeeds.
+ * the result includes the row count of the table `table`, and whether a write succeeds.
  */
 export function inspectFile(
   file: SqliteFile,

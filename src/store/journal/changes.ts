@@ -106,7 +106,7 @@ export async function replacePayment(
   return payment;
 }
 
-/** The columns of a payment that store its order. */
+/** The columns that store what a payment orders, such as its kind, request and terms. */
 function orderColumns(draft: Omit<PaymentDraft, 'id' | 'scope' | 'account' | 'ref'>): Columns {
   const arrival = arrivalOf(draft);
   return {
@@ -132,7 +132,7 @@ const assignments = (columns: Columns): readonly [text: string, values: SqlValue
 
 /**
  * Writes a change to a payment, and commits the database transaction. Resolves with undefined if
- * the claim is stale, or if the payment has a change that the claim does not include. The write
+ * the claim is stale, or if the payment was changed after the caller read the claim. The write
  * under a valid claim needs no new read of the payment, because no other process can write under
  * the same claim.
  */
@@ -227,7 +227,10 @@ async function writeRows(
   return v.parse(writtenSchema, updated)[0]?.updatedAt;
 }
 
-/** Counts one more submission of the account, if the payment's last change has this token. */
+/**
+ * The statement that adds 1 to the account's number of submissions, if the payment's last change
+ * has the token `token`.
+ */
 const countSubmission = (id: string, token: string): Statement => [
   `INSERT INTO recorded (account, submissions)
    SELECT account, 1 FROM payments WHERE id = ? AND last_change = ?
@@ -250,8 +253,8 @@ function attemptStatements(
   const spent = before === undefined || earlier === undefined ? [] : spendingOf(before, earlier);
   const spends = spendingOf(after, attempt);
   const isSame = JSON.stringify(spent) === JSON.stringify(spends);
-  // If the spending of an attempt is unchanged, the spending stays in the total of the same
-  // ten-minute period.
+  // If the change does not alter the spending of the attempt, the attempt keeps its submission
+  // time, so that its spending still counts in the same ten-minute period.
   const time = isSame && spent.length > 0 ? null : (limitTime ?? null);
   const id = [after.id, attempt.number] as const;
   return [

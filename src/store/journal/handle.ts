@@ -80,8 +80,8 @@ const notExpected = (id: string): Failure =>
  */
 export interface Journal {
   /**
-   * Closes the journal, and interrupts payments that are under way. When the journal closes, a call
-   * that waits for a submitted payment rejects with Failure `pending`.
+   * Closes the journal, and interrupts the calls that are working on payments. When the journal
+   * closes, a call that waits for a submitted payment rejects with Failure `pending`.
    */
   close(): Promise<void>;
 }

@@ -172,7 +172,7 @@ test('svcpay refuses the home of a development build with exit code 2 and a hint
   expect(() => openEventStore(join(home, 'events.db'), Date.now)).toThrow(
     expect.objectContaining({
       kind: 'usage',
-      hint: expect.stringContaining('Move the event store away'),
+      hint: expect.stringContaining('Move the event store to a different folder'),
     }),
   );
 });

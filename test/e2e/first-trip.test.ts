@@ -117,6 +117,20 @@ describe('svcpay login', () => {
     expect(kept).not.toContain(sandbox.apiSecret);
     expect(await svcpay(['wallets'], { home })).toMatchObject({ exitCode: 4, stdout: '' });
   });
+
+  test('names the profiles with the same API key that svcpay logout logs out too', async ({
+    sandbox,
+    home,
+  }) => {
+    const { url, apiKey, apiSecret } = sandbox;
+    const words = ['login', '--base-url', url, '--api-key', apiKey, '--api-secret-stdin'];
+    for (const profile of ['default', 'second'])
+      await svcpay([...words, '--profile', profile], { home, input: apiSecret });
+    const run = await svcpay(['logout', '--profile', 'second', '--yes'], { home });
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.stderr).toContain('Logged out of profile second, default.');
+    expect(await svcpay(['wallets'], { home })).toMatchObject({ exitCode: 4 });
+  });
 });
 
 describe('svcpay wallets', () => {

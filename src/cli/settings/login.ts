@@ -3,7 +3,12 @@
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { changeProfile, networks, type Profile } from '../../store/profile/profiles.js';
+import {
+  changeProfile,
+  networks,
+  profilesSharing,
+  type Profile,
+} from '../../store/profile/profiles.js';
 import { embeddedUrl, fromEnvironment } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/secrets.js';
 import { failureLines } from '../../terminal/failure-view.js';
@@ -50,7 +55,10 @@ export const login = defineCommand({
   },
 });
 
-/** Logs out. Logging out keeps the profile, so that the next login asks fewer questions. */
+/**
+ * Logs out. Logging out keeps the profile, so that the next login asks fewer questions. Profiles
+ * with the same API key share the secret, so svcpay logs them out too.
+ */
 export const logout = defineCommand({
   fields: [],
   examples: [
@@ -61,8 +69,10 @@ export const logout = defineCommand({
     ],
   ],
   async run(_values, { settings, secrets, tokens, config, out, ask }) {
+    const others = profilesSharing(settings.profileName, config.read());
     await ask.agree(
-      `Log out of profile ${settings.profileName}, and delete its token and secret?`,
+      `Log out of profile ${settings.profileName}, and delete its token and secret?` +
+        (others.length === 0 ? '' : ` This also logs out ${others.join(', ')} (same API key).`),
       'Nothing was deleted.',
     );
     await tokens()?.clear();
@@ -70,7 +80,7 @@ export const logout = defineCommand({
     if (baseUrl !== undefined && apiKey !== undefined)
       await secrets.remove(credentialName(baseUrl, apiKey));
     await changeProfile(config, settings.profileName, ({ sandbox: _sandbox, ...kept }) => kept);
-    out.say(`Logged out of profile ${settings.profileName}.`);
+    out.say(`Logged out of profile ${[settings.profileName, ...others].join(', ')}.`);
     out.did({ profile: settings.profileName, loggedOut: true });
   },
 });

@@ -1,5 +1,5 @@
 // Lists, selects and removes profiles.
-import { findProfile, type Profile } from '../../store/profile/profiles.js';
+import { findProfile, profilesSharing } from '../../store/profile/profiles.js';
 import { credentialName, openTokens } from '../../store/profile/secrets.js';
 import { profileList } from '../../terminal/views/settings-views.js';
 import { namesOf } from '../../terminal/rows/list.js';
@@ -61,12 +61,13 @@ export const profilesRemove = defineCommand({
       `Remove profile ${name} with its secret, limits and personal details?`,
       'Nothing was removed.',
     );
-    const { [name]: _removed, ...others } = before.profiles;
-    const credentials = nameOf(profile);
+    const { baseUrl, apiKey } = profile;
     if (
-      credentials !== undefined &&
-      !Object.values(others).some((each) => nameOf(each) === credentials)
+      baseUrl !== undefined &&
+      apiKey !== undefined &&
+      profilesSharing(name, before).length === 0
     ) {
+      const credentials = credentialName(baseUrl, apiKey);
       await secrets.remove(credentials);
       await openTokens(home.config, credentials).clear();
     }
@@ -79,6 +80,3 @@ export const profilesRemove = defineCommand({
     out.did({ name, removed: true });
   },
 });
-
-const nameOf = ({ baseUrl, apiKey }: Profile): string | undefined =>
-  baseUrl === undefined || apiKey === undefined ? undefined : credentialName(baseUrl, apiKey);

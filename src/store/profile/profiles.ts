@@ -227,6 +227,18 @@ export function findProfile({ profiles }: Config, name: string): Profile {
   });
 }
 
+/** Returns the names of the other profiles with the base URL and API key of the given profile. */
+export function profilesSharing(name: string, { profiles }: Config): string[] {
+  const { baseUrl, apiKey } = profiles[name] ?? {};
+  return baseUrl === undefined || apiKey === undefined
+    ? []
+    : Object.entries(profiles)
+        .filter(
+          ([other, each]) => other !== name && each.baseUrl === baseUrl && each.apiKey === apiKey,
+        )
+        .map(([other]) => other);
+}
+
 function checkName(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !reserved.includes(name)) return name;
   throw new Failure(

@@ -119,7 +119,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'batch status',
-        'show the outcome of each row of a batch, with the next command',
+        'show the outcome of each row of a batch, and the next command for the row',
         () => import('./batch/batch-status.js').then((it) => it.batchStatus),
         asks,
       ],
@@ -267,7 +267,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'statement close',
-        'write the statement and hash of a month, or its changes since the close',
+        "write a month's statement and its hash; for a closed month, write the changes",
         () => import('./books/statement-close.js').then((it) => it.statementClose),
         asks,
       ],
@@ -312,7 +312,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'whoami',
-        'show account, profile, service and where secrets are kept',
+        'show the account, profile and service, and where the secrets are stored',
         () => import('./settings/login.js').then((it) => it.whoami),
       ],
       ['profiles', 'manage profiles: services and accounts'],
@@ -442,17 +442,17 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ['webhook consumers', 'manage consumers, the targets to which svcpay forwards events'],
       [
         'webhook consumers list',
-        'list the consumers, their waiting events, and when a receiver last served each',
+        'list each consumer, its waiting events, and when a receiver last ran for it',
         () => import('./webhook/webhook-consumers.js').then((it) => it.webhookConsumersList),
       ],
       [
         'webhook consumers rename',
-        'rename a consumer and keep its waiting events',
+        'rename a consumer, which keeps its waiting events',
         () => import('./webhook/webhook-consumers.js').then((it) => it.webhookConsumersRename),
       ],
       [
         'webhook consumers remove',
-        'remove a consumer and its waiting events',
+        'remove a consumer and drop its waiting events',
         () => import('./webhook/webhook-consumers.js').then((it) => it.webhookConsumersRemove),
       ],
       [
@@ -503,7 +503,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'sandbox invoice',
-        'create an external invoice to pay',
+        'create an invoice of an external recipient, which you can pay',
         () => import('./sandbox/sandbox-outside.js').then((it) => it.sandboxInvoice),
       ],
       [

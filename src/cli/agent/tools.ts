@@ -44,7 +44,7 @@ export const shortWait = '--wait-timeout=20s';
 
 const ref = text('name of the purpose, e.g. order-118; the same ref never pays twice');
 const note = text('a note for yourself');
-const maxFee = text("highest fee, below the server's limit: 100sat or 1%");
+const maxFee = text("maximum fee, e.g. 100sat or 1%; the server's own maximum also applies");
 const differentFrom = text('txnId of an earlier identical payment, if you intend to pay again');
 const request = { amount: text('e.g. 50000sat, or 10usd at the current rate'), ref, note };
 

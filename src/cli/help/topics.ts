@@ -44,8 +44,8 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_NETWORK', 'mainnet, testnet or any: which invoices and addresses are accepted'],
         [
           'SVCPAY_MAKER',
-          'service name in requests and responses, e.g. acme for a service that writes acmepay ' +
-            '(default: service)',
+          'service name in requests and responses, without its ending "pay": ' +
+            'acme for the service name acmepay (default: service)',
         ],
         [
           'SVCPAY_SIGNATURE_HEADER',
@@ -150,13 +150,15 @@ export function topicText({ parts }: Topic, columns: number): string {
 const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   done: 'the command succeeded',
   unexpected: 'an unexpected error occurred',
-  usage: 'the arguments or the input are invalid; nothing was sent',
+  usage: 'the arguments or the input are invalid; no money was sent',
   refused: 'the service refused the request (4xx)',
   authentication: 'authentication failed, or a permission is missing',
   'not-found': 'the requested object does not exist',
-  'payment-failed': 'the payment ended in state failed, rejected, expired, error or usercanceled',
+  'payment-failed':
+    'the payment ended in state failed, rejected, expired, usercanceled, or error ' +
+    '(money may have moved)',
   'books-differ':
-    'the statement does not add up, or reconcile found a difference; nothing was sent',
+    'the statement does not add up, or reconcile found a difference; no money was sent',
   limit: 'funds are insufficient, or a limit or --max-fee stopped the payment',
   pending:
     'the outcome of the payment is not known yet; the message names the command to resume it',

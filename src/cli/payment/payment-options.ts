@@ -90,7 +90,8 @@ export const paymentOptions = {
   quoteOnly: flag().describe('show the cost and stop'),
   again: flag().describe('send even if an identical payment is unfinished'),
   retry: flag().describe(
-    'retry a reference whose payment failed; after an unknown outcome it can pay twice',
+    'start a new attempt after a failed or unknown attempt; ' +
+      'you pay twice if the earlier attempt settles after all',
   ),
 };
 

@@ -18,7 +18,8 @@ export const send = defineCommand({
           '- for stdin',
       ),
     amount: phrase('AMOUNT').describe(
-      'amount to send, if the destination has none; all sends the whole balance, fees included',
+      'amount to send, unless the destination contains an amount; ' +
+        'all debits the whole balance, including fees',
     ),
   },
   options: {

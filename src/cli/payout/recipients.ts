@@ -60,7 +60,7 @@ export const recipientsAdd = defineCommand({
       'svcpay recipients add ada ada@example.com',
       'saves a destination, so that svcpay send ada 10usd works',
     ],
-    ['svcpay recipients add "Le Van A"', 'asks for the account and its owner, for payouts'],
+    ['svcpay recipients add "Le Van A"', 'asks for the details of the account to which payouts go'],
   ],
   async run({ name: given, destination: named, ...flags }, context) {
     const { config, ask, out } = context;
@@ -140,7 +140,7 @@ async function askContact(context: Context): Promise<string | undefined> {
     },
     {
       value: true,
-      name: 'To a Lightning Address, an LNURL or an address',
+      name: 'To a Lightning Address, an LNURL, or a Bitcoin or USDT address',
       description: 'for svcpay send',
     },
   ];

@@ -49,11 +49,11 @@ export const api = defineCommand({
     ["svcpay api GET '/api/v2/account/{accountId}/wallet/' -i", 'also prints status and headers'],
     [
       'svcpay api GET webhook | jq .',
-      'prints the response verbatim in a pipe, sanitized on a terminal',
+      'pipes the unchanged response to jq; on a terminal, svcpay sanitizes responses',
     ],
     [
       "svcpay api GET 'transaction?time=1y' --paginate -o jsonl",
-      'prints a year, one line per transaction',
+      'prints the transactions of the last year, one per line',
     ],
     [
       'svcpay api POST transaction -d @swap.json',

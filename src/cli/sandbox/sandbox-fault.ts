@@ -54,13 +54,15 @@ const options = {
   ),
   commitAfter: duration()
     .optional()
-    .describe('for the faults status, html and no-answer: carry out the request after this delay'),
+    .describe(
+      'for the faults status, html and no-answer: delay after which to carry out the request',
+    ),
   ago: duration()
     .optional()
-    .describe('for the fault stale: show transactions as they were this long ago'),
+    .describe('for the fault stale: how old the returned states of transactions are, e.g. 30s'),
   steps: whole(0, 100)
     .optional()
-    .describe('for the fault stale: show transactions as they were this many states ago'),
+    .describe('for the fault stale: how many states the returned transactions lag behind'),
   outcome: choice(paymentOutcomes, 'OUTCOME')
     .optional()
     .describe(`for the fault payment: the outcome, one of ${paymentOutcomes.join(', ')}`),

@@ -174,7 +174,7 @@ export const configKeys: readonly ConfigKey[] = [
     variable: 'SVCPAY_NETWORK',
   }),
   profileKey('maker', 'maker', checkServiceName, {
-    about: 'service name in requests, e.g. acme for a service that writes acmepay',
+    about: 'service name on the wire without its ending "pay": acme for acmepay',
     effective: ({ maker }) => maker,
     variable: 'SVCPAY_MAKER',
   }),

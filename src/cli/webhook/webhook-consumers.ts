@@ -14,8 +14,8 @@ import { text, word } from '../values.js';
 /**
  * The argument type of consumer names. Every valid consumer name can be a label value in metrics.
  */
-export const consumerName = () =>
-  word('NAME', (given) => {
+export const consumerName = (placeholder = 'NAME') =>
+  word(placeholder, (given) => {
     if (/^[a-z0-9][\w.-]{0,62}$/i.test(given)) return given;
     throw new Failure(
       'usage',
@@ -54,7 +54,7 @@ export const webhookConsumersList = defineCommand({
   examples: [
     [
       'svcpay webhook consumers list --json',
-      'lists waiting events, and when each consumer was last served',
+      'lists how many events wait for each consumer, and when a receiver last ran for it',
     ],
   ],
   async run(_values, { events, out }) {
@@ -96,7 +96,7 @@ export const webhookConsumersRename = defineCommand({
   fields: ['consumer', 'count'],
   arguments: {
     name,
-    to: consumerName().describe('new name of the consumer, for use with --consumer'),
+    to: consumerName('NEW-NAME').describe('new name of the consumer, for use with --consumer'),
   },
   examples: [
     [

@@ -58,7 +58,7 @@ export const webhookReplay = defineCommand({
         ? await eventsOf(ids, store, context)
         : await all(store.since(context.now() - since));
     if (events.length === 0)
-      throw new Failure('not-found', 'No event was received in the period of --since.');
+      throw new Failure('not-found', 'No event was received within the time of --since.');
     const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings) });
     context.onClose(forwarder.close);
     const failed: ReplayResult[] = [];
@@ -71,7 +71,7 @@ export const webhookReplay = defineCommand({
       throwIfFailed(failed, events.length, to);
       return out.list(whole, {
         ...eventStream,
-        empty: 'No event was received in the period of --since.',
+        empty: 'No event was received within the time of --since.',
       });
     }
     await out.stream(replayed, eventStream);

@@ -43,7 +43,7 @@ export const webhookVerify = defineCommand({
   examples: [
     [
       'svcpay webhook verify --signature 9f86d0… event.json',
-      'exit code 0 if the signature is right, 3 if it is wrong',
+      'exits with 0 if the signature is valid, and with 3 if it is wrong',
     ],
   ],
   async run({ file, signature, secretStdin }, context) {

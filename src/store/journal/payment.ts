@@ -280,22 +280,22 @@ export const transitions: readonly AttemptTransition[] = [
   {
     from: 'requested',
     to: 'in-flight',
-    when: 'the service returns a transaction that is already on its way',
+    when: 'the service reports a transaction that is already in flight',
   },
   {
     from: 'requested',
     to: 'paid',
-    when: 'the service returns a transaction that is already completed',
+    when: 'the service reports a transaction that is already completed',
   },
   {
     from: 'requested',
     to: 'failed',
-    when: 'the service returns a transaction that ended in state `failed` or `rejected`',
+    when: 'the service reports a transaction that ended in state `failed` or `rejected`',
   },
   {
     from: 'requested',
     to: 'error',
-    when: 'the service returns a transaction that ended in state `error`',
+    when: 'the service reports a transaction that ended in state `error`',
   },
   {
     from: 'requested',

@@ -28,7 +28,10 @@ const pages = [
 ];
 const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
-/** Pages that other tests run, because their commands need PostgreSQL or minutes of simulation. */
+/**
+ * Pages that this test skips: their commands need PostgreSQL or minutes of simulation, so other
+ * tests run them.
+ */
 const elsewhere = ['docs/scale.md', 'docs/simulation.md'];
 
 /** Pages whose commands pipe into jq, which not every machine has. */

@@ -46,7 +46,10 @@ const mostHeld = 20_000;
  */
 const settledAtOnce = 200;
 const settleMs = 50;
-/** The interval at which the dispatcher checks for events from other receivers or dead workers. */
+/**
+ * The interval at which the dispatcher looks for events that other receivers stored or dead workers
+ * left in the backlog.
+ */
 const checkEveryMs = 1_000;
 const extendEveryMs = eventLeaseMs / 4;
 /**

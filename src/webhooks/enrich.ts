@@ -76,7 +76,8 @@ async function* ahead<T, R>(
       }
     }
   } finally {
-    // Does not await `return`, because the source of events may wait for an event forever.
+    // Does not wait until the source of events has ended, because the source may wait for an event
+    // forever.
     void source.return?.();
   }
 }

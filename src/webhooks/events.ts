@@ -52,9 +52,9 @@ export const payloadFields = {
 } satisfies FieldsOf<WebhookEvent>;
 
 /**
- * Returns the id of an event, which only events with identical bodies share. The number of an event
- * in the inbox is not a suitable id, because a different event can have that number after a restore
- * or in a different home.
+ * Returns the id of an event. Two events have the same id only if their bodies are identical. The
+ * number of an event in the inbox is not a suitable id, because a different event can have that
+ * number after a restore or in a different home.
  */
 export const eventIdOf = (body: Uint8Array): string =>
   createHash('sha256').update(body).digest('hex').slice(0, 32);

@@ -97,8 +97,9 @@ function verdictOf(
 }
 
 /**
- * The longest text that svcpay passes in an environment variable, because systems refuse longer
- * variables. A text longer than `longestText` is complete only in the event's body on stdin.
+ * The maximum length of a value that svcpay passes in an environment variable. svcpay truncates
+ * longer values, because operating systems refuse very long environment variables. The event's body
+ * on stdin contains the complete values of the payload.
  */
 const longestText = 30_000;
 

@@ -71,8 +71,8 @@ export function openForwarder({ target, signatureHeader }: ForwardOptions) {
 }
 
 /**
- * Whether the status of a response shows that the target refuses only this event. After an error
- * status that does not concern the event, the target counts as down, so all events wait.
+ * Whether the status of a response shows that the target refuses only this event. If an error
+ * status does not concern this event alone, the target counts as down, and all events wait.
  */
 const aboutEvent = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;

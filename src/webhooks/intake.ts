@@ -9,8 +9,8 @@ export interface ReceiverLimits {
   readonly heldBytes: number;
   readonly connections: number;
   /**
-   * The time limit for the headers of a request, in ms, while `requestMs` is the time limit for the
-   * whole request.
+   * The time limit for the headers of a request, in ms. The time limit for the whole request is
+   * `requestMs`.
    */
   readonly headersMs: number;
   readonly requestMs: number;

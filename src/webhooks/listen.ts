@@ -207,7 +207,7 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
 }
 
 /**
- * The largest number of events that the stream keeps in memory. Of events beyond `mostHeld`, the
+ * The largest number of events that the stream keeps in memory. For events beyond `mostHeld`, the
  * stream keeps only the ids, and reads each event from the store before it yields the event.
  */
 const mostHeld = 1_000;

@@ -97,7 +97,8 @@ export function createLease(
     async take(): Promise<boolean> {
       const startedAt = elapsed();
       const taken = await store.leases.take(consumer, worker, takenAtOnce).catch(() => []);
-      // If the worker held no events before it called `take`, all its leases begin with that call.
+      // If the worker holds no events when it calls `take`, all its leases begin at the time of the
+      // call.
       if (queues.held() === 0) leaseUntil = startedAt + eventLeaseMs;
       for (const { txnId, eventId } of taken) queues.add(txnId, eventId);
       return taken.length === takenAtOnce;

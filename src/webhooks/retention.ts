@@ -1,5 +1,5 @@
-// Deletes old events and the backlogs of former consumers in small transactions, at the start and
-// then every hour.
+// Deletes old events and the backlogs of former consumers, at the start and then every hour.
+// Deletes the events in groups, each in a small database transaction.
 import type { EventStore } from '../store/events/event-store.js';
 
 const keptMs = 30 * 86_400_000;

@@ -1,4 +1,5 @@
-// Pays the rows of a batch in a second pass, several at a time, each under its own reference.
+// Pays the rows of a batch, several at a time, each under its own reference. svcpay checks all rows
+// before it pays the first row.
 import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
@@ -71,9 +72,9 @@ export interface BatchDeps {
 }
 
 /**
- * The number of rows that svcpay pays at a time, for each allowed concurrent request. A row often
- * waits between its requests, so more rows can be in progress than requests are allowed.
- * `concurrency` limits the requests that create and confirm payments.
+ * The number of rows in progress for each request that may be in flight. svcpay works on more rows
+ * than it has requests in flight, because a row often waits between its requests. The option
+ * `concurrency` limits the number of create and confirm requests in flight.
  */
 const rowsPerRequest = 2;
 
@@ -235,8 +236,8 @@ function askingCeiling(ceiling: Ceiling | undefined) {
 }
 
 /**
- * The outcome of an invoice that was paid under a different reference, perhaps by a different
- * batch.
+ * The outcome of a row whose invoice was already paid under a different reference, perhaps by a
+ * different batch.
  */
 async function paidElsewhere(
   row: PlannedRow,

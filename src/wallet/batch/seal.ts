@@ -51,8 +51,8 @@ export function sealOf({ rows, terms, totals }: Sealed): string {
 const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 
 /**
- * Describes the differences from the sealed rows, with their lines. Returns an empty list if the
- * sealed content is unavailable.
+ * Describes each difference between this batch and the sealed batch, with the line of each row that
+ * differs. Returns an empty list if this home does not have the sealed content.
  */
 export function unsealed(now: Sealed, sealed: Sealed | undefined): string[] {
   if (sealed === undefined) return [];

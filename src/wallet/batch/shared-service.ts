@@ -7,10 +7,11 @@ import type { PaymentService } from '../payment/contract.js';
 const freshMs = 2_000;
 
 /**
- * Returns a service whose payments share a recent balance. A balance that is a few seconds old
- * suffices, because svcpay uses the balance only to avoid requests that must fail. Until the first
- * response, every call of `wallets` waits for this response. Later, while svcpay reads a newer
- * balance, `wallets` returns the previous balance.
+ * Returns a service that answers every call of `wallets` with a recent balance, which all payments
+ * share. A balance that is a few seconds old suffices, because svcpay uses the balance only to
+ * avoid requests that must fail. Until the service has returned the first balance, every call of
+ * `wallets` waits for the first balance. While svcpay reads a newer balance, `wallets` returns the
+ * previous balance.
  * @param concurrency the maximum number of create and confirm requests in flight
  */
 export function sharedService(
@@ -25,7 +26,7 @@ export function sharedService(
     readAt = now();
     const reading = service.wallets();
     const before = latest;
-    // After a failed read, the previous balance stays in use.
+    // After a failed read, svcpay continues to use the previous balance.
     reading.then(
       () => (latest = reading),
       () => (latest = before),

@@ -7,9 +7,10 @@ import { status, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/orders.js';
 
 /**
- * The states of a row. For a `returned` row, the service reports a failure after the payment. For
- * an `underpaid` row, less arrived than ordered. For an `ended` row, the service does not report
- * whether money moved.
+ * The states of a row. A row is `returned` if the journal records it as paid, but the service now
+ * reports that no money moved. A row is `underpaid` if less money arrived than the order requested.
+ * A row is `ended` if the service reports the state `error`, which does not show whether money
+ * moved.
  */
 export const rowStates = [
   'returned',
@@ -54,8 +55,8 @@ const endedState = (txnState: string): RowState =>
   txnState === 'failed' || txnState === 'rejected' ? 'failed' : 'unknown';
 
 /**
- * Whether less money arrived than the order requested, although the order does not deduct the fees
- * from that amount.
+ * Whether less money arrived than the order requested. Returns false for an order that deducts the
+ * network fees from the requested amount.
  */
 function isUnderpaid(
   { request }: Payment,

@@ -52,8 +52,8 @@ const again = { hint: 'Run the same command again. It continues the batch and pa
  * Returns the failure of an incomplete batch, which is `pending` if the outcome of a row is
  * unknown. After an interruption, the failure is `pending` if this run submitted a payment,
  * otherwise `interrupted`. If rows failed, the failure of the batch has the kind of the rows'
- * failures, or `payment-failed` if their kinds differ. If this run submitted a payment, svcpay
- * replaces a kind of failure that promises that no money moved (see `partly`).
+ * failures, or `payment-failed` if their kinds differ. If this run submitted a payment, the table
+ * `partly` replaces each kind of failure that promises that no money moved.
  * @param complete whether svcpay reached the end of the file
  */
 export function failureOf(

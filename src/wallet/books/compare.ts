@@ -259,8 +259,8 @@ function* ownDifferences(
 
 /**
  * Finds the differences between a batch result file, the journal and the service. If the batch
- * result file has several rows for a payment, only the last row counts. A row that repeats a
- * payment in the same state or under a different reference is a difference.
+ * result file has several rows for a payment, only the last row counts. Two rows for the same
+ * payment count as a difference if their states are equal or their references differ.
  */
 async function* fileDifferences(
   { name, rows: fileRows }: Sources['files'][number],

@@ -234,8 +234,8 @@ const movementGroups = (rows: SortedRows): string[] =>
   rows.groups().filter((group) => group !== seenGroup && !group.endsWith(candidateMark));
 
 /**
- * Returns the rows of a page for sorting, with `oldestOpen`, the creation time of the oldest
- * unfinished transaction.
+ * Returns the rows of a page for sorting, and the creation time of the oldest unfinished
+ * transaction (`oldestOpen`).
  */
 function sortedRows(
   page: readonly ListedTransaction[],

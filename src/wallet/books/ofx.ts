@@ -17,7 +17,7 @@ export interface BankAccount {
 const checking = '<ACCTTYPE>CHECKING</ACCTTYPE>';
 const success = '<STATUS><CODE>0</CODE><SEVERITY>INFO</SEVERITY></STATUS>';
 
-/** @param now the time of writing, epoch ms */
+/** @param now the time at which svcpay writes the file, in epoch ms */
 export const ofxHead = (
   { ccy, accountId, bank }: BankAccount,
   { first, end }: Span,

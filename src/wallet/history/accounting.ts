@@ -6,7 +6,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import { booked, changeOf, type TransactionMovement } from '../books/movement.js';
 
-/** The cells of a row, with its creation time (epoch ms). */
+/** The cells of a row, and the time of its movement in epoch ms. */
 export interface AccountingRow {
   readonly at: number;
   readonly cells: readonly string[];

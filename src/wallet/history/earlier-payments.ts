@@ -56,8 +56,8 @@ const leastKnown = 3;
 
 /**
  * Estimates how long payments by a method usually take, in ms, or returns undefined if the journal
- * has too few payments. A command may read a settlement long after it happened, so the first
- * quartile of the recorded times is the best estimate.
+ * has too few payments. The estimate is the first quartile of the recorded times. Many recorded
+ * times are too long, because a command may read a settlement long after it happened.
  */
 export function usualMs(payments: readonly Payment[], method: string): number | undefined {
   const took = payments

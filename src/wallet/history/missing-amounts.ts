@@ -8,8 +8,9 @@ const width = 8;
 
 /**
  * Yields the history in order, with amounts and fees for completed transactions. If a listed
- * transaction lacks an amount or another field that the caller needs, fetches it with `read`,
- * because the specification does not define which fields a listed transaction may omit.
+ * transaction lacks an amount or another field that the caller needs, `read` fetches the complete
+ * transaction, because the specification does not define which fields a listed transaction may
+ * omit.
  */
 export async function* withFigures(
   pages: AsyncIterable<readonly ListedTransaction[]>,

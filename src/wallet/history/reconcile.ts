@@ -86,9 +86,9 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
 }
 
 /**
- * Whether a listed transaction may be a payment by svcpay, which always has a reference. A listed
- * quote may be a payment, because the list may lag behind a submission. A row without methods may
- * be a payment, because the list may abbreviate rows.
+ * Whether a listed transaction may be a payment by svcpay. Every payment by svcpay has a reference.
+ * A listed quote may be a payment, because the list may lag behind a submission. A listed
+ * transaction without methods may be a payment, because the service may omit fields from its list.
  */
 function mayBeOurs(row: ListedTransaction, account: string): boolean {
   const { txnId, txnState, extRefId, sourceReq, destReq } = row;
@@ -144,7 +144,7 @@ async function account(
 
 /**
  * Reads a listed transaction by its id, or returns undefined if the service lists the transaction
- * but does not find it.
+ * but does not find it by its id.
  */
 async function listedTransaction(
   service: ReadService,

@@ -40,7 +40,10 @@ function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   return sourceReq.method === 'servicepay' ? 2 * hourMs : 25 * hourMs;
 }
 
-/** Adds the settlement time from this home to a transaction whose period depends on that time. */
+/**
+ * Adds the settlement time that this home recorded to each transaction whose period depends on the
+ * settlement time.
+ */
 export async function* withKnownTimes(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   edges: readonly number[],

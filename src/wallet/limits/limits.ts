@@ -1,5 +1,6 @@
-// Applies the local spending limits: per payment, per day, and by destination. svcpay combines the
-// limits of several sources, and each source can only make the result stricter.
+// Applies the local spending limits: the limits per payment and per day, and the allow-list of
+// destinations. svcpay combines the limits of several sources, and each source can only make the
+// result stricter.
 import { Big } from 'big.js';
 import {
   fixed,

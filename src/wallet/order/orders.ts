@@ -77,8 +77,8 @@ export const lnurlOrder = (address: string, amount: Money): Order =>
   spendOrder('lnurl', 'BTC', address, amount);
 
 /**
- * Creates an order for an on-chain payment that states its amount on the destination side, in BTC
- * (endpoint 6, rule 5).
+ * Creates an order for an on-chain payment. The order states the amount on its destination side, in
+ * BTC (endpoint 6, rule 5).
  */
 export const onchainOrder = (address: string, amount: Money, from: string): Order =>
   addressOrder('onchain', address, amount, from);
@@ -247,8 +247,8 @@ export const recordOf = (
 });
 
 /**
- * Writes an order as text. Throws if svcpay would read back a different order, because svcpay must
- * resume the same payment after a crash.
+ * Writes an order as text for the journal. Throws if svcpay would read back a different order,
+ * because svcpay must resume the same payment after a crash.
  */
 function encodeOrder(order: Order): string {
   const text = JSON.stringify(plain(order));
@@ -258,8 +258,8 @@ function encodeOrder(order: Order): string {
 }
 
 /**
- * Reads an order from its text. Throws Failure `usage` if the text is not an order in the format of
- * this version.
+ * Reads an order from the text that the journal stores. Throws Failure `usage` if the text is not
+ * an order in the format of this version.
  */
 export function decodeOrder(text: string): Order {
   try {
@@ -317,9 +317,9 @@ export function withoutListData({ reqDetails = {}, ...side }: CreateSide): Creat
 }
 
 /**
- * Whether the journal's payment matches the order. The stored fingerprint may come from an earlier
- * version of svcpay that covered more fields, so svcpay also calculates the fingerprint of the
- * stored request again.
+ * Whether the journal's payment matches the order. An earlier version of svcpay may have stored a
+ * fingerprint that covers more fields, so svcpay also calculates the fingerprint of the stored
+ * request again.
  */
 export function isForOrder(
   payment: Pick<Payment, 'fingerprint' | 'request'>,

@@ -195,8 +195,8 @@ const isIn = <P extends Phase>(memory: RunMemory, phase: P | 'any'): memory is M
   phase === 'any' || memory.phase === phase;
 
 /**
- * Opens a further attempt. Discards the run's data, except for the approved quote and the numbers
- * of the earlier attempts that the run has read.
+ * Opens a further attempt. Discards the run's data, except for the approved quote and the list of
+ * the earlier attempts that the run has read.
  */
 function attemptOpened(run: Run, event: EventOf<'attempt-opened'>): Applied {
   const { approvedQuote, earlierRead } = run.memory;
@@ -211,7 +211,7 @@ const stopped = (run: Run, failure: Run['memory']['stopped']): Applied =>
 const terms = (event: EventOf<'attempt-opened' | 'reopened'>): PaymentChange =>
   event.terms === undefined ? {} : { terms: event.terms };
 
-/** Returns the change, and the run in the phase that belongs to the attempt's new state. */
+/** Returns the change, together with the run in the phase for the attempt's new state. */
 function moved(run: Run, change: PaymentChange & { attempt: Attempt }, ms: number): Applied {
   return { run: { ...run, memory: inPhaseOf(change.attempt.state, run.memory, ms) }, change };
 }

@@ -34,9 +34,9 @@ export async function confirmQuote(
 }
 
 /**
- * Enters a quote of unknown origin into the journal, as an attempt of the payment that its
- * reference names, if that payment exists. The journal does not store the approval of this quote,
- * because the approval is not valid for a later quote.
+ * Enters a quote of unknown origin into the journal. If the journal has a payment with the quote's
+ * reference, the quote becomes an attempt of that payment. The journal does not store the approval
+ * of this quote, because the approval is not valid for a later quote.
  */
 async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): Promise<Payment> {
   const { journal, scope, owner } = deps;

@@ -62,7 +62,9 @@ export interface Approval {
    * quote.
    */
   readonly worse: boolean;
-  /** The unusual costs, in words, which only a person can approve, not `--yes`. */
+  /**
+   * The unusual costs, in words, which a person must approve because `--yes` does not cover them.
+   */
   readonly unusual: readonly string[];
 }
 
@@ -100,7 +102,7 @@ export type PaymentEvent =
    */
   | { readonly type: 'searching'; readonly count: number }
   /**
-   * svcpay could not read the rate of this conversion, for the reason in `why`, which is a
+   * svcpay could not read the rate of this conversion. The field `why` states the reason as a
    * sentence.
    */
   | { readonly type: 'rate-unchecked'; readonly why: string }

@@ -54,8 +54,8 @@ interface Drive {
   claim: Claim;
   /**
    * The error of a journal write that failed after money may have moved. After a failed journal
-   * write, a payment that may have moved money continues, because the service stores the payment's
-   * state.
+   * write, a payment that may have moved money continues, because svcpay can read the payment's
+   * state from the service.
    */
   journalError: Failure | undefined;
 }
@@ -91,7 +91,7 @@ function openRun({ payment, fence }: Claim): Run {
   };
 }
 
-/** Applies an event, and writes its change. */
+/** Applies an event to the run, and writes the resulting change to the journal. */
 async function take(run: Run, event: RunEventBody, drive: Drive): Promise<Run> {
   const after = await record(run, apply(run, { ...event, at: drive.clock.now() }), drive);
   announce(run, after, event, drive.deps);
@@ -274,8 +274,9 @@ async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<RunE
 }
 
 /**
- * Returns the state that a webhook event reported for a submitted payment, if there is one. A stale
- * read of an expired quote must not replace the state from a webhook event.
+ * Returns the state of a payment according to its webhook events, or undefined if no event shows
+ * that the payment was submitted. A stale read of an expired quote must not replace the state from
+ * a webhook event.
  */
 async function reportedLater(
   txnId: string,

@@ -307,7 +307,7 @@ const phases: Readonly<Record<AttemptState, Phase>> = {
   lapsed: 'over',
 };
 
-/** Returns the memory with which a run starts if its latest attempt is in the given state. */
+/** Returns the data with which a run starts if its latest attempt is in the given state. */
 export const emptyMemory = (state: AttemptState, isFirstRun: boolean): RunMemory =>
   inPhaseOf(
     state,
@@ -320,8 +320,8 @@ export const emptyMemory = (state: AttemptState, isFirstRun: boolean): RunMemory
   );
 
 /**
- * Returns the memory of a run for the state that the attempt now has, without the data of the
- * previous state, so that the rules cannot read that data.
+ * Returns the data of a run for the attempt's current state. The data of the attempt's previous
+ * state is removed, so that no rule can read outdated data.
  */
 export function inPhaseOf(state: AttemptState, memory: RunMemory, ms: number): RunMemory {
   const phase = phases[state];

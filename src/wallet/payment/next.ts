@@ -107,7 +107,7 @@ export function isReopened(
 
 /**
  * Sends the create request before any search. svcpay searches the service's list only if the
- * service may have refused the reference as used.
+ * service may have refused the request because its reference is already used.
  */
 function requested(situation: Situation<Requesting>): Step {
   const { memory, now, payment, goal } = situation;
@@ -164,8 +164,8 @@ function quoted(situation: Situation<Quoted>): Step {
     const end = { txnId: goal.expect, txnState: txn?.txnState ?? '' };
     return fail(situation, reads.error ?? outcomes.ended(payment.ref, end, false));
   }
-  // Unless svcpay cancelled the quote, a read that reports the quote as lapsed may be stale,
-  // because a different program may have submitted the quote.
+  // If svcpay did not cancel the quote, it reads a lapsed quote again for 8 s, in case a different
+  // program submitted the quote and the read was stale.
   return cancel === 'done' || hasHeld(reads) ? { do: 'lapse' } : readAgain(situation, reads);
 }
 
@@ -296,9 +296,9 @@ function accepted(situation: Situation<Settling>): Step {
 
 /**
  * Whether a failed read ends the wait for the settlement. If no read has succeeded, any failed read
- * ends the wait for the settlement. After a successful read, a missing response never ends the
- * wait, and `not-found` ends the wait only after 8 s. The third unreadable response in a row or a
- * refused sign-in also ends the wait for the settlement.
+ * ends the wait for the settlement. Once a read has succeeded, a missing response never ends the
+ * wait, and `not-found` ends only a wait that has lasted 8 s. The third unreadable response in a
+ * row or a refused sign-in also ends the wait for the settlement.
  */
 function endsWait({ memory, now }: Situation<Settling>, { result, count, error }: Reads): boolean {
   if (memory.txn === undefined) return true;

@@ -56,7 +56,7 @@ export function alreadyPaid(payment: Payment): Failure {
   );
 }
 
-/** The failure if another process submitted the payment while this run's user declined. */
+/** The failure if the user declined the payment, but another process had already submitted it. */
 export function declinedTooLate({ ref, attempts }: Payment): Failure {
   const txnId = attempts.findLast(mayHaveMoved)?.txnId ?? null;
   return pending(
@@ -68,8 +68,8 @@ export function declinedTooLate({ ref, attempts }: Payment): Failure {
 }
 
 /**
- * The refusal if the service has a completed transaction for this invoice that is not in this
- * home's journal.
+ * The refusal of an invoice that was already paid at the service, in a transaction that this home's
+ * journal lacks.
  */
 export const paidElsewhere = ({ txnId, extRefId }: Transaction, ref: string): Failure =>
   new Failure(
@@ -115,8 +115,9 @@ export const unresolved = (
   );
 
 /**
- * The failure for a lapsed transaction whose outcome is unknown, because this home submitted the
- * transaction. Returns undefined if this home did not submit the transaction.
+ * The failure for a lapsed transaction that this home submitted. The outcome of a submitted
+ * transaction is unknown even if the transaction lapsed. Returns undefined if this home did not
+ * submit the transaction.
  */
 export function unresolvedTransaction(
   payment: Payment | undefined,
@@ -188,7 +189,7 @@ export const resolutionText = ({ moved, note, at }: Resolution): string =>
   `Recorded on ${new Date(at).toISOString().slice(0, 10)}: the money ` +
   `${moved ? 'moved' : 'did not move'} (${note}).`;
 
-/** The failure for a confirmation whose effect cannot be read now. */
+/** The failure if svcpay cannot read now whether a confirmation took effect. */
 export function confirmationUnknown(
   { txnId }: Pick<Attempt, 'txnId'>,
   error: unknown,
@@ -218,7 +219,10 @@ const unansweredBecause = ({ cause }: NoAnswer): string =>
 const reasonOf = (error: unknown): string =>
   error instanceof ServiceError ? ` (the service answered: ${error.reason})` : '';
 
-/** The failure for a payment that the service accepted, if this run stops watching it. */
+/**
+ * The failure for a payment that the service accepted, if this run stops waiting for its
+ * settlement.
+ */
 export const sent = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Failure =>
   pending('Sent, not settled yet. It goes on without you.', 'watch', txnId, cause);
 
@@ -319,8 +323,8 @@ export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure 
   );
 
 /**
- * The refusal to resume an abandoned payment. Only the original command reopens an abandoned
- * payment.
+ * The refusal to resume an abandoned payment. A repetition of the original command can reopen an
+ * abandoned payment.
  */
 export const isAbandoned = (payment: Payment): Failure =>
   new Failure(

@@ -44,8 +44,8 @@ export const referenceOf = ({
 
 /**
  * Pays at most once, and resolves with the transaction in its last known state. Throws Failure
- * `payment-failed` if the payment ended without paying, and `pending` if the payment's outcome is
- * not known yet.
+ * `payment-failed` if the payment ended unpaid, and `pending` if the payment's outcome is not known
+ * yet.
  */
 export async function pay(
   request: PaymentRequest,
@@ -123,8 +123,8 @@ async function checkSame(
   deps: PaymentDeps,
 ): Promise<void> {
   const { idempotencyKey } = order;
-  // The same `bitcoin:` URI can give a different order later, because svcpay plans the URI on-chain
-  // after its invoice has expired.
+  // The same `bitcoin:` URI can give a different order later, because svcpay plans an on-chain
+  // payment once the URI's invoice has expired.
   const isOtherWay =
     idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
   const isSame =
@@ -221,9 +221,8 @@ async function run(
 }
 
 /**
- * Reports that the person declined, even if another process took over the payment while svcpay
- * waited for the answer. Throws Failure `pending` if another process took over and submitted the
- * payment.
+ * Ends a run whose quote the person declined. Throws Failure `pending` if another process submitted
+ * the payment while svcpay waited for the person's answer, otherwise the given failure.
  */
 async function leaveDeclined(
   payment: Payment,
@@ -310,7 +309,8 @@ export async function takeOver(
         leaveTo(payment, 'temporary', 'the service does not answer.', error),
       );
       // Reports a final state only after the process that is working on the payment has written
-      // that state. Repeats a read that returns `quoted`, because such a read is stale.
+      // that state. Repeats a read that returns `quoted`, which is stale because the payment was
+      // already submitted.
       if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { done: { txn } };
     }
     return {};

@@ -1,5 +1,5 @@
-// Records the state of a payment's transaction in the journal, if code outside the payment core
-// read the transaction.
+// Records in the journal the state of a payment's transaction that code outside the payment core
+// has read.
 import type { Transaction } from '../../api/types.js';
 import { LostClaim, type Journal } from '../../store/journal/journal.js';
 import { differsFromOrder, latest, type Payment } from '../../store/journal/payment.js';

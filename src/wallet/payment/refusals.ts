@@ -38,7 +38,7 @@ const isUnspecific = ({ reason }: ServiceError): boolean =>
 
 export interface ReferenceUse {
   readonly depth: 'every page' | 'newest page';
-  /** Whether the reference is certainly in use, so that a list without the reference is stale. */
+  /** Whether the reference is certainly in use. A list that lacks a reference in use is stale. */
   readonly isCertain: boolean;
 }
 

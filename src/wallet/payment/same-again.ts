@@ -1,5 +1,5 @@
-// Detects, for the command line, the tools for agents and the library, whether an identical payment
-// was made a moment ago: the same amount to the same destination. Pure.
+// Detects whether an identical payment, of the same amount to the same destination, was made a
+// moment ago. The command line, the tools for agents and the library use this check. Pure.
 import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/lnurl.js';
@@ -29,9 +29,9 @@ export const paidWithinMs = 600_000;
 
 /**
  * Returns the destinations and the amount of an order, which svcpay compares with earlier payments.
- * The only destination of an invoice payment is the address of its `bitcoin:` URI, if any, because
- * the invoice itself can be paid only once. A swap has no destination, because its money stays in
- * the account.
+ * An invoice does not count as a destination, because it can be paid only once. For an invoice from
+ * a `bitcoin:` URI, the destination is the address in the URI. A swap has no destination, because
+ * its money stays in the account.
  */
 export function targetOf({ body, destination, alsoPays, receives }: Order): Target {
   const { sourceReq, destReq } = body;

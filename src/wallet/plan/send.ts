@@ -355,8 +355,8 @@ function onlyWay(
 }
 
 /**
- * Adds the address of the `bitcoin:` URI to the order for the URI's invoice, so that a payment to
- * the address and a payment of the invoice count as the same payment.
+ * Adds the address of the `bitcoin:` URI to the order for the URI's invoice. svcpay then treats a
+ * payment to the address and a payment of the invoice as the same payment.
  */
 function withAddress(bitcoin: BitcoinAddress | null, planned: Planned): Planned {
   if (planned.missing !== undefined || bitcoin === null) return planned;

@@ -79,11 +79,12 @@ export interface RateCheck {
 export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== body.destReq.ccy;
 
 /**
- * Compares a conversion with the service's rates. Throws Failure `limit` if the loss exceeds
- * `--max-rate-loss`. If svcpay cannot check `--max-rate-loss` now, throws Failure `temporary` if a
- * later attempt may succeed, otherwise Failure `limit`. Without `--max-rate-loss`, the payment
- * continues even if svcpay cannot compare the quote with the rates. For a payment within one
- * currency, reads the rates only if the fees exceed the amount.
+ * Compares the quote of a conversion with the service's rates. Throws Failure `limit` if the loss
+ * exceeds `--max-rate-loss`. Also throws if `--max-rate-loss` is set and svcpay cannot calculate
+ * the loss: Failure `temporary` if the rates are temporarily unavailable, otherwise Failure
+ * `limit`. Without `--max-rate-loss`, the payment continues even if svcpay cannot compare the quote
+ * with the rates. For a payment within one currency, reads the rates only if the fees exceed the
+ * amount.
  */
 export async function checkMarket(
   terms: PaymentTerms,

@@ -106,8 +106,8 @@ async function createOrFind(
 }
 
 /**
- * Returns the pause before the next request. Throws if the service requests a pause that is too
- * long.
+ * Returns the pause before svcpay repeats a request to the service. Throws if the service requests
+ * a pause that is too long.
  */
 function pauseOrThrow<T>(number: number, error: unknown, otherwise: () => unknown): PollNext<T> {
   const afterMs = pauseBefore(number, error);

@@ -1,6 +1,6 @@
-// Reads a transaction once, repeatedly while a read may be stale, or until its final state. The
-// interval between reads grows with the time that svcpay has waited. Refuses a response that
-// contains a transaction other than the requested transaction.
+// Reads a transaction in one of three ways: only once, repeatedly while the result may be stale, or
+// repeatedly until the state is final. The interval between reads grows with the time that svcpay
+// has waited. Refuses a response that contains a transaction other than the requested transaction.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { longestPauseAskedForMs, policies, staleForMs } from '../../formats/policies.js';
@@ -42,10 +42,9 @@ export async function readTransaction(service: ReadService, txnId: string): Prom
 }
 
 /**
- * Repeats a read for up to 8 s while its result may be stale, and resolves with the last result. An
- * interruption stops the repeated reads early.
- * @param latest the result of the caller's own read, so that svcpay pauses before the first
- * repetition
+ * Repeats a read for up to 8 s while its result may be stale, and resolves with the last result. If
+ * the run is interrupted, svcpay stops repeating the read.
+ * @param latest the result of the caller's own read; svcpay pauses before it reads again
  */
 export async function rereadWhileStale<T>(
   latest: T,
@@ -181,9 +180,7 @@ function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: F
   });
 }
 
-/**
- * Describes an unfinished transaction to a person, without the name of its state at the service.
- */
+/** Describes an unfinished transaction to a person, without the service's name for its state. */
 function progressText({ txnState, sourceReq }: Transaction): string {
   if (isQuoted(txnState)) return 'Not confirmed yet: the transaction is still a quote.';
   if (sourceReq.method == null) return 'Not settled yet.';

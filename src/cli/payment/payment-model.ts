@@ -111,7 +111,7 @@ export function step(model: PaymentModel, event: ScreenEvent, now: number): Step
 
 const refusedText = ({ message }: Failure): string =>
   `The service refused the confirmation (${message.replace(/\.$/, '')}). ` +
-  'svcpay reads the transaction for 8 s, in case the service accepted an earlier confirmation.';
+  'svcpay checks for 8 s whether the service accepted an earlier confirmation.';
 
 function waiting(model: PaymentModel, txn: Transaction | undefined, now: number): Step {
   const waitingSince = model.waitingSince ?? now;

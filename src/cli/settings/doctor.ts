@@ -301,7 +301,7 @@ async function checkOpen(context: Context): Promise<Finding> {
   if (first !== undefined)
     return problem(
       `${[...open, ...part(unresolved.length, 'unresolved')].join(', ')}: ask the service ` +
-        `whether the money of ${first.ref} moved`,
+        `whether the payment ${first.ref} was made`,
       `Then record the answer: ${commandFor({ do: 'resolve', id: first.ref })}`,
     );
   return open.length === 0 ? ok('no open payments') : ok(open.join(''), 'svcpay tx pending');

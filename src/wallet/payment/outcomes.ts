@@ -329,7 +329,7 @@ export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure 
 export const isAbandoned = (payment: Payment): Failure =>
   new Failure(
     'usage',
-    `Not sent: the payment ${payment.ref} was abandoned before anything moved.`,
+    `Not sent: the payment ${payment.ref} was abandoned before any money moved.`,
     {
       hint: `To pay after all, run the original command again with the reference ${payment.ref}.`,
       txnId: latest(payment).txnId ?? undefined,

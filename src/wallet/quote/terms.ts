@@ -177,7 +177,8 @@ function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big)
 }
 
 const lossText = (loss: Big): string =>
-  `the rate is ${loss.round(1, Big.roundUp).toFixed()} % worse than the service's own rates`;
+  `the rate of the quote is ${loss.round(1, Big.roundUp).toFixed()} % worse than the rate that ` +
+  'the service publishes';
 
 /** Returns, in words, the costs that a person must approve because `--yes` does not cover them. */
 export function unusualOf(

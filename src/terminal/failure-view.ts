@@ -8,8 +8,9 @@ import type { Canvas } from './terminal.js';
 import { widthOf, wrap } from './layout.js';
 
 /**
- * The words about the money that svcpay puts before the message of a failure, by kind of failure.
- * svcpay omits the words if the message already states what happened to the money.
+ * For each kind of failure, a statement about the money that svcpay prints before the failure's
+ * message, such as `Not sent`. If the message itself states what happened to the money, svcpay
+ * prints only the message.
  */
 const outcomes: Partial<Record<FailureKind, string>> = {
   usage: 'Not sent',

@@ -143,9 +143,9 @@ export interface LayoutPart extends GivesWay {
 }
 
 /**
- * Puts as many texts as fit side by side on one line. A text that does not fit and has `below` is
- * on its own line below. If the texts that must stay do not fit on one line, each text has its own
- * line.
+ * Puts as many texts as fit side by side on one line. Omits a text that does not fit or, if its
+ * `below` is true, puts the text on a separate line below. If the texts that must stay do not fit
+ * on one line, each text has its own line.
  */
 export function sideBySide(parts: readonly LayoutPart[], available: number, gap: string): string[] {
   const shown = parts.filter(({ text }) => text !== '');

@@ -8,7 +8,7 @@ import { truncate } from './layout.js';
 
 export interface LiveOptions {
   readonly quiet: boolean;
-  /** The signal that Ctrl-C aborts, after which svcpay sends no notification. */
+  /** The abort signal that Ctrl-C triggers. After Ctrl-C, svcpay sends no notification. */
   readonly signal?: AbortSignal;
   /** Returns the milliseconds since a fixed instant. */
   readonly now: () => number;
@@ -22,7 +22,7 @@ export interface LiveOptions {
  */
 export interface Live {
   /**
-   * Shows the lines of `render`, and updates the lines every second. `render` receives the
+   * Shows the text that `render` returns, and updates the text every second. `render` receives the
    * milliseconds since the start of the live line.
    */
   start(render: (elapsedMs: number) => string): void;
@@ -232,8 +232,9 @@ function steadied(stream: OutputStream): OutputStream {
   const itself: OutputStream = Object.create(stream);
   return Object.assign(itself, {
     write: (text: string) => stream.write(`${wrapOff}${text}${wrapOn}\r`),
-    // tmux keeps erased lines in its history if the first cell of the window is erased too. Without
-    // the leading blank, tmux would add every frame of the spinner to its history.
+    // tmux keeps erased lines in its history if the first cell of the window is erased too. If
+    // svcpay did not write a blank before erasing, tmux would add every frame of the spinner to its
+    // history.
     clearLine: () => stream.write(` ${eraseBelow}\r${eraseLine}`),
   });
 }

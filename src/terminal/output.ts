@@ -68,13 +68,13 @@ export interface Output {
   /** Prints the single result of a command. */
   record<T extends object>(record: T, view: RecordView<T>): Promise<void>;
   /**
-   * Reports to programs what a command without a result has done, as one JSON document in the
-   * formats json and jsonl. Prints nothing in formats other than json and jsonl.
+   * Reports to programs what a command without a result has done, as one JSON document. Prints
+   * nothing unless the output format is json or jsonl.
    */
   did(result: object): void;
   /**
    * Reports a state change at once as a line of jsonl, with the columns of the result if the result
-   * has columns. Prints nothing in formats other than jsonl.
+   * has columns. Prints nothing unless the output format is jsonl.
    */
   change<T extends object>(object: T, columns?: readonly Column<T>[]): void;
   /** Prints svcpay's own plain text on stdout in any format, without sanitizing the text. */
@@ -88,8 +88,7 @@ export interface Output {
   screen(draw: Draw): void;
   /**
    * Prints the lines of a question, such as a quote or a warning card, on stderr, but only on a
-   * terminal or with `-o table`, and never with -q. Returns whether svcpay printed the lines of the
-   * question.
+   * terminal or with `-o table`, and never with -q. Returns true if svcpay printed the lines.
    */
   card(draw: (canvas: Canvas) => readonly string[]): boolean;
   /** Prints a remark on stderr, except with -q. */
@@ -204,7 +203,7 @@ function openResults({
   const { terminal, format, fields } = row;
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
-  /** Adds the names given to `offers` or `knows` to the fields of a view, for `--fields`. */
+  /** Makes `--fields` accept the names that the command passed to `offers` or `knows`. */
   const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
     view: V,
   ): V => ({

@@ -16,8 +16,8 @@ export function pagerOf(
 
 export interface Pager {
   /**
-   * A stream that replaces stdout. The first text on the stream starts the pager, and closing the
-   * stream ends the pager.
+   * The stream to which the command writes instead of stdout. The first text on the stream starts
+   * the pager, and closing the stream ends the pager.
    */
   readonly stdout: OutputStream;
   /** Resolves when the person leaves the pager. */

@@ -22,7 +22,8 @@ export function createSink(stream: OutputStream): Sink {
     const text = waiting;
     waiting = '';
     // The callback of `write` runs after a failed write too. If the reader has closed the stream,
-    // the wait for the write ends, and the terminal handles the error.
+    // the promise of the write resolves all the same, and terminal.ts handles the error of the
+    // stream.
     if (text !== '') written = new Promise((resolve) => stream.write(text, () => resolve()));
     return written;
   };

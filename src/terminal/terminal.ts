@@ -27,13 +27,14 @@ export interface Input {
    */
   echo?(isOn: boolean): void;
   /**
-   * Returns whether svcpay runs in the foreground. The system stops a background process that reads
-   * keys.
+   * Returns whether svcpay runs in the foreground. If svcpay read keys in the background, the
+   * operating system would suspend svcpay.
    */
   isForeground?(): boolean;
   /**
    * Stops svcpay, as Ctrl-Z does, and calls `onForeground` when svcpay runs in the foreground
-   * again. The returned function cancels the call of `onForeground`.
+   * again. The returned function ends the wait for the foreground, so that svcpay does not call
+   * `onForeground`.
    */
   suspend?(onForeground: () => void): () => void;
 }
@@ -67,7 +68,10 @@ export type OutputStream = Writable & {
  * view's data.
  */
 export interface Canvas {
-  /** The colours of the stream. A style without colours writes no escape sequences. */
+  /**
+   * The functions that colour text. For a stream without colours, these functions write no escape
+   * sequences.
+   */
   readonly style: ChalkInstance;
   /** The width of the window in cells, or 80 if the width is unknown. */
   readonly columns: number;

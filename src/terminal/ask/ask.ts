@@ -63,7 +63,7 @@ export interface Ask {
 
 interface AskOptions {
   readonly yes: boolean;
-  /** The signal that Ctrl-C aborts outside of prompts. */
+  /** The abort signal that Ctrl-C triggers outside of prompts. */
   readonly signal?: AbortSignal;
   /** Wraps each question, so that the live line is hidden while svcpay asks the question. */
   readonly around?: <T>(question: () => Promise<T>) => Promise<T>;

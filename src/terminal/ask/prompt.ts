@@ -14,10 +14,12 @@ export interface PromptContext {
   clearPromptOnDone: boolean;
 }
 
-/** The behaviour of a question. */
 export interface PromptBehaviour {
   readonly canGoBack: boolean;
-  /** Returns whether svcpay has refused the current answer. A paste replaces a refused answer. */
+  /**
+   * Returns whether svcpay has refused the answer that the person typed last. If svcpay has refused
+   * the answer, a pasted text replaces the answer. Otherwise svcpay inserts the pasted text.
+   */
   readonly isRefused?: () => boolean;
   /** Whether svcpay erases the question after the answer, because the answer is shown elsewhere. */
   readonly isWiped?: boolean;

@@ -72,7 +72,7 @@ export interface SelectQuestion<T> extends ChoiceQuestion<T> {
   readonly above?: LinesAbove | undefined;
 }
 
-/** A question for a text, with the validation of the text. */
+/** A question that a person answers with a text, and the function that validates the answer. */
 export interface JudgedText extends TextQuestion {
   readonly validate: (answer: string) => Validation;
 }

@@ -13,7 +13,7 @@ export const spinnerFrames = (unicode: boolean): string[] => (unicode ? [...dots
 interface PromptLook {
   /** The effect of Esc in a list, such as `back`. */
   readonly escape?: string | undefined;
-  /** A dim word after the open question. */
+  /** A dim text in parentheses after the question, until the person has answered. */
   readonly hint?: string | undefined;
   /** A dim remark after `(y/N)`. */
   readonly note?: string | undefined;

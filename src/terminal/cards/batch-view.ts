@@ -50,7 +50,10 @@ export interface BatchSummary {
   readonly cost: readonly BatchCost[] | null;
   /** The earlier run with which svcpay compares this run. */
   readonly lastRun: { readonly at: number; readonly name: string; readonly rows: number } | null;
-  /** The differences from earlier runs. */
+  /**
+   * The differences between this batch and earlier runs, and the rows that repeat or contradict
+   * each other.
+   */
   readonly remarks: readonly BatchRemark[];
   /** The digest of all payments of the batch, if --seal or --sealed is given. */
   readonly seal: string | null;
@@ -131,7 +134,7 @@ const remarkDetail = (remark: BatchRemark): CardDetail => ({
 
 const mostRemarks = 50;
 
-/** Draws the differences from earlier runs as one block of lines above the question. */
+/** Draws the remarks about the rows as one block of lines above the question. */
 function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] {
   if (remarks.length === 0) return [];
   const shown = remarks.slice(0, mostRemarks);

@@ -1,5 +1,5 @@
 // Draws the building blocks of cards: labelled lines, and lines of money with aligned numbers. Each
-// building block sanitizes its values.
+// function sanitizes the values that it draws.
 import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
 import { fit, sideBySide, type LayoutPart, padLeft, padRight, widthOf, wrap } from '../layout.js';
@@ -32,9 +32,12 @@ export interface MoneyLine {
   readonly label: string;
   /** The amount, or a text between amounts, such as a rate. */
   readonly amount: Money | string;
-  /** A dim text after the amount, such as a percentage or an arrival time. */
+  /** The remark at the end of the line, such as `fee 0.28 %` or `≈ 74 260 USD`. */
   readonly note?: string | undefined;
-  /** Whether the line is the total of the lines above, which svcpay draws in bold under a rule. */
+  /**
+   * Whether the line is the total of the lines above, which svcpay draws in bold under a horizontal
+   * line.
+   */
   readonly total?: boolean;
   /**
    * Whether the line is secondary. A secondary line shows an amount in BTC, without the amount in
@@ -200,7 +203,7 @@ interface Cells {
   readonly label: string;
   readonly amount: string;
   /**
-   * Whether the cell contains an amount instead of a text. Only amounts count for the width of the
+   * Whether the cell contains an amount instead of a text. Only amounts determine the width of the
    * column.
    */
   readonly isMoney: boolean;

@@ -36,13 +36,15 @@ export interface HomeMore {
   /** The number of payments in flight that `Home.pending` does not contain. */
   readonly morePending: number;
   /**
-   * A text such as `last checked 2026-11-21 14:02:11` if the service did not answer for every open
-   * payment, otherwise undefined.
+   * The time of the shown data, such as `last checked 2026-11-21 14:02:11`, or undefined if svcpay
+   * could read the current state of all open payments.
    */
   readonly notAsked: string | undefined;
   /** The failure to reach the service, after which the screen shows only local data. */
   readonly notReached: Failure | undefined;
-  /** Returns the approximate value of an amount, or undefined if no exchange rate is known. */
+  /**
+   * Returns the approximate value of an amount in fiat, or undefined if no exchange rate is known.
+   */
   readonly worth: (amount: Money) => Money | undefined;
   readonly known: RecipientOf;
 }

@@ -44,7 +44,7 @@ export interface ReceiptPageOptions extends ReceiptOptions {
 export interface ReceiptWorth {
   readonly amount: Money;
   readonly fiat: string;
-  /** The price of one unit of the currency, as a decimal. */
+  /** The price in `fiat` of one unit of the amount's currency, as a decimal. */
   readonly rate: string;
   /** The time when svcpay read the rate, in epoch ms. */
   readonly keptAt: number;

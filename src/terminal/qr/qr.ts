@@ -47,7 +47,7 @@ function sextant(mask: number): string {
 
 /**
  * Draws a QR code as coloured lines of blocks. Returns undefined if the code needs more columns or
- * rows than allowed, or if the text is too long for a QR code.
+ * rows than allowed, or if a QR code cannot hold the whole text.
  */
 export function qrLines(
   text: string,
@@ -94,12 +94,14 @@ function lineOf(
 }
 
 /**
- * Encodes a text as a QR code in SVG. Throws Failure `usage` if the text is too long for a QR code.
+ * Returns a QR code of a text as an SVG image. Throws Failure `usage` if a QR code cannot hold the
+ * whole text.
  */
 export const qrSvg = (text: string): string => `${svgOf(encodeForFile(text))}\n`;
 
 /**
- * Encodes a text as a QR code in PNG. Throws Failure `usage` if the text is too long for a QR code.
+ * Returns a QR code of a text as a PNG image. Throws Failure `usage` if a QR code cannot hold the
+ * whole text.
  */
 export function qrPng(text: string): Uint8Array {
   const { size, isDark } = encodeForFile(text);

@@ -31,8 +31,8 @@ export function parsedToLines(values: readonly object[]): string {
 export const parsedToJson = (value: object): string => parsedToLines([value]).slice(0, -1);
 
 /**
- * Rewrites each number with an exponent, such as `7e-8`, in plain notation. Returns undefined if an
- * apparent exponent may be part of a text.
+ * Rewrites each number with an exponent, such as `7e-8`, in plain notation. Returns undefined if
+ * what looks like an exponent may be part of a string.
  */
 function withoutExponents(json: string): string | undefined {
   const exponent = /e[-+]\d+(?=[,}\]])/g;

@@ -163,7 +163,7 @@ interface RowWriter<T> {
   readonly row: (row: T, isFirst: boolean) => string;
   /** The text that follows the last row. */
   readonly close: string;
-  /** The text of a list without rows. */
+  /** The whole output for a list without rows. */
   readonly none: string;
 }
 

@@ -23,7 +23,7 @@ export interface StatusLine {
     | 'paid';
   readonly ref: string;
   readonly txnId: string | null;
-  /** The next command for the row. */
+  /** The command to run next for the row. */
   readonly next: string | null;
 }
 

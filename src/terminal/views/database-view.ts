@@ -18,8 +18,8 @@ export interface DatabaseRow {
    */
   readonly id?: string | null;
   /**
-   * The number of the journal's generation, counted from 1. `reconcile --import` starts a new
-   * generation after it has added the missing payments to a restored database.
+   * The generation number of the journal, which starts at 1. `reconcile --import` increases this
+   * number after adding the missing payments to a restored database.
    */
   readonly generation?: number;
   /**

@@ -28,11 +28,14 @@ export interface EventRow extends Pick<
   readonly msg?: string | null | undefined;
   readonly updatedAt?: number | null | undefined;
   readonly eventId: number;
-  /** The body of a delivery that does not match the specification. */
+  /** The body of a signed delivery whose payload does not match the specification. */
   readonly body?: string;
   /** The current transaction as the service reports it. */
   readonly transaction?: Transaction;
-  /** The HTTP status of the answer to a replay, or null if the address sent no answer. */
+  /**
+   * The HTTP status with which an address answered a forwarded or replayed event, or null if the
+   * address did not answer.
+   */
   readonly status?: number | null;
   readonly error?: string;
   /** The address that answered a forwarded event, and the time until the answer. */
@@ -85,9 +88,9 @@ const gap = '  ';
 const stateWidth = 'usercanceled'.length;
 
 /**
- * Draws the lines of an event. In a narrow window, svcpay omits words that describe the
- * transaction, and moves other parts of the event to lines below the state. svcpay shortens a
- * transaction id only if the line describes the transaction in words.
+ * Draws the lines of an event. In a narrow window, svcpay omits words about the transaction that do
+ * not fit, and puts the receiver's answer and the remarks on separate lines. An event without a
+ * description of its transaction shows the whole transaction id.
  */
 function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
   const state = row.txnState ?? 'unreadable';

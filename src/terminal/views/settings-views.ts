@@ -170,7 +170,7 @@ const shown = (ccy: string | null, value: Big | null): string =>
 
 /**
  * Returns the view of the limits.
- * @param footer describes the payments without a limit, or explains the rules
+ * @param footer the line below the table
  */
 export const limitList = (footer: string): ListView<LimitRow> => ({
   columns: [
@@ -210,7 +210,7 @@ export const limitList = (footer: string): ListView<LimitRow> => ({
   footer,
 });
 
-/** The finding of a check. A screen shows the advice below the problem. */
+/** The result of one check of `svcpay doctor`. A screen shows the advice below the problem. */
 export interface Check {
   readonly check: string;
   readonly state: 'ok' | 'problem';

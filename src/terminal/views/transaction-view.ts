@@ -120,7 +120,7 @@ export const shortened = (text: string): string =>
     ? text
     : `${text.slice(0, 4)}…${text.slice(-4)}`;
 
-/** The fields that identify the other party, the best field first. */
+/** The fields that identify the other party, in order of preference. */
 const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;
 
 /**
@@ -143,8 +143,8 @@ export function partyOf(txn: ListedTransaction, recipientOf: RecipientOf): strin
 }
 
 /**
- * Describes a transaction on one line for completion, such as `↓ Lightning 50 000 sat, Invoice 118,
- * 2026-11-23 10:22`.
+ * Describes a transaction on one line for shell completion, such as `↓ Lightning 50 000 sat,
+ * Invoice 118, 2026-11-23 10:22`.
  */
 export const lineText = (txn: ListedTransaction, recipientOf: RecipientOf): string =>
   [

@@ -83,10 +83,10 @@ export interface Journal {
   /**
    * Opens a payment (`new`), or finds an earlier payment. The result `ref` is the payment with the
    * draft's reference. The result `once` is a different payment that has the draft's idempotency
-   * key and may have moved money. If a `ref` payment and a `once` payment both exist, `begin`
-   * returns the `once` payment, unless the `ref` payment may have moved money. A draft of a
-   * different order replaces a payment whose reference is free (see `isReferenceFree`), with the
-   * result `new`. `begin` is atomic between processes.
+   * key and may have moved money. `begin` prefers the `once` payment to the `ref` payment, unless
+   * the `ref` payment may have moved money. If the draft has a different order from the payment
+   * with its reference, and that reference is free (see `isReferenceFree`), the draft replaces the
+   * payment, and the result is `new`. `begin` is atomic between processes.
    */
   begin(draft: PaymentDraft): Promise<{ payment: Payment; found: 'new' | 'ref' | 'once' }>;
   /**
@@ -95,8 +95,8 @@ export interface Journal {
    */
   claim(id: string, owner: string): Promise<Claim | undefined>;
   /**
-   * Extends the lease of a claim during a request. Rejects with LostClaim if another process took
-   * over the payment.
+   * Extends the lease of a claim while a request is running. Rejects with LostClaim if another
+   * process took over the payment.
    */
   extendLease(claim: Claim): Promise<void>;
   /**

@@ -64,8 +64,8 @@ export interface PaymentDraft {
    */
   readonly fingerprint: string;
   /**
-   * The idempotency key, which identifies what can be paid only once, such as a payment hash. An
-   * idempotency key is unique across all scopes.
+   * The idempotency key, which identifies what can be paid only once, such as a payment hash. The
+   * journal looks for this key in the payments of all scopes.
    */
   readonly idempotencyKey: string | null;
   readonly terms: PaymentTerms;
@@ -79,7 +79,9 @@ export interface PaymentDraft {
  */
 export interface Resolution {
   readonly moved: boolean;
-  /** The source of the person's answer, such as the number of a support ticket at the service. */
+  /**
+   * Where the person's answer comes from, such as the number of a support ticket at the service.
+   */
   readonly note: string;
   /**
    * The time of the person's answer in epoch ms, by the clock of the machine that recorded the
@@ -268,8 +270,8 @@ export interface AttemptTransition {
 }
 
 /**
- * Every transition of an attempt. Attempts only move forward, with one exception: svcpay withdraws
- * a submission if its confirmation never left this machine.
+ * Every permitted change of an attempt's state. Attempts only move forward, with one exception:
+ * svcpay withdraws a submission if its confirmation never left this machine.
  */
 export const transitions: readonly AttemptTransition[] = [
   {

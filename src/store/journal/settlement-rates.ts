@@ -18,8 +18,8 @@ export interface KeptRate {
 
 export interface SettlementRates {
   /**
-   * Stores the current rates of a transaction. The rates at the settlement later replace the rates
-   * at the submission.
+   * Stores the current exchange rates of a transaction's currencies. The rates at the settlement
+   * later replace the rates at the submission.
    */
   keep(scope: string, txnId: string, rate: KeptRate): Promise<void>;
   /**

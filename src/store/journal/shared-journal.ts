@@ -62,12 +62,13 @@ export async function openSharedJournal({
 
   /**
    * Compares the database with its last known state. Throws Failure `usage` if the connection leads
-   * to a different database.
+   * to a database other than the opened database.
    */
   const look = async (): Promise<void> => {
     losses = database.losses();
-    // Keeps the last known state, because a submission of this process may increase
-    // `seenDatabase.recorded` while svcpay reads the database.
+    // Copies the last known state before reading the database. If this process submitted a payment
+    // during the read, `seenDatabase.recorded` would exceed the number that svcpay reads, and the
+    // database would seem to lack a payment.
     const before = seenDatabase;
     const is = await checkTables(database, journalPart);
     if (is.id !== identity.id) throw anotherDatabase(database.source, is.id, identity.id);

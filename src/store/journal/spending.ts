@@ -11,7 +11,7 @@ import type { Spend, ServiceTime } from './journal.js';
 import { mayHaveMoved, type Attempt, type Payment } from './payment.js';
 import { arrivalOf } from './rows.js';
 
-/** The time in ms within which submitted payments count against a daily limit. */
+/** 24 hours in ms, the time for which a submitted payment counts against a daily limit. */
 export const dayMs = 86_400_000;
 /**
  * The length in ms of the periods whose totals the journal stores. The last 24 hours usually begin
@@ -75,8 +75,9 @@ export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
 export const keyOf = ({ ccy, exponent }: Group): string => `${ccy} ${exponent}`;
 
 /**
- * Returns the statement that adds nine digits of an attempt's spending to the stored total of the
- * period of its submission, or subtracts them if the sign is -1.
+ * Returns the statement that adds nine digits of an attempt's spending to a stored total, or
+ * subtracts these digits if `sign` is -1. The stored total is the total of the ten-minute period in
+ * which svcpay submitted the attempt.
  * @param token the token of a change to the payment; the statement has no effect if the journal did
  * not write this change
  */
@@ -167,8 +168,9 @@ export interface LimitClock {
 }
 
 /**
- * The longest plausible time between two readings of the clock of the daily limit. svcpay ignores a
- * clock that went back, or went ahead by more than this time, since the previous reading.
+ * One year in ms, the longest plausible time between two readings of the clock of the daily limit.
+ * If the machine's clock and the service's clock disagree, svcpay ignores a clock that went back
+ * since the previous reading, or went ahead by more than a year.
  */
 const longestGapMs = 365 * 86_400_000;
 /**
@@ -198,9 +200,9 @@ export function advanced(
 }
 
 /**
- * Returns the reading of the clock of the daily limit that the journal stores. The next reading
- * continues from the stored reading. A clock reading without the service's time does not replace a
- * stored reading with the service's time, because svcpay needs the service's time to detect jumps.
+ * Returns the clock reading to store, from which the next reading of the clock of the daily limit
+ * continues. A clock reading without the service's time does not replace a stored reading that has
+ * the service's time, because svcpay needs the service's time to detect jumps.
  */
 export const kept = (before: LimitClock | undefined, clock: LimitClock): LimitClock =>
   before === undefined || before.service === null || clock.service !== null ? clock : before;

@@ -182,8 +182,8 @@ async function write(database: SqlDatabase, claim: Claim, change: PaymentChange)
   const written = await database.transaction((sql) => writeChange(sql, claim, wanted), options);
   if (written !== undefined) return written;
   // The write can fail for three reasons: another process took over the payment, the commit
-  // succeeded and its response was lost, or the payment has a change that this claim does not
-  // include.
+  // succeeded and its response was lost, or the journal contains a change of the payment that this
+  // claim has not seen.
   return database.transaction(
     async (sql) => writeToRow(sql, await rowOfPayment(sql, claim.payment.id), claim, wanted),
     options,
@@ -241,7 +241,7 @@ const competing = async (sql: Sql, { id, idempotencyKey }: Payment): Promise<Pay
 
 /**
  * The spending of an account before a submission. Reading the account's spending locks the account
- * until the transaction ends.
+ * until the database transaction ends.
  */
 function spentBefore(
   sql: Sql,

@@ -45,7 +45,7 @@ export const checkJournal = (path: string, isKnown: boolean): void =>
 /**
  * Whether a journal file of any version contains a payment. Opens the file read-only. Throws
  * Failure if the file is damaged or missing.
- * @param apartFrom a service whose payments do not count, because they move no real money
+ * @param apartFrom a service whose payments svcpay ignores, because they move no real money
  */
 export function holdsPayments(path: string, apartFrom: string | undefined): boolean {
   checkNotLost(journalIn(path, true));

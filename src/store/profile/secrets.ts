@@ -121,7 +121,7 @@ export interface KeptTokens {
   clear(): Promise<void>;
 }
 
-/** The name under which the secret and token of a key at a service are stored. */
+/** The name under which svcpay stores the secret and the access token of an API key. */
 export const credentialName = (baseUrl: string, apiKey: string): string => `${baseUrl} ${apiKey}`;
 
 /** @param log reports an unreadable token file, after which the client signs in again */

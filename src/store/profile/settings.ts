@@ -142,7 +142,7 @@ const secretName = (url: string): string => `database ${url}`;
 
 /**
  * Returns the database, or undefined if the data is in files of this home. Throws Failure `usage`
- * for an invalid address.
+ * for an invalid database address.
  */
 export async function findDatabase(
   profile: Profile,
@@ -163,7 +163,7 @@ export async function findDatabase(
 
 /**
  * Adds the stored password to the address of the database. Throws Failure `usage` for an invalid
- * address.
+ * database address.
  */
 export async function databaseAt(
   address: string,

@@ -35,7 +35,7 @@ export interface BatchCheck {
   readonly settled: number;
   readonly earlier: readonly SettledRow[];
   /**
-   * The latest of the earlier runs that contain rows of this file, which the current run continues.
+   * The latest earlier run that contains a row of this file. The current run continues that run.
    */
   readonly run: string | undefined;
   readonly payees: readonly PayeeRow[];
@@ -170,7 +170,10 @@ const paidAt = ({ attempts, openedAt }: Payment): number =>
   Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? openedAt));
 
 interface EarlierRows {
-  /** The rows before this row, by their reference in lower case and without blanks. */
+  /**
+   * The rows of the file that svcpay has already checked. The key is the reference of a row, in
+   * lower case and without blanks.
+   */
   readonly lineOfRef: Map<string, Pick<PlannedRow, 'line' | 'ref'>>;
   readonly lineOfInvoice: Map<string, number>;
 }
@@ -240,8 +243,8 @@ function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
 }
 
 /**
- * Whether the payment may have paid the row's invoice, even if svcpay now plans the row on-chain
- * because the invoice in its `bitcoin:` URI has expired.
+ * Whether the payment may have paid the row's invoice. The check ignores the destination, because
+ * svcpay plans a row on-chain after the invoice in the row's `bitcoin:` URI has expired.
  */
 const paysSameInvoice = ({ idempotencyKey }: PlannedRow['order'], payment: Payment): boolean =>
   idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);

@@ -23,7 +23,7 @@ export type RemarkKind =
 
 export interface BatchRemark {
   readonly kind: RemarkKind;
-  /** The line of the payee in the file, or null for a payee that the file lacks. */
+  /** The line number of the payee's row in the file, or null for a payee that the file lacks. */
   readonly line: number | null;
   readonly payee: string;
   readonly before: string | null;

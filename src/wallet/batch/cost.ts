@@ -16,7 +16,7 @@ export const mostQuoted = 100;
 export const rowAmount = ({ order }: PlannedRow): Money =>
   knownAmounts(order)[0] ?? { ccy: order.body.sourceReq.ccy, value: new Big(0) };
 
-/** The total of the rows from one wallet in one currency. */
+/** The total of the rows that one wallet pays and whose amounts have the same currency. */
 export interface BatchTotal {
   readonly from: string;
   readonly ccy: string;
@@ -156,7 +156,9 @@ export const refusedRow = ({ row, failure }: Quoted['refused'][number]): Failure
 export const tooPoor = (short: readonly string[]): Failure =>
   new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { next: { do: 'see-wallets' } });
 
-/** Compares the totals of rows with the approved total during the payment. */
+/**
+ * Checks, while svcpay pays a batch, that the totals of the rows do not exceed the approved totals.
+ */
 export class Ceiling {
   readonly #left: Map<string, Big>;
 
@@ -164,7 +166,7 @@ export class Ceiling {
     this.#left = new Map(costs.map(({ ccy, total }) => [ccy, total]));
   }
 
-  /** Adds a row's total to the sum, or returns false if the sum would exceed the approved total. */
+  /** Reserves a row's total within the approved total, or returns false if too little is left. */
   take({ ccy, value }: Money): boolean {
     const left = this.#left.get(ccy);
     if (left === undefined || value.gt(left)) return false;
@@ -172,7 +174,7 @@ export class Ceiling {
     return true;
   }
 
-  /** Subtracts the total of an unpaid row from the sum. */
+  /** Makes the reserved total of an unpaid row available to other rows. */
   release({ ccy, value }: Money): void {
     this.#left.set(ccy, value.plus(this.#left.get(ccy) ?? 0));
   }

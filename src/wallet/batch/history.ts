@@ -25,7 +25,7 @@ const isoLength = '2026-10-22T09:12:03.123Z'.length;
 
 /**
  * Lists earlier runs, newest first.
- * @param except the run that continues now
+ * @param except the run to omit, because the current run continues it
  */
 export async function pastRuns(
   journal: Pick<Journal, 'runs' | 'paidInRun'>,

@@ -25,7 +25,7 @@ const paidSchema = v.object({
   amount: v.string(),
 });
 
-/** A row as the journal stores it. */
+/** A row of a batch, as the journal stores the row. */
 export type PaidRow = v.InferOutput<typeof paidSchema>;
 
 /** A row of the file, as svcpay compares it with earlier runs. */

@@ -231,7 +231,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'tx resume',
-        'finish or report unfinished payments',
+        'resume unfinished payments, and report their outcomes',
         () => import('./history/tx-resume.js').then((it) => it.txResume),
         pays,
       ],
@@ -545,7 +545,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'sandbox fault clear',
-        'remove all faults',
+        'remove one fault, or all faults',
         () => import('./sandbox/sandbox-fault.js').then((it) => it.sandboxFaultClear),
       ],
       [

@@ -166,7 +166,7 @@ async function setStored(metrics: Defined, { backlog, unfinished }: StoredSource
   }
 }
 
-/** Sets the counters to what the receiver has counted since its start. */
+/** Sets each counter to the number that the receiver has counted since the receiver started. */
 function setCounts(
   { requests, duplicates, deliveries, exits }: Defined,
   {

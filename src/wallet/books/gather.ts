@@ -88,7 +88,7 @@ export interface Books {
   /**
    * The opening balances that svcpay calculated for wallets whose movements never added up to the
    * service's balance. `movements` includes the calculated opening balances, but the journal does
-   * not.
+   * not contain them.
    */
   readonly openings: readonly Opening[];
   readonly tied: readonly { readonly ccy: string; readonly balance: Big }[];

@@ -14,7 +14,7 @@ export interface ReportedAmount extends Money {
 export interface MovedAmounts {
   /** The debit, including fees. */
   readonly left: Money;
-  /** The part of the debit `left` that was exchanged for the amount `arrived`. */
+  /** The part of the debit that the service exchanged for the amount that arrived. */
   readonly exchanged: ReportedAmount;
   readonly arrived: ReportedAmount;
   /** The service's fee in the source currency, which is zero if the service reports no fee. */

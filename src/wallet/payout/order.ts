@@ -1,5 +1,5 @@
-// Builds the order of a fiat payout: both parties, the account, and the codes of the funds
-// (specification: endpoint 6, rule 7).
+// Builds the order of a fiat payout: both parties, the account, and the codes for the purpose, the
+// source of the funds and the relationship (specification: endpoint 6, rule 7).
 import type {
   CreateTransaction,
   DetailName,

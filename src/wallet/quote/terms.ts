@@ -170,7 +170,7 @@ function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big)
   if (maxRateLoss === undefined) return;
   const loss = rateLoss(quote, market);
   if (loss.lte(maxRateLoss)) return;
-  throw new Failure('limit', `Nothing moved: ${lossText(loss)}, more than ${maxRateLoss} %.`, {
+  throw new Failure('limit', `Nothing moved: ${lossText(loss)}. Your limit is ${maxRateLoss} %.`, {
     hint: 'Allow a higher loss, or try again later.',
     txnId: quote.txnId,
   });

@@ -1,4 +1,5 @@
-// Checks the addresses of on-chain receives and deposits before svcpay shows them.
+// Checks the addresses for on-chain receive requests and deposits before svcpay shows the
+// addresses.
 import type Big from 'big.js';
 import { decimal, instant } from '../../api/reading/readers.js';
 import type {

@@ -1,5 +1,5 @@
-// Requests money by any method. For each request, creates and confirms one receive, and waits for
-// its invoice or address.
+// Requests money by any method. For each request, creates and confirms one transaction, and waits
+// for its invoice or address.
 import Big from 'big.js';
 import type { CreateTransaction, Transaction } from '../../api/types.js';
 import { moneyFromWire, type Money } from '../../formats/amount.js';
@@ -44,8 +44,9 @@ export interface Requested {
 }
 
 /**
- * Creates and confirms a receive, or returns the earlier transaction if the reference is already
- * used. Throws Failure `refused` if the earlier transaction has a different amount or method.
+ * Creates and confirms the transaction of a receive request, or returns the earlier transaction if
+ * the reference is already used. Throws Failure `refused` if the earlier transaction has a
+ * different amount or method.
  * @param isConverted whether svcpay converted the amount, so that the amount of an earlier
  * transaction may differ because the rate has changed
  */
@@ -79,8 +80,8 @@ function isPayable({ sourceReq }: Transaction): boolean {
 type Found = { readonly txn: Transaction; readonly isEarlier: boolean };
 
 /**
- * Creates the receive. svcpay searches the service's list only after the service has refused the
- * reference.
+ * Creates the transaction of a receive request. svcpay searches the service's list only after the
+ * service has refused the reference.
  */
 async function createOrFind(
   body: CreateTransaction,
@@ -143,9 +144,9 @@ async function findEarlier(
 }
 
 /**
- * Confirms a receive, which moves no money. After an unanswered confirmation, svcpay reads the
- * transaction, and confirms again if the transaction is still quoted. Throws Failure `refused`
- * unless the transaction is provably a receive.
+ * Confirms a receive request, which moves no money. After an unanswered confirmation, svcpay reads
+ * the transaction, and confirms again if the transaction is still quoted. Throws Failure `refused`
+ * unless the transaction is provably a receive request.
  */
 export async function confirmReceive(
   quote: Transaction,

@@ -1,4 +1,4 @@
-// Determines whether a transaction is a payment or a receive, from the methods of its two sides.
+// Determines whether a transaction sends or receives money, from the methods of its two sides.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { methodProperties } from '../../formats/rails.js';

@@ -225,7 +225,7 @@ export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
 /**
  * The status of a payment, derived only from its attempts and from `abandoned`. The first matching
  * row of the table below gives the status. An attempt that a person resolved counts as paid or as
- * failed. The payment core ignores the answers that a person records, so an answer neither pays nor
+ * failed. The payment core ignores a person's answers about attempts, so an answer neither pays nor
  * permits a payment.
  *
  * | some attempt is         | the latest is       | abandoned | status    | exit code of the run  |
@@ -271,7 +271,7 @@ export interface AttemptTransition {
 
 /**
  * Every permitted change of an attempt's state. Attempts only move forward, with one exception:
- * svcpay withdraws a submission if its confirmation never left this machine.
+ * svcpay withdraws a submission if the confirm request of the attempt never left this machine.
  */
 export const transitions: readonly AttemptTransition[] = [
   {
@@ -477,8 +477,8 @@ export const isReferenceFree = (payment: Payment): boolean =>
 /**
  * Returns a payment for the order of the draft. The payment replaces an abandoned payment that has
  * the same reference and was never submitted. The attempt numbers continue from the replaced
- * payment, because the service has the references of the replaced payment's attempts. The new
- * payment does not include the attempts of the replaced payment.
+ * payment, because the service may already have the references of the replaced payment's attempts.
+ * The new payment does not include the attempts of the replaced payment.
  */
 export function replaced(before: Payment, draft: PaymentDraft, at: number): Payment {
   const { number, state } = latest(before);

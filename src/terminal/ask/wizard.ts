@@ -18,7 +18,7 @@ export type Step<Answers> = (
 /**
  * Asks the steps in order. Each step back withdraws the last answer and repeats the question for
  * that answer. A step back from the first question ends the wizard with `back`.
- * @param before the answers of an earlier run, which the questions suggest
+ * @param before the answers of an earlier run of the wizard, which the questions suggest
  */
 export async function walk<Answers>(
   start: Answers,

@@ -58,8 +58,8 @@ const options = {
   consumer: consumerName()
     .repeated()
     .describe(
-      'name under which events wait for a target; give one name for each target, in the order of ' +
-        '--forward-to and --exec (default: the address)',
+      'name under which events wait for a target; give one name for each --forward-to in order, ' +
+        'then one for --exec (default: the address, or exec CMD)',
     ),
   exec: text('CMD')
     .optional()

@@ -119,8 +119,8 @@ describe('the source code', () => {
       (file) =>
         !/^(?:api|sandbox)\//.test(file) && /\.confirmTransaction\b/.test(withoutComments(file)),
     );
-    // shared-service.ts limits how many confirmations are in flight, and client.ts offers every
-    // endpoint to the integrator's code.
+    // These two files only forward confirmations: shared-service.ts limits how many confirmations
+    // are in flight, and client.ts offers every endpoint to the integrator's code.
     const forwarding = ['wallet/batch/shared-service.ts', 'library/client.ts'];
     expect(confirming.filter((file) => !forwarding.includes(file)).toSorted()).toEqual([
       'wallet/payment/driver.ts',

@@ -10,8 +10,8 @@ const run = (args, more) =>
 /**
  * The live response formats that this program skips by default. In the format `rate-limit`, some
  * tests would send more requests than the sandbox accepts in a minute. In the format
- * `read-abbreviated`, svcpay cannot compare a transaction with its order, so some commands end
- * differently (see live-shapes.test.ts).
+ * `read-abbreviated`, svcpay cannot compare a transaction with its order, so some commands report
+ * an outcome different from the outcome in other formats (see live-shapes.test.ts).
  */
 const untested = ['rate-limit', 'read-abbreviated'];
 

@@ -111,7 +111,8 @@ test('trackRateLimit counts requests in flight against the quota', () => {
     answer(200, {}, { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' }),
     start,
   );
-  // The quota of one remaining request is used up, because a second request is already in flight.
+  // The answer reports one remaining request, but the second request is already in flight and uses
+  // up the quota.
   expect(rateLimit.before(start)).toBe(30_000);
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
   rateLimit.observe(

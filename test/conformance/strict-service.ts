@@ -1,6 +1,6 @@
-// A small, strict service in memory that implements the specification a second time. A dialect
-// decides the points that the specification leaves open. The strict service and the sandbox share
-// no code, so they are unlikely to share a misreading.
+// A small, strict service in memory that implements the specification independently of the sandbox.
+// A dialect is a set of choices for the points that the specification leaves open. The strict
+// service and the sandbox share no code, so they are unlikely to share a misreading.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -33,8 +33,8 @@ export interface Dialect {
   /** Whether the service wraps the token answer in `{ data: … }`. */
   readonly tokenWrapped: boolean;
   /**
-   * Whether a response contains the amounts of both sides, although a request has an amount for
-   * at most one side.
+   * Whether responses contain the amounts of both sides, even if the create request has only one
+   * amount or none.
    */
   readonly computedAmounts: boolean;
   /** Whether exchange rates give source units per destination unit instead of the reverse. */

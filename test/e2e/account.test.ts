@@ -25,8 +25,8 @@ const body = {
 const id = 'ad79a67a-5e07-4094-92cd-1aeb3fbe8297';
 const address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 /**
- * Every command with valid arguments and its expected result. In these commands, FILE stands for a
- * batch file of one row.
+ * Every command with valid arguments and its expected result. In a command, FILE stands for a batch
+ * file with one row.
  */
 const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   receive: ['refused'],

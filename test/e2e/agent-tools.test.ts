@@ -35,7 +35,7 @@ describe('svcpay mcp tools/list', () => {
     await limit(around);
     const { client } = await startAgent(['--allow-payments'], around);
     const { tools } = await client.listTools();
-    // Tokenizers count one token per four characters of this list, within 5 %.
+    // Tokenizers count about one token for every four characters of the tool list (within 5 %).
     expect(JSON.stringify(tools).length / 4).toBeLessThanOrEqual(6_000);
     const inputs = tools.flatMap(({ inputSchema }) => Object.keys(inputSchema.properties ?? {}));
     for (const jargon of ['words', 'ids', 'format', 'fail', 'olderThan', 'wait', 'quoteOnly'])

@@ -1,5 +1,5 @@
-// svcpay --log-format json writes stderr as JSON lines for log collectors, each line with its
-// payment and request.
+// svcpay --log-format json writes JSON lines to stderr for log collectors. Each line about a
+// payment names the payment and the request.
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';

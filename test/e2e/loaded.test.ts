@@ -1,5 +1,5 @@
-// Tests which files and Node modules the most frequent commands load, because they determine the
-// start-up time on any machine.
+// Tests which files and Node modules the most frequent commands load, because these files and
+// modules determine the start-up time on any machine.
 import { execFile } from 'node:child_process';
 import {
   cpSync,

@@ -328,8 +328,8 @@ describe('svcpay payout at a terminal', () => {
     expect(again).toMatchObject({ exitCode: 0 });
     expect(createRequests(around.sandbox)).toHaveLength(2);
 
-    // The settings are damaged while svcpay waits for the payout, which does not affect the
-    // payment.
+    // The test damages the settings file while svcpay waits for the payout to complete. svcpay must
+    // still report the payout as completed.
     const sleep = async (): Promise<void> => {
       writeFileSync(config, '{ spoilt');
       await around.sandbox.clock.advance('5m');

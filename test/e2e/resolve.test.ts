@@ -1,6 +1,6 @@
-// A payment in the state `error` stays visible until svcpay tx resolve records the answer of the
-// service about the payment. If a later read returns another final state, that state
-// replaces the recorded answer.
+// A payment in the state `error` stays visible until svcpay tx resolve records the answer that the
+// person got from the service. If a later read of the transaction returns another final state,
+// svcpay uses this state instead of the recorded answer.
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay } from '../support/in-process.js';

@@ -12,10 +12,10 @@ import { svcpay, svcpayTty, type Environment } from '../support/svcpay.js';
 import { runsAll } from '../support/part.js';
 
 /**
- * The simulated time of a round trip, in ms. A whole command without simulated delay usually ends
- * within this time, so requests that are sent together count as one round trip. On a machine that
- * is suddenly busy, the test may count too many round trips, so the test runs the command again
- * with a longer round trip.
+ * The simulated time of a round trip, in ms. Without the simulated delay, a whole command usually
+ * takes less time than one round trip, so the test counts requests that are sent together as one
+ * round trip. On a machine that is suddenly busy, the test may count too many round trips, so the
+ * test runs the command again with a longer round trip.
  */
 let tripMs = 100;
 const farther = [1, 3, 9];

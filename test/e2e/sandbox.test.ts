@@ -55,7 +55,7 @@ describe('svcpay sandbox run', () => {
     );
     expect([run.exitCode, run.stderr]).toEqual([7, '']);
     const printed = JSON.parse(run.stdout);
-    // The message names the expected type in words, although the build renames the classes.
+    // The message says "number" instead of the name of a class, because the build renames classes.
     expect(printed).toMatchObject({
       key: expect.stringMatching(/^sandbox_/),
       message: 'n must be a number',

@@ -13,7 +13,7 @@ const event = (txnId: string) => ({ txnId, txnState: 'completed', updatedAt: 1 }
 
 const inboxOf = (home: string): string => eventsFile(findHome({ SVCPAY_HOME: home }));
 
-/** Moves the time at which svcpay last served a consumer into the past. */
+/** Records in the inbox that svcpay last served a consumer `ms` milliseconds ago. */
 function servedAgo(home: string, consumer: string, ms: number): void {
   const db = new Database(inboxOf(home));
   try {

@@ -18,7 +18,7 @@ describe.concurrent('svcpay send after a 401 to its confirmation', () => {
     'exits 8 if the service executes a confirmation but answers 401, and the next sign-in %s',
     async ([, fault], { payment }) => {
       const { proxy, command, sandbox, around } = payment;
-      // This command stores a token, so the next sign-in of svcpay is the sign-in after the 401.
+      // This command signs in and stores the token, so svcpay signs in again only after the 401.
       expect(await svcpay(['wallets'], around)).toMatchObject({ exitCode: 0 });
       proxy.break('confirmation', '401 after', 1);
       // Reads also fail, so svcpay cannot read the outcome.

@@ -1,5 +1,5 @@
-// If svcpay may open only a few files, it ends with an error within seconds and never spins,
-// whichever file cannot be opened.
+// If svcpay may open only a few files, it ends with an error within seconds, whichever file it
+// cannot open.
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect } from 'vitest';
@@ -35,7 +35,7 @@ const limited = (
     );
   });
 
-// Node does not start with fewer than 19 file descriptors, and svcpay pays with more than 29.
+// With fewer than 19 file descriptors, Node does not start. With 30 or more, svcpay pays.
 test.for([19, 21, 23, 25, 26, 27, 29])(
   'svcpay send ends within seconds with an explanation if it may open only %d files',
   { timeout: 40_000 },

@@ -78,9 +78,9 @@ const echoes: Readonly<Record<string, Echo>> = {
 
 interface Fixtures {
   /**
-   * Starts a service that echoes one secret in each answer, and accepts or echoes sign-ins. Each
-   * run of svcpay sends its requests to a separate URL path of the service, and `sent` returns the
-   * secrets that the run with this path sent.
+   * Starts a service that echoes one secret of the sender in each answer. If `signsIn` is set, the
+   * service accepts sign-ins and echoes no secret in their answers. Each run of svcpay uses its own
+   * URL path of the service, and `sent` returns the secrets of the run that uses the given path.
    */
   readonly echoing: (
     echo: Echo,

@@ -258,8 +258,8 @@ describe.skipIf(!hasLimits)('svcpay send on a disk that fills up', { concurrent:
       if (run.exitCode === 2) expect(run.error().message).toContain('cannot be written');
       const { resumed, pending } = await payment.settled();
       expect(resumed).toMatchObject({ exitCode: 0 });
-      // tx resume skips a quote that svcpay could not mark as abandoned, because svcpay never
-      // submitted the quote.
+      // If the full disk prevents svcpay from marking an unsubmitted quote as abandoned, the quote
+      // stays open, and tx resume skips it.
       expect(v.parse(pendingSchema, pending).filter(({ agreed }) => agreed)).toEqual([]);
       expect(await payment.send()).toMatchObject({ exitCode: 0 });
       expect(await payment.timesPaid()).toBe(1);

@@ -9,7 +9,10 @@ import { startSvcpay } from '../support/svcpay.js';
 interface Step {
   readonly exchange: Exchange;
   readonly when: 'before' | 'after';
-  /** Whether the request in flight reaches the service only after the payment is completed. */
+  /**
+   * Whether the request that is in flight during the kill reaches the service only after the
+   * payment is completed.
+   */
   readonly late: boolean;
 }
 

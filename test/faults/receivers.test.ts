@@ -27,7 +27,7 @@ function newHome(): string {
 
 /** A webhook inbox whose tables exist. */
 interface Inbox {
-  /** Runs SQL in the inbox, as an administrator or a fault would. */
+  /** Runs SQL on the database of the inbox, to simulate an administrator or a fault. */
   readonly sql: (text: string) => void;
   readonly count: (table: string) => number;
   /** Returns an environment for a receiver that uses this inbox. */

@@ -1,5 +1,5 @@
-// svcpay reconcile adds the payments that a restored journal lacks. svcpay pays from a restored
-// database only after this comparison with the service.
+// svcpay reconcile adds the payments that a restored journal lacks. After a restore of its
+// database, svcpay refuses payments until svcpay reconcile --import has completed.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -160,7 +160,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     restore();
 
     const created = payment.sandbox.requests('POST', '/api/v2/transaction').length;
-    // Every home refuses payments after the home that paid has detected the restore.
+    // The first command detects the restore. After that, both homes refuse payments.
     for (const where of [one, other]) {
       const refused = await send(since, where, '--ref', 'again');
       expect(refused).toMatchObject({ exitCode: 2, stdout: '' });

@@ -74,7 +74,8 @@ async function load(client: Client, kinds: readonly Kind[], answered: Answered):
       answered.set(quote.txnId, (await client.confirm(quote.txnId)).body.txnState);
     }
   } catch (error) {
-    // A killed process closes its connections; any other error is a failure.
+    // The kill of the sandbox closes the connection, which `fetch` reports as a TypeError. Any
+    // other error fails the test.
     if (!(error instanceof TypeError)) throw error;
   }
 }

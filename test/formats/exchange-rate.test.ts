@@ -1,4 +1,5 @@
-// exchangeRate derives the direction of a rate from the answer of the service.
+// exchangeRate returns the destination units for one source unit, whichever direction the rate of
+// the service has.
 import { expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
 import { exchangeRate } from '../../src/formats/exchange-rate.js';

@@ -1,4 +1,4 @@
-// Tests the poll loop, and the pace of its policies as a function of the time waited.
+// Tests the poll loop, and how the pauses of its policies grow with the time waited.
 import { describe, expect, test } from 'vitest';
 import { policies } from '../../src/formats/policies.js';
 import {
@@ -13,7 +13,7 @@ import type { Pace } from '../../src/formats/rails.js';
 const pauseMs = (waitedMs: number, pace: Pace): number =>
   pauseAfter(policies[pace], { number: 1, waitedMs }) ?? Number.NaN;
 
-/** The times of all reads within `ms` if a read takes no time. */
+/** Returns the times of all reads in the first `ms` milliseconds, if each read takes no time. */
 function readsWithin(ms: number, pace: Pace): number[] {
   const reads: number[] = [];
   for (let at = pauseMs(0, pace); at <= ms; at += pauseMs(at, pace)) reads.push(at);

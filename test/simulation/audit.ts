@@ -90,8 +90,8 @@ const invoiceOf = ({ dest }: ModelTransaction): string | undefined =>
   dest.reqDetails?.['paymentRequest'];
 
 /**
- * Returns whether one journal has confirmed both transactions; separate journals cannot compare
- * invoices.
+ * Returns whether homes with the same journal confirmed both transactions. Homes with separate
+ * journals cannot detect that two payments have the same invoice.
  */
 function sharesJournal(one: ModelTransaction, other: ModelTransaction, books: Books): boolean {
   const keepers = [...one.confirmedBy].map((name) => books.keeperOf.get(name));
@@ -198,7 +198,8 @@ function untrueSuccess(
 }
 
 /**
- * Checks exit code 6: neither the transaction nor any other transaction of this run moved money.
+ * Checks the report of exit code 6: the transaction has ended without moving money, and no other
+ * transaction of this run moved money.
  */
 function untrueEnd(
   txn: ModelTransaction | undefined,
@@ -246,7 +247,7 @@ function movedElsewhere({ wishes, startedAt }: Ended, { model }: Books): string[
 }
 
 /**
- * Returns whether a command may fail after the faults have stopped: the service refuses the
+ * Returns whether a command may fail after the faults have stopped, because the service refuses the
  * payment, a limit stops the payment, or the outcome is still unknown.
  */
 function mayEndInCalm(
@@ -452,9 +453,10 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   if (state === 'requested' && lagsSteadily && listLagMs > longestLookMs) return [];
   // If reads show a quote only after its expiry, svcpay can never confirm a quote.
   if ((state === 'requested' || state === 'quoted') && readLagMs >= quoteLifeMs) return [];
-  // An abandoned attempt after an unknown outcome waits until a person decides.
+  // An abandoned payment with an unknown outcome stays open until a person decides.
   if (status(payment) === 'unknown' && payment.abandoned) return [];
-  // The service started a transaction that differs from the order, and always shows the difference.
+  // If the service starts a transaction that differs from the order, svcpay leaves the payment
+  // open, because every read shows the difference.
   const isOther = txn?.deviation !== undefined && txn.movedBy === byItself;
   const isUnknown = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused || isOther);
   const hasEnded =

@@ -23,8 +23,8 @@ export interface Keeper {
   readonly drivers: Map<string, string>;
   readonly read: (id: string) => Promise<Payment | undefined>;
   /**
-   * Copies the journal, and returns a function that restores the copy. Undefined if the journal is
-   * a real file.
+   * Copies the journal, and returns a function that restores the copy. `backUp` is undefined if the
+   * journal is a real file.
    */
   readonly backUp: (() => () => void) | undefined;
 }

@@ -1,4 +1,5 @@
-// A journal in memory with the same guarantees as the journals in databases.
+// An implementation of the payment journal in memory, with the same guarantees as the journals in
+// SQLite and PostgreSQL.
 import * as v from 'valibot';
 import {
   leaseMs,
@@ -43,8 +44,8 @@ export interface JournalStore {
    */
   readonly limitTimes: Map<string, number>;
   /**
-   * Resolves when the latest submission has been stored or has failed. The next submission waits
-   * for this promise, as it would wait for a database lock.
+   * Resolves when the journal has stored the latest submission, or has failed to store it. The next
+   * submission waits for this promise, as it would wait for a database lock.
    */
   turn: Promise<unknown>;
 }

@@ -290,7 +290,8 @@ async function live(
       'all',
       importAll,
     );
-    // After an incomplete import, a person must check the unclear payments before paying again.
+    // After an incomplete import, the schedule repeats no payment, because a person would have to
+    // check the unclear payments first.
     const isWhole = imported?.ended === 'batch';
     for (const wish of wishes) if (isWhole && wish.ref !== undefined) await payOnce(machine, wish);
     for (let round = 0; round < 2; round += 1) {

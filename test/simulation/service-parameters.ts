@@ -33,15 +33,18 @@ export interface ServiceParameters {
   readonly datesAhead: boolean;
   /** Whether a page of the list reports its own number of rows as the total of the list. */
   readonly miscounts: boolean;
-  /** Whether a quote becomes `expired` on time, instead of only on a late confirmation. */
+  /**
+   * Whether a quote becomes `expired` at its expiry, instead of only when a late confirmation
+   * arrives.
+   */
   readonly lapsesByItself: boolean;
   /** Whether the response to a late confirmation is the transaction instead of code 2005. */
   readonly answersLate: boolean;
   /** Probability that a payment ends as `failed` or `rejected`. */
   readonly failing: number;
   /**
-   * Whether a response contains the amounts of both sides, although a request has an amount for
-   * at most one side.
+   * Whether responses contain the amounts of both sides, even if the create request has only one
+   * amount or none.
    */
   readonly computesAmounts: boolean;
   readonly showsRates: boolean;
@@ -143,8 +146,8 @@ export function drawParameters(
         : drawn.readLagMs,
     saysExpiredTooEarly:
       drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
-    // If lists showed a quote only after its expiry, a person who checks the list first could never
-    // pay.
+    // If lists showed a quote only after its expiry, a person who checks the list before a
+    // confirmation could never pay.
     listLagMs: off('lists lag') ? 0 : Math.min(drawn.listLagMs, drawn.quoteLifeMs / 4),
     refusesUsedReferences: used,
     confirmationWaitsMs: off('confirmations wait') ? 0 : drawn.confirmationWaitsMs,

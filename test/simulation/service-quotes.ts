@@ -23,8 +23,8 @@ interface Asked {
 }
 
 /**
- * How a transaction may deviate from its order; a person may approve the last two deviations in the
- * list.
+ * The ways in which a transaction can differ from its order. A person may approve the last two
+ * deviations in this list.
  */
 export const deviations = [
   'another destination',
@@ -80,7 +80,10 @@ const worthOf = (ccy: string): number => worth[ccy] ?? 1;
 const decimals: Readonly<Record<string, number>> = { BTC: 8, USDT: 6, VND: 0 };
 const round = (value: number, ccy: string): number => Number(value.toFixed(decimals[ccy] ?? 2));
 
-/** Fees in satoshi, or in thousandths of another currency's unit. Most quotes have the same fee. */
+/**
+ * The possible fees of a quote: satoshis if the currency is BTC, otherwise thousandths of a unit of
+ * the currency. Most quotes have the same fee.
+ */
 const fees = [20, 20, 20, 50, 10] as const;
 const feeIn = (ccy: string, chance: Chance): number =>
   round(chance.pick(fees) * (ccy === 'BTC' ? satoshi : 0.001), ccy);
@@ -156,7 +159,7 @@ function pickDeviation(
     : possible.find((each) => each === parameters.deviation);
 }
 
-/** Returns the deviations that a transaction can have for this create request. */
+/** Returns the ways in which the transaction of this create request can differ from its order. */
 function deviationsOf(
   { sourceReq, destReq }: Asked,
   { computesAmounts }: ServiceParameters,

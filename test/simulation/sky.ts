@@ -1,4 +1,4 @@
-// The faults of a schedule, which are injected until they all stop.
+// The probabilities of the faults that a schedule injects into requests and journals.
 import { calm, type Weather } from './network.js';
 import type { Behaviour } from './service-parameters.js';
 import type { Chance } from './world.js';

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Sandbox } from '../../src/sandbox/index.js';
 
-/** The requests of a payment, in their order. */
+/** The kinds of request in a payment, in the order in which svcpay sends them. */
 export type Exchange = 'sign-in' | 'list' | 'wallets' | 'create request' | 'confirmation' | 'read';
 
 export type Fault =
@@ -41,8 +41,8 @@ export interface FaultyProxy extends Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret
   /** Injects a fault into the next `times` requests of this kind. */
   break(exchange: Exchange, fault: Fault, times?: number): void;
   /**
-   * Holds the next request of this kind before or after the service has acted, and resolves when
-   * the request is held.
+   * Holds the next request of this kind (`before`) or the response to the request (`after`), and
+   * resolves when the proxy holds it.
    */
   hold(exchange: Exchange, when: 'before' | 'after'): Promise<Held>;
   /**
@@ -50,7 +50,7 @@ export interface FaultyProxy extends Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret
    * proxy returns the response.
    */
   afterwards(exchange: Exchange, action: () => Promise<void>, times?: number): void;
-  /** Removes all faults and holds that no request has used. */
+  /** Removes every fault and every hold that still waits for a request. */
   mend(): void;
   stop(): Promise<void>;
 }
@@ -197,7 +197,8 @@ async function forward(
 type Broken = Answer | 'drop' | 'none';
 
 /**
- * Returns the response of a fault that hides the request from the service, or undefined otherwise.
+ * Returns the proxy's own response if the fault keeps the request from the service, or undefined if
+ * the proxy forwards the request.
  */
 function answerBefore(fault: Fault): Broken | undefined {
   if (fault === 'dropped before') return 'drop';

@@ -47,7 +47,10 @@ export function quickTime(): Time {
 /** The homes for which a command is running in this process. */
 const busy = new Set<string>();
 
-/** Runs a command to its end. Two simultaneous commands on one journal need different owners. */
+/**
+ * Runs a command to its end. Two commands that use one journal at the same time need different
+ * values of `owner`.
+ */
 export async function svcpay(args: readonly string[], around: Here): Promise<Run> {
   const [stdout, stderr] = [collect(), collect()];
   const input = Readable.from([Buffer.from(around.input ?? '')]);
@@ -90,7 +93,7 @@ export interface HereOnTerminal extends Here {
   readonly rows?: number;
 }
 
-/** Runs a command on a terminal. If `input` is set, a pipe sends it to stdin. */
+/** Runs a command on a terminal. If `input` is set, a pipe sends this text to stdin. */
 export function svcpayTty(args: readonly string[], around: HereOnTerminal): TtyRun {
   const { onText, onEnd, ...run } = readTty();
   const { ended, ...terminal } = onTerminal(args, { rows: 50, ...around }, onText);

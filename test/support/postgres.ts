@@ -44,7 +44,7 @@ function run(
   return stdout;
 }
 
-/** A PostgreSQL server and the operations that only need a connection to it. */
+/** A PostgreSQL server, and the operations for which a connection to the server is enough. */
 export interface Databases {
   readonly port: number;
   readonly folder: string;

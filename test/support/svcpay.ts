@@ -146,8 +146,8 @@ const settleMs = 80;
 const waitMs = 30_000;
 
 /**
- * Runs the program in a pseudo-terminal. If `input` is set, a pipe sends it to stdin. `job` is a
- * shell script that runs the program as a job, such as `"$@" & wait $!` for a background job.
+ * Runs the program in a pseudo-terminal. If `input` is set, a pipe sends this text to stdin. `job`
+ * is a shell script that runs the program as a job, such as `"$@" & wait $!` for a background job.
  */
 export function svcpayTty(
   args: readonly string[],

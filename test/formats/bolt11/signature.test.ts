@@ -16,7 +16,8 @@ test('signerOf recovers the public key of the signer only from the signed messag
     const signature = bech32.fromWords(sealed.slice(-signatureWords));
     const signer = signerOf('lnbc', words, signature, null);
     expect(signer).toBe(hex.encode(getPublicKey(key)));
-    // A different message or recovery flag yields a different key or no key.
+    // If the message or the recovery flag is changed, signerOf must not return the key of the
+    // signer.
     const other = [...words].with(0, (words[0] ?? 0) ^ 1);
     const flipped = Uint8Array.of(...signature.subarray(0, 64), (signature[64] ?? 0) ^ 1);
     expect(signerOf('lnbc', other, signature, null)).not.toBe(signer);

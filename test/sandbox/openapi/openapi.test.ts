@@ -159,8 +159,8 @@ describe('the OpenAPI check of answers', () => {
 });
 
 /**
- * Files that may start a sandbox without comparing its responses with the OpenAPI description, or
- * that contain the comparison.
+ * The only files that may start a sandbox without `startCheckedSandbox`, which compares the
+ * sandbox's responses with the OpenAPI description.
  */
 const unchecked = [
   // The example program of an integrator imports only the svcpay package, which does not contain

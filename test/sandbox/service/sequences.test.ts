@@ -46,7 +46,10 @@ interface CreateAction {
   readonly ref: number;
   /** Whether the destination cannot be reached. */
   readonly doomed: boolean;
-  /** The final state that a fault causes, either before the payment starts or before it arrives. */
+  /**
+   * The final state that a fault causes: at the start of the payment if `size` is even, otherwise
+   * at its settlement.
+   */
   readonly ending: (typeof endings)[number] | null;
   readonly deduct: boolean;
   /** Whether the sequence confirms the quote at once. */
@@ -187,7 +190,10 @@ interface World {
   readonly own: { readonly bitcoin: string; readonly tron: string };
 }
 
-/** A time after the receive transactions that fund a new sandbox. */
+/**
+ * The time of the clock at the start of a sequence, later than the transactions that fund a new
+ * sandbox.
+ */
 const start = Date.UTC(2026, 0, 5);
 
 /** Creates a sandbox whose time and randomness depend only on the seed. */

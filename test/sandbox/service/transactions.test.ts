@@ -323,7 +323,8 @@ describe('the sandbox list of transactions', () => {
     expect(await refs(`?time=30d&startTime=${at(created + 1)}`)).toEqual(['new', 'old']);
   });
 
-  // Endpoint 10 defines startTime and endTime in ISO 8601, and includes both instants.
+  // Endpoint 10 defines startTime and endTime as ISO 8601 times, and its list includes transactions
+  // at exactly these times.
   test.for([
     ['2031-05-17T10:00:00.000Z', true],
     ['2031-05-17T10:00:00', true],

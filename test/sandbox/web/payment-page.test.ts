@@ -1,4 +1,5 @@
-// Tests which pages may press the button of the payment page. The tests use no browser.
+// Tests from which websites the sandbox accepts a press of the button on the payment page. The
+// tests use no browser.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fresh, lightningReceive, type Fresh } from '../support.js';
 

@@ -35,8 +35,8 @@ async function counted(url: string) {
   return {
     url: url.replace(`:${port}/`, `:${(server.address() as AddressInfo).port}/`),
     counts: () => {
-      // The client sends a transaction in one message, or sends its first statement and its COMMIT
-      // as separate messages.
+      // Every transaction contains BEGIN ISOLATION, whether the client sends the transaction in one
+      // message or in several messages.
       const transactions = sent.split(/BEGIN ISOLATION/).slice(1);
       const writes = transactions.filter((each) =>
         /INSERT INTO|UPDATE \w|DELETE FROM/.test(each),

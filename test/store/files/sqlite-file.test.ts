@@ -75,7 +75,7 @@ test('openSqlite keeps the lock of the write-ahead log if one process opens a fi
   ).toBe('[{"x":7}]');
 });
 
-/** The number of the first page in the last commit of a write-ahead log. */
+/** Returns the latest version of page 1 of the database in a write-ahead log. */
 function firstPage(log: Buffer): Buffer {
   const [logHeader, frameHeader, pageSize] = [32, 24, log.readUInt32BE(8)];
   const frames = Array.from(

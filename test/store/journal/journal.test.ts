@@ -148,7 +148,7 @@ async function written(
   return claim.payment;
 }
 
-/** Adds up debits per currency, because a journal returns either each debit or their sums. */
+/** Adds up debits per currency, because some journals return several debits in one currency. */
 function sums(spent: readonly Spend[]): Record<string, number> {
   const total = (ccy: string): number =>
     spent.filter((each) => each.ccy === ccy).reduce((sum, each) => sum + Number(each.total), 0);

@@ -1,4 +1,4 @@
-// compareRuns compares a batch with earlier runs and with itself.
+// compareRuns compares the rows of a batch with earlier runs and with each other.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { compareRuns, needsAcceptance, type PastRun } from '../../../src/wallet/batch/compare.js';

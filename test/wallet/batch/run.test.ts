@@ -1,4 +1,5 @@
-// Tests the outcome of each row if a batch has a fault or reaches the approved total.
+// Tests the outcome of each row if a batch fails to read a row or the journal, or reaches the
+// approved total.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';

@@ -40,8 +40,8 @@ test.each(['createTransaction', 'confirmTransaction'] as const)(
           beat.at += beat.everyMs;
           beat.action();
         }
-        // The journal runs one database transaction after another, so it extends the lease before
-        // the other process tries to claim the payment.
+        // The journal executes its calls in order: it first extends the lease, and then refuses the
+        // claim of the other process.
         const payment = await journal.find('scope', 'R');
         taken.push(await journal.claim(payment?.id ?? '', 'rival'));
       }

@@ -17,7 +17,10 @@ const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const toAda = lnurlOrder('ada@example.com', btc('0.000013'));
 const onchain = onchainOrder(address, btc('0.0001'), 'BTC');
 
-/** Changes an order to pay a `bitcoin:` URI that contains an invoice and an address. */
+/**
+ * Returns the order with the destination of a `bitcoin:` URI that contains an invoice and an
+ * address.
+ */
 const ofUri = (order: Order): Order => ({
   ...order,
   body: {

@@ -218,8 +218,9 @@ function mayStayHere({ process }: State): boolean {
 }
 
 /**
- * Returns the events that can follow when the core asks for the approval of a quote. Consent in
- * advance covers every quote. An approval in this run covers each later quote that is not worse.
+ * Returns the events that can follow when the core asks for the approval of a quote. An approval in
+ * advance (`--yes`) covers every quote. After a person has approved a quote in this run, this
+ * approval covers a later quote unless the later quote is worse.
  */
 function approvals({ process }: State): RunEventBody[] {
   const covered: RunEventBody = { is: 'approved', quote: approvedQuote, by: 'covered' };

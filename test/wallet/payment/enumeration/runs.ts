@@ -115,7 +115,7 @@ export const nextOf = (state: Running, by: Core): Step =>
 export function taken(state: Running, event: RunEventBody, by: Core): Running {
   const { run, change, submits } = by.apply(runOf(state), { ...event, at: now });
   const isUnwritten = event.is === 'submitted' && !by.writesFirst;
-  // Adds the time of the submission, as the journal does.
+  // Adds the time of the submission to the attempt, as the journal does.
   const dated =
     change?.attempt !== undefined && submits !== undefined
       ? { ...change, attempt: { ...change.attempt, submittedAt: 1 } }
@@ -221,8 +221,9 @@ function* continued(state: Running, by: Core, bounds: Bounds): Generator<State> 
   if (step.do === 'approve' && bounds.suspends) yield { ...killed(state), isAsking: true };
   for (const { truth, event } of outcomes(state, step, bounds.confirmations, by)) {
     const done = afterStep(withTruth(state, attemptOf(state).number, truth), step);
-    // Kills the process after its request and before it writes the event, unless the service
-    // started the payment without a confirmation, because no later run could detect that start.
+    // Kills the process after its request and before it writes the event. Omits the kill if the
+    // service started the payment without a confirmation, because no later run could detect this
+    // start.
     if (!(event.is === 'created' && event.started !== undefined)) yield killed(done);
     yield later(taken(done, event, by), step.do === 'wait' ? step.ms : 0);
   }

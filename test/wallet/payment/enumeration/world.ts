@@ -112,7 +112,7 @@ export const first: State = {
   paidAfterEnd: false,
 };
 
-/** The account id that the payment belongs to. */
+/** The id of the account that the payment belongs to. */
 export const account = 'own';
 
 /** The minimum that live services return for a transaction: its id and state. */
@@ -143,8 +143,8 @@ const words: Readonly<Record<Real, string>> = {
 export const wordOf = (real: Real): string => words[real];
 
 /**
- * The states that a read may return: the true state, and an earlier or expired state while reads
- * can be stale.
+ * Returns the states that a read may report: the true state, `moving` if the payment has ended, and
+ * `quoted` and `expired` while reads can be stale.
  */
 export function readable({ real, ago }: Truth): readonly Real[] {
   if (real === 'none' || real === 'quoted') return [real];
@@ -240,8 +240,9 @@ function floor(ages: readonly number[], age: number): number {
 }
 
 /**
- * Returns the ages of a confirmation that the core can distinguish. After a refusal, these are the
- * ages up to 16 s, otherwise the ages up to the pause before the next request.
+ * Returns the ages of a confirmation that the core can distinguish. After a refusal, the core
+ * distinguishes ages up to 16 s. Otherwise, the core distinguishes ages up to the pause before the
+ * next request.
  */
 const agesAfter = ({ tries, refusal }: Submitting['confirmation']): readonly number[] =>
   ownAges.filter(

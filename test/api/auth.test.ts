@@ -70,39 +70,45 @@ describe('ServiceClient token request', () => {
   });
 
   const shapes = [
-    ['expiredAt', { accessToken: 'a.b.c', expiredAt: 1_736_946_000_000, accountId: 'ne01-1' }],
-    ['expiresAt', { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' }],
     [
-      'expiredAt inside data',
+      'is in the field expiredAt',
+      { accessToken: 'a.b.c', expiredAt: 1_736_946_000_000, accountId: 'ne01-1' },
+    ],
+    [
+      'is in the field expiresAt',
+      { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' },
+    ],
+    [
+      'is in expiredAt inside data',
       { data: { accessToken: 'a.b.c', expiredAt: 1_736_946_000_000, accountId: 'ne01-1' } },
     ],
     [
-      'expiresAt inside data',
+      'is in expiresAt inside data',
       { data: { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' } },
     ],
     [
-      'an expiry in ISO 8601',
+      'is an ISO 8601 time',
       { accessToken: 'a.b.c', expiredAt: '2025-01-15T13:00:00Z', accountId: 'ne01-1' },
     ],
     [
-      'an expiry in ISO 8601 without a time zone',
+      'is an ISO 8601 time without a time zone',
       { accessToken: 'a.b.c', expiredAt: '2025-01-15 13:00:00', accountId: 'ne01-1' },
     ],
     [
-      'an expiry in epoch seconds',
+      'is in epoch seconds',
       { accessToken: 'a.b.c', expiredAt: 1_736_946_000, accountId: 'ne01-1' },
     ],
     [
-      'an expiry as numeric text',
+      'is a number as text',
       { accessToken: 'a.b.c', expiredAt: '1736946000000', accountId: 'ne01-1' },
     ],
-    ['a missing expiry as valid for an hour', { accessToken: 'a.b.c', accountId: 'ne01-1' }],
+    ['is missing, and uses the token for an hour', { accessToken: 'a.b.c', accountId: 'ne01-1' }],
     [
-      'an unreadable expiry as valid for an hour',
+      'is unreadable, and uses the token for an hour',
       { accessToken: 'a.b.c', expiredAt: 'soon', accountId: 'ne01-1' },
     ],
   ] as const;
-  test.for(shapes)('accepts a token answer with %s', async ([, body]) => {
+  test.for(shapes)('accepts a token whose expiry %s', async ([, body]) => {
     const { client, service, tokens } = world({ token: null });
     service.on('POST', tokenPath, answer(200, body));
     const token = { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' };

@@ -102,7 +102,7 @@ test('eachRow reports an endless list after 100,000 pages', async () => {
   expect(count).toBe(100_000);
 });
 
-test('eachRow returns the whole list of a service without pages', async () => {
+test('eachRow returns each row once if the service answers every page number with the whole list', async () => {
   const { asked, fetch } = listService(
     { rows: 30, cap: 1_000, total: () => undefined, beyond: 'the first page' },
     1_000,

@@ -401,21 +401,25 @@ describe('ServiceClient answer wrappers', () => {
   };
   const banksPath = '/api/v2/reference/fiat-institution/by-country/VN';
   test.for([
-    ['in the lists banks and mobiles', { banks: [bank], mobiles: [] }, [bank]],
-    ['without a type', { banks: [{ ...bank, institutionType: null }] }, [bank]],
+    ['from the lists `banks` and `mobiles`', { banks: [bank], mobiles: [] }, [bank]],
+    ['if they have no type', { banks: [{ ...bank, institutionType: null }] }, [bank]],
     [
-      'wrapped twice, with a type in upper case',
+      'from an object wrapped twice, with a type in upper case',
       { data: { data: [{ ...bank, institutionType: 'BANK' }] } },
       [bank],
     ],
-    ['inside data, with null as banks', { data: { banks: null, mobiles: [bank] } }, [bank]],
-    ['in a list inside data', { data: [bank] }, [bank]],
-    ['in a list without a wrapper', [bank], [bank]],
+    [
+      'from an object inside `data` if `banks` is null',
+      { data: { banks: null, mobiles: [bank] } },
+      [bank],
+    ],
+    ['from a list inside `data`', { data: [bank] }, [bank]],
+    ['from a list without a wrapper', [bank], [bank]],
     ['as an empty list if the data is null', { data: null }, []],
     ['as an empty list if the body is an empty object', {}, []],
     ['as an empty list if the body is empty', '', []],
     ['as an empty list if the body is null', null, []],
-  ] as const)('reads institutions %s', async ([, body, expected]) => {
+  ] as const)('reads the payout institutions %s', async ([, body, expected]) => {
     const { client, service } = world();
     service.on('GET', banksPath, answer(200, body));
     expect(await client.institutions('VN')).toEqual(expected);
@@ -427,7 +431,7 @@ describe('ServiceClient answer wrappers', () => {
     7,
     { data: 'abc' },
     { banks: [{ name: 'x' }] },
-  ] as const)('reports unreadable institutions in %j', async (body) => {
+  ] as const)('reports the answer %j as an unreadable list of institutions', async (body) => {
     const { client, service } = world();
     service.on('GET', banksPath, answer(200, body));
     await expect(client.institutions('VN')).rejects.toMatchObject({ kind: 'unexpected' });
@@ -609,7 +613,7 @@ describe('ServiceClient refusal', () => {
     [400, { error: 'token expired', code: '1003' }],
     [200, { resultStatus: 'error', error: 'token expired', code: 1003 }],
   ] as const)(
-    'requests a new token if status %i comes with the code of an expired token',
+    'requests a new token if an answer with status %i has the error code of an expired token',
     async ([status, body]) => {
       const { client, service } = world();
       const path = '/api/v2/transaction/t1';

@@ -488,7 +488,7 @@ describe('sandbox with other HTTP clients', () => {
 });
 
 describe('sandbox with transactions', () => {
-  test('completes a Lightning receive after the payment of its invoice', () =>
+  test('completes a Lightning receive request after its invoice is paid', () =>
     withSandbox({}, async ({ sandbox, run, read, wallet, confirm }) => {
       const before = await wallet('BTC');
       const txn = await run(bodies.receiveLightning(0.0001));

@@ -134,14 +134,18 @@ describe('svcpay login', () => {
 });
 
 describe('svcpay wallets', () => {
-  test('prints wallets as a table with a header at a terminal', async ({ around }) => {
+  test('prints the wallets as a table with column headings if stdout is a terminal', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['wallets'], around);
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toMatch(/Currency\s+Available\s+Reserved\s+Total/);
     expect(tty.text()).toMatch(/VND\s+50 000 000\s+0\s+50 000 000/);
   });
 
-  test('prints wallets as tab-separated rows without colour in a pipe', async ({ around }) => {
+  test('prints the wallets as tab-separated rows without colour if stdout is a pipe', async ({
+    around,
+  }) => {
     const run = await started(['wallets'], around);
     expect(run.stdout.split('\n')[0]).toBe('BTC\t1\t0\t1');
   });

@@ -244,7 +244,7 @@ describe('svcpay tx list', () => {
   );
 
   test.skipIf(!asSpecified)(
-    'reports with -o page whether another page follows',
+    'reports in the field `more` of the output of `-o page` whether another page follows',
     async ({ around, quote }) => {
       expect(quote).not.toBe('');
       await around.sandbox.clock.advance('1h');

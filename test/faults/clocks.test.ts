@@ -108,7 +108,7 @@ describe.concurrent('svcpay send lightning', () => {
 });
 
 describe.concurrent('svcpay send at a terminal', () => {
-  test('pays with a new quote without a second question if the first quote expires at the prompt', async ({
+  test('requests a new quote of the same price and pays without a second question if the first quote expires at the prompt', async ({
     payment,
   }) => {
     const tty = svcpayTty(

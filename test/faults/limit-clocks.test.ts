@@ -116,7 +116,7 @@ describe.each(services.map((each) => [each.dates, each] as const))(
       });
     });
 
-    test('shows the used part of the daily limit if the machine clock is years off', async ({
+    test('lists how much of the daily limit is used even if the machine clock is years ahead or behind', async ({
       strict,
     }) => {
       await payAt(strict, [0]);

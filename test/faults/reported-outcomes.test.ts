@@ -119,7 +119,9 @@ describe.concurrent('svcpay send with limits', () => {
   });
 });
 
-test('svcpay send pays if an answer is nested 4,000 levels deep', async ({ strict }) => {
+test('svcpay send pays even if the answers of the service contain a field with 4,000 nested arrays', async ({
+  strict,
+}) => {
   const { service, run } = strict;
   service.temper.makes = (view) => ({
     ...view,

@@ -70,7 +70,7 @@ describe('the poll loop', () => {
     return { run, interruption, jump: (ms: number) => void (now += ms) };
   };
 
-  test('ends with the result of the first step that is done', async () => {
+  test('ends with the result of the first step that returns a result', async () => {
     expect(await world().run(policies.takeOver, 3)).toEqual({
       end: { done: 3 },
       at: [0, 150, 300],

@@ -103,7 +103,7 @@ describe('gaps between webhook events', () => {
     ['completed', 4],
   ] as const;
 
-  test('gapsOf reports no gap if all events arrived in any order', () => {
+  test('gapsOf reports no missing state if every event arrived, whatever the order of arrival', () => {
     const moments = course.map(([txnState, updatedAt]) => ({ txnState, updatedAt }));
     fc.assert(
       fc.property(fc.shuffledSubarray(moments, { minLength: moments.length }), (shuffled) => {

@@ -126,7 +126,7 @@ describe('svcpay statement close', () => {
     expect(await close(around, ago(1))).toMatchObject({ exitCode: 0 });
   });
 
-  test('reports the id of a transaction that later disappears from the list', async ({
+  test('names a transaction of a closed month that the service no longer lists', async ({
     around,
   }) => {
     await around.sandbox.seed('history', 3);

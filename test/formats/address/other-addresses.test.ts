@@ -86,7 +86,7 @@ describe('parseEvmAddress', () => {
     }
   });
 
-  test('refuses the published invalid Ethereum addresses', () => {
+  test('refuses the invalid addresses of the EIP-55 test vectors', () => {
     for (const { address } of eip55.invalid) {
       expect(refusal(() => parseEvmAddress(address))).toMatch(
         /not an Ethereum address|changed or cut off/,

@@ -149,7 +149,7 @@ describe('the sandbox for an on-chain send', () => {
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
   });
 
-  test('fails a send to an address of zeroes, and deducts nothing', async () => {
+  test('ends a send to an address of zero bytes as `failed`, and leaves the balance unchanged', async () => {
     const { txnId } = await sandbox.run(onchainSend(nowhere, 0.01));
     await sandbox.advance('2s');
     expect([await sandbox.state(txnId), await sandbox.balance('BTC')]).toEqual(['failed', [1, 1]]);

@@ -338,7 +338,7 @@ describe('the sandbox with live response formats', () => {
       expect(headers[header]).toBe(hmac('secret', raw));
   });
 
-  test('covers every live response format with a test', () => {
+  test('has a test in this file for every live response format', () => {
     const delivered = [
       'webhook-put',
       'webhook-final-only',

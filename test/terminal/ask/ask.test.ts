@@ -353,7 +353,7 @@ describe('a prompt on a terminal', () => {
     await shows('ANSWER "KE"');
   });
 
-  test('breaks a long question between its words', async () => {
+  test('wraps a long question onto a second line at a space', async () => {
     const { screen } = await asked('long', 'list', { columns: 40 });
     expect(screen().slice(0, 2)).toEqual([
       '? Relationship to the recipient, a',

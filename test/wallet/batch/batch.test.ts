@@ -195,7 +195,7 @@ describe('reference derived from an order', () => {
     ['changes with the amount', onchainOrder(address, parseAmount('1001sat'), 'BTC'), '', false],
     ['changes with the kind of payment', lnurlOrder(address, parseAmount('1000sat')), '', false],
     ['changes with the name of the batch', order, 'december', false],
-  ] as const)('the reference from derivedRef %s', ([, other, name, same]) => {
+  ] as const)('derivedRef returns a reference that %s', ([, other, name, same]) => {
     expect(derivedRef(other, name) === derivedRef(order, '')).toBe(same);
   });
 });

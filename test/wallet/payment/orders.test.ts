@@ -164,7 +164,7 @@ describe('the order of a payment', () => {
     expect(receives?.value.eq(value)).toBe(true);
   });
 
-  test('leaves the received amount of an order open if the exchange rate determines it', () => {
+  test('omits the amount to be received if the exchange rate determines this amount', () => {
     expect(lnurlOrder('a@example.com', parseAmount('5usdt')).receives).toBeUndefined();
     expect(swapOrder('USDT', 'BTC', parseAmount('5usdt'), 'source').receives).toBeUndefined();
   });

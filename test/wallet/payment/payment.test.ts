@@ -569,7 +569,7 @@ describe('the payment driver for a reference that only the service has', () => {
     },
   );
 
-  test('refuses a reference that a different payment uses at the service', async () => {
+  test('refuses a reference if the service already has a different payment with this reference', async () => {
     const made = bench(undefined, [known('R', 'completed')]);
     await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({
       kind: 'usage',

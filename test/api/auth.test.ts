@@ -459,7 +459,7 @@ describe('ServiceClient after a 401 answer', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('requests only one new token if a 401 concerns another account', async () => {
+  test('requests a new token only once if the service answers requests for another account with 401', async () => {
     const { client, service } = world();
     const other = answer(401, { error: 'you are not authorized to view this account' });
     service.on('GET', '/api/v2/account/ne01-other/wallet/', other, other);

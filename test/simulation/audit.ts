@@ -455,8 +455,8 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   if ((state === 'requested' || state === 'quoted') && readLagMs >= quoteLifeMs) return [];
   // An abandoned payment with an unknown outcome stays open until a person decides.
   if (status(payment) === 'unknown' && payment.abandoned) return [];
-  // If the service starts a transaction that differs from the order, svcpay leaves the payment
-  // open, because every read shows the difference.
+  // If the service starts a transaction that differs from the order, the payment never ends: svcpay
+  // finds the difference in every read, and does not accept the transaction as the payment.
   const isOther = txn?.deviation !== undefined && txn.movedBy === byItself;
   const isUnknown = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused || isOther);
   const hasEnded =

@@ -1,5 +1,5 @@
-// Sends money to the permanent Bitcoin address of the sandbox. The sandbox credits a deposit to
-// this address without a transaction.
+// Sends money to the permanent Bitcoin address of the sandbox. The sandbox credits the deposit to
+// the wallet, but lists no transaction for it.
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay, type Here } from './in-process.js';
 

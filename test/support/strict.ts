@@ -10,7 +10,7 @@ import { test as base, type Run } from './svcpay.js';
 
 export interface Strict {
   readonly service: StrictService;
-  /** Runs a command in the home with this name, with short pauses. */
+  /** Runs a command in the home with this name, on a clock that shortens svcpay's waits. */
   run(args: string, at?: string, around?: Partial<Here>): Promise<Run>;
   /** Returns the path of the home with this name. */
   home(name: string): string;

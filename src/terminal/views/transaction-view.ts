@@ -156,8 +156,8 @@ export const lineText = (txn: ListedTransaction, recipientOf: RecipientOf): stri
     .join(', ');
 
 /**
- * Returns the note of a transaction, or an empty string if the list already shows the note as the
- * other party.
+ * Returns the note of a transaction, or an empty string if the list already shows the note in the
+ * column of the other party.
  */
 const furtherNote = (txn: ListedTransaction, recipientOf: RecipientOf): string | null | undefined =>
   partyOf(txn, recipientOf) === shortened(txn.note ?? '') ? '' : txn.note;

@@ -259,8 +259,9 @@ function* ownDifferences(
 
 /**
  * Finds the differences between a batch result file, the journal and the service. If the batch
- * result file has several rows for a payment, only the last row counts. Two rows for the same
- * payment count as a difference if their states are equal or their references differ.
+ * result file has several rows for a payment, only the last row counts. A payment may have one row
+ * for each of its states, but two rows with the same state, or with different references, are a
+ * difference.
  */
 async function* fileDifferences(
   { name, rows: fileRows }: Sources['files'][number],

@@ -66,8 +66,8 @@ async function highest(folder, rows) {
 }
 
 /**
- * Pays the rows of a new batch file with a new journal. Resolves with the elapsed time and the
- * highest memory in KiB.
+ * Writes a batch file of `count` rows, and pays the rows with a new journal. Resolves with the
+ * elapsed time and the peak memory in KiB.
  */
 async function runBatch(folder, count, concurrency, url) {
   const home = await mkdtemp(join(folder, 'home-'));

@@ -68,7 +68,7 @@ const knownAt =
     try {
       return readers[kind](findIt(), load);
     } catch {
-      // If a local file is missing or damaged, completion offers no names instead of an error.
+      // If a local file is missing or damaged, completion offers no names and reports no error.
       return [];
     }
   };

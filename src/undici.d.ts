@@ -1,5 +1,5 @@
-// Types of the files of undici 7.30.2 that svcpay imports instead of the index, which takes 50 to
-// 100 ms to load.
+// Declares types for the files of undici 7.30.2 that svcpay imports. svcpay does not import the
+// index of undici, which takes 50 to 100 ms to load.
 declare module 'undici/lib/core/connect.js' {
   import type { Socket } from 'node:net';
   import type { buildConnector } from 'undici';

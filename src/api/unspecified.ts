@@ -33,8 +33,8 @@ const neededNames = [
 ] as const;
 
 /**
- * Returns the confirmations of an on-chain transfer and the required number of confirmations, from
- * fields with any likely name.
+ * Returns how many confirmations an on-chain transfer has, and how many it needs. svcpay tries
+ * several likely names of the fields.
  */
 export function confirmationsOf(side: {
   readonly reqDetails?: Readonly<Record<string, unknown>> | null | undefined;

@@ -360,7 +360,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ['db', 'manage the storage of the journal and the inbox'],
       [
         'db status',
-        'show location and version of the journal and the inbox',
+        'show the location and version of the journal and the inbox',
         () => import('./database/db.js').then((it) => it.dbStatus),
       ],
       [

@@ -36,8 +36,8 @@ export interface DispatchOptions extends LeaseOptions {
 export type Dispatcher = ReturnType<typeof startDispatcher>;
 
 /**
- * The largest number of event ids that the dispatcher keeps in memory. Event ids of the backlog
- * beyond `mostHeld` stay on disk.
+ * The maximum number of event ids that the dispatcher keeps in memory. The other event ids of the
+ * backlog stay on disk.
  */
 const mostHeld = 20_000;
 /**

@@ -176,7 +176,7 @@ export function readValues(
   );
 }
 
-/** Converts the inputs, including numbers, to the words of a command line. */
+/** Converts the inputs to command-line values: numbers become strings, booleans do not change. */
 export const rawOf = (given: GivenInputs): RawValues =>
   Object.fromEntries(
     Object.entries(given).map(([name, value]) => [

@@ -42,7 +42,7 @@ export interface ToolRow {
 
 export const shortWait = '--wait-timeout=20s';
 
-const ref = text('name of the purpose, e.g. order-118; the same ref never pays twice');
+const ref = text('your name for the purpose, e.g. order-118; svcpay pays each ref only once');
 const note = text('a note for yourself');
 const maxFee = text("maximum fee, e.g. 100sat or 1%; the server's own maximum also applies");
 const differentFrom = text('txnId of an earlier identical payment, if you intend to pay again');

@@ -102,8 +102,8 @@ export const dbMove = defineCommand({
     from: text('URL')
       .optional()
       .describe(
-        'move the payments of this account from the given PostgreSQL database, which then ' +
-          'refuses to pay for the account (default: move all payments and events from the files ' +
+        'move the payments of this account from the PostgreSQL database at URL, which then ' +
+          'refuses payments of the account (default: move all payments and events from the files ' +
           'of this home)',
       ),
   },

@@ -61,7 +61,7 @@ const methods = () =>
     .offering(shownMethods)
     .repeated();
 
-/** The names under which lists show states that the service names differently. */
+/** Maps state names that lists show to the service's names for the same states. */
 const stateWords: Readonly<Record<string, string>> = {
   waiting: 'srcintent',
   confirmed: 'srccreated',

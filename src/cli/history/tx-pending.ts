@@ -19,8 +19,8 @@ export const txPending = defineCommand({
     olderThan: duration()
       .optional()
       .describe(
-        'only payments older than this, of all accounts; svcpay reads the journal and does not ' +
-          'ask the service',
+        'list only payments older than this, from all accounts, as the journal records them; ' +
+          'svcpay sends no request to the service',
       ),
     fail: flag().describe('exit with code 8 if a payment is listed'),
   },

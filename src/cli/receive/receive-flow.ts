@@ -114,8 +114,8 @@ async function receiveAmount(
   const onRead = (count: number): void => showSearching(count, context);
   const deps = { ...context, service, account, onRead };
   const { txn, amount } = await requestMoney(body, flags.ref, now.worth !== undefined, deps);
-  // If an earlier payment request has the same reference, its amount may differ from the amount at
-  // the current exchange rate. svcpay then shows the earlier amount without the conversion.
+  // If the reference belongs to an earlier request, the amount of that request may differ from the
+  // amount at the current exchange rate. svcpay then shows the earlier amount without conversion.
   const asked: RequestedAmount = amount.value.eq(now.amount.value) ? now : { amount };
   const request = requestOf(method, txn, asked, service.serviceNow(), context);
   const worth = worthDetails(asked, await within(decorationMs, rates, context));

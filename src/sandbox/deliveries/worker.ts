@@ -40,8 +40,8 @@ const claimRow = v.object({ webhookId: v.string(), number: v.number() });
 type Claim = v.InferOutput<typeof claimRow>;
 
 /**
- * The ready deliveries of one webhook, on which this process has a claim. The claim on the webhook
- * ends at `until` by the machine's clock.
+ * The deliveries of one webhook that are ready to post, and the claim of this process on the
+ * webhook. According to the machine's clock, the claim ends at `until`.
  */
 interface Batch {
   readonly claim: Claim;

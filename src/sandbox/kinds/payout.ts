@@ -22,7 +22,7 @@ const phone = v.pipe(
   text,
   v.check(
     (number) => /^\+?[1-9]\d{6,14}$/.test(number.replace(/[\s().-]/g, '')),
-    'must be a phone number with country code',
+    'must be a phone number with a country code',
   ),
 );
 

@@ -210,8 +210,8 @@ const checkedBytes = 64 * 1024 * 1024;
 const countSchema = v.object({ count: v.number() });
 
 /**
- * Returns the version of a file, or 0 if the file is missing. For a file of the current version,
- * the result includes the row count of the table `table`, and whether a write succeeds.
+ * Returns the version of a file, or 0 if the file is missing. If the file has the current version,
+ * `rows` is the number of rows in the table, and `writable` is true if a test write succeeded.
  */
 export function inspectFile(
   file: SqliteFile,

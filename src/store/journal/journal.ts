@@ -81,12 +81,12 @@ export type ServiceTime = number | undefined;
  */
 export interface Journal {
   /**
-   * Opens a payment (`new`), or finds an earlier payment. The result `ref` is the payment with the
-   * draft's reference. The result `once` is a different payment that has the draft's idempotency
-   * key and may have moved money. `begin` prefers the `once` payment to the `ref` payment, unless
-   * the `ref` payment may have moved money. If the draft has a different order from the payment
-   * with its reference, and that reference is free (see `isReferenceFree`), the draft replaces the
-   * payment, and the result is `new`. `begin` is atomic between processes.
+   * Opens a new payment (result `new`), or finds an earlier payment. The result `ref` is the
+   * payment with the draft's reference. The result `once` is a different payment that has the
+   * draft's idempotency key and may have moved money. `begin` prefers the `once` payment to the
+   * `ref` payment, unless the `ref` payment may have moved money. If the draft has a different
+   * order from the payment with its reference, and that reference is free (see `isReferenceFree`),
+   * the draft replaces the payment, and the result is `new`. `begin` is atomic between processes.
    */
   begin(draft: PaymentDraft): Promise<{ payment: Payment; found: 'new' | 'ref' | 'once' }>;
   /**

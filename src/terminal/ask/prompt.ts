@@ -171,9 +171,9 @@ const markNoPastes = '\u001B[?2004l';
 const leastPasted = 8;
 
 /**
- * Returns a function that processes keyboard input in pieces, and converts line breaks within a
- * paste to blanks. A piece of input is a paste if the terminal marks the piece, or if text follows
- * a line break. A line break at the end of a piece counts as the Enter key.
+ * Returns a function that reads keyboard input piece by piece, and replaces line breaks within a
+ * paste with blanks. A piece of input is a paste if the terminal marks it, or if it is too long for
+ * typed keys. A line break at the end of an unmarked piece counts as the Enter key.
  */
 export function pasteReader(): (piece: string) => string {
   let isOpen = false;

@@ -203,8 +203,8 @@ interface Cells {
   readonly label: string;
   readonly amount: string;
   /**
-   * Whether the cell contains an amount instead of a text. Only amounts determine the width of the
-   * column.
+   * True if the cell contains an amount, false if it contains text. The widest amount determines
+   * the width of the column.
    */
   readonly isMoney: boolean;
   readonly sats: string;

@@ -1,5 +1,5 @@
-// Prints rows on stdout: for people, a table that svcpay draws in parts, and for machines, one row
-// at a time. Each format for machines defines the text before, between and after the rows.
+// Prints rows on stdout. For people, svcpay draws a table in parts. For machines, svcpay prints one
+// row at a time, and each format defines the text before, between and after the rows.
 import { sideBySide, widthOf, wrap } from '../layout.js';
 import { fieldColumns, checkNames, pathsOf, cellText, pickFields } from './cell.js';
 import { sanitize } from '../sanitize.js';

@@ -29,10 +29,10 @@ export interface PlannedRow {
 }
 
 /**
- * The reference of a row whose reference cell is empty. svcpay derives the reference from
- * destination, amount and the name of the batch. The path of the file and the order of its rows do
- * not change the reference, so svcpay pays no row twice from a file that was moved, sorted, fixed
- * or piped in again. The note, the paying wallet and the spelling of the amount do not change the
+ * Derives the reference for a row whose reference cell is empty from the destination, the amount
+ * and the name of the batch. The path of the file and the order of its rows do not change the
+ * reference, so svcpay pays no row twice from a file that was moved, sorted, fixed or piped in
+ * again. The note, the paying wallet and the spelling of the amount do not change the
  * derived reference. For a row with an invoice, which can be paid only once, svcpay derives the
  * reference from the invoice alone.
  */

@@ -34,7 +34,7 @@ export const ofxHead = (
 <BANKTRANLIST><DTSTART>${time(first)}</DTSTART><DTEND>${time(end - 1)}</DTEND>
 `;
 
-/** @param clean sanitizes external text to one line */
+/** @param clean the function that sanitizes external text and converts it to one line */
 export function ofxRow(row: StatementRow, clean: (text: string) => string): string {
   const change = changeOf(row);
   const type = change.lt(0) ? 'DEBIT' : 'CREDIT';

@@ -23,7 +23,7 @@ export const hledgerWriter = (zone = 'UTC'): LedgerWriter => ({
   ),
 });
 
-/** Declares the format of a currency's amounts, because hledger requires the decimal point. */
+/** Returns a sample amount of a currency, with the decimal point that hledger requires. */
 const amountFormat = (ccy: string): string =>
   `${new Big(1).toFixed(decimalsOf(ccy))}${decimalsOf(ccy) === 0 ? '.' : ''}`;
 

@@ -323,8 +323,8 @@ export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure 
   );
 
 /**
- * The refusal to resume an abandoned payment. A repetition of the original command can reopen an
- * abandoned payment.
+ * The refusal to resume an abandoned payment. To reopen an abandoned payment, the user must run the
+ * original command again.
  */
 export const isAbandoned = (payment: Payment): Failure =>
   new Failure(

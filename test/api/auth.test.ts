@@ -265,7 +265,7 @@ describe('ServiceClient access token', () => {
     },
   );
 
-  test('uses a new token even if the clock of another server of the service is ahead', async () => {
+  test('keeps using a new token if another server of the service has a clock that is 2 h ahead', async () => {
     const { client, service } = world({ token: null });
     const ahead = answer(200, { data: [] }, { date: new Date(start + 7_200_000).toUTCString() });
     service.on('POST', tokenPath, tokenAnswer('fresh'));

@@ -355,7 +355,7 @@ describe('ServiceClient answer wrappers', () => {
     ['/api/v2/webhook', 'webhooks'],
     ['/api/v2/reference/fiat-institution/by-country/VN', 'institutions'],
   ] as const)(
-    'reads a 404 of the service for %s as an empty list but refuses a 404 of a gateway',
+    'returns an empty list if the service answers %s with 404, but throws if a gateway answers with 404',
     async ([path, what]) => {
       const { client, service } = world();
       service.on('GET', path, missing, answer(404, '<h1>Not Found</h1>'));

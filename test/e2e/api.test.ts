@@ -45,7 +45,9 @@ describe('svcpay api', () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(2);
   });
 
-  test('writes the body and the reason of a failure only to stderr', async ({ around }) => {
+  test('writes the response body and the reason of a failed request only to stderr', async ({
+    around,
+  }) => {
     const run = await svcpay(['api', 'GET', 'transaction/nobody', '--json'], around);
     expect(run).toMatchObject({ exitCode: 5, stdout: '' });
     expect(run.stderr.split('\n')[0]).toBe('{"error":"not found"}');

@@ -161,7 +161,7 @@ describe('svcpay tx list', () => {
       expect((await svcpay(args, around)).stdout).toContain(sent.stdout.trim());
   });
 
-  test('shows a page with header, footer and short ids at a terminal', async ({
+  test('prints a table with a header, a footer and short ids at a terminal', async ({
     around,
     quote,
   }) => {

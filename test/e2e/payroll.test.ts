@@ -330,7 +330,7 @@ describe('svcpay batch with files of spreadsheet programs', () => {
     expect(run.stderr).toMatch(message);
   });
 
-  test('refuses an account number that has lost its leading zero', async ({ around }) => {
+  test('refuses an account number or a bank code without its leading zero', async ({ around }) => {
     const row = wage('n', 'Ade', 5_000, '123456789')
       .replace('VND', 'NGN')
       .replace('vnd-instant,970436', 'ng-ngn-bank,058');

@@ -32,7 +32,7 @@ describe('the pace of the poll loop', () => {
   });
 
   test.for(['quick', 'steady', 'blocks'] as const)(
-    'limits each pause after the first 3 s to a third of the time waited, at the %s pace',
+    'after the first 3 s at the %s pace, limits each pause to a third of the elapsed time',
     (pace) => {
       for (let waited = 3_000; waited < hour; waited += 1_999)
         expect(pauseMs(waited, pace)).toBeLessThanOrEqual(waited / 3);

@@ -41,7 +41,7 @@ const linesOf = async (page: Promise<{ readonly body?: string }>): Promise<strin
     .split('\n')
     .filter((line) => /^svcpay_(webhook_backlog|payments|database_up)/.test(line));
 
-test('metrics page shows payment statuses, and the backlog of each consumer without the path of its URL', async () => {
+test('the metrics page shows payment statuses and the backlog of each consumer, but no paths of consumer URLs', async () => {
   expect(await linesOf(createMetrics().page(sources))).toEqual([
     'svcpay_webhook_backlog{consumer="app"} 1',
     'svcpay_webhook_backlog{consumer="exec"} 1',

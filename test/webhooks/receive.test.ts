@@ -189,7 +189,7 @@ describe('webhook receiver', () => {
     expect(errors).toHaveLength(1);
   });
 
-  test('refuses a body whose announced length is too large', async ({ store }) => {
+  test('refuses a request whose Content-Length is too large', async ({ store }) => {
     const { url } = await start(store);
     const answer = await speak(
       url,

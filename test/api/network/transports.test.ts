@@ -487,7 +487,7 @@ describe('network transport with pre-opened connections', () => {
     await expectReopened(send, url, requests);
   });
 
-  test('opens a new connection in advance after the service closed an unused connection', async () => {
+  test('opens another connection in advance if the service closed the first connection before a request', async () => {
     const { url, requests } = await countingServer();
     const send = transport();
     send.open(url, 1);

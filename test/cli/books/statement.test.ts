@@ -199,7 +199,7 @@ describe('svcpay statement', () => {
     expect(await svcpay(['statement'], books)).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  test('counts a receive in the month of its settlement, and shows its creation in another column', async ({
+  test('lists a received payment in the month of its settlement, and shows its creation time in another column', async ({
     books,
   }) => {
     const { sandbox } = books;

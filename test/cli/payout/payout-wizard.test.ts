@@ -97,7 +97,7 @@ const destinationFlags = {
 const fundsFlags = { purpose: '1', source: '2', relationship: '3', amount: '500000vnd' };
 
 describe('the payout wizard', () => {
-  test('asks for every part of a payout in order, and fills in the only possible answers', async () => {
+  test('asks for all parts of a payout in order, and fills in each answer that has only one possible value', async () => {
     const { draft, shown } = await played([...whole, ...keepNothing]);
     const parts = ['Where to', 'Account', 'Recipient', 'Sender', 'Codes', 'Amount'];
     const titles = [

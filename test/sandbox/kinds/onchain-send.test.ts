@@ -74,7 +74,7 @@ describe('the sandbox for an on-chain send', () => {
     expect((await sandbox.balance('BTC'))[0]).toBe(Number((1 - paid).toFixed(8)));
   });
 
-  test('completes a waiting send if a block is mined', async () => {
+  test('completes a pending on-chain send after one block is mined', async () => {
     const { txnId } = await sandbox.run(onchainSend(somewhere, 0.001));
     await sandbox.mine(1);
     expect(await sandbox.state(txnId)).toBe('completed');

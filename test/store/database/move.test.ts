@@ -168,7 +168,7 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     );
   });
 
-  test('prevents payments from the journal file after svcpay db move', async () => {
+  test('refuses to use the journal file of a home after svcpay db move', async () => {
     const home = await newHome();
     const env = { SVCPAY_DATABASE_URL: await preparedDatabase(server()) };
     expect(await svcpay(['db', 'move', '--json'], { home, env })).toMatchObject({ exitCode: 0 });

@@ -757,7 +757,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
   const unknown = became('unknown', 'expired');
   test.each<[string, Step[], Record<string, number>]>([
     [
-      'together with the next attempt',
+      'in addition to the next attempt',
       [quoted, submitted, unknown, again, second, more],
       { BTC: 1.2, VND: 500_000 * 2 },
     ],
@@ -772,7 +772,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
       { BTC: 0.5, VND: 500_000 },
     ],
     [
-      'only until the service reports its failure',
+      'only until the service reports that the attempt failed',
       [
         quoted,
         submitted,
@@ -785,7 +785,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
       { BTC: 0.7, VND: 500_000 },
     ],
   ])(
-    'counts an attempt with an unknown outcome against limits %s',
+    'counts an attempt with an unknown outcome against the spending limits %s',
     async (_when, steps, counted) => {
       const journal = open();
       await written(

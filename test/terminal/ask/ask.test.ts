@@ -312,7 +312,7 @@ describe('a prompt on a terminal', () => {
     await shows('ANSWER "0123"');
   });
 
-  test('keeps the choice of a list after Ctrl-Z and a return to the foreground', async () => {
+  test('keeps the selected item of a list after Ctrl-Z and fg', async () => {
     run = startInPty('bash', ['--norc', '--noprofile', '-i'], {
       env: { PS1: 'shell$ ', NODE: process.execPath, ASKING: program },
     });

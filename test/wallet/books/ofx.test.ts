@@ -7,7 +7,7 @@ const head = (accountId: string, ccy: string): string =>
 const account = (...of: Parameters<typeof head>): string =>
   /<ACCTID>(.*)<\/ACCTID>/.exec(head(...of))?.[1] ?? '';
 
-test('ofxHead writes distinct account ids of at most 22 characters for each wallet', () => {
+test('ofxHead writes a different account id of at most 22 characters for each wallet', () => {
   const long = 'ne01-0123456789abcdef0123456789abcdef';
   const ids = [
     account(long, 'USD'),

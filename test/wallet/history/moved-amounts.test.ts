@@ -66,7 +66,7 @@ test('withFigures stops with the failure if a transaction cannot be read', async
   );
 });
 
-test('withFigures keeps a transaction as listed if its id is invalid', async () => {
+test('withFigures returns a listed transaction unchanged if its id is invalid', async () => {
   const read = (txnId: string): Promise<ListedTransaction> =>
     Promise.reject(new Failure('usage', `"${txnId}" is not a valid id.`));
   expect(await gathered(withFigures(listed(reduced('..')), read))).toEqual([reduced('..')]);

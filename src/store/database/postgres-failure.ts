@@ -110,30 +110,24 @@ export function databaseFailure(source: string, cause: unknown, role: () => stri
   if (codeOf(cause) === 'ERR_INVALID_URL') return notAnAddress(source, cause);
   if (codeOf(cause) === movedState) return movedFailure(source, cause);
   const reason = messageOf(cause) || codeOf(cause);
-  const database = `The database of ${source}`;
   const failure = (kind: FailureKind, text: string, details: FailureDetails = {}): Failure =>
-    new Failure(kind, `${text}.`, { ...details, cause });
+    new Failure(kind, `The database of ${source} ${text}.`, { ...details, cause });
   if (cause instanceof v.ValiError)
-    return failure('usage', `${database} is damaged and was not changed: ${reason}`);
+    return failure('usage', `is damaged and was not changed: ${reason}`);
   if (codeOf(cause) === '42501')
-    return failure('authentication', `${database} refuses the role ${role()}: ${reason}`, {
+    return failure('authentication', `refuses the role ${role()}: ${reason}`, {
       hint: grants(role(), reason),
     });
   const rule = rules.find(([states]) => states.test(stateOf(cause)));
-  if (rule !== undefined)
-    return failure(rule[1], `${database} ${rule[2]}: ${reason}`, { hint: rule[3] });
+  if (rule !== undefined) return failure(rule[1], `${rule[2]}: ${reason}`, { hint: rule[3] });
   if (/password must be a string|no password/i.test(reason)) {
-    return failure('authentication', `${database} needs a password`, { hint: rules[0]?.[3] });
+    return failure('authentication', 'needs a password', { hint: rules[0]?.[3] });
   }
-  if (isLost(cause)) return failure('temporary', `${database} cannot be reached: ${reason}`);
+  if (isLost(cause)) return failure('temporary', `cannot be reached: ${reason}`);
   if (/SSL|TLS|certificate/i.test(`${reason} ${codeOf(cause)}`)) {
-    return failure(
-      'usage',
-      `${database} does not match the TLS settings in its address: ${reason}`,
-      {
-        hint: 'Check sslmode in the address.',
-      },
-    );
+    return failure('usage', `does not match the TLS settings in its address: ${reason}`, {
+      hint: 'Check sslmode in the address.',
+    });
   }
-  return failure('usage', `${database} cannot be used: ${reason}`);
+  return failure('usage', `cannot be used: ${reason}`);
 }

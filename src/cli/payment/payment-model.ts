@@ -137,21 +137,13 @@ function quoted(model: PaymentModel, approval: Approval): Step {
 
 /** Describes the differences between two quotes. */
 function changesOf(before: Quote, after: Quote): string[] {
-  const changed = (
-    one: Money | undefined,
-    other: Money | undefined,
-    text: (now: string, then: string) => string,
-  ): string[] => {
+  const changed = (what: string, one: Money | undefined, other: Money | undefined): string[] => {
     if (one === undefined || other === undefined || one.value.eq(other.value)) return [];
-    return [text(formatAmount(other), formatAmount(one))];
+    return [`${what} ${formatAmount(other)} instead of ${formatAmount(one)}`];
   };
   return [
-    ...changed(before.total, after.total, (now, then) => `you pay ${now} instead of ${then}`),
-    ...changed(
-      before.receives,
-      after.receives,
-      (now, then) => `the amount received is ${now} instead of ${then}`,
-    ),
+    ...changed('you pay', before.total, after.total),
+    ...changed('the amount received is', before.receives, after.receives),
   ];
 }
 

@@ -44,7 +44,7 @@ export const statementClose = defineCommand({
     folder: file('FOLDER')
       .optional()
       .describe('folder for the files (default: statements, next to the journal)'),
-    tz: zoneOption('time zone of the last close, or of this machine if there is none'),
+    tz: zoneOption('time zone of the last close, or of this machine before the first close'),
     note: text().optional().describe('for a correction: the reason why the month changed'),
   },
   fields: ['month', 'file', 'rows', 'sha256', 'change', 'row', 'before', 'after'],

@@ -1,5 +1,5 @@
-// Describes how long payments by a method usually take. The duration comes from this home's own
-// payments by the method or, if there are none, from the properties of the method.
+// Describes how long payments by a method usually take, from this home's payments by the method. A
+// home without such payments uses the properties of the method.
 import type { Transaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { methodProperties } from '../../formats/rails.js';

@@ -200,9 +200,9 @@ async function askAddress(before: string | undefined, context: Context): Promise
 }
 
 /**
- * Checks the base URL of a service by signing in with invalid credentials. Returns the
- * problem with the base URL, or undefined without a problem. A refusal of the credentials is not a
- * problem, because it shows that a service answers at the base URL.
+ * Checks the base URL of a service by signing in with invalid credentials. Returns the problem with
+ * the base URL, or undefined after a refusal, because a refusal of the credentials shows that a
+ * service answers at the base URL.
  */
 async function addressProblem(
   baseUrl: string,

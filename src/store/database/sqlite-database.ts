@@ -127,8 +127,8 @@ export async function atomically<T>(db: Database.Database, action: () => Promise
 }
 
 /**
- * Merges the write-ahead log into the file, unless another process uses the file. SQLite would
- * merge the log by itself only after every prepared statement is garbage-collected.
+ * Merges the write-ahead log into the file, unless another process uses the file. Without this
+ * call, SQLite merges the log only after every prepared statement is garbage-collected.
  */
 function closeSqlite(db: Database.Database): void {
   try {

@@ -79,7 +79,7 @@ export function openSqlJournal(
 
 /**
  * The options of a database transaction that extends or ends a lease. svcpay can do without this
- * database transaction, because a lease that svcpay neither extends nor ends expires by itself.
+ * database transaction, because a lease that svcpay neither extends nor ends expires after 30 s.
  */
 const optional = { isOptional: true } as const;
 

@@ -1,10 +1,22 @@
-// Defines commands: their arguments, options and examples, the function that runs each command, and
-// the place of each command in the tree.
+// Defines commands. A command is a typed function with its declared inputs and the view of its
+// result. Parsing, help, completion, the manual, the schema and the agent's tools derive from the
+// declaration. Also defines the place of a command in the tree.
+import type { Failure } from '../formats/failure.js';
 import type { Context } from './context.js';
+import type { View } from './show.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
 
-export interface CommandDefinition<A extends Values = Values, O extends Values = Values> {
-  /** The positional arguments in order. Only the last positional argument may be repeated. */
+/** The parts of the context that a command asks for, such as `Deps<'client' | 'home'>`. */
+export type Deps<K extends keyof Context> = Pick<Context, K>;
+
+export interface CommandDefinition<
+  A extends Values,
+  O extends Values,
+  R,
+  V = unknown,
+  K extends keyof Context = keyof Context,
+> {
+  /** The positional inputs in order. Only the last positional input may be repeated. */
   readonly arguments?: A;
   readonly options?: O;
   /** Example command lines, each with its purpose. */
@@ -25,50 +37,105 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
    */
   readonly formats?: readonly string[];
   /**
-   * The names that `--fields` accepts, for a command that must refuse a wrong name before the
-   * command runs.
+   * Whether the command changes data, so that svcpay refuses a wrong name in `--fields` before the
+   * command runs. svcpay refuses a wrong name of any other command only after the response, because
+   * the response may contain further names.
    */
-  readonly fields?: readonly string[];
+  readonly changes?: true;
+  /** Returns the result, as data or as rows that arrive while svcpay prints them. */
+  readonly run: (inputs: ValuesOf<A> & ValuesOf<O>, deps: Deps<K>) => Promise<R>;
+  /** Prints the result. A command without a view prints its result itself. */
+  readonly view?: View<R, V>;
+  /** Returns the parts of the view that differ between runs, such as the line below a table. */
+  readonly adapt?: (
+    result: NoInfer<R>,
+    inputs: ValuesOf<A> & ValuesOf<O>,
+    context: Context,
+  ) => Partial<NoInfer<V>> | Promise<Partial<NoInfer<V>>>;
   /**
-   * The usual names for `--fields`, for a command that only reads. svcpay refuses a wrong name only
-   * after the response, because the response may contain further names.
+   * Returns the failure that a result implies, such as books that differ. svcpay prints the result
+   * and exits with the exit code of the failure.
    */
+  readonly failure?: (result: NoInfer<R>) => Failure | undefined;
+  /** For a command without a view that changes data: the names that `--fields` accepts. */
+  readonly fields?: readonly string[];
+  /** For a command without a view that only reads: the usual names for `--fields`. */
   readonly prints?: readonly string[];
-  readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
 }
 
 type Nothing = Readonly<Record<never, never>>;
 
-/**
- * A command whose argument and option types are erased, so that one table can contain all commands.
- * `execute` parses the raw values itself, so a caller needs no cast.
- */
-export interface Command extends Omit<
-  CommandDefinition,
-  'arguments' | 'options' | 'formats' | 'run'
+/** The result of a command, with the failure that the result implies. */
+export interface Called {
+  readonly result: unknown;
+  readonly failure: Failure | undefined;
+}
+
+/** A command whose types are erased, so that one table can contain all commands. */
+export interface Command extends Pick<
+  CommandDefinition<Values, Values, unknown>,
+  'examples' | 'createsProfile' | 'ownsRest'
 > {
   readonly arguments: Values;
   readonly options: Values;
   readonly formats: readonly string[];
+  readonly changes: boolean;
+  /** The names that `--fields` accepts. */
+  readonly fields: readonly string[];
+  /** Reads the inputs, runs the command and prints its result. */
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
+  /**
+   * Reads the inputs, runs the command and returns its result. Undefined for a command that prints
+   * its result itself.
+   */
+  readonly call: ((raw: RawValues, context: Context) => Promise<Called>) | undefined;
 }
 
-export function defineCommand<A extends Values = Nothing, O extends Values = Nothing>(
-  definition: CommandDefinition<A, O>,
-): Command {
-  const { run, ...rest } = definition;
-  return {
+/** A command with the typed function that a program or a test calls. */
+export interface TypedCommand<I, R, D> extends Command {
+  readonly run: (inputs: I, deps: D) => Promise<R>;
+}
+
+export function defineCommand<
+  R,
+  V,
+  A extends Values = Nothing,
+  O extends Values = Nothing,
+  K extends keyof Context = keyof Context,
+>(
+  definition: CommandDefinition<A, O, R, V, K>,
+): TypedCommand<ValuesOf<A> & ValuesOf<O>, R, Deps<K>> {
+  const { run, view, adapt, failure, fields, prints, changes, ...rest } = definition;
+  const inputsOf = (raw: RawValues): ValuesOf<A> & ValuesOf<O> => ({
+    ...readAll(rest.arguments, raw),
+    ...readAll(rest.options, raw),
+  });
+  const command = {
     arguments: {},
     options: {},
     formats: [],
     ...rest,
+    changes: changes ?? fields !== undefined,
+    fields: view?.fields ?? fields ?? prints ?? [],
+  };
+  return {
+    ...command,
+    run,
     execute: async (raw, context) => {
-      const values = { ...readAll(rest.arguments, raw), ...readAll(rest.options, raw) };
-      const { fields, prints = [] } = rest;
-      if (fields === undefined) context.out.knows(prints);
-      else if (!context.out.offers(fields)) return;
-      await run(values, context);
+      const inputs = inputsOf(raw);
+      if (!command.changes) context.out.knows(command.fields);
+      else if (!context.out.offers(command.fields)) return;
+      const result = await run(inputs, context);
+      await view?.print(result, (await adapt?.(result, inputs, context)) ?? {}, context);
+      const implied = failure?.(result);
+      if (implied !== undefined) throw implied;
     },
+    call:
+      view &&
+      (async (raw, context) => {
+        const result = await run(inputsOf(raw), context);
+        return { result, failure: failure?.(result) };
+      }),
   };
 }
 

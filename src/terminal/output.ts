@@ -256,7 +256,7 @@ function openResults({
       if (forPeople)
         return toStdout(
           fields === undefined
-            ? view.screen(terminal)
+            ? view.screen(terminal, result)
             : fieldLines(result, fields, view.columns, terminal),
         );
       if (format === 'json')

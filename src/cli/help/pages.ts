@@ -1,5 +1,5 @@
 // Describes every command as data, for completion and the manual.
-import type { Branch, CommandDefinition } from '../define.js';
+import type { Branch, Command } from '../define.js';
 import { globalOptions } from '../globals.js';
 import {
   flagName,
@@ -42,7 +42,7 @@ export interface Page extends NamedEntry {
   /** The formats that `-o` accepts in addition to the usual formats. */
   readonly formats: readonly string[];
   readonly fields: readonly string[];
-  readonly examples: CommandDefinition['examples'];
+  readonly examples: Command['examples'];
 }
 
 /**

@@ -86,7 +86,7 @@ const schemaOf = ({ summary, money }: Branch, command: Command, path: string): C
     ...valueSchema(value),
   })),
   options: optionsOf(command.options),
-  fields: [...new Set(command.fields ?? command.prints ?? [])],
+  fields: [...new Set(command.fields)],
   formats: command.formats,
   examples: command.examples,
 });

@@ -86,7 +86,7 @@ export const txGet = defineCommand({
     await context.out.record(txn, {
       ...view,
       screen: (canvas) => [
-        ...view.screen(canvas),
+        ...view.screen(canvas, txn),
         ...(request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas), '']),
       ],
     });

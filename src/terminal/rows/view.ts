@@ -72,5 +72,5 @@ export interface RecordView<T> extends RowView<T> {
    * Draws the lines of the result on a screen, or no lines if the live line has already shown the
    * result.
    */
-  readonly screen: (canvas: Canvas) => readonly string[];
+  readonly screen: (canvas: Canvas, result: T) => readonly string[];
 }

@@ -110,7 +110,7 @@ test('batchCard shows the total and the balance of each wallet', () => {
 });
 
 test('batchView shows the counts first, then each unpaid row with its reason', () => {
-  const lines = batchView(summary, [failure]).screen(canvas(100));
+  const lines = batchView(summary, [failure]).screen(canvas(100), summary);
   expect(lines[0]).toContain(
     '30 of 40 rows paid (3 in an earlier run) · 2 in flight · 1 not paid · 7 not started',
   );

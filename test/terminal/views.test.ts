@@ -523,7 +523,7 @@ describe('a table in the output', () => {
       service: 'production',
       accountId: 'ne01-7f3a',
     });
-    expect(await drawn(80, (out) => out.list(wallets, walletList(footer)))).toEqual([
+    expect(await drawn(80, (out) => out.list(wallets, { ...walletList, footer }))).toEqual([
       '  Currency       Available        Reserved           Total',
       '  BTC           1.24500000      0.00500000      1.25000000',
       '  USDT           10 000.00            0.00       10 000.00',
@@ -533,14 +533,14 @@ describe('a table in the output', () => {
   });
 
   test('omits the reserved amounts of wallets in a window of 36 columns', async () => {
-    expect(await drawn(36, (out) => out.list(wallets.slice(0, 1), walletList()))).toEqual([
+    expect(await drawn(36, (out) => out.list(wallets.slice(0, 1), walletList))).toEqual([
       '  Currency    Available        Total',
       '  BTC        1.24500000   1.25000000',
     ]);
   });
 
   test('prints exact wallet amounts if stdout is a pipe', async () => {
-    expect(await drawn(undefined, (out) => out.list(wallets, walletList()))).toEqual([
+    expect(await drawn(undefined, (out) => out.list(wallets, walletList))).toEqual([
       'BTC\t1.245\t0.005\t1.25',
       'USDT\t10000\t0\t10000',
       'VND\t50000000\t0\t50000000',

@@ -1,6 +1,7 @@
 // Prints the completion script of a shell. The completion script passes the typed words to `svcpay
 // __complete` and offers each line of the result.
 import { defineCommand } from '../define.js';
+import { text } from '../show.js';
 import { choice } from '../values.js';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
@@ -24,7 +25,8 @@ export const completion = defineCommand({
       'completes commands in every fish shell',
     ],
   ],
-  run: async ({ shell }, { out }) => out.text(completionScript(shell).trimEnd()),
+  run: async ({ shell }) => completionScript(shell).trimEnd(),
+  view: text,
 });
 
 // bash splits a word at = and :, so `svcpay __complete` offers only the last piece of each

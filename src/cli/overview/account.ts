@@ -1,11 +1,12 @@
 // Shows the account record. Specification: endpoint 3.
 import { accountFields } from '../../api/reading/objects.js';
+import type { Account } from '../../api/types.js';
 import { objectView } from '../../terminal/views/object-view.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, type Deps } from '../define.js';
+import { record } from '../show.js';
 import { text } from '../values.js';
 
 export const account = defineCommand({
-  prints: Object.keys(accountFields),
   arguments: {
     id: text('ID').optional().describe('account or subaccount id (default: the current one)'),
   },
@@ -13,10 +14,11 @@ export const account = defineCommand({
     ['svcpay account', 'shows your own account'],
     ['svcpay account ne01-7f3a --json', 'prints a subaccount, for a script'],
   ],
-  async run({ id }, context) {
-    const client = await context.client();
-    const accountId = id ?? (await client.accountId());
-    const record = await client.account(accountId);
-    await context.out.record(record, objectView(record, accountId));
+  async run({ id }, { client }: Deps<'client'>) {
+    const service = await client();
+    return service.account(id ?? (await service.accountId()));
   },
+  view: record(objectView<Account>(Object.keys(accountFields))),
+  adapt: async (account, { id }, { client }) =>
+    objectView(Object.keys(account), id ?? (await (await client()).accountId())),
 });

@@ -2,30 +2,26 @@
 import { ServiceError } from '../../api/errors.js';
 import type { Rates } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { namesOf } from '../../terminal/rows/list.js';
 import { rateList } from '../../terminal/views/rate-view.js';
 import { allRates, findRate } from '../../wallet/quote/rates.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, type Deps } from '../define.js';
+import { list } from '../show.js';
 import { text } from '../values.js';
 
 export const rates = defineCommand({
-  prints: namesOf(undefined, rateList),
   arguments: { pair: text('PAIR').optional().describe('only this pair, e.g. BTCUSD or BTC/USD') },
   examples: [
     ['svcpay rates', 'shows every pair that the service offers'],
     ['svcpay rates USD/BTC -q', 'prints one number, for a script'],
   ],
-  async run({ pair }, context) {
-    const client = await context.client();
-    const rates = await client.rates().catch(explain);
+  async run({ pair }, { client, out }: Deps<'client' | 'out'>) {
+    const rates = await (await client()).rates().catch(explain);
     const rows = pair === undefined ? allRates(rates) : [findRate(rates, pair)];
     const [{ from } = {}] = rows;
-    if (from !== undefined) context.out.say(`The rate is computed from ${from}.`);
-    await context.out.list(
-      rows.map(({ pair, base, quote, rate }) => ({ pair, base, quote, rate })),
-      rateList,
-    );
+    if (from !== undefined) out.say(`The rate is computed from ${from}.`);
+    return rows.map(({ pair, base, quote, rate }) => ({ pair, base, quote, rate }));
   },
+  view: list(rateList),
 });
 
 function explain(error: unknown): Promise<Rates> {

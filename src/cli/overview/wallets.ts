@@ -2,14 +2,18 @@
 // 2.
 import { Failure } from '../../formats/failure.js';
 import { keepSeenWallets } from '../../store/files/seen.js';
-import { namesOf } from '../../terminal/rows/list.js';
-import { noWalletText, whereaboutsLine, walletList } from '../../terminal/views/wallet-view.js';
-import { defineCommand } from '../define.js';
+import {
+  availableText,
+  noWalletText,
+  whereaboutsLine,
+  walletList,
+} from '../../terminal/views/wallet-view.js';
+import { defineCommand, type Deps } from '../define.js';
 import { whereaboutsOf } from '../settings/whereabouts.js';
+import { list } from '../show.js';
 import { currency } from '../values.js';
 
 export const wallets = defineCommand({
-  prints: namesOf(undefined, walletList()),
   arguments: { ccy: currency().optional().describe('only this currency') },
   examples: [
     ['svcpay wallets', 'shows all wallets'],
@@ -18,11 +22,10 @@ export const wallets = defineCommand({
       'prints the available balance, for a script; without a currency, prints one line per wallet',
     ],
   ],
-  async run({ ccy }, context) {
-    const client = await context.client();
-    const all = await client.wallets();
+  async run({ ccy }, { client, home }: Deps<'client' | 'home'>) {
+    const all = await (await client()).wallets();
     await keepSeenWallets(
-      context.home,
+      home,
       all.map((wallet) => wallet.ccy),
     );
     const chosen = ccy === undefined ? all : all.filter((wallet) => wallet.ccy === ccy);
@@ -31,7 +34,11 @@ export const wallets = defineCommand({
         next: { do: 'see-wallets' },
       });
     }
-    const footer = whereaboutsLine(await whereaboutsOf(context));
-    await context.out.list(chosen, walletList(footer, ccy !== undefined));
+    return chosen;
   },
+  view: list(walletList),
+  adapt: async (_wallets, { ccy }, context) => ({
+    ...(ccy !== undefined && { quiet: availableText }),
+    footer: whereaboutsLine(await whereaboutsOf(context)),
+  }),
 });

@@ -1,17 +1,20 @@
 // Lists payout countries and methods, and the banks and mobile wallets of a country. See "Supported
 // fiat payout destinations" and endpoint 15 in the specification.
 import { countryName, parseCountryCode } from '../../formats/country.js';
-import { namesOf } from '../../terminal/rows/list.js';
-import { institutionList, methodList } from '../../terminal/views/payout-lists.js';
+import {
+  institutionList,
+  methodList,
+  noInstitutionsText,
+} from '../../terminal/views/payout-lists.js';
 import { findCountry, methodsIn, payoutCountries } from '../../wallet/payout/methods.js';
 import { defineCommand } from '../define.js';
+import { list } from '../show.js';
 import { word } from '../values.js';
 import { institutionsOf } from './payout-flow.js';
 
 const countries = payoutCountries.map(({ code }) => code);
 
 export const payoutMethods = defineCommand({
-  prints: namesOf(undefined, methodList),
   arguments: {
     country: word('COUNTRY', findCountry, countries)
       .optional()
@@ -21,8 +24,8 @@ export const payoutMethods = defineCommand({
     ['svcpay payout methods', 'lists all countries'],
     ['svcpay payout methods NG -q', 'prints the codes of one country, for a script'],
   ],
-  async run({ country }, { out }) {
-    const methods = methodsIn(country).map(
+  async run({ country }) {
+    return methodsIn(country).map(
       ({ code, country: { code: cc, name, ccy }, institutionType, arrives }) => ({
         country: cc,
         countryName: name,
@@ -32,12 +35,11 @@ export const payoutMethods = defineCommand({
         arrives: arrives ?? null,
       }),
     );
-    await out.list(methods, methodList);
   },
+  view: list(methodList),
 });
 
 export const payoutInstitutions = defineCommand({
-  prints: namesOf(undefined, institutionList('', true)),
   arguments: {
     country: word('COUNTRY', parseCountryCode, countries).describe('two-letter code, e.g. VN'),
   },
@@ -48,11 +50,9 @@ export const payoutInstitutions = defineCommand({
       'prints the codes, for a script',
     ],
   ],
-  async run({ country }, context) {
-    const paysOut = countries.includes(country);
-    await context.out.list(
-      await institutionsOf(country, context),
-      institutionList(countryName(country), paysOut),
-    );
-  },
+  run: ({ country }, context) => institutionsOf(country, context),
+  view: list(institutionList),
+  adapt: (_institutions, { country }) => ({
+    empty: noInstitutionsText(countryName(country), countries.includes(country)),
+  }),
 });

@@ -6,7 +6,7 @@ import { NetworkError, type Transport } from '../../api/transport.js';
 import { Failure } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/unknown.js';
 import { embeddedUrl, type Settings } from '../../store/profile/settings.js';
-import type { Context } from '../context.js';
+import type { Deps } from '../define.js';
 
 const errorSchema = v.object({ error: v.string(), message: v.optional(v.string()) });
 
@@ -15,15 +15,18 @@ export interface SandboxTarget {
   readonly transport: Transport;
 }
 
+/** The parts of the context through which a command controls the sandbox. */
+export type SandboxDeps = Deps<'settings' | 'embedded' | 'transport'>;
+
 /** Sends a request to the sandbox. Throws Failure `refused` if the sandbox refuses the request. */
 export async function controlSandbox<T>(
-  context: Context,
+  deps: SandboxDeps,
   method: string,
   path: string,
   schema: v.GenericSchema<unknown, T>,
   body?: object,
 ): Promise<T> {
-  return controlAt(await findTarget(context), method, path, schema, body);
+  return controlAt(await findTarget(deps), method, path, schema, body);
 }
 
 export async function controlAt<T>(
@@ -52,12 +55,12 @@ export async function controlAt<T>(
  * Returns the chosen sandbox server on this machine, or the embedded sandbox if no sandbox server
  * is chosen.
  */
-async function findTarget(context: Context): Promise<SandboxTarget> {
-  const { baseUrl } = context.settings;
-  if (meansEmbedded(context.settings) || baseUrl === undefined) {
-    return { url: embeddedUrl, transport: (await context.embedded()).transport };
+async function findTarget({ settings, embedded, transport }: SandboxDeps): Promise<SandboxTarget> {
+  const { baseUrl } = settings;
+  if (meansEmbedded(settings) || baseUrl === undefined) {
+    return { url: embeddedUrl, transport: (await embedded()).transport };
   }
-  return { url: parseBaseUrl(baseUrl), transport: await context.transport() };
+  return { url: parseBaseUrl(baseUrl), transport: await transport() };
 }
 
 /** Whether the command applies to the embedded sandbox, because no sandbox server is configured. */
@@ -75,7 +78,7 @@ export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =
  * Returns the chosen account of the sandbox, or undefined if the chosen account belongs to a real
  * service.
  */
-export const accountOf = ({ settings }: Context): string | undefined =>
+export const accountOf = ({ settings }: Deps<'settings'>): string | undefined =>
   isRealService(settings) ? undefined : settings.accountId;
 
 /** Builds the query of a URL, which starts with `?` and omits undefined fields. */

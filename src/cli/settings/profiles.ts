@@ -2,8 +2,8 @@
 import { findProfile, profilesSharing } from '../../store/profile/profiles.js';
 import { credentialName, openTokens } from '../../store/profile/secrets.js';
 import { profileList } from '../../terminal/views/settings-views.js';
-import { namesOf } from '../../terminal/rows/list.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, type Deps } from '../define.js';
+import { done, list } from '../show.js';
 import { text } from '../values.js';
 
 const name = text('NAME')
@@ -11,9 +11,8 @@ const name = text('NAME')
   .describe('profile name, as shown by svcpay profiles list');
 
 export const profilesList = defineCommand({
-  prints: namesOf(undefined, profileList),
   examples: [['svcpay profiles list -q', 'prints only the names']],
-  async run(_values, { config, settings, out }) {
+  async run(_inputs, { config, settings }: Deps<'config' | 'settings'>) {
     const rows = Object.entries(config.read().profiles).map(
       ([name, { baseUrl, sandbox, account, network }]) => ({
         name,
@@ -24,36 +23,35 @@ export const profilesList = defineCommand({
         network: network ?? null,
       }),
     );
-    await out.list(
-      rows.toSorted((a, b) => a.name.localeCompare(b.name)),
-      profileList,
-    );
+    return rows.toSorted((a, b) => a.name.localeCompare(b.name));
   },
+  view: list(profileList),
 });
 
 export const profilesUse = defineCommand({
-  fields: [],
   arguments: { name },
   examples: [['svcpay profiles use acme', 'makes acme the default profile']],
-  async run({ name }, { config, out, env }) {
+  changes: true,
+  async run({ name }, { config, out, env }: Deps<'config' | 'out' | 'env'>) {
     await config.update((before) => {
       findProfile(before, name);
       return { ...before, current: name };
     });
     out.say(`Profile ${name} is now your default.`);
-    out.did({ name, current: true });
     if ((env['SVCPAY_PROFILE'] ?? '') !== '')
       out.warn('The environment variable SVCPAY_PROFILE overrides the default profile.');
+    return { name, current: true };
   },
+  view: done,
 });
 
 /**
  * Removes a profile, and removes the profile's secret unless a different profile uses the secret.
  */
 export const profilesRemove = defineCommand({
-  fields: [],
   arguments: { name },
   examples: [['svcpay profiles remove trial', 'asks for confirmation, then removes the profile']],
+  changes: true,
   async run({ name }, { config, secrets, home, ask, out }) {
     const before = config.read();
     const profile = findProfile(before, name);
@@ -77,6 +75,7 @@ export const profilesRemove = defineCommand({
       ...(current !== name && current !== undefined && { current }),
     }));
     out.say(`Removed profile ${name}.`);
-    out.did({ name, removed: true });
+    return { name, removed: true };
   },
+  view: done,
 });

@@ -7,14 +7,18 @@ import { oneLine } from '../layout.js';
 import { dateTime } from '../time.js';
 import { entryOf } from '../../formats/unknown.js';
 
-/** Returns the view of an object. `quiet` is the single value that `-q` prints. */
-export function objectView<T extends object>(object: T, quiet: string): RecordView<T> {
-  return {
-    columns: fieldColumns(Object.keys(object)),
-    quiet: () => quiet,
-    screen: (canvas) => detailLines(objectDetails(object), canvas),
-  };
-}
+/**
+ * Returns the view of an object with the given fields. `quiet` is the single value that `-q`
+ * prints.
+ */
+export const objectView = <T extends object>(
+  fields: readonly string[],
+  quiet = '',
+): RecordView<T> => ({
+  columns: fieldColumns(fields),
+  quiet: () => quiet,
+  screen: (canvas, object) => detailLines(objectDetails(object), canvas),
+});
 
 const longestLabel = 24;
 

@@ -48,29 +48,27 @@ export const methodList: ListView<ListedMethod> = {
   empty: 'No payout methods.',
 };
 
-/**
- * Lists the institutions of a country.
- * @param paysOut whether the service pays out to the country
- */
-export function institutionList(country: string, paysOut: boolean): ListView<Institution> {
-  return {
-    columns: [
-      { name: 'institutionCode', title: 'Code', value: ({ institutionCode }) => institutionCode },
-      { name: 'institutionName', title: 'Name', value: ({ institutionName }) => institutionName },
-      {
-        name: 'institutionType',
-        title: 'Type',
-        value: ({ institutionType }) => institutionType,
-        priority: 1,
-      },
-    ],
-    quiet: ({ institutionCode }) => institutionCode,
-    empty: paysOut
-      ? `The service lists no institutions for ${country}: its lookup does not cover this ` +
-        'country. Ask the service for the code.'
-      : `The service lists no institutions for ${country}: payouts there are not available.`,
-  };
-}
+export const institutionList: ListView<Institution> = {
+  columns: [
+    { name: 'institutionCode', title: 'Code', value: ({ institutionCode }) => institutionCode },
+    { name: 'institutionName', title: 'Name', value: ({ institutionName }) => institutionName },
+    {
+      name: 'institutionType',
+      title: 'Type',
+      value: ({ institutionType }) => institutionType,
+      priority: 1,
+    },
+  ],
+  quiet: ({ institutionCode }) => institutionCode,
+  empty: 'The service lists no institutions.',
+};
+
+/** @param paysOut whether the service pays out to the country */
+export const noInstitutionsText = (country: string, paysOut: boolean): string =>
+  `The service lists no institutions for ${country}: ` +
+  (paysOut
+    ? 'its lookup does not cover this country. Ask the service for the code.'
+    : 'payouts there are not available.');
 
 /** A recipient with its name in the address book. */
 export interface ListedRecipient extends Partial<Recipient> {

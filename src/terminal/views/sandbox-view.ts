@@ -2,13 +2,20 @@
 import {
   clockAnswer,
   fieldNames,
+  invoiceAnswer,
+  paidAnswer,
+  transferAnswer,
+  walletAnswer,
   type ClockState,
+  type OutsideInvoice,
+  type Paid,
   type SandboxAccount,
   type SandboxStatus,
+  type SandboxWallet,
   type Snapshot,
   type Transfer,
 } from '../../formats/sandbox/answers.js';
-import { formatAmount, fromWire, money } from '../../formats/amount.js';
+import { fixed, formatAmount, fromWire, money } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
@@ -88,11 +95,11 @@ const clockText = ({ now, frozen }: ClockState): string =>
 
 const clockFields = fieldNames(clockAnswer);
 
-export const clockView = (clock: ClockState): RecordView<ClockState> => ({
-  screen: (canvas) => detailLines([{ label: 'Clock', value: clockText(clock) }], canvas),
+export const clockView: RecordView<ClockState> = {
+  screen: (canvas, clock) => detailLines([{ label: 'Clock', value: clockText(clock) }], canvas),
   columns: fieldColumns(clockFields),
   quiet: ({ now }) => String(now),
-});
+};
 
 const snapshotColumns: readonly Column<Snapshot>[] = [
   { name: 'name', title: 'Name', value: ({ name }) => name },
@@ -153,6 +160,47 @@ export const minedList: ListView<Transfer> = {
     },
     { name: 'needed', title: 'Needed', value: ({ needed }) => needed, align: 'right' },
   ],
+  fields: fieldNames(transferAnswer),
   quiet: ({ id }) => id,
   empty: 'Mined. No transfer was waiting for confirmations.',
 };
+
+export const walletText = ({ ccy, amount }: SandboxWallet): string =>
+  formatAmount(money(ccy, fromWire(amount)));
+
+export const fundedView: RecordView<SandboxWallet> = {
+  screen: (_canvas, wallet) => [`  The wallet now holds ${walletText(wallet)}.`],
+  columns: fieldColumns(['ccy', 'amount']),
+  fields: fieldNames(walletAnswer),
+  quiet: ({ amount }) => fixed(fromWire(amount)),
+};
+
+export const invoiceView: RecordView<OutsideInvoice> = {
+  screen: (_canvas, { invoice }) => [invoice],
+  columns: fieldColumns(['invoice']),
+  fields: fieldNames(invoiceAnswer),
+  quiet: ({ invoice }) => invoice,
+};
+
+const paidId = (paid: Paid): string => ('txnId' in paid ? paid.txnId : paid.depositId);
+
+export const paidView: RecordView<Paid> = {
+  screen: (_canvas, paid) => [`  ${paidText(paid)}`],
+  columns: [
+    { name: 'id', title: 'Id', value: paidId },
+    {
+      name: 'state',
+      title: 'State',
+      value: (paid) => ('txnState' in paid ? paid.txnState : 'unconfirmed'),
+    },
+  ],
+  fields: paidAnswer.options.flatMap(fieldNames),
+  quiet: paidId,
+};
+
+function paidText(paid: Paid): string {
+  if ('txnId' in paid) return `Paid transaction ${paid.txnId}; it is now ${paid.txnState}.`;
+  const deposited = formatAmount(money(paid.ccy, fromWire(paid.amount)));
+  const confirmations = paid.needed === 1 ? 'one confirmation' : `${paid.needed} confirmations`;
+  return `Deposited ${deposited}; the deposit reaches the wallet after ${confirmations}.`;
+}

@@ -28,35 +28,30 @@ const amountColumn = (name: string, title: string, part: Part): Column<Wallet> =
 const shown = (ccy: string, value: Money['value'] | undefined): string =>
   value === undefined ? '?' : formatNumber(money(ccy, value));
 
-/**
- * Returns the view of the wallets. `footer` names the account (see `whereaboutsLine`). With `-q`,
- * svcpay prints the amounts of several wallets with their currency, and the amount of a single
- * wallet without its currency.
- */
-export function walletList(footer?: string, isOne = false): ListView<Wallet> {
-  return {
-    columns: [
-      { name: 'ccy', title: 'Currency', value: (wallet) => wallet.ccy },
-      amountColumn('availableBalance', 'Available', available),
-      { ...amountColumn('reserved', 'Reserved', reserved), priority: 2, style: dimZero(reserved) },
-      { ...amountColumn('amount', 'Total', total), priority: 1 },
-    ],
-    fields: Object.keys(walletFields),
-    quiet: (wallet) => `${isOne ? '' : `${wallet.ccy} `}${available(wallet)?.toFixed() ?? ''}`,
-    empty: 'This account has no wallets yet.',
-    footer,
-  };
-}
+const dimZero =
+  (part: Part): NonNullable<Column<Wallet>['style']> =>
+  (cell, style, wallet) =>
+    part(wallet)?.eq(0) === true ? style.dim(cell) : cell;
+
+/** The available balance of a single wallet, which `-q` prints without its currency. */
+export const availableText = (wallet: Wallet): string => available(wallet)?.toFixed() ?? '';
+
+export const walletList: ListView<Wallet> = {
+  columns: [
+    { name: 'ccy', title: 'Currency', value: (wallet) => wallet.ccy },
+    amountColumn('availableBalance', 'Available', available),
+    { ...amountColumn('reserved', 'Reserved', reserved), priority: 2, style: dimZero(reserved) },
+    { ...amountColumn('amount', 'Total', total), priority: 1 },
+  ],
+  fields: Object.keys(walletFields),
+  quiet: (wallet) => `${wallet.ccy} ${availableText(wallet)}`,
+  empty: 'This account has no wallets yet.',
+};
 
 /** Returns a message that names the missing wallet and the account's wallets. */
 export const noWalletText = (ccy: string, wallets: readonly Wallet[]): string =>
   `This account has no ${ccy} wallet. ` +
   `It has ${wallets.map((wallet) => wallet.ccy).join(', ') || 'none'}.`;
-
-const dimZero =
-  (part: Part): NonNullable<Column<Wallet>['style']> =>
-  (cell, style, wallet) =>
-    part(wallet)?.eq(0) === true ? style.dim(cell) : cell;
 
 export interface Whereabouts {
   readonly profile: string;

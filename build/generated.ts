@@ -1,7 +1,7 @@
 // Lists the committed files that are generated from the code, each with its text.
-import { completionScript, shells } from '../src/cli/help/completion.js';
+import { completionScript, shells } from '../src/cli/completion/completion.js';
 import { pagesOf } from '../src/cli/help/pages.js';
-import { wholeSchema } from '../src/cli/help/schema.js';
+import { wholeSchema } from '../src/cli/schema/schema.js';
 import { tree } from '../src/cli/table.js';
 import { transitions } from '../src/store/journal/payment.js';
 import { manualPage } from './manual-page.js';

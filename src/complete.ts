@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
-import { complete, type Candidate, type SuggestionsOf } from './cli/help/complete.js';
+import { complete, type Candidate, type SuggestionsOf } from './cli/completion/complete.js';
 import type { Page } from './cli/help/pages.js';
 import type { Suggested } from './cli/values.js';
 import { isGenerated } from './formats/text.js';

@@ -1,6 +1,6 @@
 // The commands of a schedule, as calls to the real payment core.
 import type { Transaction } from '../../src/api/types.js';
-import { refuseAmong, refuseRepeatAtSubmission } from '../../src/cli/agent/pay-once.js';
+import { refuseAmong, refuseRepeatAtSubmission } from '../../src/cli/mcp/pay-once.js';
 import { Failure } from '../../src/formats/failure.js';
 import { mayHavePaid, type Payment, type PaymentTerms } from '../../src/store/journal/payment.js';
 import type { PlannedRow } from '../../src/wallet/batch/plan.js';

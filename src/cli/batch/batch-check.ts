@@ -20,7 +20,7 @@ import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
 import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import type { Context } from '../context.js';
-import { limitsInForce } from '../limits.js';
+import { limitsInForce } from '../limits/in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
 import { openLookUp } from '../payout/payout-flow.js';
 import type { BatchFlags } from './batch-pay.js';

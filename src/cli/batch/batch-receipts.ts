@@ -13,7 +13,7 @@ import { rowState } from '../../wallet/batch/status.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { stateTimes } from '../history/transaction-details.js';
+import { stateTimes } from '../tx/transaction-details.js';
 import { file, verbatim } from '../values.js';
 import { batchOptions } from './batch-pay.js';
 import { knownRows, type KnownRow } from './batch-rows.js';

@@ -15,7 +15,7 @@ import { confirmationsText } from '../../terminal/views/state-words.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Approval, PaymentDeps } from '../../wallet/payment/contract.js';
 import type { Context } from '../context.js';
-import { readWorth, type WorthOf } from '../overview/worth.js';
+import { readWorth, type WorthOf } from '../watch/worth.js';
 import { within } from '../within.js';
 import {
   cardOf,

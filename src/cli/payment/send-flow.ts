@@ -18,7 +18,7 @@ import {
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import type { Context } from '../context.js';
 import { readStdin } from '../stdin.js';
-import { paymentNamed } from '../history/resolve-id.js';
+import { paymentNamed } from '../tx/resolve-id.js';
 import { wholeBalance } from './whole-balance.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';

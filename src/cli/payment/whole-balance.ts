@@ -4,7 +4,7 @@ import { Failure, ifAvailable } from '../../formats/failure.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import { wholeOf } from '../../wallet/plan/spend-all.js';
 import type { Context } from '../context.js';
-import { paymentNamed } from '../history/resolve-id.js';
+import { paymentNamed } from '../tx/resolve-id.js';
 
 /**
  * Returns the amount for `all`, which is the balance of the wallet. If the reference already has a

@@ -6,8 +6,8 @@ import { Failure } from '../../formats/failure.js';
 import { back } from '../../terminal/ask/ask.js';
 import type { Context } from '../context.js';
 import { isRealService } from '../sandbox/control.js';
-import { checkCallback } from './webhook-registration.js';
-import { registerAdvice } from './webhook-secret.js';
+import { checkCallback } from './webhook.js';
+import { registerAdvice } from './secret.js';
 
 export interface Registration {
   /**

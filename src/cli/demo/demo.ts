@@ -1,0 +1,76 @@
+// Shows a tour on a temporary sandbox: wallets, an incoming payment, an outgoing payment, a swap
+// and the history.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from '../../formats/failure.js';
+import { invoiceAnswer } from '../../formats/sandbox/answers.js';
+import { embeddedUrl } from '../../store/profile/settings.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { openEmbedded } from '../sandbox/embedded.js';
+import { controlAt } from '../sandbox/control.js';
+
+export const demo = defineCommand({
+  fields: [],
+  examples: [
+    ['svcpay demo', 'takes about ten seconds, needs no account and leaves nothing behind'],
+  ],
+  async run(_values, context) {
+    const home = await mkdtemp(join(tmpdir(), 'svcpay-demo-'));
+    try {
+      await tour(home, context);
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+  },
+});
+
+async function tour(home: string, context: Context): Promise<void> {
+  const { out } = context;
+  out.text('This demo runs the whole service on this machine, with play money.');
+  const show = async (line: readonly string[], hidden: readonly string[] = []): Promise<void> => {
+    out.text(`\n$ svcpay ${line.map(shorten).join(' ')}`);
+    const colorFlags = context.globals.color ? [] : ['--no-color'];
+    const env = { ...context.env, SVCPAY_HOME: home };
+    const code = await context.runLine(
+      ['--sandbox', '-o', 'table', ...colorFlags, ...line, ...hidden],
+      { env },
+    );
+    if (code !== 0)
+      throw new Failure(
+        'unexpected',
+        `The demo stopped: svcpay ${line[0] ?? ''} ended with exit code ${code}.`,
+      );
+  };
+  await show(['wallets']);
+  await show(['receive', 'lightning', '50000sat'], ['--wait']);
+  await show(['send', 'lightning', await outsideInvoice(home, context), '--yes']);
+  await show(['swap', '25', 'USDT', 'BTC', '--yes']);
+  await show(['wallets']);
+  await show(['tx', 'list']);
+  // If an npm script runs the demo, svcpay may be missing from the PATH.
+  const self = context.env['npm_lifecycle_event'] === undefined ? 'svcpay' : 'node bin/svcpay.js';
+  out.text(`\nNext: ${self} --sandbox wallets\nOr connect to a service: ${self} login`);
+}
+
+/** Creates an external invoice for a coffee. */
+async function outsideInvoice(home: string, { settings }: Context): Promise<string> {
+  const service = await openEmbedded(
+    { config: home, data: home, isolated: true },
+    settings.maker,
+    {},
+  );
+  const terms = { amount: '2500sat', description: 'Coffee House, order 118' };
+  try {
+    const target = { url: embeddedUrl, transport: service.transport };
+    return (await controlAt(target, 'POST', 'invoice', invoiceAnswer, terms)).invoice;
+  } finally {
+    await service.close();
+  }
+}
+
+const longest = 40;
+
+const shorten = (word: string): string =>
+  word.length > longest ? `${word.slice(0, longest)}…` : word;

@@ -1,0 +1,308 @@
+// Checks Node, file modes, settings, journal, limits, service, clocks and token, and gives advice.
+// The exit code is 1 if a check finds a problem.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { platform, versions } from 'node:process';
+import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
+import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network/connections.js';
+import { NetworkError, type HttpResponse } from '../../api/transport.js';
+import { describeDuration } from '../../formats/duration.js';
+import { Failure } from '../../formats/failure.js';
+import { counted } from '../../formats/text.js';
+import { status } from '../../store/journal/payment.js';
+import { isThere, journalFile, type Home } from '../../store/files/home.js';
+import { checkupLines, checkupList, type Check } from '../../terminal/views/settings-views.js';
+import { adviceOf, commandFor } from '../../terminal/next-step.js';
+import { dateTime } from '../../terminal/time.js';
+import type { Context } from '../context.js';
+import { databaseRows } from '../db/figures.js';
+import { namesOf } from '../../terminal/rows/list.js';
+import { defineCommand } from '../define.js';
+import { limitsInForce } from '../limits/in-force.js';
+import { Ended } from '../exit-with.js';
+import { secretPlace, tokenStore } from '../login/whereabouts.js';
+
+export const doctor = defineCommand({
+  prints: namesOf(undefined, checkupList),
+  examples: [
+    ['svcpay doctor', 'checks everything and shows what is wrong'],
+    ['svcpay doctor --json', 'prints the checks, for a script; exit code 1 if something is wrong'],
+  ],
+  async run(_values, context) {
+    const { out } = context;
+    const checks: Check[] = [];
+    const machine = { nodeVersion: versions.node, hasModes: platform !== 'win32' };
+    for await (const check of checkUp(machine, context)) checks.push(check);
+    if (out.forPeople) out.screen((canvas) => checkupLines(checks, canvas));
+    else await out.list(checks, checkupList);
+    if (checks.some(({ state }) => state === 'problem')) throw new Ended(1);
+  },
+});
+
+/** The properties of the machine that the checks read and that tests replace. */
+export interface Machine {
+  /** The version of Node, such as `20.19.0`. */
+  readonly nodeVersion: string;
+  /** Whether files on this machine have an owner and a mode. */
+  readonly hasModes: boolean;
+}
+
+type Finding = Omit<Check, 'check'>;
+
+const ok = (detail: string, advice: string | null = null): Finding => ({
+  state: 'ok',
+  detail,
+  advice,
+});
+const problem = (detail: string, advice: string | null): Finding => ({
+  state: 'problem',
+  detail,
+  advice,
+});
+
+/** Runs the checks of `doctor`, without the checks that an earlier problem prevents. */
+async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
+  const { home } = context;
+  yield await found('Node', () => checkNode(machine));
+  // Checks the file modes before any check opens the files, because opening the files corrects the
+  // mode of the folder.
+  if (machine.hasModes) yield await found('Files', () => checkModes(home));
+  const settings = await found('Settings', () => checkSettings(context));
+  yield settings;
+  const journal = await found('Journal', () => findJournal(context));
+  yield journal;
+  if (settings.state === 'problem') return;
+  yield await found('Limits', () => checkLimits(context));
+  const proxy = checkProxy(context);
+  if (proxy !== undefined) yield { check: 'Proxy', ...proxy };
+  if (takesAnyCertificate(context.env)) yield { check: 'TLS', ...unchecked(context) };
+  const secret = await found('Secret', () => checkSecret(context));
+  yield secret;
+  const { finding, answer, at } = await probe(context);
+  yield { check: 'Service', ...finding };
+  if (answer === undefined) return;
+  const isSandbox = isLoopback(new URL(context.settings.baseUrl ?? '').hostname);
+  yield { check: 'Clock', ...compareClocks(answer.headers['date'], at, isSandbox) };
+  if (secret.state === 'problem') return;
+  const token = await found('Token', () => checkToken(context));
+  yield token;
+  const isReadable = journal.state === 'ok' && journal.detail !== noneYet;
+  if (token.state === 'ok' && isReadable) yield await found('Payments', () => checkOpen(context));
+}
+
+/** Runs a check, and converts its error to a finding. */
+async function found(check: string, look: () => Finding | Promise<Finding>): Promise<Check> {
+  try {
+    return { check, ...(await look()) };
+  } catch (error) {
+    if (error instanceof Failure)
+      return { check, ...problem(error.message, adviceOf(error) ?? null) };
+    // An error with the property `syscall` is a file error of the operating system.
+    if (error instanceof Error && 'syscall' in error)
+      return { check, ...problem(error.message, null) };
+    throw error;
+  }
+}
+
+function checkNode({ nodeVersion }: Machine): Finding {
+  const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
+  const isEnough = major > 20 || (major === 20 && minor >= 19);
+  return isEnough
+    ? ok(nodeVersion)
+    : problem(`${nodeVersion} is too old`, 'Install Node 20.19 or newer.');
+}
+
+const beyondOwner = 0o077;
+const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events)\.db/;
+
+/**
+ * Checks that secrets, tokens and payments are readable only by their owner. Ignores the files of
+ * the sandbox, because the sandbox holds no real money.
+ */
+function checkModes({ config, data }: Home): Finding {
+  const folders = [...new Set([config, data])].filter((folder) => isThere(folder));
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && keptFiles.test(entry.name))
+      .map((entry) => join(folder, entry.name)),
+  );
+  const open = [...folders, ...files].filter((path) => (statSync(path).mode & beyondOwner) !== 0);
+  if (open.length === 0)
+    return ok(folders.length === 0 ? 'none yet' : `${folders.join(', ')}: readable only by you`);
+  return problem(
+    `other users of this machine can read ${open.join(', ')}`,
+    `chmod go= ${open.map((path) => `'${path}'`).join(' ')}`,
+  );
+}
+
+function checkSettings({ settings }: Context): Finding {
+  const { profileName, embedded, baseUrl, apiKey } = settings;
+  if (embedded) return ok(`profile ${profileName}, the embedded sandbox`);
+  const isKnown = baseUrl !== undefined && apiKey !== undefined;
+  if (!isKnown) return problem(`profile ${profileName} is not logged in`, 'svcpay login');
+  return ok(`profile ${profileName}, ${parseBaseUrl(baseUrl)}`);
+}
+
+/**
+ * Checks the journal. For a journal in a file, `doctor` reads every page, which other commands do
+ * once a day. For a journal in a database, `doctor` checks the tables.
+ */
+async function findJournal(context: Context): Promise<Finding> {
+  const { home, config, journal } = context;
+  const path = journalFile(home);
+  const found = await context.database();
+  if (found === undefined) {
+    const isKnown = config.read().hasJournal === true;
+    if (!isThere(path) && !isKnown) return ok(noneYet);
+    (await import('../../store/journal/sqlite-journal.js')).checkJournal(path, isKnown);
+  }
+  await journal();
+  const rows = await databaseRows(context);
+  const held = rows
+    .flatMap(({ part, rows: count }) =>
+      count === undefined ? [] : [counted(count, part === 'journal' ? 'payment' : 'event')],
+    )
+    .join(', ');
+  const [first] = rows;
+  const database = `database ${first?.id}, generation ${first?.generation}`;
+  const place = found === undefined ? path : `${found.postgres.where}, ${database}`;
+  if (rows.some(({ restored }) => restored === true))
+    return problem(
+      `${place}: was restored from a backup and lacks payments`,
+      'svcpay reconcile --import',
+    );
+  if (rows.some(({ writable }) => writable === false))
+    return problem(`${place}: cannot be written`, 'To see the reason: svcpay db status');
+  return ok(`${place}: intact, ${held}`);
+}
+
+const noneYet = 'none yet';
+
+async function checkLimits(context: Context): Promise<Finding> {
+  const { perPayment, perDay, destinations } = await limitsInForce(context);
+  const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
+  if (amounts + destinations.length === 0)
+    return ok('none', 'svcpay limits set --per-day 100000sat');
+  const allowed =
+    destinations.length === 0 ? 'any destination' : counted(destinations.length, 'destination');
+  return ok(`${counted(amounts, 'amount limit')}, ${allowed}`);
+}
+
+function checkProxy({ settings, env }: Context): Finding | undefined {
+  const proxy = proxyOf(env);
+  if (
+    proxy === undefined ||
+    settings.baseUrl === undefined ||
+    !mayBeProxied(new URL(settings.baseUrl))
+  )
+    return undefined;
+  const except = proxy.except === '' ? '' : `; requests to ${proxy.except} use no proxy`;
+  // Ignores an invalid proxy address, because the check of the service reports such an address.
+  return URL.canParse(proxy.address)
+    ? ok(`requests go through ${new URL(proxy.address).host}${except}`)
+    : undefined;
+}
+
+function unchecked({ settings }: Context): Finding {
+  const detail = 'NODE_TLS_REJECT_UNAUTHORIZED=0: no certificate is checked';
+  const isHere = isLoopback(new URL(settings.baseUrl ?? '').hostname);
+  return isHere
+    ? ok(`${detail}; the service is on this machine`)
+    : problem(detail, 'unset NODE_TLS_REJECT_UNAUTHORIZED');
+}
+
+async function checkSecret(context: Context): Promise<Finding> {
+  const place = await secretPlace(context);
+  return place === undefined
+    ? problem('the API secret is missing', 'svcpay login')
+    : ok(`in ${place}`);
+}
+
+interface ProbeResult {
+  readonly finding: Finding;
+  readonly answer?: HttpResponse;
+  /** The machine's time when the response or the error arrived, in epoch ms. */
+  readonly at: number;
+}
+
+const probeTimeoutMs = 10_000;
+
+/**
+ * Sends a request with an invalid token to the service. A 401 response shows that the service
+ * answers.
+ */
+async function probe({ settings, transport, now, signal, version }: Context): Promise<ProbeResult> {
+  const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
+  const sentAt = now();
+  try {
+    const send = await transport();
+    const request = {
+      method: 'GET',
+      url: `${baseUrl}/api/v2/transaction`,
+      headers: {
+        accept: 'application/json',
+        authorization: 'Bearer none',
+        'user-agent': `svcpay/${version}`,
+      },
+    };
+    const answer = await send({ ...request, signal, timeoutMs: probeTimeoutMs });
+    const at = now();
+    const { status } = answer;
+    if (status === 401 || status === 403)
+      return { finding: ok(`answers within ${at - sentAt} ms`), answer, at };
+    const advice = status >= 500 ? 'Try again later.' : 'Check the base URL.';
+    return { finding: problem(`${baseUrl} answers ${status} instead of 401`, advice), answer, at };
+  } catch (error) {
+    // A Failure may have a cause other than the network, such as an invalid proxy address.
+    if (error instanceof Failure && !signal.aborted)
+      return { finding: problem(error.message, adviceOf(error) ?? null), at: now() };
+    if (!(error instanceof NetworkError)) throw error;
+    const advice = 'Check the network, the proxy settings and the base URL.';
+    return { finding: problem(`${baseUrl} does not answer: ${error.message}`, advice), at: now() };
+  }
+}
+
+const allowedSkewMs = 30_000;
+
+/**
+ * Compares the clocks of this machine and the service.
+ * @param date the service's `Date` header
+ * @param at the machine's clock when the header arrived, epoch ms
+ * @param isSandbox whether the service is a sandbox, whose clock may differ
+ */
+export function compareClocks(date: string | undefined, at: number, isSandbox: boolean): Finding {
+  const theirs = Date.parse(date ?? '');
+  if (Number.isNaN(theirs)) return ok('the service does not report its time');
+  const ahead = at - theirs;
+  if (Math.abs(ahead) <= allowedSkewMs) return ok('agrees with the service');
+  const skew =
+    `this machine is ${describeDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} ` +
+    'the service';
+  if (isSandbox) return ok(skew);
+  return problem(skew, 'Set the clock, e.g. with NTP. Countdowns follow the clock of the service.');
+}
+
+async function checkToken(context: Context): Promise<Finding> {
+  const client = await context.client();
+  await client.account();
+  const accountId = await client.accountId();
+  const kept = await (await tokenStore(context))?.load();
+  return ok(kept === undefined ? accountId : `${accountId}, until ${dateTime(kept.expiresAt)}`);
+}
+
+async function checkOpen(context: Context): Promise<Finding> {
+  const { scope, journal } = await context.account();
+  const payments = await (await journal()).open(scope);
+  const unresolved = payments.filter((each) => ['error', 'unknown'].includes(status(each)));
+  const part = (count: number, what: string): string[] =>
+    count === 0 ? [] : [counted(count, `${what} payment`)];
+  const open = part(payments.length - unresolved.length, 'open');
+  const [first] = unresolved;
+  if (first !== undefined)
+    return problem(
+      `${[...open, ...part(unresolved.length, 'unresolved')].join(', ')}: ask the service ` +
+        `whether the payment ${first.ref} was made`,
+      `Then record the answer: ${commandFor({ do: 'resolve', id: first.ref })}`,
+    );
+  return open.length === 0 ? ok('no open payments') : ok(open.join(''), 'svcpay tx pending');
+}

@@ -1,0 +1,61 @@
+// Combines the spending limits of the account (in the database), the profile and the environment,
+// and changes the stored limits.
+import { changeProfile, type Limits } from '../../store/profile/profiles.js';
+import { limitsFrom, narrower, noLimits } from '../../wallet/limits/limits.js';
+import type { Context } from '../context.js';
+
+/**
+ * Combines the spending limits of the account, the profile and the environment, with the strictest
+ * value of each limit.
+ */
+export async function limitsInForce(context: Context): Promise<Limits> {
+  return narrower(await storedLimits(context), limitsFrom(context.env));
+}
+
+/** Returns the limits of the profile and, with a database, the limits of the account. */
+export async function storedLimits(context: Context): Promise<Limits> {
+  const { config, settings } = context;
+  const ofProfile = config.read().profiles[settings.profileName]?.limits ?? noLimits;
+  const database = await accountLimits(context);
+  return database === undefined
+    ? ofProfile
+    : narrower(ofProfile, (await database.read()) ?? noLimits);
+}
+
+/**
+ * Changes the stored spending limits. With a database, the first change moves the profile's limits
+ * into the database, where the limits apply to every home.
+ */
+export async function changeStoredLimits(
+  context: Context,
+  change: (before: Limits) => Limits,
+): Promise<void> {
+  const { config, settings } = context;
+  const database = await accountLimits(context);
+  if (database === undefined) {
+    await changeProfile(config, settings.profileName, (before) => ({
+      ...before,
+      limits: change(before.limits ?? noLimits),
+    }));
+    return;
+  }
+  const ofProfile = config.read().profiles[settings.profileName]?.limits;
+  await database.change((before) => change(narrower(ofProfile ?? noLimits, before ?? noLimits)));
+  if (ofProfile !== undefined)
+    await changeProfile(config, settings.profileName, ({ limits: _moved, ...rest }) => rest);
+}
+
+async function accountLimits(context: Context) {
+  const found = await context.database();
+  if (found === undefined) return undefined;
+  const { id, journal } = await context.account();
+  // Opens the journal to check that the database belongs to this home and has tables.
+  await journal();
+  const { changeLimitsOfAccount, limitsOfAccount } =
+    await import('../../store/journal/account-limits.js');
+  return {
+    read: () => limitsOfAccount(found.postgres, id),
+    change: (change: (before: Limits | undefined) => Limits) =>
+      changeLimitsOfAccount(found.postgres, id, change),
+  };
+}

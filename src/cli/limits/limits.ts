@@ -1,0 +1,278 @@
+// Shows and changes the local spending limits. Each `limits` command prints the limits and the
+// amounts used.
+import { Big } from 'big.js';
+import {
+  fixed,
+  formatAmount,
+  isCurrency,
+  money,
+  parseAmount,
+  type Money,
+} from '../../formats/amount.js';
+import { Failure, type FailureKind } from '../../formats/failure.js';
+import type { Spend } from '../../store/journal/journal.js';
+import type { Limits } from '../../store/profile/profiles.js';
+import { back } from '../../terminal/ask/ask.js';
+import { limitNames, limitList, type LimitRow } from '../../terminal/views/settings-views.js';
+import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
+import { noLimits, sumOf } from '../../wallet/limits/limits.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { changeStoredLimits, limitsInForce, storedLimits } from './in-force.js';
+import { spentToday } from '../payment/payment-flow.js';
+import { amount, currency, text } from '../values.js';
+
+export const limitsList = defineCommand({
+  fields: limitNames,
+  examples: [
+    ['svcpay limits list', 'shows every limit and how much is used'],
+    ['svcpay limits list --json', 'prints the limits, for a script'],
+  ],
+  run: (_values, context) => showLimits(context),
+});
+
+/** Sets the limits of the given currencies, and keeps the limits of all other currencies. */
+export const limitsSet = defineCommand({
+  fields: limitNames,
+  options: {
+    perPayment: amount()
+      .repeated()
+      .describe('highest total of one payment, fees included; at most one amount per currency'),
+    perDay: amount()
+      .repeated()
+      .describe('highest total of all payments in 24 hours; at most one amount per currency'),
+  },
+  examples: [
+    [
+      'svcpay limits set --per-payment 100000sat --per-day 500000sat',
+      'limits payments from the bitcoin wallet',
+    ],
+    [
+      'svcpay limits set --per-day 1000000sat',
+      'if you raise a limit, asks you to type the amount again; a script needs --yes',
+    ],
+    [
+      'svcpay limits set --per-day 200usdt --per-day 5000000vnd',
+      'limits USDT payments, and payouts in Vietnamese dong',
+    ],
+  ],
+  async run({ perPayment, perDay }, context) {
+    if (perPayment.length + perDay.length === 0) {
+      throw new Failure(
+        'usage',
+        'No limit was set: give --per-payment AMOUNT or --per-day AMOUNT.',
+      );
+    }
+    const change = {
+      perPayment: byCurrency(perPayment, '--per-payment'),
+      perDay: byCurrency(perDay, '--per-day'),
+    };
+    const { perPayment: payment, perDay: day } = await storedLimits(context);
+    await agreeToRaise('per payment', payment, perPayment, context);
+    await agreeToRaise('per day', day, perDay, context);
+    await changeLimits(context, (before) => ({
+      ...before,
+      perPayment: { ...before.perPayment, ...change.perPayment },
+      perDay: { ...before.perDay, ...change.perDay },
+    }));
+  },
+});
+
+/**
+ * Adds a destination to the allow-list. The first entry of the allow-list blocks payments to all
+ * other destinations.
+ */
+export const limitsAllow = defineCommand({
+  fields: limitNames,
+  arguments: {
+    destination: text('DESTINATION').describe(
+      'an address, a Lightning Address, an LNURL, a node key, an invoice (allows its node), ' +
+        'or INSTITUTION:ACCOUNT',
+    ),
+  },
+  examples: [
+    [
+      'svcpay limits allow satoshi@example.com',
+      'allows this destination; an empty list allows every destination',
+    ],
+    [
+      'svcpay limits allow 970436:0123456789',
+      'allows payouts to an account: institution and account number',
+    ],
+    ['svcpay limits allow lnbc25u1…', 'allows every invoice of the node that issued this invoice'],
+  ],
+  async run({ destination }, context) {
+    const names = readAllowed(destination);
+    await changeLimits(context, (before) => ({
+      ...before,
+      destinations: [...new Set([...before.destinations, ...names])],
+    }));
+  },
+});
+
+/** Removes a destination from the allow-list. An empty allow-list permits every destination. */
+export const limitsDisallow = defineCommand({
+  fields: limitNames,
+  arguments: {
+    destination: text('DESTINATION').describe('destination, as shown by svcpay limits list'),
+  },
+  examples: [
+    [
+      'svcpay limits disallow satoshi@example.com',
+      'removes this destination from the allow-list (an empty list allows every destination)',
+    ],
+  ],
+  async run({ destination }, context) {
+    const { destinations } = await storedLimits(context);
+    const names = destinations.includes(destination) ? [destination] : readAllowed(destination);
+    if (!destinations.some((each) => names.includes(each))) {
+      throw new Failure('not-found', `${destination} is not on the allow-list.`, {
+        next: { do: 'see-limits' },
+      });
+    }
+    if (destinations.every((each) => names.includes(each))) {
+      await context.ask.agree(
+        'Without this last entry of the allow-list, payments can go to any destination. ' +
+          'Remove the entry?',
+        unchanged,
+      );
+    }
+    await changeLimits(context, (before) => ({
+      ...before,
+      destinations: before.destinations.filter((each) => !names.includes(each)),
+    }));
+  },
+});
+
+export const limitsClear = defineCommand({
+  fields: limitNames,
+  arguments: { ccy: currency().optional().describe('only the limits in this currency') },
+  examples: [
+    ['svcpay limits clear', 'asks for confirmation, then removes all limits and the allow-list'],
+    ['svcpay limits clear USDT --yes', 'removes the limits in one currency'],
+  ],
+  async run({ ccy }, context) {
+    const which = ccy === undefined ? 'all limits' : `the limits in ${ccy}`;
+    await context.ask.agree(`Remove ${which} of ${await limitedBy(context)}?`, unchanged);
+    const without = (limits: Readonly<Record<string, string>>): Record<string, string> =>
+      Object.fromEntries(Object.entries(limits).filter(([each]) => each !== ccy));
+    await changeLimits(context, (before) =>
+      ccy === undefined
+        ? noLimits
+        : { ...before, perPayment: without(before.perPayment), perDay: without(before.perDay) },
+    );
+  },
+});
+
+const limitedBy = async ({ database, settings }: Context): Promise<string> =>
+  (await database()) === undefined
+    ? `profile ${settings.profileName}`
+    : 'the account, in every home that uses the database';
+
+const unchanged = 'The limits are unchanged.';
+
+/** Asks the person to type the new amount of a raised limit, to prevent a hasty approval. */
+async function agreeToRaise(
+  rule: string,
+  before: Readonly<Record<string, string>>,
+  amounts: readonly Money[],
+  { ask, globals }: Context,
+): Promise<void> {
+  for (const { ccy, value } of globals.yes ? [] : amounts) {
+    const former = before[ccy];
+    if (former === undefined || value.lte(former)) continue;
+    const [from, to] = [money(ccy, former), { ccy, value }].map(formatAmount);
+    const change = `${rule} from ${from} to ${to}`;
+    const answer = await ask.steps.parsed({
+      message: `This raises the limit ${change}. Type the new amount to confirm:`,
+      flag: '--yes',
+      parse: (typed) => {
+        if (!parseAmount(typed, ccy).value.eq(value))
+          throw new Failure('usage', `To confirm, type ${to}. Esc keeps the current limit.`);
+      },
+    });
+    if (answer === back) throw new Failure('declined', unchanged);
+  }
+}
+
+function byCurrency(amounts: readonly Money[], flag: string): Record<string, string> {
+  const twice = amounts.find(
+    ({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) !== index,
+  );
+  if (twice !== undefined)
+    throw new Failure('usage', `No limit was set: ${flag} was given twice for ${twice.ccy}.`);
+  const other = amounts.find(({ ccy }) => !isCurrency(ccy));
+  if (other !== undefined)
+    throw new Failure(
+      'usage',
+      `No limit was set: ${other.ccy} is not a currency, so the limit would never apply.`,
+    );
+  return Object.fromEntries(amounts.map(({ ccy, value }) => [ccy, fixed(value)]));
+}
+
+async function changeLimits(context: Context, change: (before: Limits) => Limits): Promise<void> {
+  await changeStoredLimits(context, change);
+  await showLimits(context);
+}
+
+async function showLimits(context: Context): Promise<void> {
+  const { out } = context;
+  const limits = await limitsInForce(context);
+  const perDay = Object.keys(limits.perDay).length > 0;
+  await out.list(
+    rowsOf(limits, perDay ? await spentInWindow(context) : undefined),
+    limitList(footerOf(limits, context)),
+  );
+}
+
+/**
+ * Returns the amounts spent in the last 24 hours, or undefined if svcpay does not know the account,
+ * because the profile is not logged in or the service did not answer.
+ */
+async function spentInWindow(context: Context): Promise<readonly Spend[] | undefined> {
+  try {
+    return await spentToday(context);
+  } catch (error) {
+    if (error instanceof Failure && unknownAccount.has(error.kind)) return undefined;
+    throw error;
+  }
+}
+
+const unknownAccount: ReadonlySet<FailureKind> = new Set(['authentication', 'temporary']);
+
+function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[] {
+  const rule = { used: null, left: null, destination: null };
+  const perDay = ([ccy, text]: [string, string]): LimitRow => {
+    const amount = new Big(text);
+    if (spent === undefined) return { ...rule, rule: 'per day', ccy, amount };
+    const used = sumOf(spent, ccy).value;
+    const left = used.gt(amount) ? new Big(0) : amount.minus(used);
+    return { ...rule, rule: 'per day', ccy, amount, used, left };
+  };
+  return [
+    ...Object.entries(limits.perPayment).map(([ccy, amount]): LimitRow => ({
+      ...rule,
+      rule: 'per payment',
+      ccy,
+      amount: new Big(amount),
+    })),
+    ...Object.entries(limits.perDay).map(perDay),
+    ...limits.destinations.map((destination): LimitRow => ({
+      ...rule,
+      rule: 'destination',
+      ccy: null,
+      amount: null,
+      destination,
+    })),
+  ];
+}
+
+/** Returns the footer, which names the payments that the limits do not cover. */
+function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Context): string {
+  const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
+  const amounts =
+    limited.length === 0 ? 'any amount' : `no limit in currencies other than ${limited.join(', ')}`;
+  const where =
+    destinations.length === 0 ? 'any destination' : 'payments only to the destinations above';
+  return `${settings.profileName} · ${where} · ${amounts}`;
+}

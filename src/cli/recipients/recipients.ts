@@ -1,0 +1,267 @@
+// Manages the address book, with accounts for payouts and destinations for `send`.
+import { detectDestination } from '../../formats/destination.js';
+import { Failure } from '../../formats/failure.js';
+import {
+  changeContact,
+  changeRecipients,
+  parseRecipientName,
+} from '../../store/profile/profiles.js';
+import { back } from '../../terminal/ask/ask.js';
+import { taking, walk } from '../../terminal/ask/wizard.js';
+import { shellArgument, shellWord } from '../../terminal/next-step.js';
+import {
+  recipientList,
+  recipientFields,
+  type ListedRecipient,
+} from '../../terminal/views/payout-lists.js';
+import { planSend } from '../../wallet/plan/send.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { leftAtOnce } from '../exit-with.js';
+import { answersOf, readDestination, withMethod } from '../payout/payout-draft.js';
+import {
+  completeDestination,
+  openLookUp,
+  recipientRecord,
+  type LookUp,
+} from '../payout/payout-flow.js';
+import {
+  destinationOptions,
+  givenFlags,
+  missingFlags,
+  type Destination,
+  type DestinationFlags,
+} from '../payout/payout-options.js';
+import { askRecipient } from '../payout/payout-wizard.js';
+import { text, word } from '../values.js';
+
+export const recipientsList = defineCommand({
+  prints: recipientFields,
+  examples: [['svcpay recipients list -q', 'prints only the names']],
+  async run(_values, { config, out }) {
+    const { recipients, contacts } = config.read();
+    const rows: ListedRecipient[] = [
+      ...Object.entries(recipients).map(([name, kept]) => ({ name, ...kept })),
+      ...Object.entries(contacts).map(([name, destination]) => ({ name, destination })),
+    ];
+    await out.list(
+      rows.toSorted((a, b) => a.name.localeCompare(b.name)),
+      recipientList,
+    );
+  },
+});
+
+export const recipientsAdd = defineCommand({
+  fields: recipientFields,
+  arguments: {
+    name: word('NAME', parseRecipientName).optional().describe('name in your address book'),
+    destination: text('DESTINATION')
+      .optional()
+      .describe('for svcpay send: a Lightning Address, an LNURL or a reusable address'),
+  },
+  options: destinationOptions,
+  examples: [
+    [
+      'svcpay recipients add ada ada@example.com',
+      'saves a destination, so that svcpay send ada 10usd works',
+    ],
+    ['svcpay recipients add "Le Van A"', 'asks for the details of the account to which payouts go'],
+  ],
+  async run({ name: given, destination: named, ...flags }, context) {
+    const { config, ask, out } = context;
+    const name = given ?? (await askName(context));
+    const isOpen =
+      named === undefined &&
+      givenFlags(flags, destinationOptions).length === 0 &&
+      !Object.hasOwn(config.read().recipients, name);
+    const destination = isOpen && context.terminal.canPrompt ? await askContact(context) : named;
+    if (destination !== undefined) return addContact(name, destination, flags, context);
+    const { [name]: earlier } = config.read().recipients;
+    const start =
+      earlier === undefined ? readDestination(flags) : changed(answersOf(earlier), flags);
+    const missing = missingFlags(start, destinationOptions);
+    if (missing.length > 0) ask.demand(missing);
+    const lookUp = await openLookUp(context);
+    const draft = missing.length === 0 ? start : await askForRest(start, lookUp, context);
+    const kept = {
+      ...recipientRecord(await completeDestination(draft, lookUp)),
+      ...(earlier?.codes && { codes: earlier.codes }),
+    };
+    await changeRecipients(config, (before) => ({ ...before, [name]: kept }));
+    const { columns, quiet } = recipientList;
+    const screen = (): string[] => [
+      `  ${name} is in your address book.`,
+      `  svcpay payout --recipient ${shellWord(name)}`,
+    ];
+    await out.record({ name, ...kept }, { columns, quiet, screen });
+  },
+});
+
+export const recipientsRemove = defineCommand({
+  fields: [],
+  arguments: {
+    name: text('NAME').suggesting('recipient').describe('name, as shown by svcpay recipients list'),
+  },
+  examples: [
+    ['svcpay recipients remove "Le Van A"', 'asks for confirmation, then deletes the entry'],
+  ],
+  async run({ name }, { config, out, ask }) {
+    const { contacts, recipients } = config.read();
+    const isContact = Object.hasOwn(contacts, name);
+    if (!isContact && !Object.hasOwn(recipients, name)) {
+      throw new Failure('not-found', `"${name}" is not in your address book.`, {
+        hint: 'svcpay recipients list',
+      });
+    }
+    await ask.agree(`Remove ${name} from your address book?`, 'Nothing was removed.');
+    await changeRecipients(config, ({ [name]: _removed, ...others }) => others);
+    if (isContact) await changeContact(config, name, undefined);
+    out.say(`${name} is no longer in your address book.`);
+    out.did({ name, removed: true });
+  },
+});
+
+async function askName(context: Context): Promise<string> {
+  const name = await context.ask.steps.parsed({
+    message: "Recipient's name in your address book",
+    flag: 'NAME',
+    parse: parseRecipientName,
+  });
+  if (name === back) throw leftAtOnce(context, 'Nothing was saved');
+  return name;
+}
+
+/**
+ * Asks for a destination of `send`, and returns undefined if the person wants to add a recipient of
+ * payouts.
+ */
+async function askContact(context: Context): Promise<string | undefined> {
+  const { steps } = context.ask;
+  const choices = [
+    {
+      value: false,
+      name: 'To a bank account or a mobile wallet',
+      description: 'for svcpay payout',
+    },
+    {
+      value: true,
+      name: 'To a Lightning Address, an LNURL, or a Bitcoin or USDT address',
+      description: 'for svcpay send',
+    },
+  ];
+  const asked = await walk<{ isSend: boolean | undefined; to: string | undefined }>(
+    { isSend: undefined, to: undefined },
+    [
+      (soFar, before) =>
+        taking(
+          steps.select({
+            message: 'How do you pay this recipient?',
+            flag: 'DESTINATION',
+            choices,
+            default: before?.isSend,
+          }),
+          (isSend) => ({ ...soFar, isSend }),
+        ),
+      (soFar) =>
+        soFar.isSend === true
+          ? taking(
+              steps.parsed({
+                message: 'Pay to',
+                example: 'e.g. ada@example.com',
+                flag: 'DESTINATION',
+                parse: (text) => detectDestination(text).text,
+              }),
+              (to) => ({ ...soFar, to }),
+            )
+          : undefined,
+    ],
+  );
+  if (asked === back) throw leftAtOnce(context, 'Nothing was saved');
+  return asked.to;
+}
+
+/**
+ * Adds a destination of `send` to the address book. Refuses a destination that accepts only one
+ * payment.
+ */
+async function addContact(
+  name: string,
+  destination: string,
+  flags: DestinationFlags,
+  { config, out, settings, now }: Context,
+): Promise<void> {
+  const given = givenFlags(flags, destinationOptions);
+  if (given.length > 0)
+    throw new Failure(
+      'usage',
+      `${destination} is a destination of svcpay send. Remove ${given.join(', ')}.`,
+    );
+  if (/[.:@]/.test(name) || isDestination(name))
+    throw new Failure(
+      'usage',
+      `"${name}" cannot be a contact's name: it looks like a destination.`,
+    );
+  const found = detectDestination(destination);
+  if (found.kind === 'bolt11' || found.kind === 'bip21') {
+    throw new Failure(
+      'usage',
+      'This destination can be paid only once. ' +
+        'Save a Lightning Address, an LNURL or a reusable address.',
+    );
+  }
+  planSend({ to: destination }, { network: settings.network, now: now() });
+  await changeContact(config, name, found.text);
+  const { columns, quiet } = recipientList;
+  const screen = (): string[] => [
+    `  ${name} is in your address book.`,
+    `  svcpay send ${shellArgument(name)}`,
+  ];
+  await out.record<ListedRecipient>({ name, destination: found.text }, { columns, quiet, screen });
+}
+
+function isDestination(text: string): boolean {
+  try {
+    return detectDestination(text) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Changes the given fields of an address book entry. A change of the payout method removes the
+ * institution and the account.
+ */
+function changed(kept: Destination, flags: DestinationFlags): Destination {
+  const given = Object.fromEntries(
+    Object.entries(flags).filter(([, value]) => value !== undefined),
+  );
+  const isElsewhere = flags.method !== undefined || flags.country !== undefined;
+  const wanted = isElsewhere ? readDestination(flags) : kept;
+  const sameMethod = wanted.method?.code === kept.method?.code;
+  const account = sameMethod
+    ? {}
+    : { institution: undefined, institutionName: undefined, acctNum: undefined };
+  const named = flags.institution === undefined ? {} : { institutionName: undefined };
+  return withMethod(
+    {
+      ...kept,
+      ...account,
+      ...named,
+      ...given,
+      country: wanted.country,
+      method: wanted.method,
+      methodOf: wanted.methodOf,
+    },
+    wanted.method,
+  );
+}
+
+async function askForRest(
+  start: Destination,
+  institutions: LookUp,
+  context: Context,
+): Promise<Destination> {
+  const draft = await askRecipient(start, { ask: context.ask.steps, institutions });
+  if (draft === back) throw leftAtOnce(context, 'Nothing was saved');
+  return draft;
+}

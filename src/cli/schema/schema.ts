@@ -1,0 +1,103 @@
+// Prints the table of commands as JSON, for programs and agents.
+import { defineCommand, type Branch, type Command } from '../define.js';
+import { globalOptions } from '../globals.js';
+import {
+  valueSchema,
+  flagName,
+  negatedFlag,
+  phrase,
+  type ValueSchema,
+  type Value,
+  type Values,
+} from '../values.js';
+import { exitCodeRows } from '../help/topics.js';
+import { branchNamed } from '../help/suggest.js';
+
+interface Option extends ValueSchema {
+  readonly flag: string;
+}
+
+interface CommandSchema {
+  readonly command: string;
+  readonly summary: string;
+  /**
+   * Whether the command moves money. `depends` means that the arguments and options decide whether
+   * money moves.
+   */
+  readonly money: 'moves' | 'none' | 'depends';
+  /** The positional arguments in order. */
+  readonly arguments: readonly (ValueSchema & {
+    readonly name: string;
+    readonly required: boolean;
+  })[];
+  readonly options: Readonly<Record<string, Option>>;
+  readonly fields: readonly string[];
+  readonly formats: readonly string[];
+  readonly examples: Command['examples'];
+}
+
+export const schema = (tree: Branch): Command =>
+  defineCommand({
+    arguments: {
+      command: phrase('COMMAND')
+        .suggesting('command')
+        .describe('only this command, or the commands of this group'),
+    },
+    examples: [
+      ['svcpay schema', 'prints every command, the global options and the exit codes'],
+      ['svcpay schema send lightning', 'prints one command'],
+    ],
+    async run({ command = '' }, { out, version }) {
+      const words = command.split(' ').filter((word) => word !== '');
+      if (words.length === 0)
+        return void out.text(JSON.stringify(await wholeSchema(tree, version)));
+      const commands = await commandsBelow(branchNamed(words, tree), words);
+      const [only] = commands;
+      out.text(
+        JSON.stringify(commands.length > 1 ? commands : { ...only, exitCodes: exitCodeRows }),
+      );
+    },
+  });
+
+export const wholeSchema = async (tree: Branch, version: string) => ({
+  version,
+  globalOptions: optionsOf(globalOptions),
+  exitCodes: exitCodeRows,
+  commands: await commandsBelow(tree, []),
+});
+
+async function commandsBelow(branch: Branch, path: readonly string[]): Promise<CommandSchema[]> {
+  const command = path.length === 0 ? undefined : await branch.load?.();
+  const shown = (branch.branches ?? []).filter(({ hidden }) => hidden !== true);
+  const below = await Promise.all(shown.map((each) => commandsBelow(each, [...path, each.name])));
+  return [
+    ...(command === undefined ? [] : [schemaOf(branch, command, path.join(' '))]),
+    ...below.flat(),
+  ];
+}
+
+const schemaOf = ({ summary, money }: Branch, command: Command, path: string): CommandSchema => ({
+  command: path,
+  summary,
+  money: money === true ? 'moves' : (money ?? 'none'),
+  arguments: Object.entries(command.arguments).map(([name, value]) => ({
+    name,
+    required: value.shape.required,
+    ...valueSchema(value),
+  })),
+  options: optionsOf(command.options),
+  fields: [...new Set(command.fields)],
+  formats: command.formats,
+  examples: command.examples,
+});
+
+const optionsOf = (options: Values): Record<string, Option> =>
+  Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [
+      name,
+      { flag: flagOf(name, value), ...valueSchema(value) },
+    ]),
+  );
+
+const flagOf = (name: string, { shape }: Value<unknown>): string =>
+  shape.kind === 'off' ? negatedFlag(name) : flagName(name);

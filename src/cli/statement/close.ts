@@ -1,0 +1,310 @@
+// Closes a month: writes its statement with a hash. If a closed month is closed again, svcpay
+// writes the changes of its statement as a numbered correction.
+import { basename, dirname, join } from 'node:path';
+import {
+  dayWriter,
+  ownZone,
+  parseDate,
+  spanOf,
+  type CalendarDate,
+  type Span,
+} from '../../formats/calendar.js';
+import { Failure } from '../../formats/failure.js';
+import { counted } from '../../formats/text.js';
+import { sha256Of } from '../../store/files/sealed.js';
+import type { Close } from '../../store/journal/book-records.js';
+import { csvCell } from '../../terminal/rows/list.js';
+import {
+  changeList,
+  closedView,
+  draftLines,
+  statementList,
+} from '../../terminal/views/statement-view.js';
+import {
+  changesBetween,
+  correctionLines,
+  monthAfter,
+  type Cells,
+  type Change,
+} from '../../wallet/books/changes.js';
+import type { Books } from '../../wallet/books/gather.js';
+import type { Candidate } from '../../wallet/books/movement.js';
+import { balanceAfter } from '../../wallet/books/statement.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { file, text, word } from '../values.js';
+import { closedRows, closesOf, writeClose } from './closed-months.js';
+import { withBooks, zoneOption } from './open-books.js';
+import { notTied } from './statement.js';
+import { lookUpsOf, statementLines } from './lines.js';
+
+export const statementClose = defineCommand({
+  arguments: { month: word('MONTH', parseDate).describe('e.g. 2026-10') },
+  options: {
+    folder: file('FOLDER')
+      .optional()
+      .describe('folder for the files (default: statements, next to the journal)'),
+    tz: zoneOption('time zone of the last close, or of this machine before the first close'),
+    note: text().optional().describe('for a correction: the reason why the month changed'),
+  },
+  fields: ['month', 'file', 'rows', 'sha256', 'change', 'row', 'before', 'after'],
+  examples: [
+    [
+      'svcpay statement close 2026-10',
+      'writes the statement of October and its SHA-256; sha256sum -c checks the file',
+    ],
+    [
+      "svcpay statement close 2026-10 --note 'bank error'",
+      'if October has changed since the close, writes the changes to 2026-10.1.csv ' +
+        'and exits with 6',
+    ],
+  ],
+  async run({ month: date, folder, tz, note }, context) {
+    const name = nameOf(date);
+    const closes = await closesOf(context);
+    const last = closes.at(-1);
+    const zone = tz ?? last?.zone ?? ownZone();
+    const earlier = closes.filter(({ month }) => month === name);
+    checkNext(name, zone, closes);
+    const month = { name, zone, period: spanOf(date, zone), note, folder };
+    await withBooks(
+      month,
+      (books) =>
+        earlier.length === 0
+          ? closeFirst(books, month, closes, context)
+          : closeAgain(books, month, earlier, context),
+      context,
+    );
+  },
+});
+
+interface Month {
+  /** The name of the month, such as `2026-10`. */
+  readonly name: string;
+  readonly zone: string;
+  readonly period: Span;
+  /** The person's reason for a correction. */
+  readonly note: string | undefined;
+  readonly folder: string | undefined;
+}
+
+function nameOf({ year, month, day }: CalendarDate): string {
+  if (day !== undefined)
+    throw new Failure(
+      'usage',
+      'Not closed: only whole months can be closed. Write a month such as 2026-10.',
+    );
+  return `${year}-${String(month).padStart(2, '0')}`;
+}
+
+/**
+ * Throws Failure `usage` if the close would leave a gap after the last closed month, if the month
+ * is before the first closed month, or if its time zone differs from that of the closed months.
+ */
+function checkNext(name: string, zone: string, closes: readonly Close[]): void {
+  const [first, last] = [closes[0], closes.at(-1)];
+  if (first === undefined || last === undefined) return;
+  if (zone !== last.zone)
+    throw new Failure(
+      'usage',
+      `Not closed: earlier months end at midnight in ${last.zone}, ` +
+        `and a month in ${zone} would overlap them.`,
+      { hint: `svcpay statement close ${name} --tz ${last.zone}` },
+    );
+  if (name < first.month)
+    throw new Failure(
+      'usage',
+      `Not closed: ${name} is earlier than ${first.month}, the first closed month.`,
+    );
+  const next = monthAfter(last.month);
+  if (name > next)
+    throw new Failure('usage', `Not closed: ${next} must be closed first.`, {
+      hint: `svcpay statement close ${next}`,
+    });
+}
+
+async function closeFirst(
+  books: Books,
+  month: Month,
+  closes: readonly Close[],
+  context: Context,
+): Promise<void> {
+  const { name, zone, folder } = month;
+  if (books.at < month.period.end) throw notOver(books, month, context);
+  const failure = blockedBy(books, month, context);
+  if (failure !== undefined) throw failure;
+  const { lines, columns } = await rowsOf(books, month, context);
+  const last = closes.at(-1);
+  if (last !== undefined) checkContinues(lines, last, closes, folder);
+  const { id } = await context.account();
+  const path = join(
+    folder ?? (last && dirname(last.file)) ?? join(context.home.data, 'statements'),
+    `${fileNameOf(id)}-${name}.csv`,
+  );
+  const close = { month: name, correction: 0, zone };
+  const { sha256 } = await writeClose(path, { lines, columns }, close, context);
+  const result = { month: name, file: path, rows: lines.length, sha256 };
+  await context.out.record(result, closedView(result));
+}
+
+/**
+ * Throws Failure `books-differ` if the opening balance of a wallet differs from the closing balance
+ * of the last closed month.
+ */
+function checkContinues(
+  lines: readonly Cells[],
+  last: Close,
+  closes: readonly Close[],
+  folder: string | undefined,
+): void {
+  const before = closedRows(
+    closes.filter(({ month }) => month === last.month),
+    folder,
+  );
+  const closing = new Map(before.map((cells) => [`${cells['wallet']} ${cells['kind']}`, cells]));
+  const changed = lines.find(
+    ({ wallet, kind, balance }) =>
+      kind === 'opening' && (closing.get(`${wallet} closing`)?.['balance'] ?? '0') !== balance,
+  );
+  if (changed === undefined) return;
+  throw new Failure(
+    'books-differ',
+    `Not closed: the closing balance of ${changed['wallet']} has changed since ${last.month} ` +
+      'was closed.',
+    { hint: `Correct ${last.month} first: svcpay statement close ${last.month}` },
+  );
+}
+
+/** Compares a closed month with its files, and writes the changes as a correction. */
+async function closeAgain(
+  books: Books,
+  month: Month,
+  earlier: readonly Close[],
+  context: Context,
+): Promise<void> {
+  const { name, zone, folder, note } = month;
+  const closed = closedRows(earlier, folder);
+  const { lines, columns } = await rowsOf(books, month, context);
+  const changes = changesBetween(closed, lines);
+  const [first, last] = [earlier[0], earlier.at(-1)];
+  if (first === undefined || last === undefined) return;
+  if (changes.length === 0) {
+    context.out.say(`${name} has not changed since it was closed.`);
+    const result = { month: name, file: last.file, rows: lines.length, sha256: last.sha256 };
+    return context.out.record(result, closedView(result));
+  }
+  await context.out.list(changes.map(shown), changeList);
+  const failure = blockedBy(books, month, context);
+  const what = `${counted(changes.length, 'row')} changed since ${name} was closed`;
+  if (failure !== undefined)
+    throw new Failure(failure.kind, `${what}. No correction was written: ${failure.message}`, {
+      ...failure,
+    });
+  const correction = last.correction + 1;
+  const path = join(
+    folder ?? dirname(first.file),
+    `${fileNameOf((await context.account()).id)}-${name}.${correction}.csv`,
+  );
+  const table = {
+    lines: correctionLines(changes, note),
+    columns: ['change', 'reason', ...columns],
+  };
+  const after = join(folder ?? dirname(last.file), basename(last.file));
+  await writeClose(path, table, { month: name, correction, zone }, context, after);
+  throw new Failure('books-differ', `${what}. The correction is in ${path}.`);
+}
+
+const shown = ({ before, after, ...change }: Change) => ({
+  ...change,
+  before: before && Object.values(before).join(','),
+  after: after && Object.values(after).join(','),
+});
+
+/**
+ * Returns the failure that prevents svcpay from closing a month, but does not check whether the
+ * month is over.
+ */
+function blockedBy(books: Books, { name, zone, period }: Month, context: Context) {
+  const differs = notTied(books.currencies, books, zone, context);
+  if (differs !== undefined) return differs;
+  const inFlight = inFlightIn(books, period);
+  const [first] = inFlight;
+  if (first === undefined) return undefined;
+  return new Failure(
+    'pending',
+    `Not closed: ${counted(inFlight.length, 'transaction')} of ${name} ` +
+      `${inFlight.length === 1 ? 'is' : 'are'} still in flight.`,
+    { next: { do: 'watch', id: first.txnId }, txnId: first.txnId },
+  );
+}
+
+const inFlightIn = ({ currencies, candidates }: Books, { first, end }: Span): Candidate[] =>
+  currencies
+    .flatMap((ccy) => candidates(ccy))
+    .filter(({ reason, at }) => reason === 'in flight' && at >= first && at < end);
+
+/**
+ * For a month that is not over, prints the current balances, and whether another problem would
+ * prevent svcpay from closing the month.
+ */
+function notOver(books: Books, month: Month, context: Context): Failure {
+  const { name, period } = month;
+  const balances = walletsIn(books, period).map((ccy) => ({
+    ccy,
+    opening: balanceAfter(books.movements(ccy), period.first),
+    closing: balanceAfter(books.movements(ccy)),
+  }));
+  for (const line of draftLines(balances, context.terminal.stderrCanvas)) context.out.say(line);
+  const failure = blockedBy(books, month, context);
+  context.out.say(
+    failure === undefined
+      ? `No other problem prevents svcpay from closing ${name}.`
+      : `Another problem also prevents svcpay from closing ${name}. ${failure.message}`,
+  );
+  return new Failure('usage', `Not closed: ${name} is not over yet.`);
+}
+
+const walletsIn = (books: Books, { end }: Span): string[] =>
+  books.currencies.filter((ccy) => [...firstOf(books.movements(ccy))].some(({ at }) => at < end));
+
+/**
+ * Returns the rows of the month without the names of recipients, which only the journal contains.
+ */
+async function rowsOf(
+  books: Books,
+  { period, zone }: Month,
+  context: Context,
+): Promise<{ readonly lines: readonly Cells[]; readonly columns: readonly string[] }> {
+  const wallets = walletsIn(books, period);
+  const wanted = { wallets, period, now: period.end, day: dayWriter(zone) };
+  const columns = statementList(undefined).columns.filter(({ only }) => only !== 'screen');
+  const lines: Cells[] = [];
+  for await (const line of statementLines(books, wanted, {
+    ...lookUpsOf(context),
+    parties: () => Promise.resolve(() => undefined),
+  }))
+    lines.push(
+      Object.fromEntries(columns.map(({ name, value }) => [name, csvCell(value(line), false)])),
+    );
+  return { lines, columns: columns.map(({ name }) => name) };
+}
+
+function* firstOf<T>(all: Iterable<T>): Generator<T, void, void> {
+  for (const each of all) return void (yield each);
+}
+
+const longestName = 64;
+
+/**
+ * Converts an account id to a file name. Replaces unsafe characters in the account id, because the
+ * service chooses the id. Different account ids give different file names, because two accounts
+ * must not share a file.
+ */
+export function fileNameOf(text: string): string {
+  const safe = text.replaceAll(
+    /^\.|[^A-Za-z0-9.-]/gu,
+    (character) => `~${character.codePointAt(0)?.toString(16)}~`,
+  );
+  if (safe.length <= longestName) return safe;
+  return `${safe.slice(0, longestName - 17)}~${sha256Of(text).slice(0, 16)}`;
+}

@@ -1,0 +1,177 @@
+// Opens the books of an account. svcpay reads every transaction once, and shows the progress.
+import type { ListedTransaction } from '../../api/types.js';
+import { fixed } from '../../formats/amount.js';
+import {
+  always,
+  ownZone,
+  parseDate,
+  parseZone,
+  spanOf,
+  type CalendarDate,
+  type Span,
+} from '../../formats/calendar.js';
+import { Failure } from '../../formats/failure.js';
+import { counted } from '../../formats/text.js';
+import { messageOf } from '../../formats/unknown.js';
+import { openSortedRows } from '../../store/files/sorted-rows.js';
+import type { BookRecords } from '../../store/journal/book-records.js';
+import { movementOf } from '../../wallet/books/entries.js';
+import { gather, type Books, type LedgerText } from '../../wallet/books/gather.js';
+import type { Candidate, Movement } from '../../wallet/books/movement.js';
+import type { Context } from '../context.js';
+import { eventsOf } from '../payment/inbox.js';
+import { word } from '../values.js';
+import { closedHere } from './closed-months.js';
+import { submittedHere } from './known-here.js';
+import { lookUpsOf } from './lines.js';
+
+export const zoneOption = (fallback = 'of this machine') =>
+  word('ZONE', parseZone)
+    .optional()
+    .describe(`time zone of the calendar days, such as Asia/Ho_Chi_Minh (default: ${fallback})`);
+
+export const date = () => word('DATE', parseDate);
+
+export const zoneOf = (tz: string | undefined): string => tz ?? ownZone();
+
+/**
+ * Returns the period from the first day to the last day, including both days. Throws Failure
+ * `usage` for a period that ends before its start.
+ */
+export function periodOf(
+  from: CalendarDate | undefined,
+  to: CalendarDate | undefined,
+  zone: string,
+): Span {
+  const first = from === undefined ? always.first : spanOf(from, zone).first;
+  const end = to === undefined ? always.end : spanOf(to, zone).end;
+  if (first < end) return { first, end };
+  throw new Failure('usage', '--from must not be later than --to.');
+}
+
+export interface BooksWanted {
+  /** The time zone that defines the calendar days. */
+  readonly zone: string;
+  /**
+   * The period of the books. svcpay looks up the settlement times of the transactions near the
+   * start and the end of the period.
+   */
+  readonly period: Span;
+  /** The opening balances that apply to this run only. */
+  readonly openings?: readonly Movement[];
+  readonly ledger?: LedgerText | undefined;
+  readonly onPage?: (page: readonly ListedTransaction[]) => void | Promise<void>;
+}
+
+/** Reads the books, passes the books to `use`, then deletes the sorted copy of the transactions. */
+export async function withBooks<T>(
+  { zone, period, openings = [], ledger, onPage }: BooksWanted,
+  use: (books: Books) => Promise<T>,
+  context: Context,
+): Promise<T> {
+  const { live, now, out, signal, sleep } = context;
+  const { client: service, scope } = await context.account();
+  const records = await context.books();
+  const recorded = (await records.entries(scope)).map((entry) => movementOf(entry, zone));
+  const ties = (await records.ties(scope)).map(({ ccy, tiedAt }) => [ccy, tiedAt] as const);
+  const rows = openSortedRows();
+  const onRead = showProgress('Reading the history', context);
+  try {
+    const books = await gather({
+      service,
+      rows,
+      now,
+      signal,
+      sleep,
+      onPage: (page) => {
+        onRead(page.length);
+        return onPage?.(page);
+      },
+      ledger,
+      edges: [period.first, period.end],
+      settled: (txnId) => settledHere(txnId, context),
+      recorded: [...recorded, ...openings],
+      ties: new Map(ties),
+      submitted: () => knownHere(context),
+    });
+    live.stop();
+    for (const ccy of books.unreported)
+      out.warn(
+        `svcpay cannot check the closing balance of ${ccy}, because the service reports no total.`,
+      );
+    if (openings.length === 0) await keepTies(books, records, scope, context);
+    return await use(books);
+  } finally {
+    live.stop();
+    rows.close();
+  }
+}
+
+/**
+ * Shows a progress line with the number of transactions. Returns a function that increases the
+ * number on the progress line.
+ */
+export function showProgress(what: string, { live, terminal }: Context): (more: number) => void {
+  let count = 0;
+  if (terminal.canAnimate) live.start(() => `${what}: ${counted(count, 'transaction')}`);
+  return (more) => {
+    count += more;
+    live.update();
+  };
+}
+
+/**
+ * Returns the payments of the journal, plus the transactions of closed months that are missing from
+ * the journal.
+ */
+async function knownHere(context: Context): Promise<readonly Candidate[]> {
+  const submitted = await submittedHere(context);
+  const submittedIds = new Set(submitted.map(({ txnId }) => txnId));
+  const closed = await closedHere(context);
+  return [...submitted, ...closed.filter(({ txnId }) => !submittedIds.has(txnId))];
+}
+
+/**
+ * Returns the time at which a transaction settled, according to the webhook inbox or to the
+ * exchange rates that svcpay stored at the settlement.
+ */
+async function settledHere(txnId: string, context: Context): Promise<number | undefined> {
+  const events = await eventsOf(txnId, context);
+  const { updatedAt } = events.find(({ txnState }) => txnState === 'completed') ?? {};
+  if (updatedAt != null) return updatedAt;
+  const kept = await lookUpsOf(context).rates([txnId]);
+  return kept.get(txnId)?.settledAt ?? undefined;
+}
+
+/**
+ * Records the wallets whose balances the transactions explain. The statement succeeds even if
+ * svcpay cannot record the wallets.
+ */
+async function keepTies(
+  { at, tied }: Books,
+  records: BookRecords,
+  scope: string,
+  { out }: Context,
+): Promise<void> {
+  const ties = tied.map(({ ccy, balance }) => ({ ccy, tiedAt: at, balance: fixed(balance) }));
+  try {
+    await records.keepTies(scope, ties);
+  } catch (error) {
+    out.warn(`svcpay could not record the successful check of the wallets: ${messageOf(error)}`);
+  }
+}
+
+/**
+ * Selects the wallets of the statement. Throws Failure `not-found` for a wallet without a balance
+ * and without movements.
+ */
+export function chosenWallets(
+  { currencies }: Books,
+  wallet: string | undefined,
+): readonly string[] {
+  if (wallet === undefined) return currencies;
+  if (currencies.includes(wallet)) return [wallet];
+  throw new Failure('not-found', `There is no ${wallet} wallet with money or transactions.`, {
+    next: { do: 'see-wallets' },
+  });
+}

@@ -1,0 +1,108 @@
+// Confirms a quote: shows the cost, asks for approval, and submits the confirmation once.
+// Specification: endpoint 7.
+import type { Transaction } from '../../api/types.js';
+import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import { Failure } from '../../formats/failure.js';
+import type { CardDetail } from '../../terminal/cards/card.js';
+import { receiptView } from '../../terminal/cards/receipt.js';
+import { transactionKind } from '../../terminal/views/transaction-view.js';
+import { paymentFields } from '../../terminal/views/transaction-view.js';
+import { directionOf } from '../../wallet/transaction/direction.js';
+import { confirmReceive } from '../../wallet/receive/request.js';
+import { concernedBy, journalFirst } from '../../wallet/payment/journal-first.js';
+import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
+import { isFinal, isQuoted } from '../../formats/states.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { optionsOf, showPayment } from '../payment/payment-flow.js';
+import { paymentOptions, termsOf, type PaymentFlags } from '../payment/payment-options.js';
+import { unresolvedFailure } from './transaction-details.js';
+import { resolveId } from './resolve-id.js';
+import { transaction } from '../values.js';
+import { aboutInvoice } from '../payment/send-flow.js';
+import { swapPresentation, type Presentation } from '../payment/payment-model.js';
+
+const { maxFee, maxRateLoss, wait, waitTimeout } = paymentOptions;
+
+export const txConfirm = defineCommand({
+  fields: paymentFields,
+  arguments: { id: transaction().describe('id (or its first characters) or reference of a quote') },
+  options: { maxFee, maxRateLoss, wait, waitTimeout },
+  examples: [
+    ['svcpay tx confirm ID', 'shows the full cost, then asks for approval'],
+    [
+      'svcpay send lightning lnbc25u1… --quote-only -q | xargs svcpay tx confirm --yes',
+      'quotes and pays in two steps, in a script',
+    ],
+  ],
+  run: (given, context) =>
+    journalFirst(concernedBy(given.id), context.journal, () => confirm(given, context)),
+});
+
+type Given = { readonly id: string } & Pick<
+  PaymentFlags,
+  'maxFee' | 'maxRateLoss' | 'wait' | 'waitTimeout'
+>;
+
+async function confirm(
+  { id: named, maxFee, maxRateLoss, wait, waitTimeout }: Given,
+  context: Context,
+): Promise<void> {
+  const { ask, globals, out } = context;
+  const { client: service } = await context.account();
+  const id = await resolveId(named, context);
+  const txn = await service.transaction(id);
+  if (isFinal(txn.txnState)) {
+    const unresolved = await unresolvedFailure(txn, context);
+    if (unresolved !== undefined) throw unresolved;
+    refuseUnlessCompleted(txn);
+    out.say('Nothing moved: this transaction was already completed.');
+    return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
+  }
+  if (directionOf(txn) === 'receive') {
+    const asked = isQuoted(txn.txnState) ? await confirmReceive(txn, { ...context, service }) : txn;
+    return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
+  }
+  if (!globals.yes) ask.demand(['--yes']);
+  const given = {
+    terms: termsOf({ maxFee, maxRateLoss }, txn.sourceReq.ccy ?? ''),
+    consent: globals.yes ? ('standing' as const) : ('none' as const),
+  };
+  const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
+  const isSwap = txn.destReq.method === 'servicepay';
+  await showPayment(
+    { ...aboutQuote(txn), ...(isSwap && swapPresentation) },
+    (deps) => confirmQuote(txn, given, options, deps),
+    context,
+  );
+}
+
+function refuseUnlessCompleted({ txnId, txnState }: Transaction): void {
+  if (txnState === 'completed') return;
+  throw new Failure(
+    'payment-failed',
+    `Nothing moved: this quote ended as ${txnState}. Request a new quote.`,
+    {
+      next: { do: 'show', id: txnId },
+      txnId,
+    },
+  );
+}
+
+function aboutQuote(txn: Transaction): Presentation {
+  const { paymentRequest, address, acctName, acctNum, bankAcctNum } = txn.destReq.reqDetails ?? {};
+  const { institutionName, institutionCode } = txn.destReq.reqDetails ?? {};
+  if (typeof paymentRequest === 'string') {
+    const invoice = decodeInvoice(paymentRequest);
+    return { about: aboutInvoice(invoice), expiresAt: invoice.expiresAt };
+  }
+  const institution = [institutionName, institutionCode].filter((each) => typeof each === 'string');
+  const to = [address, acctName, acctNum, bankAcctNum].filter((value) => typeof value === 'string');
+  return {
+    about: [
+      { label: 'What', value: transactionKind(txn) },
+      ...to.map((value): CardDetail => ({ label: 'To', value, whole: value === address })),
+      ...(institution.length === 0 ? [] : [{ label: 'At', value: institution.join(' · ') }]),
+    ],
+  };
+}

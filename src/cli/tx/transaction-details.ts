@@ -1,0 +1,149 @@
+// Reads transaction details: the current state or, if the service is unreachable, the last known
+// state.
+import type { Transaction } from '../../api/types.js';
+import { money, moneyFromWire, type Money } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import { hasLapsed, isQuoted } from '../../formats/states.js';
+import { latest, mayHaveMoved, type Payment } from '../../store/journal/payment.js';
+import type { ReceiptPageOptions } from '../../terminal/cards/receipt-page.js';
+import { receipt } from '../../terminal/cards/receipt.js';
+import { sendWord } from '../../terminal/views/state-words.js';
+import { unresolvedTransaction } from '../../wallet/payment/outcomes.js';
+import { movedAmounts } from '../../wallet/history/moved-amounts.js';
+import { recordRead } from '../../wallet/payment/record-read.js';
+import type { Context } from '../context.js';
+import { lookUpsOf } from '../statement/lines.js';
+import { eventsOf } from '../payment/inbox.js';
+import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js';
+import { resolveId } from './resolve-id.js';
+
+/**
+ * Reads the named transaction, and records its state. If the service does not answer, throws a
+ * Failure with the last known state of the transaction.
+ * @param submitted the kind of the failure for a payment that svcpay has submitted, or may have
+ * submitted; for all other payments, the kind is `temporary`
+ */
+export async function readDetails(
+  name: string,
+  context: Context,
+  submitted: 'temporary' | 'pending' = 'temporary',
+): Promise<Transaction> {
+  const { client } = await context.account();
+  const txnId = await resolveId(name, context);
+  try {
+    const txn = await client.transaction(txnId);
+    await recordState(txn, context);
+    return txn;
+  } catch (error) {
+    throw isNotReached(error) ? await lastSeen(txnId, error, submitted, context) : error;
+  }
+}
+
+/** Records the state of a transaction in the journal if the payment belongs to this home. */
+export async function recordState(txn: Transaction, context: Context): Promise<void> {
+  if (isQuoted(txn.txnState)) return;
+  const payment = await paymentOf(txn.txnId, context).catch(() => undefined);
+  if (payment !== undefined)
+    await recordRead(payment, txn, await context.journal(), context.owner).catch(() => undefined);
+}
+
+/**
+ * Returns a failure with an unknown outcome if svcpay submitted a payment that the service reports
+ * as expired or cancelled.
+ */
+export async function unresolvedFailure(
+  txn: Transaction,
+  context: Context,
+): Promise<Failure | undefined> {
+  if (!hasLapsed(txn.txnState)) return undefined;
+  return unresolvedTransaction(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
+}
+
+/**
+ * Shows the last known state of a payment of this home, and when svcpay read that state. Returns a
+ * failure whose message contains the last known state of the payment.
+ */
+async function lastSeen(
+  txnId: string,
+  failure: Failure,
+  submitted: 'temporary' | 'pending',
+  context: Context,
+): Promise<Failure> {
+  const payment = await paymentOf(txnId, context).catch(() => undefined);
+  const attempt = payment && latest(payment);
+  if (payment === undefined || attempt?.txnId !== txnId || attempt.txnState === null)
+    return failure;
+  const seen = lastCheckedText([payment]);
+  context.out.card((canvas) =>
+    receipt(asTransaction(payment), { now: context.now(), seen }, canvas),
+  );
+  const lastState = `The transaction was last seen as ${sendWord(attempt.txnState)} (${seen}).`;
+  const message = `${failure.message} ${lastState}`;
+  if (submitted === 'temporary' || !mayHaveMoved(attempt))
+    return new Failure('temporary', message, { ...failure, txnId, cause: failure });
+  return new Failure('pending', `Outcome unknown: ${message}`, {
+    next: { do: 'resume', id: txnId },
+    txnId,
+    cause: failure,
+  });
+}
+
+/** Returns the times of a transaction's state changes, from the journal and the webhook inbox. */
+export async function stateTimes(
+  txnId: string,
+  context: Context,
+): Promise<ReadonlyMap<string, number>> {
+  const [payment, events] = await Promise.all([
+    paymentOf(txnId, context).catch(() => undefined),
+    eventsOf(txnId, context),
+  ]);
+  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  const reported = events.flatMap(({ txnState, updatedAt }) =>
+    txnState === null || updatedAt === null ? [] : [[txnState, updatedAt] as const],
+  );
+  return new Map([
+    ...(attempt?.submittedAt == null ? [] : [['srccreated', attempt.submittedAt] as const]),
+    ...reported,
+  ]);
+}
+
+/** Reads the data that a receipt shows in addition to the transaction itself. */
+export async function receiptDetails(
+  txn: Transaction,
+  context: Context,
+): Promise<Pick<ReceiptPageOptions, 'agreed' | 'arrived' | 'worth'>> {
+  const { sourceReq, destReq, txnId } = txn;
+  const moved = txn.txnState === 'completed' ? movedAmounts(txn) : undefined;
+  const requested = [sourceReq, destReq].flatMap(
+    ({ ccy, amtRequested }) => moneyFromWire(ccy, amtRequested) ?? [],
+  );
+  const payment = await paymentOf(txnId, context).catch(() => undefined);
+  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  const amountOf = (ccy: string | null | undefined, amount: string | null | undefined): Money[] =>
+    ccy == null || amount == null ? [] : [money(ccy, amount)];
+  const approved = [
+    ...amountOf(attempt?.spendCcy, attempt?.approvedTotal),
+    ...amountOf(destReq.ccy, attempt?.approvedReceives),
+  ];
+  const amount = sourceReq.method === 'servicepay' ? moved?.left : moved?.arrived;
+  const kept = (await lookUpsOf(context).rates([txnId])).get(txnId);
+  const rate = kept?.rates[amount?.ccy ?? ''];
+  return {
+    agreed: approved.length === 0 ? requested : approved,
+    arrived: moved?.arrived,
+    worth:
+      amount === undefined || kept === undefined || rate === undefined
+        ? undefined
+        : { amount, fiat: kept.fiat, rate, keptAt: kept.keptAt },
+  };
+}
+
+/**
+ * Returns the payment of a transaction, or undefined with `--account`, because the journal contains
+ * only payments of the account of the API key.
+ */
+async function paymentOf(txnId: string, context: Context): Promise<Payment | undefined> {
+  if (context.settings.accountId !== undefined) return undefined;
+  const { scope, journal } = await context.account();
+  return (await journal()).find(scope, txnId);
+}

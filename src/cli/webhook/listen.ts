@@ -1,0 +1,373 @@
+// Receives webhook deliveries: verifies, stores, prints and forwards each event, and runs a command
+// for each event.
+import { rename, rm, writeFile } from 'node:fs/promises';
+import type { Transaction } from '../../api/types.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
+import { codeOf, messageOf } from '../../formats/unknown.js';
+import { openFolder, receiverFile } from '../../store/files/home.js';
+import { checkHeader } from '../../store/profile/settings.js';
+import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
+import { fieldColumns } from '../../terminal/rows/cell.js';
+import {
+  eventStream,
+  totalLines,
+  type EventRow,
+  eventFields,
+} from '../../terminal/views/event-view.js';
+import { missedSince, type EnrichedEvent } from '../../webhooks/enrich.js';
+import { nameOf, parseTarget } from '../../webhooks/forward.js';
+import { startListener, type Answer, type Listener } from '../../webhooks/listen.js';
+import type { Metrics } from '../../webhooks/metrics.js';
+import { startPages, type Pages } from '../../webhooks/monitoring.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { eventRow, withTransaction, defaultListenPort, headerOf } from './receiving.js';
+import { isRealService } from '../sandbox/control.js';
+import { register, type Registration } from './listen-registration.js';
+import { listenReports } from './listen-reports.js';
+import { consumerName } from './consumers.js';
+import { file, flag, text, whole, word, type ValuesOf } from '../values.js';
+import { findWebhookSecret, olderSecrets, secretFromStdin, secretToListenWith } from './secret.js';
+
+const options = {
+  port: whole(0, 65_535, 'PORT')
+    .otherwise(defaultListenPort)
+    .describe(`port to listen on, 0 for any free port (default ${defaultListenPort})`),
+  host: text('ADDRESS')
+    .otherwise('127.0.0.1')
+    .describe(
+      'address to listen on (default 127.0.0.1: only this machine); at most 1,024 connections, ' +
+        'each with 10 s to send its headers',
+    ),
+  metrics: whole(0, 65_535, 'PORT')
+    .optional()
+    .describe(
+      'serve /metrics for Prometheus on this port of the --host address, 0 for any free port',
+    ),
+  forwardTo: word('URL', parseTarget)
+    .repeated()
+    .describe(
+      'forward every new event to this address; may be repeated (svcpay stores duplicates and ' +
+        'answers them with 200, but does not forward them)',
+    ),
+  consumer: consumerName()
+    .repeated()
+    .describe(
+      'name under which events wait for a target; give one name for each --forward-to in order, ' +
+        'then one for --exec (default: the address, or exec CMD)',
+    ),
+  exec: text('CMD')
+    .optional()
+    .describe('run this command for every event, with the body on stdin and SVCPAY_* variables'),
+  readyFile: file()
+    .optional()
+    .describe('when svcpay listens, write a JSON file with the url to this path'),
+  enrich: flag().describe('add the transaction in its current state to each event'),
+  signatureHeader: word('NAME', checkHeader)
+    .optional()
+    .describe(
+      'signature header (default X-Servicepay-Signature, where Servicepay is the service name)',
+    ),
+  printSecret: flag().describe('print the secret in use and exit'),
+  ...secretFromStdin,
+};
+
+type Flags = ValuesOf<typeof options>;
+
+export const webhookListen = defineCommand({
+  fields: eventFields,
+  options,
+  examples: [
+    [
+      'svcpay webhook listen --forward-to http://localhost:3000/hooks',
+      'forwards to an application under development',
+    ],
+    [
+      'svcpay webhook listen --port 0 --ready-file ready.json -o jsonl',
+      'prints one JSON object per event, for a script',
+    ],
+    [
+      "svcpay webhook listen --exec 'jq -r .txnState' --enrich",
+      'runs a command for each event, with the current state of the transaction',
+    ],
+  ],
+  async run(flags, context) {
+    checkNames(flags);
+    const secret = await (flags.printSecret ? findWebhookSecret : secretToListenWith)(
+      flags.secretStdin,
+      context,
+    );
+    if (flags.printSecret) {
+      const result = { secret };
+      return context.out.record(result, {
+        screen: () => [secret],
+        columns: fieldColumns(['secret']),
+        quiet: (row) => row.secret,
+      });
+    }
+    await listen(secret, await context.events(), flags, context);
+  },
+});
+
+/**
+ * Throws Failure `usage` if only some targets and commands have a consumer name, or if two targets
+ * have the same consumer name.
+ */
+function checkNames({ consumer: names, forwardTo, exec }: Flags): void {
+  const targets = forwardTo.length + (exec === undefined ? 0 : 1);
+  if (names.length === 0) return;
+  if (names.length !== targets)
+    throw new Failure(
+      'usage',
+      `Give --consumer once for each --forward-to and --exec (got ${names.length} for ${targets}).`,
+    );
+  if (new Set(names).size < names.length)
+    throw new Failure('usage', 'Two targets cannot have the same --consumer.');
+}
+
+async function listen(
+  secret: string,
+  store: EventStore,
+  flags: Flags,
+  context: Context,
+): Promise<void> {
+  const { out, signal } = context;
+  const describe = await describer(flags, context);
+  const reports = listenReports(context, answerPrinter(describe, out));
+  const client = flags.enrich ? (await context.account()).client : undefined;
+  // The embedded sandbox delivers events, and its clock runs, only while a process has it open.
+  if (context.settings.embedded) await context.embedded();
+  const metrics =
+    flags.metrics === undefined
+      ? undefined
+      : (await import('../../webhooks/metrics.js')).createMetrics();
+  const read = client && ((txnId: string) => client.transaction(txnId));
+  const lookUp = read && (metrics?.timedLookUp(read) ?? read);
+  const listener = await startListener({
+    ...context,
+    ...flags,
+    secrets: [secret, ...olderSecrets(flags.secretStdin, context)],
+    store: metrics?.timedStore(store) ?? store,
+    worker: `${context.owner} ${context.newId()}`,
+    lookUp,
+    signatureHeader: flags.signatureHeader ?? headerOf(context.settings),
+    reports,
+  }).catch((error: unknown) => {
+    throw portFailure(error, flags.host, flags.port, '--port');
+  });
+  let stopping: ReturnType<Listener['stop']> | undefined;
+  const stop = (): ReturnType<Listener['stop']> => (stopping ??= listener.stop());
+  // The abort handler ignores errors of `stop`, because the `finally` block reports these errors.
+  const begin = (): void => void stop().catch(() => undefined);
+  signal.addEventListener('abort', begin);
+  if (signal.aborted) begin();
+  let registration: Registration | undefined;
+  try {
+    registration = await register(listener.url, secret, context);
+    const metricsUrl = metrics && (await serveMetrics(metrics, listener, flags, context));
+    const removeReadyFile = await greet(
+      { url: listener.url, metricsUrl },
+      registration,
+      flags,
+      context,
+    );
+    context.onClose(removeReadyFile);
+    if (lookUp !== undefined) {
+      for (const { txnId, txnState, transaction } of await missedSince(
+        store,
+        context.now(),
+        lookUp,
+        reports.onLookUpFailed,
+      ).catch(reports.onUnsearched)) {
+        out.say(
+          `Missed while no receiver ran: ${txnId} was ${txnState} and is ` +
+            `${transaction.txnState} now.`,
+        );
+      }
+    }
+    // For a person, svcpay prints a forwarded event only together with the target's answer.
+    const isAnswered = out.forPeople && flags.forwardTo.length > 0;
+    const keepRate = settlementReader(context);
+    await out.stream(rows(listener.events, isAnswered, describe, keepRate), eventStream);
+  } finally {
+    await registration
+      ?.remove()
+      .catch((error: unknown) => out.warn(`The webhook is still registered: ${messageOf(error)}`));
+    reports.close();
+    for (const line of totalLines(await stop())) out.say(line);
+  }
+}
+
+/** Starts the metrics server, and resolves with its address. */
+async function serveMetrics(
+  metrics: Metrics,
+  listener: Listener,
+  flags: Flags,
+  context: Context,
+): Promise<string> {
+  const store = await context.events();
+  const sources = {
+    totals: listener.totals,
+    backlog: store.backlog,
+    unfinished: async () => (await context.journal()).unfinished(),
+  };
+  const place = { host: flags.host, port: flags.metrics ?? 0 };
+  const pages: Pages = async (path) =>
+    path === '/metrics' ? metrics.page(sources) : listener.probes(path);
+  const { url, stop } = await startPages(place, pages).catch((error: unknown) => {
+    throw portFailure(error, place.host, place.port, '--metrics');
+  });
+  context.onClose(stop);
+  return `${url}/metrics`;
+}
+
+async function* rows(
+  events: AsyncIterable<EnrichedEvent>,
+  isAnswered: boolean,
+  describe: Describe,
+  onSettled: (event: StoredEvent) => void,
+): AsyncGenerator<EventRow> {
+  for await (const { event, payload, transaction } of events) {
+    if (transaction === undefined) onSettled(event);
+    // With a target, svcpay prints an event together with the target's answer. svcpay forwards no
+    // duplicate, so it prints a duplicate without an answer.
+    if (isAnswered && event.duplicateOf === null) continue;
+    yield withTransaction(eventRow(event, payload), transaction ?? (await describe(event)));
+  }
+}
+
+const mostSettlements = 1_000;
+
+/**
+ * Returns a function that reads the settled transaction of an event, because the client stores the
+ * exchange rates for each settled transaction that it reads. The function reads one transaction at
+ * a time, and skips further transactions while a thousand transactions wait to be read.
+ */
+function settlementReader({ settings, account }: Context): (event: StoredEvent) => void {
+  if (settings.profile.fiat === undefined) return () => undefined;
+  let waiting = 0;
+  let work: Promise<unknown> = Promise.resolve();
+  return ({ txnId, txnState, duplicateOf }) => {
+    if (txnId === null || txnState !== 'completed' || duplicateOf !== null) return;
+    if (waiting >= mostSettlements) return;
+    waiting += 1;
+    work = work
+      .then(async () => (await account()).client.transaction(txnId))
+      .catch(() => undefined)
+      .then(() => (waiting -= 1));
+  };
+}
+
+/**
+ * Returns the transaction of an event for its description, or undefined if the transaction is
+ * unknown.
+ */
+type Describe = (event: StoredEvent) => Promise<Transaction | undefined>;
+
+/**
+ * Returns a function that reads the transaction of an event, to describe the event to a person. If
+ * the output is for programs, the returned function reads no transaction. Without `--enrich`, the
+ * returned function reads transactions only from a sandbox, because a read from a real service
+ * takes time.
+ */
+async function describer({ enrich }: Flags, context: Context): Promise<Describe> {
+  const { settings, out } = context;
+  const isSandbox = settings.baseUrl !== undefined && !isRealService(settings);
+  if (!out.forPeople || (!isSandbox && !enrich)) return () => Promise.resolve(undefined);
+  const account = await ifAvailable(context.account());
+  return async ({ txnId, duplicateOf }) =>
+    txnId === null || duplicateOf !== null
+      ? undefined
+      : // svcpay shows the event even if Ctrl-C aborted the read of the transaction.
+        account?.client.transaction(txnId).catch(() => undefined);
+}
+
+/**
+ * Draws a target's answer to an event only if its status differs from the previous answer, because
+ * svcpay retries a refused event many times.
+ */
+function answerPrinter(describe: Describe, out: Context['out']): (answer: Answer) => void {
+  const last = new Map<string, number>();
+  const print = async ({ event, target, status, ms }: Answer): Promise<void> => {
+    const row = withTransaction(eventRow(event), await describe(event));
+    const answered = { ...row, status, answeredBy: { target, ms } };
+    out.screen((canvas) => eventStream.lines(answered, canvas));
+  };
+  return ({ event, target, status, ms }) => {
+    const key = `${event.id} ${target}`;
+    if (!out.forPeople || last.get(key) === status) return;
+    if (status >= 200 && status < 300) last.delete(key);
+    else last.set(key, status);
+    void print({ event, target, status, ms });
+  };
+}
+
+async function greet(
+  urls: Pick<Ready, 'url' | 'metricsUrl'>,
+  registration: Registration | undefined,
+  { readyFile, forwardTo }: Flags,
+  { home, out, pid }: Context,
+): Promise<() => Promise<void>> {
+  const ready = { ...urls, pid };
+  // `webhook replay` finds `webhook listen` by the receiver file. Without a receiver file, `webhook
+  // replay` uses the default port.
+  openFolder(home.data);
+  const forget = await announceReady(receiverFile(home), ready);
+  const removeReady =
+    readyFile === undefined
+      ? undefined
+      : await announceReady(readyFile, ready).catch(async (error: unknown) => {
+          await forget();
+          throw error;
+        });
+  const remove = async (): Promise<void> => void (await Promise.all([forget(), removeReady?.()]));
+  out.say(
+    registration === undefined
+      ? `Listening on ${urls.url}. Press Ctrl-C to stop.`
+      : `Listening on ${urls.url} · ${registration.text}. Press Ctrl-C to stop.`,
+  );
+  if (urls.metricsUrl !== undefined) out.say(`Metrics on ${urls.metricsUrl}`);
+  for (const target of forwardTo) out.say(`Forwarding to ${nameOf(target)}`);
+  return remove;
+}
+
+interface Ready {
+  readonly pid: number;
+  readonly url: string;
+  readonly metricsUrl?: string | undefined;
+}
+
+/**
+ * Writes the file with the listener's address atomically, because a script may wait for the file.
+ * The returned function removes the file with the address, so that the file never names a listener
+ * that has ended.
+ */
+async function announceReady(file: string, ready: Ready): Promise<() => Promise<void>> {
+  const unfinished = `${file}.${ready.pid}.tmp`;
+  try {
+    await writeFile(unfinished, `${JSON.stringify(ready)}\n`);
+    await rename(unfinished, file);
+  } catch (cause) {
+    await rm(unfinished, { force: true });
+    throw new Failure('usage', `The ready file ${file} cannot be written.`, { cause });
+  }
+  return () => rm(file, { force: true });
+}
+
+function portFailure(error: unknown, host: string, port: number, option: string): unknown {
+  const code = codeOf(error);
+  if (code === 'EADDRINUSE') {
+    return new Failure('usage', `Port ${port} is in use.`, {
+      hint: `svcpay webhook listen ${option} 0`,
+      cause: error,
+    });
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EACCES') {
+    return new Failure(
+      'usage',
+      `svcpay cannot listen on address ${host}, port ${port} (${code}).`,
+      { cause: error },
+    );
+  }
+  return error;
+}

@@ -1,0 +1,160 @@
+// Sends stored events again, with unchanged bytes, to an address or to the local receiver.
+import { readFile } from 'node:fs/promises';
+import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
+import { jsonIn } from '../../formats/unknown.js';
+import { receiverFile, type Home } from '../../store/files/home.js';
+import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
+import { eventStream, type EventRow, eventFields } from '../../terminal/views/event-view.js';
+import {
+  nameOf,
+  openForwarder,
+  parseTarget,
+  replay,
+  type ReplayResult,
+} from '../../webhooks/forward.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { resolveLocally } from '../tx/resolve-id.js';
+import { eventRow, defaultListenUrl, headerOf } from './receiving.js';
+import { duration, text, word } from '../values.js';
+
+export const webhookReplay = defineCommand({
+  fields: eventFields,
+  arguments: {
+    ids: text('ID')
+      .repeated()
+      .optional()
+      .describe('number of an event, or id of a transaction for all of its events'),
+  },
+  options: {
+    since: duration().optional().describe('replay all events received within this time'),
+    to: word('URL', parseTarget)
+      .optional()
+      .describe(
+        `address to send to (default: webhook listen of this home, or ${defaultListenUrl})`,
+      ),
+  },
+  examples: [
+    [
+      'svcpay webhook replay 17 18 --to http://localhost:3000/hooks',
+      'sends two events again, verbatim, with their signatures',
+    ],
+    [
+      'svcpay webhook replay --since 10m',
+      'sends the events of the last ten minutes to the receiver on this machine',
+    ],
+  ],
+  async run({ ids = [], since, to: given }, context) {
+    if ((ids.length === 0) === (since === undefined)) {
+      throw new Failure('usage', 'Name the events by number, or with --since DURATION.', {
+        hint: 'svcpay webhook replay --since 10m',
+      });
+    }
+    const to = given ?? (await receiverOf(context.home)) ?? new URL(defaultListenUrl);
+    const store = await context.events();
+    const events =
+      since === undefined
+        ? await eventsOf(ids, store, context)
+        : await all(store.since(context.now() - since));
+    if (events.length === 0)
+      throw new Failure('not-found', 'No event was received within the time of --since.');
+    const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings) });
+    context.onClose(forwarder.close);
+    const failed: ReplayResult[] = [];
+    const { out } = context;
+    const replayed = rows(replay(events, forwarder), failed);
+    if (out.format === 'json') {
+      // With `-o json`, the results of all replays are one document, which svcpay prints only if
+      // every replay succeeds.
+      const whole = await all(replayed);
+      throwIfFailed(failed, events.length, to);
+      return out.list(whole, {
+        ...eventStream,
+        empty: 'No event was received within the time of --since.',
+      });
+    }
+    await out.stream(replayed, eventStream);
+    throwIfFailed(failed, events.length, to);
+  },
+});
+
+const receiver = v.object({ url: v.pipe(v.string(), v.url()) });
+
+/**
+ * Returns the address of this home's `webhook listen`, or undefined if `webhook listen` is not
+ * running.
+ */
+async function receiverOf(home: Home): Promise<URL | undefined> {
+  const text = await readFile(receiverFile(home), 'utf8').catch(() => '');
+  const read = v.safeParse(receiver, jsonIn(text));
+  return read.success ? new URL(read.output.url) : undefined;
+}
+
+/**
+ * Returns each event with one of the given numbers, transaction ids and references once, in the
+ * order of arrival. Throws Failure `not-found` if any of `ids` matches no event.
+ */
+async function eventsOf(
+  ids: readonly string[],
+  store: EventStore,
+  context: Context,
+): Promise<StoredEvent[]> {
+  const found = new Map<number, StoredEvent>();
+  for (const id of ids) {
+    const event = /^\d{1,15}$/.test(id) ? await store.read(Number(id)) : undefined;
+    const events = event === undefined ? await eventsNamed(id, store, context) : [event];
+    if (events.length === 0)
+      throw new Failure(
+        'not-found',
+        `This home has no event with the number or transaction id "${id}".`,
+      );
+    for (const each of events) found.set(each.id, each);
+  }
+  return [...found.values()].toSorted((a, b) => a.id - b.id);
+}
+
+/** Finds events by transaction id, or by a reference in the journal. */
+async function eventsNamed(
+  name: string,
+  store: EventStore,
+  context: Context,
+): Promise<readonly StoredEvent[]> {
+  const events = await store.ofTransaction(name);
+  if (events.length > 0) return events;
+  const txnId = await resolveLocally(name, context).catch(() => undefined);
+  return txnId === undefined ? [] : store.ofTransaction(txnId);
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+async function* rows(
+  replayed: AsyncIterable<ReplayResult>,
+  failed: ReplayResult[],
+): AsyncGenerator<EventRow> {
+  for await (const each of replayed) {
+    if (each.status === null || each.status < 200 || each.status > 299) failed.push(each);
+    yield {
+      ...eventRow(each.event),
+      status: each.status,
+      ...(each.error !== undefined && { error: each.error }),
+    };
+  }
+}
+
+function throwIfFailed(failed: readonly ReplayResult[], total: number, to: URL): void {
+  const [first] = failed;
+  if (first === undefined) return;
+  const reason =
+    first.status === null ? (first.error ?? 'no response') : `it answered ${first.status}`;
+  const isRefusal = failed.every(({ status }) => status !== null && status >= 400 && status < 500);
+  throw new Failure(
+    isRefusal ? 'refused' : 'temporary',
+    `${failed.length} of ${total} events were not delivered to ${nameOf(to)}: ${reason}.`,
+    first.status === null ? {} : { status: first.status },
+  );
+}

@@ -1,0 +1,243 @@
+// svcpay statement close writes a closed month with its hash, and later compares the month with
+// the service.
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { createServer } from 'node:http';
+import { describe, expect, onTestFinished, test as unit } from 'vitest';
+import { fileNameOf } from '../../../src/cli/statement/close.js';
+import { deposit } from '../../support/deposit.js';
+import { isInstalled } from '../../support/installed.js';
+import { svcpay, type Here } from '../../support/in-process.js';
+import { test } from '../../support/svcpay.js';
+
+const monthBefore = (now: number, months: number): string => {
+  const date = new Date(now);
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - months, 1))
+    .toISOString()
+    .slice(0, 7);
+};
+
+const close = (around: Here, month: string, ...args: string[]) =>
+  svcpay(
+    [
+      'statement',
+      'close',
+      month,
+      '--folder',
+      join(around.home, 'closed'),
+      '--tz',
+      'UTC',
+      ...args,
+      '--json',
+    ],
+    around,
+  );
+
+describe('svcpay statement close', () => {
+  test('writes a closed month with its hash, verifies the file later, and shows each changed row', async ({
+    around,
+  }) => {
+    await around.sandbox.seed('history', 3);
+    const month = monthBefore(await around.sandbox.clock.now(), 1);
+    const first = await close(around, month);
+    expect(first.exitCode).toBe(0);
+    const { file, sha256, rows } = first.json() as { file: string; sha256: string; rows: number };
+    const text = readFileSync(file, 'utf8');
+    expect(createHash('sha256').update(text).digest('hex')).toBe(sha256);
+    expect(readFileSync(`${file}.sha256`, 'utf8')).toBe(`${sha256}  ${file.split('/').at(-1)}\n`);
+    const lines: Record<string, string>[] = parse(text, { columns: true });
+    expect(lines).toHaveLength(rows);
+    expect(new Set(lines.map(({ date = '' }) => date.slice(0, 7)))).toEqual(new Set([month]));
+
+    const again = await close(around, month);
+    expect(again).toMatchObject({ exitCode: 0, stdout: first.stdout });
+    expect(again.stderr).toContain('has not changed');
+
+    await deposit(around, '0.1');
+    await svcpay(
+      ['statement', 'adjust', '0.1btc', '--on', `${month}-02`, '--note', 'late', '--yes'],
+      around,
+    );
+    const changed = await close(around, month, '--note', 'found in March');
+    expect(changed.exitCode).toBe(6);
+    const changes = changed.json() as { change: string; row: string }[];
+    expect(changes).toHaveLength(2);
+    expect(changes[0]).toMatchObject({ change: 'added', row: expect.stringMatching(/^BTC /) });
+    expect(changes[1]).toMatchObject({ change: 'changed', row: 'BTC closing' });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+
+    const correction = file.replace(/\.csv$/, '.1.csv');
+    const corrected: Record<string, string>[] = parse(readFileSync(correction, 'utf8'), {
+      columns: true,
+    });
+    const reason = 'recorded after the month was closed: found in March';
+    expect(corrected.map((row) => row['change'])).toEqual(['added', 'before', 'after']);
+    expect(corrected[0]).toMatchObject({ reason, in: '0.1', kind: 'adjustment', note: 'late' });
+    const program = 'sha256sum';
+    if (isInstalled(program))
+      for (const sealed of [file, correction]) {
+        const checked = spawnSync(program, ['-c', `${sealed}.sha256`], { cwd: dirname(file) });
+        expect(checked.status).toBe(0);
+      }
+    expect(readFileSync(`${correction}.sha256`, 'utf8')).toContain(
+      createHash('sha256')
+        .update(readFileSync(`${file}.sha256`, 'utf8'))
+        .digest('hex'),
+    );
+    const settled = await close(around, month);
+    expect(settled).toMatchObject({ exitCode: 0 });
+    expect(settled.json()).toMatchObject({ file: correction });
+  });
+
+  test('closes months only in order and in one time zone', async ({ around }) => {
+    await around.sandbox.seed('history', 4);
+    const now = await around.sandbox.clock.now();
+    const ago = (months: number): string => monthBefore(now, months);
+    expect(await close(around, ago(3))).toMatchObject({ exitCode: 0 });
+    const gap = await close(around, ago(1));
+    expect(gap.error()).toMatchObject({
+      exitCode: 2,
+      message: `Not closed: ${ago(2)} must be closed first.`,
+    });
+    expect(gap.error().hint).toContain(`svcpay statement close ${ago(2)}`);
+    expect((await close(around, ago(4))).error()).toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(`is earlier than ${ago(3)}, the first closed month.`),
+    });
+    const elsewhere = ['statement', 'close', ago(2), '--tz', 'Asia/Tokyo', '--json'];
+    expect((await svcpay(elsewhere, around)).error().message).toContain(
+      'earlier months end at midnight in UTC',
+    );
+    // Without flags, svcpay uses the time zone and the folder of the last closed month.
+    expect(await svcpay(['statement', 'close', ago(2), '--json'], around)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(readdirSync(join(around.home, 'closed'))).toHaveLength(4);
+
+    await deposit(around, '0.1');
+    await svcpay(['statement', 'adjust', '0.1btc', '--on', `${ago(2)}-03`, '--yes'], around);
+    const changed = await close(around, ago(1));
+    expect(changed.error()).toMatchObject({ exitCode: 6, kind: 'books-differ' });
+    expect(changed.error().hint).toContain(`svcpay statement close ${ago(2)}`);
+    expect(await close(around, ago(2))).toMatchObject({ exitCode: 6 });
+    expect(await close(around, ago(1))).toMatchObject({ exitCode: 0 });
+  });
+
+  test('names a transaction of a closed month that the service no longer lists', async ({
+    around,
+  }) => {
+    await around.sandbox.seed('history', 3);
+    const month = monthBefore(await around.sandbox.clock.now(), 1);
+    const { file } = (await close(around, month)).json() as { file: string };
+    const lines: Record<string, string>[] = parse(readFileSync(file, 'utf8'), { columns: true });
+    const { txnId = '' } =
+      lines.find(({ kind, wallet }) => kind === 'send' && wallet === 'BTC') ?? {};
+    await around.sandbox.faults.add({ kind: 'missing-row', txn: txnId, times: 'always' });
+    const quick = { ...around, sleep: () => Promise.resolve() };
+    const statement = await svcpay(['statement', '--json'], quick);
+    expect(statement.error().message).toContain(
+      `exactly the amount of ${txnId} (no longer in the list)`,
+    );
+    const again = await close(quick, month);
+    expect(again.exitCode).toBe(6);
+    expect(again.json()).toContainEqual(
+      expect.objectContaining({ change: 'removed', row: `BTC ${txnId}` }),
+    );
+    expect(again.error().message).toContain('No correction was written');
+    expect(readdirSync(join(around.home, 'closed'))).toHaveLength(2);
+  });
+
+  test('writes into its folder even if the account id contains a path', async ({ home }) => {
+    const server = createServer((request, response) => {
+      const token = {
+        accessToken: 'x',
+        expiredAt: Date.now() + 3_600_000,
+        accountId: '../../evil/\u0000..',
+      };
+      request.resume();
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify(request.method === 'POST' ? token : { data: [] }));
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    const run = await close({ home, sandbox: { url, apiKey: 'a', apiSecret: 'b' } }, '2026-01');
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(readdirSync(join(home, 'closed'))).toEqual([
+      '~2e~.~2f~..~2f~evil~2f~~0~..-2026-01.csv',
+      '~2e~.~2f~..~2f~evil~2f~~0~..-2026-01.csv.sha256',
+    ]);
+  });
+
+  test('detects a change in the file of a closed month', async ({ around }) => {
+    await around.sandbox.seed('history', 3);
+    const month = monthBefore(await around.sandbox.clock.now(), 1);
+    const { file } = (await close(around, month)).json() as { file: string };
+    appendFileSync(file, 'x');
+    expect((await close(around, month)).error()).toMatchObject({
+      kind: 'books-differ',
+      exitCode: 6,
+      message: expect.stringContaining('was changed after the month was closed'),
+    });
+  });
+
+  test('refuses a month that has not ended, has an unexplained balance or has a payment in flight', async ({
+    around,
+  }) => {
+    const { sandbox } = around;
+    await sandbox.seed('empty');
+    await deposit(around, '0.1');
+    const now = new Date(await sandbox.clock.now());
+    const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+    const month = monthBefore(now.getTime(), 0);
+    await sandbox.clock.advance(end - now.getTime() - 60_000);
+    const { stdout } = await svcpay(
+      [
+        'send',
+        'onchain',
+        'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+        '10000sat',
+        '--yes',
+        '--no-wait',
+        '-q',
+      ],
+      around,
+    );
+    const draft = await close(around, month);
+    expect(draft.error()).toMatchObject({
+      exitCode: 2,
+      message: `Not closed: ${month} is not over yet.`,
+    });
+    expect(draft.stderr).toContain('No transaction explains the opening balance of BTC');
+    await sandbox.clock.advance('2m');
+    expect((await close(around, month)).error()).toMatchObject({
+      exitCode: 6,
+      kind: 'books-differ',
+    });
+    await svcpay(['statement', 'open', '--yes'], around);
+    expect((await close(around, month)).error()).toMatchObject({
+      exitCode: 8,
+      txnId: stdout.trim(),
+    });
+    await sandbox.mine(6);
+    expect(await close(around, month)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+unit.each([
+  ['ne01-84f2', 'ne01-84f2'],
+  ['a-b', 'a-b'],
+  ['a.b', 'a.b'],
+  ['a/b', 'a~2f~b'],
+  ['a~2f~b', 'a~7e~2f~7e~b'],
+  ['../x', '~2e~.~2f~x'],
+  ['Etc-GMT+3', 'Etc-GMT~2b~3'],
+  ['x'.repeat(65), `${'x'.repeat(47)}~9537c5fdf120482f`],
+])('fileNameOf returns for the account "%s" the file name "%s"', (id, name) => {
+  expect(fileNameOf(id)).toBe(name);
+});

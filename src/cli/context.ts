@@ -154,6 +154,23 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   };
 }
 
+/**
+ * Opens a copy of `context` with changed streams or signal, such as for one payment of a batch or
+ * for one call of an agent. The caller closes the copy.
+ */
+export function nestedContext(
+  context: Context,
+  changes: Partial<Process>,
+  globals: Partial<Globals> = {},
+): Context {
+  const { argv, readsStdin, runLine } = context;
+  return openContext(
+    { ...context, ...changes },
+    { ...context.globals, ...globals },
+    { argv, readsStdin, runLine },
+  );
+}
+
 function openScreen(
   proc: Process,
   globals: Globals,

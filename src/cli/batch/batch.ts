@@ -9,11 +9,11 @@ import { labelOf } from './batch-check.js';
 import { runBatchFile } from './batch-flow.js';
 import { batchOptions } from './batch-pay.js';
 import { batchFields } from '../../terminal/cards/batch-progress.js';
-import type { Context } from '../context.js';
+import { nestedContext, type Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
-import { contextUnder, openDrain } from './drain.js';
+import { openDrain } from './drain.js';
 import { file } from '../values.js';
 
 export const batch = defineCommand({
@@ -38,6 +38,8 @@ export const batch = defineCommand({
   ],
   async run({ file, ...flags }, context) {
     const drain = openDrain(context);
+    const draining = nestedContext(context, { signal: drain.cut });
+    context.onClose(draining.close);
     try {
       const path = file ?? (await askFile(context));
       if (path === back) throw leftAtOnce(context);
@@ -45,7 +47,7 @@ export const batch = defineCommand({
       const isOfBatch = ({ batch: mark }: Payment): boolean =>
         mark !== undefined && readRunName(mark.run).name === label;
       await journalFirst(flags.dryRun ? undefined : unfinished(isOfBatch), context.journal, () =>
-        runBatchFile(path, flags, drain, contextUnder(drain.cut, context)),
+        runBatchFile(path, flags, drain, draining),
       );
     } finally {
       drain.end();

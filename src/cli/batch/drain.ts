@@ -1,6 +1,5 @@
 // Handles Ctrl-C while several payments are in flight: svcpay starts no new payment, and lets the
 // payments in flight finish.
-import { openContext, type Context } from '../context.js';
 import type { Process } from '../process.js';
 
 const graceMs = 10_000;
@@ -41,15 +40,4 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
       over.abort();
     },
   };
-}
-
-/**
- * Opens a copy of `context` with its own interrupt signal, and closes the copy when `context`
- * closes.
- */
-export function contextUnder(signal: AbortSignal, context: Context): Context {
-  const { globals, argv, readsStdin, runLine } = context;
-  const under = openContext({ ...context, signal }, globals, { argv, readsStdin, runLine });
-  context.onClose(() => under.close());
-  return under;
 }

@@ -1,6 +1,7 @@
 // Prints the table of commands as JSON, for programs and agents.
-import { defineCommand, type Branch, type Command } from '../define.js';
+import { defineCommand, type Branch, type Command, type Deps } from '../define.js';
 import { globalOptions } from '../globals.js';
+import { text } from '../show.js';
 import {
   valueSchema,
   flagName,
@@ -47,16 +48,14 @@ export const schema = (tree: Branch): Command =>
       ['svcpay schema', 'prints every command, the global options and the exit codes'],
       ['svcpay schema send lightning', 'prints one command'],
     ],
-    async run({ command = '' }, { out, version }) {
+    async run({ command = '' }, { version }: Deps<'version'>) {
       const words = command.split(' ').filter((word) => word !== '');
-      if (words.length === 0)
-        return void out.text(JSON.stringify(await wholeSchema(tree, version)));
+      if (words.length === 0) return JSON.stringify(await wholeSchema(tree, version));
       const commands = await commandsBelow(branchNamed(words, tree), words);
       const [only] = commands;
-      out.text(
-        JSON.stringify(commands.length > 1 ? commands : { ...only, exitCodes: exitCodeRows }),
-      );
+      return JSON.stringify(commands.length > 1 ? commands : { ...only, exitCodes: exitCodeRows });
     },
+    view: text,
   });
 
 export const wholeSchema = async (tree: Branch, version: string) => ({

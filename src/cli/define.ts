@@ -65,9 +65,9 @@ export interface CommandDefinition<
 
 type Nothing = Readonly<Record<never, never>>;
 
-/** The result of a command, with the failure that the result implies. */
+/** The data that a command returns, with the failure that its result implies. */
 export interface Called {
-  readonly result: unknown;
+  readonly data: unknown;
   readonly failure: Failure | undefined;
 }
 
@@ -85,7 +85,7 @@ export interface Command extends Pick<
   /** Reads the inputs, runs the command and prints its result. */
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
   /**
-   * Reads the inputs, runs the command and returns its result. Undefined for a command that prints
+   * Reads the inputs, runs the command and returns its data. Undefined for a command that prints
    * its result itself.
    */
   readonly call: ((raw: RawValues, context: Context) => Promise<Called>) | undefined;
@@ -134,7 +134,7 @@ export function defineCommand<
       view &&
       (async (raw, context) => {
         const result = await run(inputsOf(raw), context);
-        return { result, failure: failure?.(result) };
+        return { data: view.dataOf(result), failure: failure?.(result) };
       }),
   };
 }

@@ -1,18 +1,18 @@
 // Reads stdin up to a size limit, and reads files that the command line names.
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../formats/failure.js';
-import type { Context } from './context.js';
+import type { Deps } from './define.js';
 
 const longest = 16 * 1024 * 1024;
 
-export const readStdin = async (context: Context): Promise<string> =>
-  (await readStdinBytes(context)).toString('utf8');
+export const readStdin = async (deps: Deps<'stdin'>): Promise<string> =>
+  (await readStdinBytes(deps)).toString('utf8');
 
 /**
  * Reads stdin to the end. Throws Failure `usage` if stdin is a terminal, because svcpay would
  * otherwise wait silently.
  */
-export async function readStdinBytes({ stdin }: Context): Promise<Buffer> {
+export async function readStdinBytes({ stdin }: Deps<'stdin'>): Promise<Buffer> {
   if (stdin.isTTY)
     throw new Failure('usage', 'Nothing is piped into svcpay.', {
       hint: 'Pipe the input: … | svcpay …',
@@ -35,5 +35,5 @@ export const readGivenFile = (file: string): Promise<Buffer> =>
   });
 
 /** Reads the text of a file, or the text on stdin for `-`. */
-export const readGivenText = async (file: string, context: Context): Promise<string> =>
+export const readGivenText = async (file: string, context: Deps<'stdin'>): Promise<string> =>
   file === '-' ? readStdin(context) : (await readGivenFile(file)).toString('utf8');

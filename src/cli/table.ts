@@ -250,14 +250,15 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...commands(() => import('./sandbox/run.js'), {
       'sandbox run': 'run a command with a fresh sandbox',
     }),
-    ...commands(() => import('./sandbox/snapshot.js'), {
-      'sandbox status': 'show the contents of the sandbox',
-    }),
     ...commands(() => import('./sandbox/sandbox.js'), {
+      'sandbox status': 'show the contents of the sandbox',
       'sandbox fund': 'add money to a wallet',
       'sandbox pay': 'pay an invoice or address as an external payer',
       'sandbox invoice': 'create an invoice of an external recipient, which you can pay',
       'sandbox mine': 'mine blocks to confirm on-chain payments',
+      'sandbox log': 'list requests and responses',
+      'sandbox deliveries': 'list past and pending webhook deliveries',
+      'sandbox reset': 'reset to a fresh sandbox',
     }),
     ...group('sandbox clock', 'show, advance and stop the sandbox clock'),
     ...commands(() => import('./sandbox/clock.js'), {
@@ -272,17 +273,12 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'sandbox fault list': 'list faults',
       'sandbox fault clear': 'remove one fault, or all faults',
     }),
-    ...commands(() => import('./sandbox/log.js'), {
-      'sandbox log': 'list requests and responses',
-      'sandbox deliveries': 'list past and pending webhook deliveries',
-    }),
     ...group('sandbox snapshot', 'save and restore sandbox states'),
     ...commands(() => import('./sandbox/snapshot.js'), {
       'sandbox snapshot save': 'save the current state under a name',
       'sandbox snapshot load': 'restore a saved state',
       'sandbox snapshot list': 'list saved states',
       'sandbox snapshot remove': 'remove a saved state',
-      'sandbox reset': 'reset to a fresh sandbox',
     }),
     ...commandsWith({ ownAccount: true, money: 'depends' })(
       async () => ({ mcp: (await import('./mcp/mcp.js')).mcp(tree) }),

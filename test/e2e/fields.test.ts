@@ -51,6 +51,7 @@ const looking = [
   'sandbox clock show',
   'sandbox status',
   'sandbox log',
+  'sandbox snapshot list',
   'sandbox deliveries',
   'mcp',
   'watch',

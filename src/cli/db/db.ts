@@ -10,15 +10,14 @@ import type { TableGroup } from '../../store/database/postgres-schema.js';
 import { changeProfile } from '../../store/profile/profiles.js';
 import { accountMovedView, databaseList, movedView } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
-import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
+import { done, list } from '../show.js';
 import { choice, flag, text } from '../values.js';
 import { databaseRows, parts, withFigures, type OpenDatabase } from './figures.js';
 
 const statusFormats = ['prometheus'] as const;
 
 export const dbStatus = defineCommand({
-  prints: namesOf(undefined, databaseList),
   formats: statusFormats,
   options: {
     format: choice(statusFormats, 'FORMAT')
@@ -39,10 +38,9 @@ export const dbStatus = defineCommand({
     if (format !== undefined) {
       const { storedPage } = await import('../../webhooks/metrics.js');
       const [journal, events] = [await context.journal(), await context.events()];
-      return context.out.text(await storedPage({ ...events, unfinished: journal.unfinished }));
+      return storedPage({ ...events, unfinished: journal.unfinished });
     }
     const [found, rows] = [await context.database(), await databaseRows(context)];
-    await context.out.list(await withFigures(rows, context), databaseList);
     if (rows.some(({ restored }) => restored === true))
       context.out.warn(
         'The database was restored from a backup and lacks payments. Import them: ' +
@@ -54,11 +52,12 @@ export const dbStatus = defineCommand({
         'The payments of this home are not in the database yet. Move them: svcpay db move',
       );
     }
+    return withFigures(rows, context);
   },
+  view: list(databaseList),
 });
 
 export const dbUpgrade = defineCommand({
-  fields: [],
   options: {
     new: flag().describe('create the tables of an empty database'),
   },
@@ -66,6 +65,7 @@ export const dbUpgrade = defineCommand({
     ['svcpay db upgrade', 'run once, when no older version of svcpay uses the database'],
     ['svcpay db upgrade --new', 'run once for a new database; prints its id'],
   ],
+  changes: true,
   async run({ new: isNew }, context) {
     const { postgres } = await findDatabase(context);
     const { checkTables, upgradeTables } = await import('../../store/database/postgres-schema.js');
@@ -77,10 +77,9 @@ export const dbUpgrade = defineCommand({
       if (isNew && part.name === 'journal')
         context.out.say(`In containers, which keep no settings, set ${databaseIdVariable}=${id}`);
     }
-    context.out.did(
-      (await parts()).map(({ name, steps }) => ({ part: name, version: steps.length })),
-    );
+    return (await parts()).map(({ name, steps }) => ({ part: name, version: steps.length }));
   },
+  view: done,
 });
 
 /** Returns the notice of an upgrade of the tables, which says what waits until the upgrade ends. */

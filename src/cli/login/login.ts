@@ -11,12 +11,14 @@ import {
 } from '../../store/profile/profiles.js';
 import { embeddedUrl, fromEnvironment } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/secrets.js';
+import { sanitize } from '../../terminal/sanitize.js';
 import { failureLines } from '../../terminal/failure-view.js';
-import { loginView, type Login, loginFields } from '../../terminal/views/settings-views.js';
+import { loginView, type Login } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { stepFor, taking, walk } from '../../terminal/ask/wizard.js';
 import { defineCommand } from '../define.js';
+import { done, record } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
 import { readStdin } from '../stdin.js';
 import { choice, flag, text, type ValuesOf } from '../values.js';
@@ -33,7 +35,6 @@ const options = {
 type Answers = ValuesOf<typeof options>;
 
 export const login = defineCommand({
-  fields: loginFields,
   createsProfile: true,
   options,
   examples: [
@@ -44,15 +45,17 @@ export const login = defineCommand({
       'logs in from a script',
     ],
   ],
-  async run(answers, context) {
-    const result = context.globals.sandbox
-      ? await loginToSandbox(context)
-      : await loginToService(answers, context);
-    await context.out.record(result, loginView(result));
-    const { profileName } = context.settings;
-    context.out.say(`Saved as profile "${profileName}", now your default.`);
-    if (context.out.forPeople) context.out.say('You are logged in. Next: svcpay wallets');
-  },
+  changes: true,
+  run: (answers, context) =>
+    context.globals.sandbox ? loginToSandbox(context) : loginToService(answers, context),
+  view: record(loginView),
+  adapt: ({ profile }) => ({
+    screen: (canvas, login) => [
+      ...loginView.screen(canvas, login),
+      '',
+      `  Saved as profile "${sanitize(profile)}", now your default. Next: svcpay wallets`,
+    ],
+  }),
 });
 
 /**
@@ -60,7 +63,6 @@ export const login = defineCommand({
  * with the same API key share the secret, so svcpay logs them out too.
  */
 export const logout = defineCommand({
-  fields: [],
   examples: [
     ['svcpay logout', 'asks for confirmation, then deletes the token and the secret'],
     [
@@ -68,7 +70,8 @@ export const logout = defineCommand({
       'deletes the token and the secret of the profile acme, in a script',
     ],
   ],
-  async run(_values, { settings, secrets, tokens, config, out, ask }) {
+  changes: true,
+  async run(_inputs, { settings, secrets, tokens, config, out, ask }) {
     const others = profilesSharing(settings.profileName, config.read());
     await ask.agree(
       `Log out of profile ${settings.profileName}, and delete its token and secret?` +
@@ -81,20 +84,20 @@ export const logout = defineCommand({
       await secrets.remove(credentialName(baseUrl, apiKey));
     await changeProfile(config, settings.profileName, ({ sandbox: _sandbox, ...kept }) => kept);
     out.say(`Logged out of profile ${[settings.profileName, ...others].join(', ')}.`);
-    out.did({ profile: settings.profileName, loggedOut: true });
+    return { profile: settings.profileName, loggedOut: true };
   },
+  view: done,
 });
 
 export const whoami = defineCommand({
-  prints: loginFields,
   examples: [['svcpay whoami -q', 'prints the account id, for a script']],
-  async run(_values, context) {
+  async run(_inputs, context) {
     const { settings } = context;
     const client = await context.client();
     const accountId = await client.accountId();
     const store = await tokenStore(context);
     const token = await store?.load();
-    const login = {
+    return {
       profile: settings.profileName,
       baseUrl: settings.baseUrl ?? '',
       accountId,
@@ -102,8 +105,8 @@ export const whoami = defineCommand({
       secretIn: (await secretPlace(context)) ?? 'nowhere',
       tokenIn: store?.path ?? '',
     };
-    await context.out.record(login, loginView(login));
   },
+  view: record(loginView),
 });
 
 async function loginToSandbox(context: Context): Promise<Login> {

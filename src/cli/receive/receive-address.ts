@@ -6,9 +6,11 @@ import { depositView, type Deposit, depositFields } from '../../terminal/cards/d
 import { lightningAddressOf } from '../../wallet/receive/lightning.js';
 import { checkedBitcoinDeposit, checkedUsdtDeposit } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
+import { objectView } from '../../terminal/views/object-view.js';
 import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
 import { qrFile, writeQr } from './qr-file.js';
 import { choice } from '../values.js';
@@ -24,7 +26,6 @@ export interface PermanentAddress {
 }
 
 export const receiveAddress = defineCommand({
-  fields: depositFields,
   arguments: {
     ccy: choice(kinds)
       .optional()
@@ -41,25 +42,29 @@ export const receiveAddress = defineCommand({
     ['svcpay receive address usdt --chain tron -q', 'prints only the address, for a script'],
     ['svcpay receive address lightning', 'shows your Lightning Address'],
   ],
+  changes: true,
   async run({ ccy, chain, qrFile }, context) {
     if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined)
       throw new Failure('usage', '--chain works only with usdt. Remove --chain.');
     const asked = await askPermanent({ ccy, chain }, context.ask.steps);
     if (asked === back) throw leftAtOnce(context, 'Nothing was requested');
-    await showAddress(asked, qrFile, context);
+    return readAddress(asked, qrFile, context);
   },
+  view: record(objectView(depositFields), ({ answer }: CheckedDeposit) => answer),
+  adapt: ({ deposit }) => depositView(deposit),
 });
 
-export async function showAddress(
+/** Reads the address, and writes its QR code to the file `qrFile`. */
+export async function readAddress(
   { ccy, chain }: PermanentAddress,
   qrFile: string | undefined,
   context: Context,
-): Promise<void> {
+): Promise<CheckedDeposit> {
   const { answer, deposit } = await (ccy === 'usdt'
     ? usdtDeposit(chain, context)
     : deposits[ccy](context));
   if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
-  await context.out.record(answer, depositView({ ...deposit, qrFile }));
+  return { answer, deposit: { ...deposit, qrFile } };
 }
 
 interface CheckedDeposit {

@@ -4,8 +4,9 @@ import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
+import { depositView } from '../../terminal/cards/deposit-view.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
-import { showAddress, type PermanentAddress } from './receive-address.js';
+import { readAddress, type PermanentAddress } from './receive-address.js';
 import { phrase } from '../values.js';
 import {
   receiveOptions,
@@ -103,7 +104,10 @@ export const receive = defineCommand({
         default: before,
       });
       if (choice === back) throw leftAtOnce(context, 'Nothing was requested');
-      if ('address' in choice) return showAddress(choice.address, flags.qrFile, context);
+      if ('address' in choice) {
+        const { answer, deposit } = await readAddress(choice.address, flags.qrFile, context);
+        return context.out.record(answer, depositView(deposit));
+      }
       if ((await runReceive(choice.method, amount, flags, context)) !== back) return;
       before = choice;
     }

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { parseBaseUrl } from '../../api/base-url.js';
 import { NetworkError, type Transport } from '../../api/transport.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/unknown.js';
 import { embeddedUrl, type Settings } from '../../store/profile/settings.js';
 import type { Deps } from '../define.js';
@@ -80,6 +80,15 @@ export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =
  */
 export const accountOf = ({ settings }: Deps<'settings'>): string | undefined =>
   isRealService(settings) ? undefined : settings.accountId;
+
+/**
+ * Deletes the recorded books, because the records of the replaced balances would not agree with the
+ * new balances.
+ */
+export async function forgetBooks({ account, books }: Deps<'account' | 'books'>): Promise<void> {
+  const own = await ifAvailable(account());
+  if (own !== undefined) await (await books()).forget(own.scope);
+}
 
 /** Builds the query of a URL, which starts with `?` and omits undefined fields. */
 export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {

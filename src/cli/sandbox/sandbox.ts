@@ -1,25 +1,35 @@
-// Simulates the outside world: payments, invoices, blocks, and funding.
+// Shows and resets the sandbox, lists its traffic, and simulates the outside world: payments,
+// invoices, blocks, and funding.
+import * as v from 'valibot';
 import { fixed, formatAmount, parseAmount } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
 import {
+  deliveryAnswer,
+  deliveryStatuses,
   invoiceAnswer,
   listOf,
   paidAnswer,
+  requestAnswer,
+  statusAnswer,
   transferAnswer,
   walletAnswer,
   type Paid,
 } from '../../formats/sandbox/answers.js';
+import { seeds } from '../../sandbox/control/seed.js';
+import { deliveryList, requestList } from '../../terminal/views/sandbox-traffic-view.js';
 import {
   fundedView,
   invoiceView,
   minedList,
   paidView,
+  sandboxStatusView,
   walletText,
 } from '../../terminal/views/sandbox-view.js';
 import { defineCommand } from '../define.js';
 import { resolveId } from '../tx/resolve-id.js';
-import { list, record } from '../show.js';
-import { amount, duration, text, whole } from '../values.js';
-import { accountOf, controlSandbox, type SandboxDeps } from './control.js';
+import { done, list, record } from '../show.js';
+import { amount, choice, duration, text, transaction, whole } from '../values.js';
+import { accountOf, controlSandbox, forgetBooks, queryOf, type SandboxDeps } from './control.js';
 
 export const sandboxFund = defineCommand({
   arguments: { amount: amount().describe('amount to add, e.g. 0.5btc or 1000usdt') },
@@ -85,4 +95,91 @@ export const sandboxPay = defineCommand({
     });
   },
   view: record(paidView),
+});
+
+export const sandboxStatus = defineCommand({
+  examples: [
+    ['svcpay sandbox status', 'shows the embedded sandbox'],
+    ['svcpay sandbox status --json --fields clock.now', 'prints the sandbox time, for a script'],
+  ],
+  run: (_inputs, deps: SandboxDeps) => controlSandbox(deps, 'GET', 'status', statusAnswer),
+  view: record(sandboxStatusView),
+});
+
+/** Resets the sandbox, whose credentials stay valid. */
+export const sandboxReset = defineCommand({
+  options: {
+    seed: choice(seeds, 'SEED')
+      .optional()
+      .describe(`contents after the reset: ${seeds.join(', ')} (default: as before)`),
+    months: whole(1, 36)
+      .optional()
+      .describe('with --seed history: how many months of transactions (default 1)'),
+  },
+  examples: [
+    ['svcpay sandbox reset --yes', 'starts again with a fresh sandbox'],
+    [
+      'svcpay sandbox reset --seed history --months 12 --yes',
+      'starts with a year of transactions that add up to the wallet balances',
+    ],
+  ],
+  changes: true,
+  async run({ seed, months }, context) {
+    if (months !== undefined && seed !== 'history')
+      throw new Failure('usage', '--months works only with --seed history.');
+    await context.ask.agree('Delete all transactions of the sandbox?', 'The sandbox is unchanged.');
+    if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
+    else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed, months });
+    await forgetBooks(context);
+    context.out.say('The sandbox was reset.');
+    return { reset: true };
+  },
+  view: done,
+});
+
+export const sandboxLog = defineCommand({
+  options: {
+    method: text('METHOD').optional().describe('only requests of this method, such as PUT'),
+    path: text('PATH').optional().describe('only requests to this path, whatever the query'),
+    limit: whole(1, 10_000)
+      .otherwise(50)
+      .describe('show this many of the latest rows (default 50)'),
+  },
+  examples: [
+    ['svcpay sandbox log --method PUT', 'shows the confirmations'],
+    ['svcpay sandbox log -o jsonl --limit 1000', 'includes the bodies of requests and responses'],
+  ],
+  run: async (filter, deps: SandboxDeps) =>
+    (await controlSandbox(deps, 'GET', `log${queryOf(filter)}`, listOf(requestAnswer))).data,
+  view: list(requestList),
+});
+
+export const sandboxDeliveries = defineCommand({
+  options: {
+    txn: transaction().optional().describe('only deliveries of this transaction'),
+    status: choice(deliveryStatuses, 'STATUS')
+      .optional()
+      .describe(`only deliveries with this status: ${deliveryStatuses.join(', ')}`),
+    limit: whole(1, 1000).otherwise(50).describe('show this many of the latest rows (default 50)'),
+    replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this event again'),
+  },
+  examples: [
+    ['svcpay sandbox deliveries', 'lists each event with its last response'],
+    ['svcpay sandbox deliveries --replay 7', 'delivers event 7 again'],
+  ],
+  async run({ txn, status, limit, replay }, context) {
+    if (replay !== undefined) {
+      const again = await controlSandbox(
+        context,
+        'POST',
+        `deliveries/${replay}/replay`,
+        deliveryAnswer,
+      );
+      return [again];
+    }
+    const txnId = txn === undefined ? undefined : await resolveId(txn, context);
+    const path = `deliveries${queryOf({ txnId, status, limit })}`;
+    return (await controlSandbox(context, 'GET', path, listOf(deliveryAnswer))).data;
+  },
+  view: list(deliveryList),
 });

@@ -1,18 +1,18 @@
 // Cancels an unconfirmed quote (endpoint 8, which the specification names but does not describe).
 import { receiptView } from '../../terminal/cards/receipt.js';
-import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
 import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { pickId } from './browse.js';
 import { resolveId } from './resolve-id.js';
 import { transaction } from '../values.js';
 
 export const txCancel = defineCommand({
-  fields: paymentFields,
   arguments: {
     id: transaction().optional().describe('id (or its first characters) or reference of a quote'),
   },
   examples: [['svcpay tx cancel ID', 'cancels a quote; a cancelled quote cannot be confirmed']],
+  changes: true,
   async run({ id: named }, context) {
     const id = named ?? (await pickId('Which quote do you want to cancel?', ['quoted'], context));
     const { client: service, scope, journal } = await context.account();
@@ -24,6 +24,7 @@ export const txCancel = defineCommand({
     });
     if (txn.txnState !== 'usercanceled')
       context.out.say('This quote had already expired or been cancelled.');
-    await context.out.record(txn, receiptView(txn, { now: service.serviceNow() }));
+    return txn;
   },
+  view: record((now) => receiptView({ now })),
 });

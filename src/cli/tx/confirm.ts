@@ -57,11 +57,11 @@ async function confirm(
     if (unresolved !== undefined) throw unresolved;
     refuseUnlessCompleted(txn);
     out.say('Nothing moved: this transaction was already completed.');
-    return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
+    return out.record(txn, receiptView({ now: service.serviceNow() }));
   }
   if (directionOf(txn) === 'receive') {
     const asked = isQuoted(txn.txnState) ? await confirmReceive(txn, { ...context, service }) : txn;
-    return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
+    return out.record(asked, receiptView({ now: service.serviceNow() }));
   }
   if (!globals.yes) ask.demand(['--yes']);
   const given = {

@@ -7,14 +7,15 @@ import { Failure } from '../../formats/failure.js';
 import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card.js';
 import { amountWithSats } from '../../terminal/cards/card.js';
 import { receiptPage } from '../../terminal/cards/receipt-page.js';
-import { receiptView } from '../../terminal/cards/receipt.js';
+import { receiptView, type ReceiptOptions } from '../../terminal/cards/receipt.js';
+import type { RecordView } from '../../terminal/rows/view.js';
 import { checkedInvoice } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import { explained } from './failure-reason.js';
 import { pickId } from './browse.js';
-import { transactionFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import {
@@ -27,8 +28,14 @@ import { choice, transaction } from '../values.js';
 
 const receiptFormats = ['html'] as const;
 
+interface Found {
+  readonly txn: Transaction;
+  readonly options: ReceiptOptions;
+  /** The open payment request, which a screen shows below the receipt. */
+  readonly request: InvoiceCard | undefined;
+}
+
 export const txGet = defineCommand({
-  prints: transactionFields,
   arguments: {
     id: transaction()
       .optional()
@@ -49,7 +56,7 @@ export const txGet = defineCommand({
     ],
     ['svcpay tx get ID --json --fields txnState', 'prints one field, for a script'],
   ],
-  async run({ id: named, qrFile, format }, context) {
+  async run({ id: named, qrFile, format }, context): Promise<Found | string> {
     const id = named ?? (await pickId('Which transaction?', [], context));
     const { client } = await context.account();
     const txn = await explained(await readDetails(id, context), context);
@@ -80,18 +87,30 @@ export const txGet = defineCommand({
     };
     if (format !== undefined) {
       const details = await receiptDetails(txn, context);
-      return context.out.text(receiptPage(txn, { ...options, ...details }));
+      return receiptPage(txn, { ...options, ...details });
     }
-    const view = receiptView(txn, options);
-    await context.out.record(txn, {
-      ...view,
-      screen: (canvas) => [
-        ...view.screen(canvas, txn),
-        ...(request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas), '']),
-      ],
-    });
+    return { txn, options, request };
   },
+  view: record(
+    (now) => receiptView({ now }),
+    (found: Found | string) => (typeof found === 'string' ? found : found.txn),
+  ),
+  adapt: (found, { qrFile }) => (typeof found === 'string' ? {} : shownReceipt(found, qrFile)),
 });
+
+function shownReceipt(
+  { options, request }: Found,
+  qrFile: string | undefined,
+): Partial<RecordView<Transaction>> {
+  const view = receiptView(options);
+  return {
+    ...view,
+    screen: (canvas, txn) => [
+      ...view.screen(canvas, txn),
+      ...(request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas), '']),
+    ],
+  };
+}
 
 /**
  * Checks and shows an open payment request in the same way as a new one. If the check fails, svcpay

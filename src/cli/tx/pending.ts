@@ -4,17 +4,19 @@ import { Failure } from '../../formats/failure.js';
 import { processOf } from '../../store/journal/owner.js';
 import { needsAnswer } from '../../store/journal/payment.js';
 import { commandFor } from '../../terminal/next-step.js';
-import { namesOf } from '../../terminal/rows/list.js';
-import { overdueList, pendingList } from '../../terminal/views/pending-view.js';
+import {
+  overdueList,
+  pendingList,
+  type OverduePayment,
+} from '../../terminal/views/pending-view.js';
 import { stateWord } from '../../terminal/views/state-words.js';
 import { movedText } from '../../terminal/views/transaction-view.js';
-import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, type Deps } from '../define.js';
+import { list } from '../show.js';
 import { duration, flag } from '../values.js';
 import { asOfText, pendingPayment, refreshOpen } from './open-payments.js';
 
 export const txPending = defineCommand({
-  prints: namesOf(undefined, pendingList(0, '')),
   options: {
     olderThan: duration()
       .optional()
@@ -49,11 +51,19 @@ export const txPending = defineCommand({
     const finishing = 'svcpay tx resume finishes or reports each payment';
     const footer = `${asOfText(refreshed)} · ${finishing}${advice}`;
     if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
-    await out.list(
-      refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf)),
-      pendingList(context.now(), footer),
-    );
+    return {
+      rows: refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf)),
+      footer,
+      failure: undefined,
+    };
   },
+  view: list<OverduePayment, { readonly rows: readonly OverduePayment[] }>(
+    pendingList,
+    ({ rows }) => rows,
+  ),
+  adapt: ({ footer }, { olderThan, fail }, { now }) =>
+    olderThan !== undefined || fail ? overdueList(now()) : { footer },
+  failure: ({ failure }) => failure,
 });
 
 const mostShown = 5;
@@ -61,24 +71,32 @@ const mostShown = 5;
 /**
  * Lists the payments in the journal, of all accounts, that have been open for longer than a given
  * time. Sends no request.
- * @param fails whether to throw Failure `pending` if the list is not empty
+ * @param fails whether to return Failure `pending` if the list is not empty
  */
-async function listOverdue(olderThanMs: number, fails: boolean, context: Context): Promise<void> {
-  const { out, now } = context;
-  const found = await (await context.journal()).openSince(olderThanMs);
+async function listOverdue(
+  olderThanMs: number,
+  fails: boolean,
+  { journal, now }: Deps<'journal' | 'now'>,
+) {
+  const found = await (await journal()).openSince(olderThanMs);
   const rows = found.map(({ owner, ...payment }) => ({
     ...pendingPayment({ payment, txn: undefined }, now()),
     ...processOf(owner),
   }));
-  await out.list(rows, overdueList(now()));
-  const [first] = rows;
-  if (!fails || first === undefined) return;
+  return { rows, footer: '', failure: fails ? overdueFailure(rows, olderThanMs) : undefined };
+}
+
+function overdueFailure(
+  [first, ...others]: readonly OverduePayment[],
+  olderThanMs: number,
+): Failure | undefined {
+  if (first === undefined) return undefined;
   const place =
-    first.host === null
+    first.host == null
       ? 'not handled by any process'
       : `last handled by process ${first.pid} on ${first.host}`;
-  const more = rows.length === 1 ? '' : ` and ${rows.length - 1} more`;
-  throw new Failure(
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return new Failure(
     'pending',
     `Unfinished for more than ${describeDuration(olderThanMs)}: ${first.ref} (${place})${more}.`,
     {

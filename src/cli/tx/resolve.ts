@@ -3,15 +3,15 @@
 import { Failure } from '../../formats/failure.js';
 import type { Attempt, Payment } from '../../store/journal/payment.js';
 import { back } from '../../terminal/ask/ask.js';
-import { fieldColumns } from '../../terminal/rows/cell.js';
-import type { RecordView } from '../../terminal/rows/view.js';
 import { sanitize } from '../../terminal/sanitize.js';
+import { sentenceView } from '../../terminal/views/object-view.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
 import { recordRead } from '../../wallet/payment/record-read.js';
 import { attemptToResolve, recordResolution } from '../../wallet/payment/resolve.js';
 import { readTransaction } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { flag, text, transaction, type ValuesOf } from '../values.js';
 import { paymentNamed } from './resolve-id.js';
 
@@ -20,8 +20,6 @@ const options = {
   notMoved: flag().describe('the money did not move'),
   note: text().optional().describe('source of the answer, e.g. a support ticket of the service'),
 };
-
-const fields = ['ref', 'txnId', 'txnState', 'moved', 'note', 'at'] as const;
 
 interface Resolved {
   readonly ref: string;
@@ -33,8 +31,13 @@ interface Resolved {
   readonly at: number;
 }
 
+const resolvedView = sentenceView<Resolved>(
+  ['ref', 'txnId', 'txnState', 'moved', 'note', 'at'],
+  resolutionText,
+  ({ moved }) => (moved ? 'moved' : 'not-moved'),
+);
+
 export const txResolve = defineCommand({
-  fields,
   arguments: { id: transaction().describe('a reference, or the transaction id of an attempt') },
   options,
   examples: [
@@ -44,6 +47,7 @@ export const txResolve = defineCommand({
       'records the answer in a script; moves no money and changes no limit',
     ],
   ],
+  changes: true,
   async run({ id, ...flags }, context) {
     if (flags.moved && flags.notMoved)
       throw new Failure('usage', 'Give --moved or --not-moved, not both.');
@@ -65,9 +69,9 @@ export const txResolve = defineCommand({
     const answer = await answered(payment.ref, { ...before, txnId, txnState }, flags, context);
     const resolution = { ...answer, at: context.now() };
     await recordResolution(payment, number, resolution, await journal(), context.owner);
-    const result = { ref: payment.ref, txnId, txnState, ...resolution };
-    await context.out.record(result, resolvedView(result));
+    return { ref: payment.ref, txnId, txnState, ...resolution };
   },
+  view: record(resolvedView),
 });
 
 /**
@@ -134,9 +138,3 @@ async function askNote({ steps }: Context['ask']): Promise<string> {
   if (answer === back) throw new Failure('declined', 'Nothing was recorded.');
   return answer;
 }
-
-const resolvedView = (resolved: Resolved): RecordView<Resolved> => ({
-  screen: () => [`  ${sanitize(resolutionText(resolved))}`],
-  columns: fieldColumns(fields),
-  quiet: ({ moved }) => (moved ? 'moved' : 'not-moved'),
-});

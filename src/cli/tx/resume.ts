@@ -289,7 +289,7 @@ async function followElsewhere(txnId: string, waiting: Wait, context: Context): 
           { ...context, service },
         );
   if (isFinal(ended.txnState) && ended.txnState !== 'completed') throw notPaid(ended);
-  await context.out.record(ended, receiptView(ended, { now: service.serviceNow() }));
+  await context.out.record(ended, receiptView({ now: service.serviceNow() }));
 }
 
 function notOpen({ txnId, txnState }: Transaction): Failure {

@@ -4,11 +4,11 @@ import { Failure } from '../../formats/failure.js';
 import { formatDuration } from '../../formats/duration.js';
 import { counted } from '../../formats/text.js';
 import { isFormer, type Consumer, type EventStore } from '../../store/events/event-store.js';
-import { fieldColumns } from '../../terminal/rows/cell.js';
-import { namesOf } from '../../terminal/rows/list.js';
 import type { ListView } from '../../terminal/rows/view.js';
 import { sanitize } from '../../terminal/sanitize.js';
-import { defineCommand } from '../define.js';
+import { sentenceView } from '../../terminal/views/object-view.js';
+import { defineCommand, type Deps } from '../define.js';
+import { list, record } from '../show.js';
 import { text, word } from '../values.js';
 
 /**
@@ -50,22 +50,19 @@ const consumerList: ListView<Consumer> = {
 };
 
 export const webhookConsumersList = defineCommand({
-  prints: namesOf(undefined, consumerList),
   examples: [
     [
       'svcpay webhook consumers list --json',
       'lists how many events wait for each consumer, and when a receiver last ran for it',
     ],
   ],
-  async run(_values, { events, out }) {
-    await out.list(await (await events()).consumers.list(), consumerList);
-  },
+  run: async (_inputs, { events }: Deps<'events'>) => (await events()).consumers.list(),
+  view: list(consumerList),
 });
 
 const name = text('NAME').describe('consumer name, as shown by svcpay webhook consumers list');
 
 export const webhookConsumersRemove = defineCommand({
-  fields: ['consumer', 'dropped'],
   arguments: { name },
   examples: [
     [
@@ -73,7 +70,8 @@ export const webhookConsumersRemove = defineCommand({
       'asks for confirmation, then drops the waiting events',
     ],
   ],
-  async run({ name: consumer }, { events, out, ask }) {
+  changes: true,
+  async run({ name: consumer }, { events, ask }: Deps<'events' | 'ask'>) {
     const store = await events();
     const { count } = await known(consumer, store);
     const what =
@@ -81,19 +79,19 @@ export const webhookConsumersRemove = defineCommand({
         ? 'No events wait for this consumer'
         : `This drops ${counted(count, 'waiting event')}`;
     await ask.agree(`Remove ${sanitize(consumer)}? ${what}.`, 'Nothing was removed.');
-    const result = { consumer, dropped: await store.consumers.remove(consumer) };
-    await out.record(result, {
-      screen: () => [
-        `  Removed ${sanitize(consumer)} and dropped ${counted(result.dropped, 'waiting event')}.`,
-      ],
-      columns: fieldColumns(['consumer', 'dropped']),
-      quiet: ({ dropped }) => String(dropped),
-    });
+    return { consumer, dropped: await store.consumers.remove(consumer) };
   },
+  view: record<{ consumer: string; dropped: number }>(
+    sentenceView(
+      ['consumer', 'dropped'],
+      ({ consumer, dropped }) =>
+        `Removed ${consumer} and dropped ${counted(dropped, 'waiting event')}.`,
+      ({ dropped }) => String(dropped),
+    ),
+  ),
 });
 
 export const webhookConsumersRename = defineCommand({
-  fields: ['consumer', 'count'],
   arguments: {
     name,
     to: consumerName('NEW-NAME').describe('new name of the consumer, for use with --consumer'),
@@ -104,21 +102,21 @@ export const webhookConsumersRename = defineCommand({
       'renames the consumer; then start the receivers with --consumer app',
     ],
   ],
-  async run({ name: consumer, to }, { events, out }) {
+  changes: true,
+  async run({ name: consumer, to }, { events }: Deps<'events'>) {
     const store = await events();
     const { count } = await known(consumer, store);
     await store.consumers.rename(consumer, to);
-    await out.record(
-      { consumer: to, count },
-      {
-        screen: () => [
-          `  Renamed ${sanitize(consumer)} to ${to}, with ${counted(count, 'waiting event')}.`,
-        ],
-        columns: fieldColumns(['consumer', 'count']),
-        quiet: ({ consumer: renamed }) => renamed,
-      },
-    );
+    return { consumer: to, count };
   },
+  view: record<{ consumer: string; count: number }>(
+    sentenceView(
+      ['consumer', 'count'],
+      ({ consumer, count }) =>
+        `The consumer is now ${consumer}, with ${counted(count, 'waiting event')}.`,
+      ({ consumer }) => consumer,
+    ),
+  ),
 });
 
 async function known(name: string, store: EventStore): Promise<Consumer> {

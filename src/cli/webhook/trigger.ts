@@ -3,12 +3,14 @@ import { Failure } from '../../formats/failure.js';
 import { deliveryAnswer, fieldNames } from '../../formats/sandbox/answers.js';
 import { messageOf } from '../../formats/unknown.js';
 import { transactionStates } from '../../formats/states.js';
-import { fieldColumns } from '../../terminal/rows/cell.js';
+import type { RecordView } from '../../terminal/rows/view.js';
+import { sentenceView } from '../../terminal/views/object-view.js';
 import { payloadFields } from '../../webhooks/events.js';
 import { nameOf, openForwarder, parseTarget } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
 import { resolveLocally } from '../tx/resolve-id.js';
 import { headerOf } from './receiving.js';
@@ -29,11 +31,16 @@ const options = {
   ...secretFromStdin,
 };
 
-/** The fields of the delivery that the sandbox returns. */
-const delivered = fieldNames(deliveryAnswer);
+const triggeredView: RecordView<Triggered> = {
+  ...sentenceView(
+    ['txnState', 'txnId'],
+    ({ txnState, txnId }) => `Triggered ${txnState} for ${txnId}`,
+    ({ txnId }) => txnId,
+  ),
+  fields: [...Object.keys(payloadFields), ...fieldNames(deliveryAnswer)],
+};
 
 export const webhookTrigger = defineCommand({
-  fields: [...new Set([...Object.keys(payloadFields), ...delivered])],
   arguments: {
     state: choice(transactionStates, 'STATE').describe('the txnState that the event reports'),
   },
@@ -48,27 +55,23 @@ export const webhookTrigger = defineCommand({
       'sends an event, signed with the webhook secret, to a receiver',
     ],
   ],
-  async run({ state, to, ...flags }, context) {
+  changes: true,
+  async run({ state, to, ...flags }, context): Promise<Triggered> {
     if (to === undefined && isRealService(context.settings)) {
       throw new Failure(
         'usage',
         'svcpay cannot trigger events of a real service. Add --to URL or --sandbox.',
       );
     }
-    const triggered =
-      to === undefined
-        ? await controlSandbox(context, 'POST', 'trigger', deliveryAnswer, {
-            state,
-            txnId: await idOf(flags.txn, context),
-            extRefId: flags.ref,
-          })
-        : await send(to, state, flags, context);
-    await context.out.record(triggered, {
-      screen: () => [`  Triggered ${triggered.txnState} for ${triggered.txnId}`],
-      columns: fieldColumns(['txnState', 'txnId']),
-      quiet: ({ txnId }) => txnId,
-    });
+    return to === undefined
+      ? controlSandbox(context, 'POST', 'trigger', deliveryAnswer, {
+          state,
+          txnId: await idOf(flags.txn, context),
+          extRefId: flags.ref,
+        })
+      : send(to, state, flags, context);
   },
+  view: record(triggeredView),
 });
 
 /**

@@ -7,6 +7,7 @@ import { explainSignature, type OtherSecret } from '../../webhooks/explain.js';
 import { signBody, verifyBody } from '../../webhooks/sign.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { readGivenFile, readStdinBytes } from '../stdin.js';
 import { file, text } from '../values.js';
 import { headerOf } from './receiving.js';
@@ -15,7 +16,6 @@ import { findWebhookSecret, olderSecrets, secretFromStdin } from './secret.js';
 const body = file().optional().describe('file with the raw body (default, or -: stdin)');
 
 export const webhookSign = defineCommand({
-  prints: ['signature', 'header'],
   arguments: { file: body },
   options: secretFromStdin,
   examples: [
@@ -27,14 +27,13 @@ export const webhookSign = defineCommand({
   async run({ file, secretStdin }, context) {
     const body = await inputBytes(file, secretStdin, context);
     const signature = signBody(body, await findWebhookSecret(secretStdin, context));
-    const result = { signature, header: headerOf(context.settings) };
-    await context.out.record(result, signatureView(result));
+    return { signature, header: headerOf(context.settings) };
   },
+  view: record(signatureView),
 });
 
 /** Verifies the signature of a webhook delivery. For a wrong signature, the exit code is 3. */
 export const webhookVerify = defineCommand({
-  prints: ['valid', 'bytes'],
   arguments: { file: body },
   options: {
     signature: text('HEX').describe('signature, as in the header'),
@@ -58,9 +57,9 @@ export const webhookVerify = defineCommand({
         code: `wrong-${wrong.cause}`,
       });
     }
-    const result = { valid: true, bytes: body.length } as const;
-    await context.out.record(result, verifiedView(result));
+    return { valid: true, bytes: body.length } as const;
   },
+  view: record(verifiedView),
 });
 
 /**

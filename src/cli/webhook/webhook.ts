@@ -3,12 +3,15 @@ import { isLoopback } from '../../api/base-url.js';
 import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { fieldColumns } from '../../terminal/rows/cell.js';
-import { sanitize } from '../../terminal/sanitize.js';
-import { webhookCard, webhookNames, webhookRows } from '../../terminal/views/webhook-view.js';
+import {
+  removedView,
+  webhookCard,
+  webhookRows,
+  type WebhookChange,
+} from '../../terminal/views/webhook-view.js';
 import type { Context } from '../context.js';
-import { namesOf } from '../../terminal/rows/list.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, type Deps } from '../define.js';
+import { list, record } from '../show.js';
 import { text, word } from '../values.js';
 import { chooseSecret, forgetWebhookSecret, keepWebhookSecret, newSecret } from './secret.js';
 
@@ -37,21 +40,18 @@ function parseCallback(given: string): URL {
 }
 
 export const webhookList = defineCommand({
-  prints: namesOf(undefined, webhookRows(0)),
   examples: [
     [
       'svcpay webhook list --json',
       'prints id, callback and time of creation, but never the secret',
     ],
   ],
-  async run(_values, { account, out, now }) {
-    await out.list(await (await account()).client.webhooks(), webhookRows(now()));
-  },
+  run: async (_inputs, { account }: Deps<'account'>) => (await account()).client.webhooks(),
+  view: list(webhookRows),
 });
 
 /** Replaces the webhook of the account. */
 export const webhookSet = defineCommand({
-  fields: webhookNames,
   arguments: { url: callbackUrl().describe('https address for the service to call') },
   options: newSecret,
   examples: [
@@ -61,7 +61,8 @@ export const webhookSet = defineCommand({
       'generates a secret and prints it, for a script',
     ],
   ],
-  async run({ url, ...flags }, context) {
+  changes: true,
+  async run({ url, ...flags }, context): Promise<WebhookChange> {
     checkScheme(url, context.settings.baseUrl);
     const { client } = await context.account();
     const [before] = await client.webhooks();
@@ -73,13 +74,12 @@ export const webhookSet = defineCommand({
       return updateExisting(client, wanted, before, error, context);
     });
     const secretIn = await keepWebhookSecret(secret, context);
-    const change = { ...webhook, ...(flags.generateSecret && { secret }), secretIn };
-    await context.out.record(change, webhookCard(change));
+    return { ...webhook, ...(flags.generateSecret && { secret }), secretIn };
   },
+  view: record(webhookCard),
 });
 
 export const webhookUpdate = defineCommand({
-  fields: webhookNames,
   arguments: { id },
   options: { callback: callbackUrl().optional().describe('new https address'), ...newSecret },
   examples: [
@@ -89,7 +89,8 @@ export const webhookUpdate = defineCommand({
     ],
     ['svcpay webhook update ID --secret-stdin < secret', 'changes the secret for all later events'],
   ],
-  async run({ id, callback, ...flags }, context) {
+  changes: true,
+  async run({ id, callback, ...flags }, context): Promise<WebhookChange> {
     const changesSecret = flags.secretStdin || flags.generateSecret;
     if (callback === undefined && !changesSecret) {
       throw new Failure('usage', 'Nothing to change.', {
@@ -110,20 +111,20 @@ export const webhookUpdate = defineCommand({
         'not-found',
         `The webhook ${id} was changed, but another program has since removed it.`,
       );
-    const change = {
+    return {
       ...webhook,
       ...(flags.generateSecret && secret !== undefined && { secret }),
       ...(secretIn !== undefined && { secretIn }),
     };
-    await context.out.record(change, webhookCard(change));
   },
+  view: record(webhookCard),
 });
 
 /** Removes the webhook of the account and the webhook's secret. */
 export const webhookRemove = defineCommand({
-  fields: ['id', 'removed'],
   arguments: { id },
   examples: [['svcpay webhook remove ID', 'asks for confirmation, then stops all deliveries']],
+  changes: true,
   async run({ id }, context) {
     const { client } = await context.account();
     await context.ask.agree(
@@ -132,17 +133,9 @@ export const webhookRemove = defineCommand({
     );
     await client.removeWebhook(id);
     await forgetWebhookSecret(context);
-    await context.out.record(
-      { id, removed: true },
-      {
-        screen: () => [
-          `  Removed the webhook ${sanitize(id)}. Events already on their way may still arrive.`,
-        ],
-        columns: fieldColumns(['id']),
-        quiet: (row) => row.id,
-      },
-    );
+    return { id, removed: true };
   },
+  view: record(removedView),
 });
 
 /** Checks a typed callback URL. Throws Failure `usage` if the service cannot call the URL. */

@@ -56,11 +56,11 @@ export const decodedFields: readonly string[] = Object.keys(fields);
  * Returns the view of a decoded destination.
  * @param now epoch ms
  */
-export function decodedView<T extends object>(
+export function decodedView(
   destination: Destination,
-  decoded: T,
+  decoded: object,
   now: number,
-): RecordView<T> {
+): RecordView<object> {
   return {
     columns: fieldColumns(Object.keys(decoded)),
     quiet: () => destination.text,

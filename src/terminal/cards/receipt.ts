@@ -105,12 +105,14 @@ export function receipt(
  * Returns the view of a receipt, which a command prints as its result. If the output goes to a
  * pipe, the view shows the transaction as a row of the history.
  */
-export function receiptView(
-  transaction: Transaction,
-  options: ReceiptOptions,
-): RecordView<Transaction> {
+export function receiptView(options: ReceiptOptions): RecordView<Transaction> {
   const { columns, fields, quiet } = transactionList(options.now);
-  return { columns, fields, quiet, screen: (canvas) => receipt(transaction, options, canvas) };
+  return {
+    columns,
+    fields,
+    quiet,
+    screen: (canvas, transaction) => receipt(transaction, options, canvas),
+  };
 }
 
 /**

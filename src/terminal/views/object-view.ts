@@ -4,6 +4,7 @@ import { cellText, fieldColumns, fieldAt } from '../rows/cell.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import type { RecordView } from '../rows/view.js';
 import { oneLine } from '../layout.js';
+import { sanitize } from '../sanitize.js';
 import { dateTime } from '../time.js';
 import { entryOf } from '../../formats/unknown.js';
 
@@ -18,6 +19,17 @@ export const objectView = <T extends object>(
   columns: fieldColumns(fields),
   quiet: () => quiet,
   screen: (canvas, object) => detailLines(objectDetails(object), canvas),
+});
+
+/** Returns the view of a result that people read as one sentence. */
+export const sentenceView = <T extends object>(
+  fields: readonly string[],
+  sentence: (result: T) => string,
+  quiet: (result: T) => string,
+): RecordView<T> => ({
+  columns: fieldColumns(fields),
+  quiet,
+  screen: (_canvas, result) => [`  ${sanitize(sentence(result))}`],
 });
 
 const longestLabel = 24;

@@ -257,7 +257,7 @@ export const openColumns = (now: number): Column<OpenLine>[] => [
  * Returns the view of the unfinished payments.
  * @param footer the time of the data, and the next step
  */
-export function pendingList(now: number, footer: string): ListView<PendingPayment> {
+export function pendingList(now: number, footer?: string): ListView<PendingPayment> {
   return {
     columns: [
       {
@@ -295,8 +295,8 @@ export interface OverduePayment extends PendingPayment {
    * The host of the last process that claimed the payment, or null if that process released the
    * claim.
    */
-  readonly host: string | null;
-  readonly pid: number | null;
+  readonly host?: string | null;
+  readonly pid?: number | null;
 }
 
 export function overdueList(now: number): ListView<OverduePayment> {
@@ -305,8 +305,8 @@ export function overdueList(now: number): ListView<OverduePayment> {
     'from the journal only · svcpay tx resume finishes or reports each payment',
   );
   const process: ListView<OverduePayment>['columns'] = [
-    { name: 'host', title: 'Host', value: ({ host }) => host, priority: 8, below: true },
-    { name: 'pid', title: 'Process', value: ({ pid }) => pid, only: 'rows' },
+    { name: 'host', title: 'Host', value: ({ host }) => host ?? null, priority: 8, below: true },
+    { name: 'pid', title: 'Process', value: ({ pid }) => pid ?? null, only: 'rows' },
   ];
   return { ...pending, columns: [...pending.columns, ...process] };
 }

@@ -1,9 +1,12 @@
 // Shows the sandbox for people and for scripts: its state, its clock, and its snapshots.
 import {
   clockAnswer,
+  deliveryStatuses,
   fieldNames,
   invoiceAnswer,
   paidAnswer,
+  snapshotAnswer,
+  statusAnswer,
   transferAnswer,
   walletAnswer,
   type ClockState,
@@ -16,6 +19,7 @@ import {
   type Transfer,
 } from '../../formats/sandbox/answers.js';
 import { fixed, formatAmount, fromWire, money } from '../../formats/amount.js';
+import { transactionStates } from '../../formats/states.js';
 import { formatDuration } from '../../formats/duration.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
@@ -23,8 +27,10 @@ import { dateTime } from '../time.js';
 import { stateWord } from './state-words.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
 
-export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStatus> => ({
-  screen: (canvas) => [
+const clockFields = fieldNames(clockAnswer);
+
+export const sandboxStatusView: RecordView<SandboxStatus> = {
+  screen: (canvas, status) => [
     ...detailLines(
       [
         { label: 'Sandbox', value: status.baseUrl },
@@ -49,8 +55,13 @@ export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStat
     'faults',
     'due',
   ]),
+  fields: [
+    ...fieldNames(statusAnswer),
+    ...transactionStates.map((state) => `transactions.${state}`),
+    ...deliveryStatuses.map((status) => `deliveries.${status}`),
+  ],
   quiet: ({ baseUrl }) => baseUrl,
-});
+};
 
 function accountDetails({ accountId, accountDisplayName, wallets }: SandboxAccount): CardDetail[] {
   return [
@@ -93,8 +104,6 @@ function countsText(counts: Readonly<Record<string, number>>): string {
 const clockText = ({ now, frozen }: ClockState): string =>
   `${dateTime(now)}${frozen ? ', frozen' : ''}`;
 
-const clockFields = fieldNames(clockAnswer);
-
 export const clockView: RecordView<ClockState> = {
   screen: (canvas, clock) => detailLines([{ label: 'Clock', value: clockText(clock) }], canvas),
   columns: fieldColumns(clockFields),
@@ -127,16 +136,14 @@ const snapshotColumns: readonly Column<Snapshot>[] = [
 
 export const snapshotList: ListView<Snapshot> = {
   columns: snapshotColumns,
+  fields: fieldNames(snapshotAnswer),
   quiet: ({ name }) => name,
   empty: 'No snapshots yet. Save the current state: svcpay sandbox snapshot save NAME',
 };
 
 /** Returns the view of a snapshot. `what` describes what svcpay did with the snapshot. */
-export const snapshotView = (
-  what: 'Saved as' | 'Back at',
-  { name, clock }: Snapshot,
-): RecordView<Snapshot> => ({
-  screen: (canvas) =>
+export const snapshotView = (what: 'Saved as' | 'Back at'): RecordView<Snapshot> => ({
+  screen: (canvas, { name, clock }) =>
     detailLines(
       [
         { label: what, value: name },
@@ -145,6 +152,7 @@ export const snapshotView = (
       canvas,
     ),
   columns: snapshotColumns,
+  fields: fieldNames(snapshotAnswer),
   quiet: ({ name }) => name,
 });
 

@@ -111,8 +111,6 @@ export interface Login {
 
 const loginColumns = ['profile', 'baseUrl', 'accountId', 'tokenExpires', 'secretIn', 'tokenIn'];
 
-export const loginFields: readonly string[] = [...loginColumns, 'tokenExpiresAt'];
-
 function details(login: Login): CardDetail[] {
   return [
     { label: 'Profile', value: login.profile },
@@ -127,8 +125,8 @@ function details(login: Login): CardDetail[] {
   ];
 }
 
-export const loginView = (login: Login): RecordView<Login> => ({
-  screen: (canvas) => detailLines(details(login), canvas),
+export const loginView: RecordView<Login> = {
+  screen: (canvas, login) => detailLines(details(login), canvas),
   columns: fieldColumns(loginColumns, [
     {
       name: 'tokenExpires',
@@ -136,8 +134,9 @@ export const loginView = (login: Login): RecordView<Login> => ({
       value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString(),
     },
   ]),
+  fields: ['tokenExpiresAt'],
   quiet: ({ accountId }) => accountId,
-});
+};
 
 /** A limit with its used amount, or a destination on the allow-list. */
 export interface LimitRow {

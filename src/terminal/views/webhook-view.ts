@@ -4,6 +4,7 @@ import type { Webhook } from '../../api/types.js';
 import { detailLines } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
 import type { ListView, RecordView } from '../rows/view.js';
+import { sentenceView } from './object-view.js';
 import { relativeTime } from '../time.js';
 
 export function webhookRows(now: number): ListView<Webhook> {
@@ -26,13 +27,6 @@ export function webhookRows(now: number): ListView<Webhook> {
 const createdText = (at: Webhook['createdAt'], now: number): string =>
   at == null ? '–' : relativeTime(at, now);
 
-/** The names that `--fields` accepts for a changed webhook. */
-export const webhookNames: readonly string[] = [
-  ...Object.keys(webhookFields),
-  'secret',
-  'secretIn',
-];
-
 export interface WebhookChange extends Webhook {
   /** A new secret, which svcpay shows only once. */
   readonly secret?: string;
@@ -40,10 +34,11 @@ export interface WebhookChange extends Webhook {
   readonly secretIn?: string;
 }
 
-export const webhookCard = (change: WebhookChange): RecordView<WebhookChange> => ({
+export const webhookCard: RecordView<WebhookChange> = {
   columns: fieldColumns(['id', 'callback', 'createdAt', 'secret']),
+  fields: [...Object.keys(webhookFields), 'secretIn'],
   quiet: ({ id, secret }) => secret ?? id,
-  screen: (canvas) =>
+  screen: (canvas, change) =>
     detailLines(
       [
         { label: 'Callback', value: change.callback, whole: true },
@@ -57,7 +52,16 @@ export const webhookCard = (change: WebhookChange): RecordView<WebhookChange> =>
       ],
       canvas,
     ),
-});
+};
+
+export const removedView: RecordView<{ readonly id: string }> = {
+  ...sentenceView(
+    ['id'],
+    ({ id }) => `Removed the webhook ${id}. Events already on their way may still arrive.`,
+    ({ id }) => id,
+  ),
+  fields: ['removed'],
+};
 
 export interface Signature {
   readonly signature: string;
@@ -65,19 +69,23 @@ export interface Signature {
   readonly header: string;
 }
 
-export const signatureView = ({ signature }: Signature): RecordView<Signature> => ({
-  screen: () => [signature],
+export const signatureView: RecordView<Signature> = {
+  screen: (_canvas, { signature }) => [signature],
   columns: fieldColumns(['signature']),
-  quiet: (row) => row.signature,
-});
+  fields: ['header'],
+  quiet: ({ signature }) => signature,
+};
 
 export interface Verified {
   readonly valid: true;
   readonly bytes: number;
 }
 
-export const verifiedView = ({ bytes }: Verified): RecordView<Verified> => ({
-  screen: () => [`  The signature matches these ${bytes} bytes.`],
-  columns: fieldColumns(['valid']),
-  quiet: () => 'valid',
-});
+export const verifiedView: RecordView<Verified> = {
+  ...sentenceView(
+    ['valid'],
+    ({ bytes }) => `The signature matches these ${bytes} bytes.`,
+    () => 'valid',
+  ),
+  fields: ['bytes'],
+};

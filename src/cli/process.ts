@@ -1,5 +1,4 @@
 // Defines the interface through which commands use the process, and which tests replace.
-import type { Failure } from '../formats/failure.js';
 import type { Input, OutputStream } from '../terminal/terminal.js';
 import type { PaymentDeps } from '../wallet/payment/contract.js';
 
@@ -23,8 +22,6 @@ export interface Process {
   readonly pid: number;
   /** Checks a payment in addition to svcpay's own checks (see `PaymentDeps.refuse`). */
   readonly refusePayment?: PaymentDeps['refuse'];
-  /** Receives the failure of the command line before svcpay shows the failure. */
-  readonly onFailure?: (failure: Failure) => void;
   /**
    * Whether the live line is off, because the caller of a nested command line reads only results
    * and warnings.

@@ -49,7 +49,6 @@ export async function runCommandLine(line: CommandLine, given: Process): Promise
   } catch (error) {
     if (error instanceof Ended) return error.exitCode;
     const failure = error instanceof Failure ? error : unexpected(error);
-    proc.onFailure?.(failure);
     return show(failure, line, proc, globals);
   } finally {
     await early?.close();

@@ -1,80 +1,69 @@
-// Runs a tool call as a command line, and returns the JSON or the failure of the command.
+// Runs the command of a tool call, and returns the data or the failure of the command.
 import { Readable, Writable } from 'node:stream';
 import * as v from 'valibot';
-import type { Failure } from '../../formats/failure.js';
+import { Failure } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/unknown.js';
-import type { Context } from '../context.js';
+import { toJson } from '../../terminal/rows/json.js';
+import { nestedContext, type Context } from '../context.js';
 import type { Command } from '../define.js';
-import { flagName, takesWord } from '../values.js';
+import type { Process } from '../process.js';
+import type { RawValues } from '../values.js';
 import type { ToolError } from './failures.js';
 import type { GivenInputs } from './inputs.js';
 import { rowsName } from './output-schemas.js';
 import type { ToolRow } from './tools.js';
 
-/** The result of a command line. */
+/** The result of a command. */
 export interface CommandResult {
-  readonly stdout: string;
-  readonly stderr: string;
+  /** The data of the command as JSON values. */
+  readonly data: unknown;
+  /** The warnings and remarks of the command. */
+  readonly warnings: string;
   readonly failure: Failure | undefined;
 }
 
 /**
- * Builds the command line of a tool call. Passes each word from an agent as the value of an option
- * or after `--`, so that svcpay never reads the word as an option.
- * @param given the inputs by the names of the command's arguments and options
- */
-export function commandLine(
-  { command: path, always = [] }: Pick<ToolRow, 'command' | 'always'>,
-  command: Pick<Command, 'arguments' | 'options'>,
-  given: GivenInputs,
-): string[] {
-  const words = Object.keys(command.arguments).flatMap((name) => given[name] ?? []);
-  const options = Object.entries(command.options).flatMap(([name, value]) => {
-    const input = given[name];
-    if (!takesWord(value)) return input === true ? [flagName(name)] : [];
-    return [input ?? []].flat().map((each) => `${flagName(name)}=${String(each)}`);
-  });
-  return [
-    ...path.split(' '),
-    ...always,
-    ...options,
-    '--json',
-    '--no-input',
-    '--',
-    ...words.map(String),
-  ];
-}
-
-/**
- * Runs a command line in this process with the server's global options, and captures the output.
+ * Runs a command in this process without questions, and captures its warnings.
+ * @param changes the parts of the process that this call changes, such as the check of a payment
  */
 export async function run(
-  argv: readonly string[],
-  signal: AbortSignal,
+  command: Command,
+  { yes, ...given }: RawValues,
   context: Context,
-  refusePayment?: Context['refusePayment'],
+  { signal, ...changes }: Partial<Process> & Pick<Process, 'signal'>,
 ): Promise<CommandResult> {
   const [stdout, stderr] = [collected(), collected()];
-  const { profile, account, baseUrl, sandbox, timeout } = context.globals;
-  const globals = Object.entries({
-    profile,
-    account,
-    baseUrl,
-    timeout: timeout === undefined ? undefined : `${timeout}ms`,
-  }).flatMap(([name, value]) => (value === undefined ? [] : [`${flagName(name)}=${value}`]));
-  let failure: Failure | undefined;
-  await context.runLine([...globals, ...(sandbox ? ['--sandbox'] : []), ...argv], {
-    signal: AbortSignal.any([context.signal, signal]),
-    owner: context.owner,
-    refusePayment,
-    withoutProgress: true,
-    onFailure: (reason) => (failure = reason),
-    stdin: { isTTY: false, open: () => Readable.from([]) },
-    stdout: stdout.stream,
-    stderr: stderr.stream,
-    page: { isTTY: false, columns: undefined, print: (text) => void stdout.stream.write(text) },
+  const nested = nestedContext(
+    context,
+    {
+      signal: AbortSignal.any([context.signal, signal]),
+      owner: context.owner,
+      withoutProgress: true,
+      stdin: { isTTY: false, open: () => Readable.from([]) },
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+      ...changes,
+    },
+    { json: true, input: false, yes: yes === true, debug: false },
+  );
+  const ended = (data: unknown, failure?: Failure): CommandResult => ({
+    data,
+    failure,
+    warnings: stderr.text().trim(),
   });
-  return { failure, stdout: stdout.text(), stderr: stderr.text() };
+  try {
+    if (command.call === undefined) {
+      await command.execute(given, nested);
+      return ended(jsonIn(stdout.text()));
+    }
+    const { data, failure } = await command.call(given, nested);
+    return ended(jsonIn(toJson(data)), failure);
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    return ended(jsonIn(stdout.text()), failure);
+  } finally {
+    await nested.close();
+  }
 }
 
 function collected(): { readonly stream: Writable; text(): string } {
@@ -91,30 +80,26 @@ function collected(): { readonly stream: Writable; text(): string } {
 export interface Result {
   readonly content: GivenInputs;
   readonly isError: boolean;
-  /** The warnings and remarks that the command wrote to stderr, without the failure. */
   readonly warnings: string;
 }
 
 /**
- * Turns the result of a command line into a tool result. A payment with an unknown outcome does not
+ * Turns the result of a command into a tool result. A payment with an unknown outcome does not
  * count as a failed call.
  */
 export function resultOf(
   row: ToolRow,
-  { failure, stdout, stderr }: CommandResult,
+  { failure, data, warnings }: CommandResult,
   errorOf: (failure: Failure) => ToolError,
 ): Result {
   if (failure === undefined || failure.kind === 'books-differ') {
-    const json = jsonIn(stdout);
     const name = rowsName(row.gives);
     const content =
-      Array.isArray(json) && name !== undefined
-        ? { [name]: json }
-        : v.parse(v.looseObject({}), Array.isArray(json) ? json[0] : json);
-    return { content, isError: false, warnings: stderr.trim() };
+      Array.isArray(data) && name !== undefined
+        ? { [name]: data }
+        : v.parse(v.looseObject({}), Array.isArray(data) ? data[0] : data);
+    return { content, isError: false, warnings };
   }
-  // Removes the last line of stderr, because the last line is the failure itself, not a warning.
-  const warnings = stderr.trimEnd().split('\n').slice(0, -1).join('\n');
   const error = errorOf(failure);
   if (failure.kind !== 'pending') return { content: { error }, isError: true, warnings };
   const { kind: _pending, ...rest } = error;

@@ -1,22 +1,24 @@
 // Serves the wallet over the Model Context Protocol on stdio. Agents can read and, if a person
 // allows payments, pay.
 import Big from 'big.js';
-import * as v from 'valibot';
 import { decimalsOf, isFiat } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { jsonIn, messageOf } from '../../formats/unknown.js';
+import { messageOf } from '../../formats/unknown.js';
+import { toJson } from '../../terminal/rows/json.js';
 import type { Context } from '../context.js';
 import { defineCommand, type Branch, type Command } from '../define.js';
 import { branchNamed } from '../help/suggest.js';
+import { exitCodeRows } from '../help/topics.js';
+import { limitsInForce } from '../limits/in-force.js';
 import { parseMaxFee, type MaxFee } from '../payment/payment-options.js';
-import { flag, word } from '../values.js';
-import { commandLine, failed, resultOf, run, type Result } from './call.js';
+import { flag, word, type RawValues } from '../values.js';
+import { failed, resultOf, run, type Result } from './call.js';
 import { errorFor, type ToolError } from './failures.js';
 import { rawOf, readGiven, readValues, type GivenInputs } from './inputs.js';
 import { refuseRepeat, refuseRepeatAtSubmission } from './pay-once.js';
 import { serveMcp, type ResourceRow } from './server.js';
 import { requestReaders, payoutDraft, type RequestedPayment } from './targets.js';
-import { shortWait, tools, type ToolRow } from './tools.js';
+import { tools, type ToolRow } from './tools.js';
 
 const usualMaxFee = '1%';
 
@@ -46,7 +48,7 @@ export const mcp = (tree: Branch): Command =>
     async run({ allowPayments, maxFee }, context) {
       const { stdout, signal, version } = context;
       if (context.settings.accountId !== undefined) await context.account();
-      if (allowPayments && (await dailyLimits(signal, context)).length === 0) {
+      if (allowPayments && (await dailyLimits(context)).length === 0) {
         throw new Failure('limit', '--allow-payments requires a daily limit, but none is set.', {
           hint: limitHint('BTC'),
         });
@@ -62,7 +64,7 @@ export const mcp = (tree: Branch): Command =>
       const serving = { maxFee, tree, offered: offered.map(({ name }) => name) };
       await serveMcp({
         tools: offered,
-        resources: resourcesOf(context),
+        resources: resourcesOf(tree, context),
         call: (tool, given, cancelled) => callTool(tool, given, serving, cancelled, context),
         version,
         report: (error) => context.out.warn(messageOf(error)),
@@ -107,13 +109,12 @@ async function callTool(
       row.effect === 'pays'
         ? await requestReaders[called.command]?.(rawOf(values), context)
         : undefined;
-    const terms =
-      requested && (await checkPayment(requested, values, different, serving, signal, context));
+    const terms = requested && (await checkPayment(requested, values, different, serving, context));
     const ran = await run(
-      commandLine(withoutWait(called, requested), command, { ...values, ...terms }),
-      signal,
+      command,
+      { ...alwaysGiven(called, requested), ...rawOf({ ...values, ...terms }) },
       context,
-      requested && refuseRepeatAtSubmission(different, context.now),
+      { signal, refusePayment: requested && refuseRepeatAtSubmission(different, context.now) },
     );
     const result = resultOf(row, ran, errorOf);
     const content = result.isError ? undefined : row.answer?.(result.content, given, ran.failure);
@@ -150,13 +151,14 @@ const definedOnly = (given: GivenInputs): GivenInputs =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 
 /**
- * Returns the tool. If the requested payment is slow, the returned tool does not wait for the
- * payment's outcome.
+ * Returns the inputs that the command of the tool always receives. If the requested payment is
+ * slow, the command does not wait for the payment's outcome.
  */
-const withoutWait = (row: ToolRow, requested: RequestedPayment | undefined): ToolRow =>
-  requested?.slow === true
-    ? { ...row, always: row.always?.map((each) => (each === shortWait ? '--no-wait' : each)) }
-    : row;
+const alwaysGiven = (
+  { always = {} }: ToolRow,
+  requested: RequestedPayment | undefined,
+): RawValues =>
+  requested?.slow === true ? { ...always, waitTimeout: undefined, wait: false } : always;
 
 /**
  * Checks the rules that apply only to agents: the wallet has a daily limit, the fee stays below the
@@ -168,11 +170,10 @@ async function checkPayment(
   values: GivenInputs,
   differentFrom: string,
   { maxFee: most }: Serving,
-  signal: AbortSignal,
   context: Context,
 ): Promise<{ maxFee: string }> {
   const { from, target } = requested;
-  if (!(await dailyLimits(signal, context)).includes(from)) {
+  if (!(await dailyLimits(context)).includes(from)) {
     throw new Failure(
       'limit',
       `Not sent: no daily limit is set for ${from}. An agent can pay only within a daily limit.`,
@@ -191,22 +192,9 @@ const someLimit = (ccy: string): string =>
 
 const limitHint = (ccy: string): string => `svcpay limits set --per-day ${someLimit(ccy)}`;
 
-const limitRows = v.array(
-  v.looseObject({ rule: v.optional(v.string()), ccy: v.nullish(v.string()) }),
-);
-
 /** Returns the currencies that currently have a daily limit. */
-async function dailyLimits(
-  signal: AbortSignal,
-  context: Context,
-): Promise<readonly (string | null | undefined)[]> {
-  const { failure, stdout } = await run(['limits', 'list', '--json'], signal, context);
-  if (failure !== undefined) throw failure;
-  return v
-    .parse(limitRows, jsonIn(stdout))
-    .filter(({ rule }) => rule === 'per day')
-    .map(({ ccy }) => ccy);
-}
+const dailyLimits = async (context: Context): Promise<readonly string[]> =>
+  Object.keys((await limitsInForce(context)).perDay);
 
 /**
  * Returns the lower of the server's fee limit and the call's `maxFee`. Throws Failure `usage` if
@@ -247,32 +235,32 @@ function feeIn(maxFee: string, ccy: string): MaxFee | undefined {
   }
 }
 
-function resourcesOf(context: Context): ResourceRow[] {
+function resourcesOf(tree: Branch, context: Context): ResourceRow[] {
   const printed =
-    (...argv: string[]) =>
+    (path: string, given: RawValues = {}) =>
     async (signal: AbortSignal): Promise<string> => {
-      const { failure, stdout } = await run([...argv, '--json'], signal, context);
+      const { failure, data } = await run(await commandOf(path, tree), given, context, { signal });
       if (failure !== undefined) throw failure;
-      return stdout;
+      return toJson(data);
     };
   return [
     {
       name: 'limits',
       uri: 'svcpay://limits',
       description: 'the spending limits, and how much is left',
-      read: printed('limits', 'list'),
+      read: printed('limits list'),
     },
     {
       name: 'exit-codes',
       uri: 'svcpay://exit-codes',
       description: 'what each exit code means for the money',
-      read: printed('help', 'exit-codes'),
+      read: async () => toJson(exitCodeRows),
     },
     {
       name: 'recent',
       uri: 'svcpay://transactions/recent',
       description: 'the latest transactions',
-      read: printed('tx', 'list', '--limit', '10'),
+      read: printed('tx list', { limit: '10' }),
     },
   ];
 }

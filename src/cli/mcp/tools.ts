@@ -7,6 +7,7 @@ import { spendingOf, withTotal } from './answers.js';
 import { oneOf, text, texts, whole, yesNo, type GivenInputs, type Inputs } from './inputs.js';
 import * as out from './output-schemas.js';
 import { list, type OutputSchema } from './output-schemas.js';
+import type { RawValues } from '../values.js';
 
 /**
  * The effect of a tool on money. A tool with `reads` changes nothing. A tool with `asks` creates a
@@ -24,8 +25,8 @@ export interface ToolRow {
   readonly needs?: readonly string[];
   /** The command that the tool runs. */
   readonly command: string;
-  /** The options that the command always receives. */
-  readonly always?: readonly string[] | undefined;
+  /** The inputs that the command always receives, and the global option `yes`. */
+  readonly always?: RawValues | undefined;
   /**
    * Converts the inputs of the tool to the inputs of the command, if the names or forms of the
    * inputs differ.
@@ -40,7 +41,7 @@ export interface ToolRow {
   ) => GivenInputs;
 }
 
-export const shortWait = '--wait-timeout=20s';
+const shortWait: RawValues = { waitTimeout: '20s' };
 
 const ref = text('your name for the purpose, e.g. order-118; svcpay pays each ref only once');
 const note = text('a note for yourself');
@@ -173,7 +174,7 @@ export const tools: readonly ToolRow[] = [
     name: 'transactions',
     title: 'History',
     command: 'tx list',
-    always: ['--output=page'],
+    always: { format: 'page' },
     effect: 'reads',
     takes: {
       since: text('start of the period: 2h, 30d, 2026-03-01 or ISO time'),
@@ -219,7 +220,7 @@ export const tools: readonly ToolRow[] = [
     name: 'watch',
     title: 'Wait for a transaction',
     command: 'tx watch',
-    always: [shortWait],
+    always: shortWait,
     effect: 'reads',
     takes: { id: txnId },
     needs: ['id'],
@@ -241,7 +242,7 @@ export const tools: readonly ToolRow[] = [
     name: 'receive_lightning',
     title: 'Lightning invoice',
     command: 'receive lightning',
-    always: ['--no-wait'],
+    always: { wait: false },
     effect: 'asks',
     takes: request,
     needs: ['amount'],
@@ -252,7 +253,7 @@ export const tools: readonly ToolRow[] = [
     name: 'receive_onchain',
     title: 'Bitcoin address for one payment',
     command: 'receive onchain',
-    always: ['--no-wait'],
+    always: { wait: false },
     effect: 'asks',
     takes: unexplained(request),
     needs: ['amount'],
@@ -305,7 +306,7 @@ export const tools: readonly ToolRow[] = [
     name: 'quote',
     title: 'Quote a payment',
     command: 'send',
-    always: ['--quote-only'],
+    always: { quoteOnly: true },
     effect: 'asks',
     takes: send,
     needs: ['destination'],
@@ -318,7 +319,7 @@ export const tools: readonly ToolRow[] = [
     name: 'quote_swap',
     title: 'Quote a swap',
     command: 'swap',
-    always: ['--quote-only'],
+    always: { quoteOnly: true },
     effect: 'asks',
     takes: swap,
     needs: ['amount', 'from', 'to'],
@@ -331,7 +332,7 @@ export const tools: readonly ToolRow[] = [
     name: 'quote_payout',
     title: 'Quote a payout',
     command: 'payout',
-    always: ['--quote-only'],
+    always: { quoteOnly: true },
     effect: 'asks',
     takes: payout,
     needs: ['amount'],
@@ -356,7 +357,7 @@ export const tools: readonly ToolRow[] = [
     name: 'pay',
     title: 'Pay',
     command: 'send',
-    always: ['--yes', shortWait],
+    always: { yes: true, ...shortWait },
     effect: 'pays',
     takes: {
       txnId: text('id of a quote, paid at the quoted price; omit destination and amount'),
@@ -375,7 +376,7 @@ export const tools: readonly ToolRow[] = [
     name: 'swap',
     title: 'Swap',
     command: 'swap',
-    always: ['--yes', shortWait],
+    always: { yes: true, ...shortWait },
     effect: 'pays',
     takes: { ...unexplained(swap), maxFee: text(), note: text() },
     needs: ['amount', 'from', 'to', 'ref'],
@@ -389,7 +390,7 @@ export const tools: readonly ToolRow[] = [
     name: 'payout',
     title: 'Pay out',
     command: 'payout',
-    always: ['--yes', '--no-wait'],
+    always: { yes: true, wait: false },
     effect: 'pays',
     takes: {
       ...unexplained(payout),
@@ -407,7 +408,7 @@ export const tools: readonly ToolRow[] = [
     name: 'resume',
     title: 'Resume a payment',
     command: 'tx resume',
-    always: [shortWait],
+    always: shortWait,
     effect: 'pays',
     takes: { id: txnId },
     needs: ['id'],

@@ -53,16 +53,16 @@ const looksUp = commandsWith({ ...paying, connections: 3 });
 
 /** The `send` commands by rail. The compiler requires a command for every rail. */
 const sends: Readonly<Record<Rail, readonly Row[]>> = {
-  lightning: pays(() => import('./payment/send-lightning.js'), {
+  lightning: pays(() => import('./send/lightning.js'), {
     'send lightning': 'pay a BOLT11 invoice',
   }),
-  lnurl: pays(() => import('./payment/send.js'), {
+  lnurl: pays(() => import('./send/send.js'), {
     'send lnurl': 'pay to a Lightning Address or an LNURL',
   }),
-  onchain: looksUp(() => import('./payment/send.js'), {
+  onchain: looksUp(() => import('./send/send.js'), {
     'send onchain': 'pay to a Bitcoin address',
   }),
-  usdt: looksUp(() => import('./payment/send.js'), {
+  usdt: looksUp(() => import('./send/send.js'), {
     'send usdt': 'pay USDT to a TRON address',
   }),
 };
@@ -75,17 +75,17 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'receive lightning': 'create a Lightning invoice and wait until it is paid',
       'receive onchain': 'create a Bitcoin address and wait until it is paid',
     }),
-    ...asks(() => import('./receive/receive-address.js'), {
+    ...asks(() => import('./receive/address.js'), {
       'receive address': 'show a permanent deposit address',
     }),
   ],
   'Money out': [
     ...commandsWith({ ...paying, connections: 3, aliases: ['pay'] })(
-      () => import('./payment/send.js'),
+      () => import('./send/send.js'),
       { send: 'pay an invoice, an address, an LNURL or a Lightning Address' },
     ),
     ...Object.values(sends).flat(),
-    ...looksUp(() => import('./payment/swap.js'), {
+    ...looksUp(() => import('./swap/swap.js'), {
       swap: 'exchange between two of your own wallets',
     }),
     ...looksUp(() => import('./payout/payout.js'), {
@@ -96,10 +96,10 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'payout institutions': 'list the banks and mobile wallets of a country',
     }),
     ...pays(() => import('./batch/batch.js'), { batch: 'pay each row of a CSV file once' }),
-    ...asks(() => import('./batch/batch-status.js'), {
+    ...asks(() => import('./batch/status.js'), {
       'batch status': 'show the outcome of each row of a batch, and the next command for the row',
     }),
-    ...asks(() => import('./batch/batch-receipts.js'), {
+    ...asks(() => import('./batch/receipts.js'), {
       'batch receipts': 'write a remittance advice for each payee of a batch',
     }),
     ...group('recipients', 'manage the address book for payouts'),

@@ -6,7 +6,7 @@ import { leftAtOnce } from '../exit-with.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { depositView } from '../../terminal/cards/deposit-view.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
-import { readAddress, type PermanentAddress } from './receive-address.js';
+import { readAddress, type PermanentAddress } from './address.js';
 import { phrase } from '../values.js';
 import {
   receiveOptions,

@@ -2,8 +2,8 @@
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
 import { currency, text } from '../values.js';
-import { paymentOptions } from './payment-options.js';
-import { runSend } from './send-flow.js';
+import { paymentOptions } from '../payment/payment-options.js';
+import { runSend } from '../payment/send-flow.js';
 
 export const sendLightning = defineCommand({
   fields: paymentFields,

@@ -4,8 +4,8 @@ import { notYetAvailable, uriRails } from '../../wallet/plan/send.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
 import { choice, currency, phrase, text } from '../values.js';
-import { deductFees, paymentOptions, spend } from './payment-options.js';
-import { runSend } from './send-flow.js';
+import { deductFees, paymentOptions, spend } from '../payment/payment-options.js';
+import { runSend } from '../payment/send-flow.js';
 
 export const send = defineCommand({
   fields: paymentFields,

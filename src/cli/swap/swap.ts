@@ -9,11 +9,17 @@ import { checkHeld, isAll } from '../../wallet/plan/spend-all.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
-import { runGuided, walletChoices, answersForm, askingUnder, type WalletChoice } from './guided.js';
-import { wholeBalance } from './whole-balance.js';
-import { demandAnswers, runPayment } from './payment-flow.js';
-import { paymentOptions, type PaymentFlags } from './payment-options.js';
-import { swapPresentation } from './payment-model.js';
+import {
+  runGuided,
+  walletChoices,
+  answersForm,
+  askingUnder,
+  type WalletChoice,
+} from '../payment/guided.js';
+import { wholeBalance } from '../payment/whole-balance.js';
+import { demandAnswers, runPayment } from '../payment/payment-flow.js';
+import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
+import { swapPresentation } from '../payment/payment-model.js';
 import {
   missingOf,
   planSwap,
@@ -21,7 +27,7 @@ import {
   swapExample,
   swapOrderOf,
   type SwapWords,
-} from './plan-swap.js';
+} from '../payment/plan-swap.js';
 
 export const swap = defineCommand({
   fields: paymentFields,

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Branch } from '../src/cli/define.js';
 import { tree } from '../src/cli/table.js';
 
 const source = resolve(import.meta.dirname, '../src');
@@ -168,6 +169,19 @@ describe('the source code', () => {
     expect([...folders].filter(([, count]) => count > 20)).toEqual([]);
   });
 
+  test('exports the command "X Y" from cli/x/y.ts, or from cli/x/x.ts if there is no such file', () => {
+    const files = new Set(allFiles());
+    const misplaced = commandPaths(tree).filter((path) => {
+      const [first = '', second = first] = path;
+      const own = `cli/${first}/${second}.ts`;
+      const file = files.has(own) ? own : `cli/${first}/${first}.ts`;
+      const name = path.join(' ').replaceAll(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
+      return !files.has(file) || !textOf(file).includes(`export const ${name} =`);
+    });
+    // `limits` runs the command `limits list`.
+    expect(misplaced.map((path) => path.join(' '))).toEqual(['limits', 'history']);
+  });
+
   test('imports a command from another folder only when the command runs', () => {
     const isCommand = ({ target }: Import): boolean =>
       textOf(target.replace(/\.js$/, '.ts')).includes('= defineCommand(');
@@ -178,6 +192,12 @@ describe('the source code', () => {
     expect(eager).toEqual([]);
   });
 });
+
+/** Returns the words of each command below a branch of the command tree. */
+const commandPaths = (branch: Branch, path: readonly string[] = []): (readonly string[])[] => [
+  ...(branch.load === undefined || path.length === 0 ? [] : [path]),
+  ...(branch.branches ?? []).flatMap((each) => commandPaths(each, [...path, each.name])),
+];
 
 const withoutComments = (file: string): string =>
   textOf(file).replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');

@@ -3,11 +3,13 @@
 import { parseArgs } from 'node:util';
 import { isNamed, type Branch } from './define.js';
 import { globalOptions } from './globals.js';
-import { tree } from './table.js';
+import { tree as commands } from './table.js';
 import { flagName, negatedFlag, takesWord, type Value, type Values } from './values.js';
 
 export interface CommandLine {
   readonly argv: readonly string[];
+  /** All commands of the program. */
+  readonly tree: Branch;
   /** The branches of the command tree that lead to the command, outermost first. */
   readonly path: readonly Branch[];
   /** The word after the command's name, or undefined if an option follows the name. */
@@ -29,14 +31,15 @@ export interface CommandLine {
 
 type Token = ReturnType<typeof parse>['tokens'][number];
 
-export function readCommandLine(argv: readonly string[]): CommandLine {
+export function readCommandLine(argv: readonly string[], tree: Branch = commands): CommandLine {
   const { values, tokens } = parse(argv);
   const words = leadingWords(tokens);
-  const path = branchesNamed(words);
+  const path = branchesNamed(words, tree);
   const has = (...options: readonly string[]): boolean =>
     options.some((option) => values[option] === true);
   return {
     argv,
+    tree,
     path,
     nextWord: words[path.length],
     word(option) {
@@ -84,7 +87,7 @@ function leadingWords(tokens: readonly Token[]): readonly string[] {
     .flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
 }
 
-function branchesNamed(words: readonly string[]): readonly Branch[] {
+function branchesNamed(words: readonly string[], tree: Branch): readonly Branch[] {
   const path: Branch[] = [];
   for (const word of words) {
     const next = (path.at(-1) ?? tree).branches?.find((branch) => isNamed(branch, word));

@@ -8,7 +8,7 @@ import type { Context } from './context.js';
 import type { Page } from './process.js';
 import type { Branch, Command } from './define.js';
 import { globalOptions, type Globals } from './globals.js';
-import { firstExamples, tree } from './table.js';
+import { firstExamples } from './table.js';
 import {
   choice,
   flagName,
@@ -35,7 +35,7 @@ export interface ProgramOptions {
 /** Parses and runs one command line. Throws Failure. */
 export async function runProgram(options: ProgramOptions): Promise<void> {
   const { line } = options;
-  const { path } = line;
+  const { path, tree } = line;
   await refuseUnknown(line);
   const leaf = path.at(-1) ?? (opensHome(options) ? tree : undefined);
   if (leaf?.connections !== undefined && !line.asksForHelp) await options.connect(leaf.connections);
@@ -85,7 +85,7 @@ const isBare = ({ path, nextWord }: CommandLine): boolean =>
  * Refuses an unknown command name. In a command group that also accepts arguments, refuses only a
  * misspelled command name.
  */
-async function refuseUnknown({ path, nextWord: word }: CommandLine): Promise<void> {
+async function refuseUnknown({ path, tree, nextWord: word }: CommandLine): Promise<void> {
   const group = path.at(-1) ?? tree;
   if (word === undefined || group.branches === undefined) return;
   const takesWords = group.load !== undefined && group !== tree;
@@ -159,7 +159,7 @@ const chosenIn = (program: Commander, path: readonly Branch[]): Commander =>
   );
 
 function buildProgram(options: ProgramOptions, command: Command | undefined): Commander {
-  const { path } = options.line;
+  const { path, tree } = options.line;
   const program = new Commander('svcpay');
   program.description(tree.summary).version(options.version, '-v, --version', 'print the version');
   addValues(program, globalOptions);

@@ -3,6 +3,7 @@
 import type { OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
+import type { Branch } from './define.js';
 import { readCommandLine, type CommandLine } from './command-line.js';
 import type { RunLine } from './context.js';
 import type { Process } from './process.js';
@@ -10,13 +11,17 @@ import { Ended } from './exit-with.js';
 import type { Globals } from './globals.js';
 import { runProgram } from './program.js';
 
-export const runCli = (argv: readonly string[], proc: Process): Promise<number> =>
-  runCommandLine(readCommandLine(argv), proc);
+/** @param commands the commands of the program, by default all commands of svcpay */
+export const runCli = (
+  argv: readonly string[],
+  proc: Process,
+  commands?: Branch,
+): Promise<number> => runCommandLine(readCommandLine(argv, commands), proc);
 
 export async function runCommandLine(line: CommandLine, given: Process): Promise<number> {
   const proc = await withLog(line, given);
   const runLine: RunLine = (argv, changes) =>
-    runCli(argv, { ...proc, ...changes, env: { ...proc.env, ...changes?.env } });
+    runCli(argv, { ...proc, ...changes, env: { ...proc.env, ...changes?.env } }, line.tree);
   const { argv, readsStdin } = line;
   let globals: Globals | undefined;
   let early: OpeningTransport | undefined;

@@ -93,6 +93,8 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     }),
     ...commands(() => import('./payout/methods.js'), {
       'payout methods': 'list payout countries and methods',
+    }),
+    ...commands(() => import('./payout/institutions.js'), {
       'payout institutions': 'list the banks and mobile wallets of a country',
     }),
     ...pays(() => import('./batch/batch.js'), { batch: 'pay each row of a CSV file once' }),
@@ -173,7 +175,11 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   'Set up': [
     ...commands(() => import('./login/login.js'), {
       login: 'connect to a service and save the credentials',
+    }),
+    ...commands(() => import('./logout/logout.js'), {
       logout: 'delete the token and secret of a profile',
+    }),
+    ...commands(() => import('./whoami/whoami.js'), {
       whoami: 'show the account, profile and service, and where the secrets are stored',
     }),
     ...group('profiles', 'manage profiles: services and accounts'),
@@ -235,6 +241,8 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     }),
     ...commands(() => import('./webhook/verify.js'), {
       'webhook verify': 'verify a signature, or explain why it is wrong',
+    }),
+    ...commands(() => import('./webhook/sign.js'), {
       'webhook sign': 'sign a body as the service does',
     }),
     ...commands(() => import('./webhook/replay.js'), {

@@ -6,7 +6,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { resolve } from 'node:path';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { expect, onTestFinished } from 'vitest';
-import { startOnStreams } from './in-process.js';
+import { startOnStreams, type Here } from './in-process.js';
 import { environment, type Environment } from './svcpay.js';
 
 export const eras = ['2025-11-25', '2026-07-28'] as const;
@@ -41,11 +41,7 @@ export interface Agent {
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 /** Starts `svcpay mcp` in the process of the test. */
-export function startAgent(
-  options: readonly string[],
-  around: Environment,
-  era?: Era,
-): Promise<Agent> {
+export function startAgent(options: readonly string[], around: Here, era?: Era): Promise<Agent> {
   const { input, output, ended } = startOnStreams(['mcp', ...options], around);
   // Client and server both write lines of JSON, so the client can use the server's transport.
   const transport = new StdioServerTransport(output, input);

@@ -4,6 +4,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import type { Branch } from '../../src/cli/define.js';
 import type { Process } from '../../src/cli/process.js';
 import type { runCli as RunCli } from '../../src/cli/run.js';
 import { openScreen, type PtyRun } from './pty.js';
@@ -22,6 +23,8 @@ export interface Here extends Environment, Partial<Time> {
    * database at the same time.
    */
   readonly owner?: string;
+  /** The commands of the program, by default all commands of svcpay. */
+  readonly commands?: Branch;
 }
 
 const realTime: Time = {
@@ -155,7 +158,7 @@ function onTerminal(
 
 async function runHere(
   args: readonly string[],
-  { home, redirect, env }: Here,
+  { home, redirect, env, commands }: Here,
   proc: Process,
 ): Promise<number> {
   if (redirect !== undefined || env?.['NODE_OPTIONS'] !== undefined)
@@ -163,7 +166,7 @@ async function runHere(
   if (busy.has(home)) throw new Error('Two at once at one home are processes.');
   busy.add(home);
   try {
-    return await runCli(args, proc);
+    return await runCli(args, proc, commands);
   } finally {
     busy.delete(home);
   }

@@ -1,14 +1,8 @@
-// Logs in, logs out, and shows the login. `login` reads or asks for the credentials, signs in, and
-// then saves them.
+// Logs in: reads or asks for the credentials, signs in, and then saves them.
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import {
-  changeProfile,
-  networks,
-  profilesSharing,
-  type Profile,
-} from '../../store/profile/profiles.js';
+import { changeProfile, networks, type Profile } from '../../store/profile/profiles.js';
 import { embeddedUrl, fromEnvironment } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/secrets.js';
 import { sanitize } from '../../terminal/sanitize.js';
@@ -18,11 +12,10 @@ import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { stepFor, taking, walk } from '../../terminal/ask/wizard.js';
 import { defineCommand } from '../define.js';
-import { done, record } from '../show.js';
+import { record } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
 import { readStdin } from '../stdin.js';
 import { choice, flag, text, type ValuesOf } from '../values.js';
-import { secretPlace, tokenStore } from './whereabouts.js';
 
 const options = {
   apiKey: text('KEY').optional().describe('API key'),
@@ -56,57 +49,6 @@ export const login = defineCommand({
       `  Saved as profile "${sanitize(profile)}", now your default. Next: svcpay wallets`,
     ],
   }),
-});
-
-/**
- * Logs out. Logging out keeps the profile, so that the next login asks fewer questions. Profiles
- * with the same API key share the secret, so svcpay logs them out too.
- */
-export const logout = defineCommand({
-  examples: [
-    ['svcpay logout', 'asks for confirmation, then deletes the token and the secret'],
-    [
-      'svcpay logout --profile acme --yes',
-      'deletes the token and the secret of the profile acme, in a script',
-    ],
-  ],
-  changes: true,
-  async run(_inputs, { settings, secrets, tokens, config, out, ask }) {
-    const others = profilesSharing(settings.profileName, config.read());
-    await ask.agree(
-      `Log out of profile ${settings.profileName}, and delete its token and secret?` +
-        (others.length === 0 ? '' : ` This also logs out ${others.join(', ')} (same API key).`),
-      'Nothing was deleted.',
-    );
-    await tokens()?.clear();
-    const { baseUrl, apiKey } = settings.profile;
-    if (baseUrl !== undefined && apiKey !== undefined)
-      await secrets.remove(credentialName(baseUrl, apiKey));
-    await changeProfile(config, settings.profileName, ({ sandbox: _sandbox, ...kept }) => kept);
-    out.say(`Logged out of profile ${[settings.profileName, ...others].join(', ')}.`);
-    return { profile: settings.profileName, loggedOut: true };
-  },
-  view: done,
-});
-
-export const whoami = defineCommand({
-  examples: [['svcpay whoami -q', 'prints the account id, for a script']],
-  async run(_inputs, context) {
-    const { settings } = context;
-    const client = await context.client();
-    const accountId = await client.accountId();
-    const store = await tokenStore(context);
-    const token = await store?.load();
-    return {
-      profile: settings.profileName,
-      baseUrl: settings.baseUrl ?? '',
-      accountId,
-      tokenExpiresAt: token?.expiresAt ?? client.serviceNow(),
-      secretIn: (await secretPlace(context)) ?? 'nowhere',
-      tokenIn: store?.path ?? '',
-    };
-  },
-  view: record(loginView),
 });
 
 async function loginToSandbox(context: Context): Promise<Login> {

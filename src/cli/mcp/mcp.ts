@@ -27,7 +27,8 @@ function readMaxFee(given: string): string {
   return given;
 }
 
-export const mcp = (tree: Branch): Command =>
+/** @param rows the tools of the server, by default all tools of svcpay */
+export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
   defineCommand({
     options: {
       allowPayments: flag().describe(
@@ -60,7 +61,7 @@ export const mcp = (tree: Branch): Command =>
         );
       const stdin = context.stdin.open();
       signal.addEventListener('abort', () => stdin.destroy(), { once: true });
-      const offered = tools.filter(({ effect }) => allowPayments || effect !== 'pays');
+      const offered = rows.filter(({ effect }) => allowPayments || effect !== 'pays');
       const serving = { maxFee, tree, offered: offered.map(({ name }) => name) };
       await serveMcp({
         tools: offered,

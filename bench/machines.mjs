@@ -145,7 +145,8 @@ async function cost(journal, size) {
       ref: id,
       kind: 'swap',
       request: '{}',
-      fingerprint: id,
+      instruction: '{}',
+      digest: id,
       idempotencyKey: `bolt11:${id}`,
       terms: {},
     };

@@ -72,7 +72,8 @@ async function pay(journal, id) {
     ref: id,
     kind: 'send lightning',
     request: '{}',
-    fingerprint: id,
+    instruction: '{}',
+    digest: id,
     idempotencyKey: `bolt11:${id}`,
     terms: {},
   };

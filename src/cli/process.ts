@@ -20,8 +20,8 @@ export interface Process {
   readonly page: Page;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
-  /** Checks a payment in addition to svcpay's own checks (see `PaymentDeps.refuse`). */
-  readonly refusePayment?: PaymentDeps['refuse'];
+  /** How the payments of an agent treat earlier payments, instead of svcpay's own rule. */
+  readonly repeats?: PaymentDeps['repeats'] | undefined;
   /**
    * Whether the live line is off, because the caller of a nested command line reads only results
    * and warnings.

@@ -69,3 +69,11 @@ export function basicAuth({ username, password }: URL): { authorization?: string
   const both = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return { authorization: `Basic ${Buffer.from(both).toString('base64')}` };
 }
+
+const longestWhole = 24;
+
+/** Shortens a long text to a text such as `bc1q…f3t4`, which people can recognize but not copy. */
+export const shortened = (text: string): string =>
+  text.length <= longestWhole || text.includes(' ') || text.includes('@')
+    ? text
+    : `${text.slice(0, 4)}…${text.slice(-4)}`;

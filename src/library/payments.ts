@@ -7,7 +7,6 @@ import type {
   PaymentsOptions,
   CallOptions,
   PayOptions,
-  Send,
   Receive,
   Received,
   Approval,
@@ -18,7 +17,7 @@ import type {
 } from './contract.js';
 import { checked } from './given.js';
 import type { ServiceClient } from '../api/client.js';
-import type { Rates, Transaction } from '../api/types.js';
+import type { Transaction } from '../api/types.js';
 import { wireJson } from '../api/wire.js';
 import { unlessInterrupted } from '../api/request/retry.js';
 import { parseAmount, parseCurrency } from '../formats/amount.js';
@@ -32,10 +31,19 @@ import { readLimits, type Network } from '../store/profile/profiles.js';
 import { noLimits } from '../wallet/limits/limits.js';
 import type {
   Approval as CoreApproval,
+  Consent,
   PaymentDeps,
   PaymentEvent as CoreEvent,
+  Repeats,
 } from '../wallet/payment/contract.js';
-import { receiveBody, swapOrder, type Order } from '../wallet/order/orders.js';
+import { instructionOf, type Instruction } from '../wallet/instruction/instruction.js';
+import { ownAddressGuard } from '../wallet/instruction/destinations.js';
+import type { EarlierPayment } from '../wallet/instruction/same-again.js';
+import { readSendNow } from '../wallet/instruction/send.js';
+import { readSwap } from '../wallet/instruction/swap.js';
+import { inWords } from '../wallet/instruction/words.js';
+import { receiveBody } from '../wallet/order/orders.js';
+import { resolutionText } from '../wallet/payment/outcomes.js';
 import {
   journalFirst,
   named,
@@ -43,19 +51,17 @@ import {
   type FindPayments,
 } from '../wallet/payment/journal-first.js';
 import { pay, referenceOf } from '../wallet/payment/payment.js';
-import type { EarlierPayment } from '../wallet/payment/same-again.js';
 import { resumeAll } from '../wallet/payment/resume-all.js';
 import { readPayoutFile } from '../wallet/payout/from-file.js';
 import { findInstitution } from '../wallet/payout/institutions.js';
-import { payeeOf } from '../wallet/payout/order.js';
-import { ownAddressGuard } from '../wallet/plan/destinations.js';
-import { isConverted, planSendNow, submittedAmount } from '../wallet/plan/send.js';
 import { readAsked } from '../wallet/receive/asked.js';
 import { checkedInvoice } from '../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../wallet/receive/onchain.js';
 import { requestMoney } from '../wallet/receive/request.js';
 
 const usualWaitMs = 30_000;
+/** The time in ms in which a paid payment counts as an earlier one (`approval.earlier`). */
+const paidWithinMs = 600_000;
 
 /** Opens the payments of one account at one service. See docs/library.md. */
 export function openPayments(options: PaymentsOptions): Payments {
@@ -65,52 +71,35 @@ export function openPayments(options: PaymentsOptions): Payments {
   const begin = callsOf(client, options, closed);
   const accountNamed = async (call: Pick<CallOptions, 'signal'>): Promise<string> =>
     accountOf(begin(call).service);
-  /**
-   * Returns the bitcoin amount of an earlier payment with the same reference. If no payment with
-   * the reference has a bitcoin amount, returns the given amount, and the exchange rates to convert
-   * the given amount to bitcoin.
-   */
-  const bitcoinFor = async ({ ref, amount, ...call }: Send): Promise<Converted> => {
-    const earlier = ref && (await journal.find(await accountNamed(call), ref));
-    const submitted = earlier ? submittedAmount(earlier) : undefined;
-    return submitted === undefined
-      ? { amount, rates: await begin(call).service.rates() }
-      : { amount: submitted };
-  };
   const { limits } = options;
-  const { depsOf, payOrder, first } = paymentsOf({ client, journal, closed, begin, limits });
+  const { depsOf, payAsked, first } = paymentsOf({ client, journal, closed, begin, limits });
   return {
     async send(given) {
       const payment = checked('send', given);
       const words = { ...payment, from: payment.from && parseCurrency(payment.from) };
-      const converted = isConverted(words)
-        ? await first(named(words.ref), () => bitcoinFor(words))
-        : {};
-      const environment = { network, now: Date.now(), rates: converted.rates };
-      const { order } = planSendNow({ ...words, ...converted }, environment);
-      return payOrder(order, payment);
+      const { instruction } = readSendNow(words, { network, now: Date.now() });
+      return payAsked(instruction, payment);
     },
     async swap(swap) {
       const { amount, from, to, receive = false, ...terms } = checked('swap', swap);
-      const [source, dest] = [parseCurrency(from), parseCurrency(to)];
-      if (source === dest) throw sameWallet(source);
-      const [ccy, side] = receive ? ([dest, 'dest'] as const) : ([source, 'source'] as const);
-      return payOrder(swapOrder(source, dest, parseAmount(amount, ccy), side), terms);
+      const words = { amount, from: parseCurrency(from), to: parseCurrency(to) };
+      return payAsked(readSwap(words, receive), terms);
     },
     async payout(payout) {
       const { body, ...terms } = checked('payout', payout);
-      const { order, method, ref, note } = readPayoutFile(wireJson(body), client.maker);
-      const { institutionCode } = payeeOf(order.body);
+      const { instruction, method, ref } = readPayoutFile(wireJson(body), client.maker);
+      const { institutionCode = '' } = instruction.payout?.destReq.reqDetails ?? {};
       const { service } = begin(terms);
       const institutions = await ifAvailable(service.institutions(method.country.code));
-      if (institutions !== undefined) findInstitution(institutionCode, method, institutions);
-      return payOrder(order, { ...terms, ref: terms.ref ?? ref, note: terms.note ?? note });
+      if (institutions !== undefined)
+        findInstitution(String(institutionCode), method, institutions);
+      return payAsked(instruction, { ...terms, ref: terms.ref ?? ref });
     },
     receive: async (request) => receive(checked('receive', request), begin, network),
     async resume(given = {}) {
       const { wait, ref, ...call } = checked('resume', given);
       return first(named(ref) ?? unfinished(), async () => {
-        const deps = await depsOf(call);
+        const deps = await depsOf(call, async () => 'another');
         const open = await journal.open(deps.scope);
         return resume(
           open.filter((each) => ref === undefined || each.ref === ref),
@@ -128,11 +117,6 @@ export function openPayments(options: PaymentsOptions): Payments {
       return payment?.ref === ref ? reportOf(payment) : undefined;
     },
   };
-}
-
-interface Converted {
-  readonly amount?: string | undefined;
-  readonly rates?: Rates;
 }
 
 type Call = Pick<CallOptions, 'signal' | 'on'>;
@@ -187,14 +171,9 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
     () => undefined,
   );
 
-  const depsOf = async (
-    call: Call,
-    approve?: PayOptions['approve'],
-    again = false,
-  ): Promise<PaymentDeps> => {
+  const depsOf = async (call: Call, decide: Repeats['decide']): Promise<PaymentDeps> => {
     const { service, report, ...rest } = begin(call);
     const account = await accountOf(service);
-    let earlier: EarlierPayment | undefined;
     return {
       ...rest,
       service,
@@ -203,15 +182,7 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
       account,
       scope: account,
       owner: ownName(),
-      again: async (found) => {
-        if (approve === undefined && !again && found.is === 'unfinished') throw sameAgain(found);
-        earlier = found;
-        return 'another';
-      },
-      approve:
-        approve === undefined
-          ? async () => false
-          : (approval) => approve(approvalOf(approval, earlier)),
+      repeats: { of: 'generated references', paidWithinMs, decide },
       on: (event) => report(eventOf(event)),
     };
   };
@@ -225,26 +196,34 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
       work,
     );
 
-  const payOrder = async (
-    order: Order,
+  const payAsked = async (
+    asked: Instruction,
     { ref, note, maxFee, maxRateLoss, approve, again, wait, retry = false, ...call }: PayOptions,
   ): Promise<Transaction> => {
-    const noted = note === undefined ? order : { ...order, body: { ...order.body, note } };
-    const request = {
-      order: noted,
-      ref: given(ref),
-      terms: { maxFee, maxRateLoss },
-      consent: approve === undefined ? 'standing' : 'none',
-    } as const;
+    const instruction = note === undefined ? asked : { ...asked, note };
+    let earlier: EarlierPayment | undefined;
+    const decide: Repeats['decide'] = async (found, at) => {
+      const isRefused = approve === undefined || at === 'submission';
+      if (isRefused && again !== true && found.is === 'unfinished') throw sameAgain(found);
+      earlier = found;
+      return 'another';
+    };
+    const consent: Consent =
+      approve === undefined
+        ? { by: 'yes' }
+        : { by: 'program', ask: async (approval) => approve(approvalOf(approval, earlier)) };
+    const terms = { maxFee, maxRateLoss };
+    const request = { instruction, ref: given(ref), terms, consent };
     return first(named(referenceOf(request)), async () => {
-      const deps = await depsOf(call, approve, again);
+      const deps = await depsOf(call, decide);
       let checking: Promise<void> | undefined;
-      const checkOrder = () => (checking ??= unlessInterrupted(() => guard(order), deps.signal));
+      const checkOrder = () =>
+        (checking ??= unlessInterrupted(() => guard(instruction), deps.signal));
       return pay(request, { wait: wait ?? usualWaitMs, retry }, { ...deps, checkOrder });
     });
   };
 
-  return { depsOf, payOrder, first };
+  return { depsOf, payAsked, first };
 }
 
 async function receive(
@@ -280,7 +259,8 @@ async function resume(
   deps: PaymentDeps,
 ): Promise<Resumed[]> {
   const toResume = open.filter(mayHavePaid);
-  const resumed = await resumeAll(toResume, wait, deps.now, async () => deps);
+  const consent: Consent = { by: 'nobody' };
+  const resumed = await resumeAll(toResume, wait, deps.now, async () => ({ deps, consent }));
   const results = resumed.map(({ payment: { ref }, txn: transaction, failure }) => ({
     ref,
     transaction,
@@ -292,9 +272,6 @@ async function resume(
     ...unagreed.map(({ ref }) => ({ ref, transaction: undefined, failure: neverAgreed(ref) })),
   ];
 }
-
-const sameWallet = (ccy: string): Failure =>
-  new Failure('usage', `Not sent: a swap must have two different wallets, but both are ${ccy}.`);
 
 /**
  * Returns the account of the API key. References are unique within an account, whatever hostname
@@ -384,6 +361,15 @@ function eventOf(event: CoreEvent): PaymentEvent {
         type: 'warning',
         message: `svcpay has read ${event.count} transactions to look up the reference.`,
       };
+    case 'replaced':
+      return {
+        type: 'warning',
+        message:
+          `The payment replaces the payment of ${inWords(instructionOf(event.payment))}, ` +
+          'which was never sent.',
+      };
+    case 'recorded':
+      return { type: 'warning', message: resolutionText(event.resolution) };
     default:
       return { type: event.type, transaction: event.txn };
   }

@@ -12,7 +12,7 @@ import { pay } from '../../src/wallet/payment/payment.js';
 import { startDatabaseProxy } from '../support/database-proxy.js';
 import { hasPostgres } from '../support/postgres.js';
 import { usingPostgres } from '../support/shared-postgres.js';
-import { bench, order, type Bench } from '../wallet/support/machine.js';
+import { bench, asked, type Bench } from '../wallet/support/machine.js';
 
 const hourMs = 3_600_000;
 
@@ -78,7 +78,11 @@ async function machine(
 }
 
 const send = (ref: string, deps: PaymentDeps): Promise<Transaction> =>
-  pay({ order, ref, terms: {}, consent: 'standing' }, { wait: 'forever', retry: false }, deps);
+  pay(
+    { instruction: asked, ref, terms: {}, consent: { by: 'yes' } },
+    { wait: 'forever', retry: false },
+    deps,
+  );
 
 const paid = ({ transactions }: Bench, ref: string): number =>
   transactions.filter(

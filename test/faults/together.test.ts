@@ -70,12 +70,13 @@ describe('svcpay send on a shared journal', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('refuses a paid invoice, and names the transaction that paid it', async ({ payment }) => {
+  test('reports a paid invoice without a second payment, unless it has another reference', async ({
+    payment,
+  }) => {
     const first = await payment.send();
-    const run = await svcpayHere(
-      ['send', 'lightning', payment.invoice, '--yes', '--json'],
-      payment.around,
-    );
+    const again = ['send', 'lightning', payment.invoice, '--yes', '--json'];
+    expectSameTransaction([first, await svcpayHere(again, payment.around)]);
+    const run = await svcpayHere([...again, '--ref', 'other'], payment.around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({
       txnId: idOf(first),

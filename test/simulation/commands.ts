@@ -1,6 +1,6 @@
 // The commands of a schedule, as calls to the real payment core.
 import type { Transaction } from '../../src/api/types.js';
-import { refuseAmong, refuseRepeatAtSubmission } from '../../src/cli/mcp/pay-once.js';
+import { repeatsOf } from '../../src/cli/mcp/repeats.js';
 import { Failure } from '../../src/formats/failure.js';
 import { mayHavePaid, type Payment, type PaymentTerms } from '../../src/store/journal/payment.js';
 import type { PlannedRow } from '../../src/wallet/batch/plan.js';
@@ -9,10 +9,9 @@ import { runBatch, type RowOutcome } from '../../src/wallet/batch/run.js';
 import { emptyTally, failureOf, tallied } from '../../src/wallet/batch/tally.js';
 import { cancelQuote } from '../../src/wallet/payment/cancel-quote.js';
 import { confirmQuote } from '../../src/wallet/payment/confirm-quote.js';
-import type { PaymentOptions } from '../../src/wallet/payment/contract.js';
+import type { Consent, PaymentOptions } from '../../src/wallet/payment/contract.js';
 import { pay, resume } from '../../src/wallet/payment/payment.js';
 import { mostUrgent, resumeAll, type Resumed } from '../../src/wallet/payment/resume-all.js';
-import { targetOf } from '../../src/wallet/payment/same-again.js';
 import { reconcile } from '../../src/wallet/history/reconcile.js';
 import type { ProcessDeps } from './process.js';
 import type { Wish } from './wishes.js';
@@ -45,25 +44,45 @@ export type CommandEnd = Transaction | BatchEnd | ResumeEnd | Imported;
 export const payWish =
   (wish: Wish, terms: Terms, options: PaymentOptions) =>
   (deps: ProcessDeps): Promise<Transaction> =>
-    pay({ order: wish.order, ref: wish.ref, consent: wish.consent, terms }, options, deps);
+    pay(
+      {
+        instruction: wish.instruction,
+        ref: wish.ref,
+        consent: consentOf(wish.consent, deps),
+        terms,
+      },
+      options,
+      deps,
+    );
+
+const consentOf = (given: Wish['consent'], { asks }: ProcessDeps): Consent =>
+  given === 'yes' ? { by: 'yes' } : asks;
 
 export const resumePayment =
   (payment: Payment, options: PaymentOptions) =>
   (deps: ProcessDeps): Promise<Transaction> =>
-    resume(payment, options, deps);
+    resume(payment, { ...options, consent: deps.asks }, deps);
 
 /** Runs `tx confirm` for one quote, after reading the quote from the service. */
 export const confirmOne =
   (txnId: string, consent: Wish['consent'], options: PaymentOptions) =>
   async (deps: ProcessDeps): Promise<Transaction> =>
-    confirmQuote(await deps.service.transaction(txnId), { terms: {}, consent }, options, deps);
+    confirmQuote(
+      await deps.service.transaction(txnId),
+      { terms: {}, consent: consentOf(consent, deps) },
+      options,
+      deps,
+    );
 
 /** Runs `tx resume` as a scheduled job does, and skips payments that were never submitted. */
 export const resumeOpen =
   (wait: PaymentOptions['wait']) =>
   async (deps: ProcessDeps): Promise<ResumeEnd> => {
     const open = (await deps.journal.open(deps.scope)).filter(mayHavePaid);
-    const resumed = await resumeAll(open, wait, deps.now, async () => deps);
+    const resumed = await resumeAll(open, wait, deps.now, async () => ({
+      deps,
+      consent: deps.asks,
+    }));
     return { resumed, failure: mostUrgent(resumed) };
   };
 
@@ -80,16 +99,12 @@ export const importAll = async (deps: ProcessDeps): Promise<Imported> => {
 
 /** Runs the agent's tool `pay` under a new reference; the tool refuses to repeat a payment. */
 export const payAsAgent =
-  ({ order }: Wish, ref: string, options: PaymentOptions) =>
-  async (deps: ProcessDeps): Promise<Transaction> => {
-    const known = [
-      ...(await deps.journal.open(deps.scope)),
-      ...(await deps.journal.latest(deps.account, 1_000)),
-    ];
-    refuseAmong(known, targetOf(order), ref, '', deps.now());
-    const refuse = refuseRepeatAtSubmission('', deps.now);
-    return pay({ order, ref, consent: 'standing', terms: {} }, options, { ...deps, refuse });
-  };
+  ({ instruction }: Wish, ref: string, options: PaymentOptions) =>
+  (deps: ProcessDeps): Promise<Transaction> =>
+    pay({ instruction, ref, consent: { by: 'yes' }, terms: {} }, options, {
+      ...deps,
+      repeats: repeatsOf(''),
+    });
 
 export const cancelOne =
   (txnId: string) =>
@@ -110,6 +125,7 @@ export const payBatch =
       line: index + 2,
       ref: rowRef(wish),
       named: wish.ref !== undefined,
+      instruction: wish.instruction,
       order: wish.order,
       to: wish.name,
       amount: '',
@@ -123,6 +139,7 @@ export const payBatch =
       waitTimeout: 30_000,
       retry: options.retry,
       terms: () => ({}),
+      consent: { lines: new Set(rows.map(({ line }) => line)), upTo: 'terms' as const },
       run: '2026-11-21T00:00:00.000Z rows.csv',
     };
     const complete = await runBatch(each(rows), batch, {
@@ -137,7 +154,7 @@ export const payBatch =
   };
 
 /** Returns the reference of an intended payment in a batch. */
-export const rowRef = ({ order, ref }: Wish): string => ref ?? derivedRef(order, '');
+export const rowRef = ({ instruction, ref }: Wish): string => ref ?? derivedRef(instruction, '');
 
 async function* each<T>(list: readonly T[]): AsyncGenerator<T> {
   yield* list;

@@ -210,6 +210,7 @@ export function gated(
     named: late(journal.named, false),
     beginning: late(journal.beginning, false),
     latest: late(journal.latest, false),
+    comparable: late(journal.comparable, false),
     page: late(journal.page, false),
     alike: late(journal.alike, false),
     runs: late(journal.runs, false),

@@ -144,6 +144,22 @@ export function memoryJournal(
       .toSorted((a, b) => submittedAt(b) - submittedAt(a))
       .slice(0, atMost);
 
+  const openIn = (scope: string): Payment[] =>
+    payments()
+      .filter((each) => each.scope === scope && isUnfinished(each))
+      .toSorted((a, b) => a.openedAt - b.openedAt);
+  const comparableOf = (
+    scope: string,
+    account: string,
+    withinMs: number,
+    atMost: number,
+  ): Payment[] => [
+    ...openIn(scope),
+    ...latestOf(account, atMost).filter(
+      (each) => each.updatedAt >= now() - withinMs && !isUnfinished(each),
+    ),
+  ];
+
   return {
     async begin(draft) {
       const same = rowAt(draft.scope, draft.ref);
@@ -155,14 +171,11 @@ export function memoryJournal(
         rows.set(draft.id, { payment, owner: null, leaseUntil: 0, fence: 0 });
         return { payment, found: 'new' };
       }
-      if (
-        same.payment.fingerprint !== draft.fingerprint &&
-        isReferenceFree(same.payment) &&
-        !isHeld(same)
-      ) {
-        same.payment = replaced(same.payment, draft, now());
+      if (same.payment.digest !== draft.digest && isReferenceFree(same.payment) && !isHeld(same)) {
+        const before = same.payment;
+        same.payment = replaced(before, draft, now());
         same.fence += 1;
-        return { payment: same.payment, found: 'new' };
+        return { payment: same.payment, found: 'new', replaced: before };
       }
       return { payment: same.payment, found: 'ref' };
     },
@@ -182,7 +195,8 @@ export function memoryJournal(
         const at = limitTime(account, service);
         await allow({
           spent: async () => spentBy(account, at),
-          latest: async (atMost) => latestOf(account, atMost),
+          comparable: async (withinMs, atMost) =>
+            comparableOf(claim.payment.scope, account, withinMs, atMost),
           rival: rivalOf(claim.payment, id),
         });
         held(claim);
@@ -207,7 +221,7 @@ export function memoryJournal(
       const others = known.filter(({ number }) => number !== found.number);
       const attempts = [
         ...others,
-        { ...found, submittedAt: now() - ago, resolution: null },
+        { ...found, request: draft.request, submittedAt: now() - ago, resolution: null },
       ].toSorted((a, b) => a.number - b.number);
       const payment = checkPayment({
         ...(row?.payment ?? opened(draft, now())),
@@ -242,12 +256,9 @@ export function memoryJournal(
             each.attempts.some(({ txnId }) => txnId?.startsWith(start) === true),
         )
         .slice(0, 2),
-    latest: async (account, atMost, only) =>
-      latestOf(account, atMost).filter(
-        ({ updatedAt, request }) =>
-          only === undefined ||
-          (updatedAt >= now() - only.changedWithinMs && request.includes(only.mentioning)),
-      ),
+    latest: async (account, atMost) => latestOf(account, atMost),
+    comparable: async (scope, account, withinMs, atMost) =>
+      comparableOf(scope, account, withinMs, atMost),
     page: async (scope, after, atMost) =>
       payments()
         .filter((each) => each.scope === scope && each.id > after)
@@ -271,10 +282,7 @@ export function memoryJournal(
     named: () => Promise.resolve([]),
     openSince: () => Promise.resolve([]),
     unfinished: () => Promise.resolve([]),
-    open: async (scope) =>
-      payments()
-        .filter((each) => each.scope === scope && isUnfinished(each))
-        .toSorted((a, b) => a.openedAt - b.openedAt),
+    open: async (scope) => openIn(scope),
     close: async () => undefined,
   };
 }
@@ -289,8 +297,8 @@ const requestSchema = v.object({
  * that another party receives in a different currency.
  */
 function spendsOf(
-  { request, kind }: Payment,
-  { spendCcy, approvedTotal, approvedReceives }: Attempt,
+  { kind }: Payment,
+  { request, spendCcy, approvedTotal, approvedReceives }: Attempt,
 ): Spend[] {
   if (spendCcy === null || approvedTotal === null) return [];
   const { receives, body } = v.parse(requestSchema, JSON.parse(request));

@@ -4,7 +4,7 @@ import { ServiceClient } from '../../src/api/client.js';
 import type { Transport } from '../../src/api/transport.js';
 import type { Transaction } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
-import type { Approval, PaymentDeps } from '../../src/wallet/payment/contract.js';
+import type { Approval, Consent, PaymentDeps } from '../../src/wallet/payment/contract.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
 import type { BatchEnd, CommandEnd, ResumeEnd } from './commands.js';
 import type { Resumed } from '../../src/wallet/payment/resume-all.js';
@@ -35,8 +35,11 @@ export interface ProcessOptions {
   readonly onRobbed: (what: string) => void;
 }
 
-/** The dependencies of a command: the dependencies of a payment, and the client. */
+/**
+ * The dependencies of a command: those of a payment, the client, and the person at the terminal.
+ */
 export interface ProcessDeps extends PaymentDeps {
+  readonly asks: Consent;
   readonly client: ServiceClient;
 }
 
@@ -207,8 +210,12 @@ export function startProcess(
       }),
     newId: () => `${name}-${(ids += 1)}`,
     signal: interruption.signal,
-    again: async () => 'another',
-    approve: (approval) => gate(() => options.approve(approval)),
+    repeats: {
+      of: 'generated references',
+      paidWithinMs: 600_000,
+      decide: async () => 'another',
+    },
+    asks: { by: 'person', ask: (approval) => gate(() => options.approve(approval)) },
     on: () => undefined,
     client,
   };

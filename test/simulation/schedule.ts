@@ -157,8 +157,7 @@ async function live(
 
   async function payOnce(machine: Machine, wish: Wish): Promise<Verdict | undefined> {
     const options = sky.isCalm ? patient : optionsOf(chance);
-    if (wish.consent === 'standing' && options.until !== 'quoted')
-      books.standing.add(keyOf(wish.order));
+    if (wish.consent === 'yes' && options.until !== 'quoted') books.standing.add(keyOf(wish.order));
     const isThrifty = !sky.isCalm && chance.hits(0.2);
     const isWary = !sky.isCalm && chance.hits(0.2);
     const terms = {
@@ -223,7 +222,7 @@ async function live(
         txnId,
         cancelOne(txnId),
       ));
-    if (wish.consent === 'standing') books.standing.add(keyOf(wish.order));
+    if (wish.consent === 'yes') books.standing.add(keyOf(wish.order));
     const confirming = optionsOf(chance);
     await run(
       { command: 'confirm', machine, wishes: [wish], options: { ...confirming, until: undefined } },

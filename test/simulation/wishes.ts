@@ -14,7 +14,11 @@ import {
   type Order,
 } from '../../src/wallet/order/orders.js';
 import { wireJson } from '../../src/api/wire.js';
-import { orderOf } from '../../src/wallet/payout/order.js';
+import { instructionOfOrder } from '../../src/wallet/instruction/from-transaction.js';
+import type { Instruction } from '../../src/wallet/instruction/instruction.js';
+import { orderOf } from '../../src/wallet/instruction/order.js';
+import { instructionOf as payoutOf } from '../../src/wallet/payout/order.js';
+import { bitcoinAddress, tronAddress } from '../support/destinations.js';
 import type { Chance } from './world.js';
 
 /**
@@ -22,9 +26,11 @@ import type { Chance } from './world.js';
  */
 export interface Wish {
   readonly name: string;
+  readonly instruction: Instruction;
+  /** The order of the instruction, if it were paid at once. */
   readonly order: Order;
   readonly ref: string | undefined;
-  readonly consent: 'standing' | 'none';
+  readonly consent: 'yes' | 'asked';
 }
 
 const keys = new WeakMap<object, string>();
@@ -60,48 +66,53 @@ export const satoshi = 1e-8;
 export const kinds = ['lightning', 'lnurl', 'onchain', 'usdt', 'swap', 'payout'] as const;
 type Kind = (typeof kinds)[number];
 
-/** @param number decides the destination and the amount, so that orders of one kind differ */
-export function orderFor(kind: Kind, number: number): Order {
+const asked = (instruction: Instruction): Pick<Wish, 'instruction' | 'order'> => ({
+  instruction,
+  order: orderOf(instruction, { now: 0 }),
+});
+
+/** @param number decides the destination and the amount, so that instructions of one kind differ */
+export const instructionFor = (kind: Kind, number: number): Instruction =>
+  kind === 'payout' ? payout(number) : instructionOfOrder(simpleOrder(kind, number), false);
+
+function simpleOrder(kind: Exclude<Kind, 'payout'>, number: number): Order {
   const sats = new Big(1_000 + number).times(satoshi);
   if (kind === 'lightning') return lightningOrder(invoice(number), 'BTC');
   if (kind === 'lnurl') return lnurlOrder(`user${number}@pay.example`, money('BTC', sats));
   if (kind === 'onchain') {
-    const order = onchainOrder(`bc1q-${number}`, money('BTC', sats), 'BTC');
+    const order = onchainOrder(bitcoinAddress(number), money('BTC', sats), 'BTC');
     return number % 2 === 1 ? deducting(order) : order;
   }
   if (kind === 'usdt')
     return usdtOrder(
-      `T-${number}`,
+      tronAddress(number),
       money('USDT', new Big(number + 1)),
       number % 2 === 1 ? 'BTC' : 'USDT',
     );
-  if (kind === 'swap')
-    return swapOrder(
-      'USDT',
-      'BTC',
-      money(...swapped(number, sats)),
-      number % 2 === 1 ? 'dest' : 'source',
-    );
-  return payout(number);
+  return swapOrder(
+    'USDT',
+    'BTC',
+    money(...swapped(number, sats)),
+    number % 2 === 1 ? 'dest' : 'source',
+  );
 }
 
 const swapped = (number: number, sats: Big): [string, Big] =>
   number % 2 === 1 ? ['BTC', sats] : ['USDT', new Big(2 + number)];
 
-function payout(number: number): Order {
+function payout(number: number): Instruction {
   const amount = money('VND', new Big(50_000 + number * 1_000));
   const kyc = (legalFullName: string, countryCode: string) => ({
     type: 'individual' as const,
     details: { legalFullName, countryCode },
   });
   const reqDetails = { acctName: 'BINH', acctNum: `0123${number}`, institutionCode: 'VCB' };
-  return orderOf(
+  return payoutOf(
     {
       sourceReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {}, kyc: kyc('Ann', 'US') },
       destReq: {
         ccy: 'VND',
         method: 'vnd-instant',
-        amtRequested: amount.value,
         reqDetails,
         kyc: kyc('Binh', 'VN'),
       },
@@ -154,16 +165,16 @@ export type Some<T> = [T, ...T[]];
 export function drawWishes(chance: Chance, most: number): Some<Wish> {
   const wish = (number: number): Wish => ({
     name: `wish-${number}`,
-    order: orderFor(chance.pick(frequent), number),
+    ...asked(instructionFor(chance.pick(frequent), number)),
     ref: chance.hits(0.7) ? `ref-${number}` : undefined,
-    consent: chance.hits(0.6) ? 'standing' : 'none',
+    consent: chance.hits(0.6) ? 'yes' : 'asked',
   });
   const wishes: Some<Wish> = [wish(0)];
   while (wishes.length < most && chance.hits(0.35)) {
     const [first] = wishes;
     const again = chance.hits(0.3) && first.order.idempotencyKey !== null;
     const next = wish(wishes.length);
-    wishes.push(again ? { ...next, order: first.order } : next);
+    wishes.push(again ? { ...next, ...asked(first.instruction) } : next);
   }
   return wishes;
 }

@@ -36,7 +36,8 @@ const draftOf = (ref: string): PaymentDraft => ({
   ref,
   kind: 'payout',
   request: '{"receives":{"ccy":"VND","value":"500000"}}',
-  fingerprint: `f-${ref}`,
+  instruction: '{}',
+  digest: `f-${ref}`,
   idempotencyKey: `key-${ref}`,
   terms: { maxRateLoss: '1' },
 });

@@ -1,7 +1,10 @@
 // Orders in the forms that tests compare: as a line of text, and as the body of a create request.
 import Big from 'big.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import type { Order } from '../../src/wallet/order/orders.js';
+import type { PaymentDraft } from '../../src/store/journal/payment.js';
+import { instructionOfOrder } from '../../src/wallet/instruction/from-transaction.js';
+import { askedColumns } from '../../src/wallet/instruction/instruction.js';
+import { encodeOrder, type Order } from '../../src/wallet/order/orders.js';
 
 /** Returns the amount debited, the amount received and the method as a line of text. */
 export function shownOrder({ body }: Order): string {
@@ -25,3 +28,14 @@ export const createRequests = (sandbox: Pick<Sandbox, 'requests'>): unknown[] =>
   sandbox
     .requests('POST', '/api/v2/transaction')
     .map(({ requestBody }): unknown => JSON.parse(requestBody ?? ''));
+
+/** Returns the draft of a payment of an order, for tests of stored payments. */
+export const paymentDraft = (order: Order, ref: string): PaymentDraft => ({
+  id: 'i',
+  scope: 's',
+  account: 's',
+  ref,
+  ...askedColumns(instructionOfOrder(order, false), order.kind),
+  request: encodeOrder(order),
+  terms: {},
+});

@@ -18,7 +18,7 @@ import {
 import { runName } from '../../wallet/batch/history.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
-import { ownAddressGuard } from '../../wallet/plan/destinations.js';
+import { ownAddressGuard } from '../../wallet/instruction/destinations.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
@@ -170,6 +170,11 @@ export function planner({ name, from }: Pick<BatchFlags, 'name' | 'from'>, conte
     contacts,
     sender: settings.profile.sender,
     lookUp: async (countryCode) => (await (opened ??= openLookUp(context)))(countryCode),
+    digestUnder: async (ref) => {
+      const { scope, journal } = await context.account();
+      const payment = await (await journal()).find(scope, ref);
+      return payment?.ref === ref ? payment.digest : undefined;
+    },
   };
   return (row) => planRow(row, deps);
 }
@@ -177,7 +182,7 @@ export function planner({ name, from }: Pick<BatchFlags, 'name' | 'from'>, conte
 async function checkRows(
   spool: Spool,
   plan: Plan,
-  flags: Pick<BatchFlags, 'ignoreColumns'>,
+  flags: Pick<BatchFlags, 'ignoreColumns' | 'retry'>,
   context: Context,
 ): Promise<BatchCheck> {
   const { live, now } = context;
@@ -188,13 +193,14 @@ async function checkRows(
       checked += 1;
       return plan(row);
     },
-    vet: ({ order }: PlannedRow) => refuseOwn(order),
+    vet: ({ instruction }: PlannedRow) => refuseOwn(instruction),
     alike: async (ref: string) => {
       const { scope, journal } = await context.account();
       return (await journal()).alike(scope, ref);
     },
     spent: () => spentToday(context),
     limits: await limitsInForce(context),
+    retry: flags.retry,
     now,
   };
   return live.during(

@@ -16,6 +16,7 @@ import { back } from '../../terminal/ask/ask.js';
 import { shortOf, type BatchCheck } from '../../wallet/batch/check.js';
 import { compareRuns, needsAcceptance, type Comparison } from '../../wallet/batch/compare.js';
 import {
+  Ceiling,
   estimateCost,
   quoteCost,
   refusedRow,
@@ -91,7 +92,7 @@ export async function runBatchFile(
     found.rows(),
     check,
     before,
-    quoted?.costs,
+    { lines: check.toPay, upTo: quoted === undefined ? 'terms' : new Ceiling(quoted.costs) },
     bounded,
     drain,
     payment,
@@ -180,7 +181,7 @@ async function listRows(
 
 function rowView(row: PlannedRow, quoted: Quoted | undefined): BatchRowView {
   const { line, ref, to, amount, order } = row;
-  const { name, institution, institutionName } = payeeRow(row, false);
+  const { name, institution, institutionName } = payeeRow(row);
   const cost = quoted?.rows.get(line);
   return {
     line,

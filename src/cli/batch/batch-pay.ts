@@ -16,8 +16,8 @@ import type { BatchCheck } from '../../wallet/batch/check.js';
 import { sharedService } from '../../wallet/batch/shared-service.js';
 import { payeeRow } from '../../wallet/batch/payee.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
-import { Ceiling, type Cost, type RowCost } from '../../wallet/batch/cost.js';
-import { runBatch, type RowOutcome } from '../../wallet/batch/run.js';
+import type { RowCost } from '../../wallet/batch/cost.js';
+import { runBatch, type BatchConsent, type RowOutcome } from '../../wallet/batch/run.js';
 import {
   doneRows,
   emptyTally,
@@ -57,10 +57,7 @@ export async function openPayments(
   concurrency: number,
   context: Context,
 ): Promise<PaymentDeps> {
-  const payment = await paymentDeps(context, {
-    approve: () => Promise.resolve(false),
-    on: () => undefined,
-  });
+  const payment = await paymentDeps(context, () => undefined);
   const service = sharedService(payment.service, concurrency, context.now);
   if (rows > settled) await ifAvailable(service.wallets());
   return { ...payment, service };
@@ -78,9 +75,10 @@ export async function quoteRow(
   let quoted: Quote | undefined;
   const terms = termsOf(flags, row.order.body.sourceReq.ccy);
   const ref = `quote-${payment.newId()}`;
-  await quote({ order: row.order, ref, terms, consent: 'none' }, flags, {
+  // The quote is nobody's payment, so it does not claim the row's invoice.
+  const instruction = { ...row.instruction, once: null };
+  await quote({ instruction, ref, terms, consent: { by: 'nobody' } }, flags, {
     ...payment,
-    approve: () => Promise.resolve(false),
     on: (event) => {
       if (event.type === 'quoted') quoted = event.approval.quote;
     },
@@ -96,14 +94,12 @@ export async function quoteRow(
  * Pays the rows of a batch. Resolves with the summary of the batch, the first failed rows and, if a
  * failure ended the batch, that failure.
  * @param before the summary of the checked file before any payment
- * @param approved the approved costs, or undefined if svcpay may pay any cost within the limits of
- * `flags`
  */
 export async function payBatch(
   rows: AsyncIterable<PlannedRow>,
   { rows: count, columns }: BatchCheck,
   before: BatchSummary,
-  approved: readonly Cost[] | undefined,
+  consent: BatchConsent,
   flags: BatchFlags,
   drain: Drain,
   payment: PaymentDeps,
@@ -124,7 +120,7 @@ export async function payBatch(
     ...flags,
     stopOnError: flags.onError === 'stop',
     terms: (ccy: string) => termsOf(flags, ccy),
-    ceiling: approved && new Ceiling(approved),
+    consent,
     run: before.run,
   };
   try {
@@ -255,7 +251,7 @@ function lineOf(
     error: failure?.kind ?? null,
     message: failure?.message ?? null,
     at: new Date(now).toISOString(),
-    payee: payeeRow(row, false).name,
+    payee: payeeRow(row).name,
     settled: settledAt === null ? null : new Date(settledAt).toISOString(),
   };
 }
@@ -325,7 +321,10 @@ export const batchOptions = {
   waitTimeout: duration()
     .otherwise(120_000)
     .describe('longest wait for a row to settle (default 2m)'),
-  retry: paymentOptions.retry.describe('retry rows whose payment failed'),
+  retry: paymentOptions.retry.describe(
+    'retry rows whose payment failed or has an unknown outcome; ' +
+      'a row is paid twice if its earlier payment settles after all',
+  ),
 };
 
 export type BatchFlags = ValuesOf<typeof batchOptions>;

@@ -11,9 +11,11 @@ import { derivedRef, type PlannedRow } from '../../wallet/batch/plan.js';
 import { resultFields } from '../../terminal/cards/batch-progress.js';
 import type { Columns } from '../../wallet/batch/head.js';
 import { CellFailure, inColumn, type BatchRow } from '../../wallet/batch/rows.js';
+import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
+import { needOf, orderOf } from '../../wallet/instruction/order.js';
 import type { Order } from '../../wallet/order/orders.js';
-import { payoutOrder } from '../../wallet/payout/order.js';
-import { planSendNow, type SendPlan, type PlanEnvironment } from '../../wallet/plan/send.js';
+import { readSendNow, type SendEnvironment } from '../../wallet/instruction/send.js';
+import { payoutInstruction } from '../../wallet/payout/order.js';
 import { reference } from '../payment/payment-options.js';
 import { readDraft } from '../payout/payout-draft.js';
 import { completePayout } from '../payout/payout-flow.js';
@@ -49,7 +51,7 @@ export const resultColumns: Columns = {
   ignoreOthers: true,
 };
 
-export interface PlanDeps extends PlanEnvironment {
+export interface PlanDeps extends SendEnvironment {
   /** The name of the batch, which distinguishes identical batches without references. */
   readonly name: string;
   /** The wallet that pays if the row names no wallet. */
@@ -59,6 +61,8 @@ export interface PlanDeps extends PlanEnvironment {
   readonly contacts: Readonly<Record<string, string>>;
   readonly sender: Profile['sender'];
   readonly lookUp: (countryCode: string) => Promise<readonly Institution[]>;
+  /** Returns the digest of the payment under a reference, if the journal has one. */
+  readonly digestUnder: (ref: string) => Promise<string | undefined>;
 }
 
 /** Turns a row of a batch into a payment. Throws Failure `usage` for an invalid row. */
@@ -85,28 +89,39 @@ export async function planRow(
       ? await planPayout(cells, given, from, deps)
       : planSendRow({ to, from }, cells, deps);
   const { note } = cells;
-  const ref = ownReference(cells);
-  const order =
-    note === undefined ? paid.order : { ...paid.order, body: { ...paid.order.body, note } };
+  const ref = await ownReference(cells, paid.instruction, deps);
+  const payee = name ?? (to === undefined ? undefined : cells['recipient_name']);
+  const instruction: Instruction = {
+    ...paid.instruction,
+    ...(note !== undefined && { note }),
+    ...(payee !== undefined && { name: payee }),
+  };
+  const order = inColumn('amount', () => orderOf(instruction, { now: deps.now }));
   return {
     line,
-    ref: ref ?? derivedRef(order, deps.name),
+    ref: ref ?? derivedRef(instruction, deps.name),
     named: ref !== undefined,
-    to: order.destination,
     amount: amountText(cells) ?? amountIn(order),
-    name: name ?? (to === undefined ? undefined : cells['recipient_name']),
+    name: payee,
     ...paid,
+    instruction,
     order,
     cells: written,
   };
 }
 
 /**
- * Returns the reference in the row, or undefined for a row without a reference and for a reference
- * that an earlier run generated.
+ * Returns the reference in the row, or undefined for a row without a reference. A reference that an
+ * earlier run generated stays only if it belongs to a payment of this row.
  */
-function ownReference({ ref }: BatchRow['cells']): string | undefined {
-  if (ref === undefined || /^batch-[0-9a-f]{32}$/.test(ref)) return undefined;
+async function ownReference(
+  { ref }: BatchRow['cells'],
+  instruction: Instruction,
+  { digestUnder }: PlanDeps,
+): Promise<string | undefined> {
+  if (ref === undefined) return undefined;
+  if (/^batch-[0-9a-f]{32}$/.test(ref))
+    return (await digestUnder(ref)) === digestOf(instruction) ? ref : undefined;
   // A space at the end of a reference is invisible, but would make the row a different payment.
   if (ref.trim() !== ref)
     throw usageIn('ref', `The reference "${ref}" must not begin or end with a space.`);
@@ -125,7 +140,9 @@ function planSendRow(
   const { to, from } = words;
   const amount = inColumn('amount', () => amountText(cells));
   try {
-    return sendRow(planSendNow({ to, amount, from }, deps));
+    const { instruction, slow, pays } = readSendNow({ to, amount, from }, deps);
+    checkPriced(instruction);
+    return { instruction, slow, to: pays.text };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const isAmount = /amount/.test(error.message) || (amount && error.message.includes(amount));
@@ -177,13 +194,19 @@ function isDestination(text: string): boolean {
   }
 }
 
-type Paid = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'to'>>;
+type Paid = Pick<PlannedRow, 'instruction' | 'slow' | 'to'>;
 
-/**
- * Converts the plan of a send to a row. The order for an invoice contains a node id as destination,
- * so the row shows the invoice instead.
- */
-const sendRow = ({ order, slow, pays }: SendPlan): Paid => ({ order, slow, to: pays.text });
+/** Refuses an amount that would need rates or a balance, because a batch states exact amounts. */
+function checkPriced(instruction: Instruction): void {
+  const need = needOf(instruction);
+  if (need === undefined) return;
+  throw usageIn(
+    'amount',
+    need === 'wallets'
+      ? '"all" is not allowed here. Write an amount with its unit.'
+      : 'The amount is not in the currency that arrives. Write an amount in bitcoin.',
+  );
+}
 
 /** Returns the amount that the destination itself contains, such as the amount of an invoice. */
 const amountIn = ({ receives }: Order): string =>
@@ -218,7 +241,7 @@ async function planPayout(
       ? new CellFailure(isAmount ? 'amount' : 'institution', error)
       : error;
   });
-  return { order: payoutOrder(payout), slow: true, to: payout.acctNum };
+  return { instruction: payoutInstruction(payout), slow: true, to: payout.acctNum };
 }
 
 const usageIn = (column: string, message: string): Failure =>

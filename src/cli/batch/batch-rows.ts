@@ -56,7 +56,7 @@ async function rowsOfFile(file: string, flags: RowFlags, context: Context): Prom
     });
     const payments = await alike(scope, planned.ref);
     const payment = payments.find(({ ref }) => ref === planned.ref);
-    rows.push({ ref: planned.ref, paid: payeeRow(planned, false), payment });
+    rows.push({ ref: planned.ref, paid: payeeRow(planned), payment });
   }
   return rows;
 }

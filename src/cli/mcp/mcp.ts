@@ -15,7 +15,7 @@ import { flag, word, type RawValues } from '../values.js';
 import { failed, resultOf, run, type Result } from './call.js';
 import { errorFor, type ToolError } from './failures.js';
 import { rawOf, readGiven, readValues, type GivenInputs } from './inputs.js';
-import { refuseRepeat, refuseRepeatAtSubmission } from './pay-once.js';
+import { repeatsOf } from './repeats.js';
 import { serveMcp, type ResourceRow } from './server.js';
 import { requestReaders, payoutDraft, type RequestedPayment } from './targets.js';
 import { tools, type ToolRow } from './tools.js';
@@ -110,12 +110,12 @@ async function callTool(
       row.effect === 'pays'
         ? await requestReaders[called.command]?.(rawOf(values), context)
         : undefined;
-    const terms = requested && (await checkPayment(requested, values, different, serving, context));
+    const terms = requested && (await checkPayment(requested, values, serving, context));
     const ran = await run(
       command,
       { ...alwaysGiven(called, requested), ...rawOf({ ...values, ...terms }) },
       context,
-      { signal, refusePayment: requested && refuseRepeatAtSubmission(different, context.now) },
+      { signal, repeats: requested && repeatsOf(different) },
     );
     const result = resultOf(row, ran, errorOf);
     const content = result.isError ? undefined : row.answer?.(result.content, given, ran.failure);
@@ -162,18 +162,16 @@ const alwaysGiven = (
   requested?.slow === true ? { ...always, waitTimeout: undefined, wait: false } : always;
 
 /**
- * Checks the rules that apply only to agents: the wallet has a daily limit, the fee stays below the
- * server's limit, and no payment is repeated under a new reference. Returns the fee limit of the
- * payment.
+ * Checks the rules that apply only to agents: the wallet has a daily limit, and the fee stays below
+ * the server's limit. Returns the fee limit of the payment.
  */
 async function checkPayment(
   requested: RequestedPayment,
   values: GivenInputs,
-  differentFrom: string,
   { maxFee: most }: Serving,
   context: Context,
 ): Promise<{ maxFee: string }> {
-  const { from, target } = requested;
+  const { from } = requested;
   if (!(await dailyLimits(context)).includes(from)) {
     throw new Failure(
       'limit',
@@ -181,9 +179,7 @@ async function checkPayment(
       { hint: limitHint(from) },
     );
   }
-  const maxFee = lowerFee(most, values['maxFee'], from);
-  await refuseRepeat(target, String(values['ref']), differentFrom, context);
-  return { maxFee };
+  return { maxFee: lowerFee(most, values['maxFee'], from) };
 }
 
 const someLimit = (ccy: string): string =>

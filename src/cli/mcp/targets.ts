@@ -1,15 +1,13 @@
-// Determines the target of a tool that moves money, before any request: the paying wallet and the
-// destination.
+// Determines which wallet a tool that moves money debits, before any request.
 import { Failure } from '../../formats/failure.js';
 import { methodProperties } from '../../formats/rails.js';
 import { attemptNamed } from '../../store/journal/payment.js';
-import { amountText, targetOf, type Target } from '../../wallet/payment/same-again.js';
-import { payoutDestination } from '../../wallet/payout/order.js';
-import { planSendNow, uriRails } from '../../wallet/plan/send.js';
+import { uriRails } from '../../wallet/instruction/instruction.js';
+import { readSendNow } from '../../wallet/instruction/send.js';
+import { readSwap } from '../../wallet/instruction/swap.js';
+import { readSwapWords } from '../swap/swap-words.js';
 import { directionOf } from '../../wallet/transaction/direction.js';
 import type { Context } from '../context.js';
-import { planSwap, readSwapWords } from '../payment/plan-swap.js';
-import { ratesFor } from '../payment/send-flow.js';
 import { readDraft } from '../payout/payout-draft.js';
 import { missingAnswers, payoutOptions } from '../payout/payout-options.js';
 import { readAll, type RawValues } from '../values.js';
@@ -17,12 +15,6 @@ import { readAll, type RawValues } from '../values.js';
 export interface RequestedPayment {
   /** The wallet that pays. */
   readonly from: string;
-  /**
-   * The destination and amount that svcpay compares with earlier payments. Undefined for a swap.
-   * Also undefined for an existing quote, because svcpay compares the quote's order when it submits
-   * the payment.
-   */
-  readonly target: Target | undefined;
   /**
    * Whether the payment takes hours or days to settle. If true, the call does not wait for the
    * outcome.
@@ -45,9 +37,8 @@ const readSend: ReadRequest = async (given, context) => {
     via: uriRails.find((each) => each === given['via']),
     deductFees: given['deductFees'] === true,
   };
-  const rates = await ratesFor(words, context);
-  const { order, slow } = planSendNow(words, { network: settings.network, now: now(), rates });
-  return { from: order.body.sourceReq.ccy, target: targetOf(order), slow };
+  const { instruction, slow } = readSendNow(words, { network: settings.network, now: now() });
+  return { from: instruction.from, slow };
 };
 
 /**
@@ -63,27 +54,12 @@ export function payoutDraft(given: RawValues, { config, settings }: Context) {
 }
 
 const readPayout: ReadRequest = async (given, context) => {
-  const {
-    method,
-    institution = '',
-    acctNum = '',
-    amount,
-    from = 'BTC',
-  } = payoutDraft(given, context);
-  const destination = payoutDestination({
-    method: method?.code ?? '',
-    reqDetails: { institutionCode: institution, acctNum },
-  });
-  const target = amount && {
-    destinations: [destination],
-    amount: amountText(amount.ccy, amount.value),
-  };
-  return { from, target, slow: true };
+  const { from = 'BTC' } = payoutDraft(given, context);
+  return { from, slow: true };
 };
 
 /**
- * Reads the wallet that a quote debits. Returns no target, because svcpay compares the quote's
- * order with earlier payments when it submits the payment.
+ * Reads the wallet that a quote debits.
  */
 const readQuote: ReadRequest = async (given, context) => {
   const { client } = await context.account();
@@ -102,7 +78,7 @@ const readQuote: ReadRequest = async (given, context) => {
         'Omit ref.',
     );
   const slow = methodProperties(destReq.method)?.pace !== 'quick';
-  return { from: sourceReq.ccy ?? '', target: undefined, slow };
+  return { from: sourceReq.ccy ?? '', slow };
 };
 
 /**
@@ -112,8 +88,7 @@ const readQuote: ReadRequest = async (given, context) => {
 export const requestReaders: Readonly<Record<string, ReadRequest>> = {
   send: readSend,
   swap: async ({ words, receive }) => ({
-    from: planSwap(readSwapWords(String(words), receive === true), receive === true).from,
-    target: undefined,
+    from: readSwap(readSwapWords(String(words), receive === true), receive === true).from,
     slow: false,
   }),
   payout: readPayout,

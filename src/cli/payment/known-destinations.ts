@@ -3,7 +3,8 @@ import type { Payment } from '../../store/journal/payment.js';
 import type { Choice } from '../../terminal/ask/ask.js';
 import type { Column } from '../../terminal/rows/view.js';
 import { shortTime } from '../../terminal/time.js';
-import { shortAmount, shortened } from '../../terminal/views/transaction-view.js';
+import { shortened } from '../../formats/text.js';
+import { shortAmount } from '../../terminal/views/transaction-view.js';
 import type { KnownDestination } from '../../wallet/history/earlier-payments.js';
 import type { Context } from '../context.js';
 

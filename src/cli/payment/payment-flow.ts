@@ -4,7 +4,13 @@ import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { noWalletText } from '../../terminal/views/wallet-view.js';
-import type { Approval, PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
+import type {
+  Approval,
+  Consent,
+  PaymentDeps,
+  PaymentOptions,
+  Repeats,
+} from '../../wallet/payment/contract.js';
 import {
   checkDestination,
   checkSpend,
@@ -12,10 +18,10 @@ import {
   quotedAmounts,
 } from '../../wallet/limits/limits.js';
 import type { Spend } from '../../store/journal/journal.js';
-import type { Order } from '../../wallet/order/orders.js';
-import { isConverted } from '../../wallet/quote/terms.js';
+import type { Instruction } from '../../wallet/instruction/instruction.js';
+import { needOf } from '../../wallet/instruction/order.js';
 import { pay, referenceOf } from '../../wallet/payment/payment.js';
-import { mayBeOwn, ownAddressGuard } from '../../wallet/plan/destinations.js';
+import { mayBeOwn, ownAddressGuard } from '../../wallet/instruction/destinations.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { lazily } from '../stores.js';
@@ -24,59 +30,70 @@ import { withReason } from '../tx/failure-reason.js';
 import { eventsOf } from './inbox.js';
 import { askAgain } from './same-again.js';
 import type { Presentation } from './payment-model.js';
-import { paymentScreen, type PaymentScreen } from './payment-screen.js';
+import { paymentScreen } from './payment-screen.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
+
+/** The time in ms after a payment in which svcpay asks before it makes the same payment again. */
+const paidWithinMs = 600_000;
 
 /**
  * Runs one payment, and prints its transaction. Asks for approval before money moves, or requires
  * `--yes` if svcpay cannot ask.
  */
 export async function runPayment(
-  order: Order,
+  instruction: Instruction,
   flags: PaymentFlags,
   presentation: Presentation,
   context: Context,
 ): Promise<void> {
-  const { globals } = context;
   const options = optionsOf(flags);
   demandAnswers([], flags, context);
   // Opens one connection each for the create request, the wallets, the rates and the account's own
   // address.
-  const requests = 2 + Number(isConverted(order)) + Number(mayBeOwn(order));
+  const isConverted = needOf(instruction) === 'rates' || convertsAtService(instruction);
+  const requests = 2 + Number(isConverted) + Number(mayBeOwn(instruction));
   context.early?.open(context.settings.baseUrl ?? '', requests);
-  const noted =
-    flags.note === undefined ? order : { ...order, body: { ...order.body, note: flags.note } };
+  const note = flags.note ?? instruction.note;
   const request = {
-    order: noted,
+    instruction: note === undefined ? instruction : { ...instruction, note },
     ref: flags.ref,
-    terms: termsOf(flags, order.body.sourceReq.ccy),
-    consent: globals.yes ? ('standing' as const) : ('none' as const),
+    terms: termsOf(flags, instruction.from),
   };
   const asked = { ...presentation, isAsked: !flags.quoteOnly };
   const guard = ownAddressGuard(context.account, context.out.say);
-  const checkOrder = lazily(() => guard(order));
-  const drive = async (deps: PaymentDeps): Promise<Transaction> =>
-    pay(request, options, { ...(await depsUnder(flags, deps, context)), checkOrder });
+  const checkOrder = lazily(() => guard(instruction));
+  const drive = async (deps: PaymentDeps, consent: Consent): Promise<Transaction> =>
+    pay({ ...request, consent }, options, {
+      ...(await depsUnder(flags, deps, context)),
+      checkOrder,
+    });
   const show = (): Promise<void> => showPayment(asked, drive, context);
   await journalFirst(named(referenceOf(request)), context.journal, show).catch((error: unknown) =>
-    withWallets(error, order, context),
+    withWallets(error, instruction, context),
   );
 }
 
 /**
- * Replaces the service's refusal with an explanation if the account lacks a wallet that the order
- * names.
+ * Replaces the service's refusal with an explanation if the account lacks a wallet that the
+ * instruction names.
  */
-async function withWallets(error: unknown, { body }: Order, { client }: Context): Promise<never> {
+async function withWallets(
+  error: unknown,
+  { verb, from, to }: Instruction,
+  { client }: Context,
+): Promise<never> {
   if (!(error instanceof Failure) || error.kind !== 'refused') throw error;
-  const { sourceReq, destReq } = body;
-  const named = destReq.method === 'servicepay' ? [sourceReq.ccy, destReq.ccy] : [sourceReq.ccy];
+  const named = verb === 'swap' ? [from, to] : [from];
   const wallets = await ifAvailable((await client()).wallets());
   const missing = named.find((ccy) => wallets?.every((wallet) => wallet.ccy !== ccy));
   if (wallets === undefined || missing === undefined) throw error;
   const message = `Nothing moved: ${noWalletText(missing, wallets).replace('This', 'this')}`;
   throw new Failure('refused', message, { ...error, hint: undefined, cause: error });
 }
+
+/** Whether the service converts the money, so that svcpay compares the quote with its rates. */
+const convertsAtService = ({ verb, amount, from }: Instruction): boolean =>
+  verb !== 'send' || (typeof amount !== 'string' && amount.ccy !== from);
 
 /**
  * Adapts the dependencies of a payment to `--quote-only` and to `--again`. With `--again`, svcpay
@@ -88,7 +105,8 @@ async function depsUnder(
   context: Context,
 ): Promise<PaymentDeps> {
   if (quoteOnly) return warningOfLimits(deps, context);
-  return again ? { ...deps, again: async () => 'another' } : deps;
+  const repeats: Repeats = { ...deps.repeats, decide: async () => 'another' };
+  return again ? { ...deps, repeats } : deps;
 }
 
 /** With `--quote-only`, shows exceeded limits as warnings, because a quote moves no money. */
@@ -135,14 +153,17 @@ export function demandAnswers(
 
 export async function showPayment(
   presentation: Presentation,
-  drive: (deps: PaymentDeps) => Promise<Transaction>,
+  drive: (deps: PaymentDeps, consent: Consent) => Promise<Transaction>,
   context: Context,
 ): Promise<void> {
   const { client } = await context.account();
   const screen = paymentScreen(presentation, () => client.serviceNow(), context);
   try {
-    const deps = await paymentDeps(context, screen);
-    const txn = await drive(deps)
+    const deps = await paymentDeps(context, screen.on);
+    const consent: Consent = context.globals.yes
+      ? { by: 'yes' }
+      : { by: 'person', ask: screen.approve };
+    const txn = await drive(deps, consent)
       .finally(screen.completeCard)
       .catch(async (error: unknown) => {
         throw await withReason(error, context);
@@ -166,10 +187,7 @@ export const optionsOf = (
   until: flags.quoteOnly ? 'quoted' : undefined,
 });
 
-export async function paymentDeps(
-  context: Context,
-  screen: Pick<PaymentScreen, 'approve' | 'on'>,
-): Promise<PaymentDeps> {
+export async function paymentDeps(context: Context, on: PaymentDeps['on']): Promise<PaymentDeps> {
   const account = await context.account();
   return {
     service: account.client,
@@ -178,18 +196,20 @@ export async function paymentDeps(
     account: account.id,
     owner: context.owner,
     limits: await limitsInForce(context),
-    refuse: context.refusePayment,
     now: context.now,
     sleep: context.sleep,
     every: context.every,
     newId: context.newId,
     reported: (txnId) => reported(txnId, context),
     signal: context.signal,
-    again: (earlier) => askAgain(earlier, context),
-    approve: screen.approve,
+    repeats: context.repeats ?? {
+      of: 'generated references',
+      paidWithinMs,
+      decide: (earlier, at) => askAgain(earlier, at, context),
+    },
     on: (event) => {
       if (event.type === 'submitting') context.onSubmit();
-      screen.on(event);
+      on(event);
     },
   };
 }

@@ -5,8 +5,13 @@ import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { amountWithSats, type CardDetail } from '../../terminal/cards/card.js';
-import type { QuoteCard } from '../../terminal/cards/quote-card.js';
+import { rateText, type QuoteCard } from '../../terminal/cards/quote-card.js';
+import type { Order } from '../../wallet/order/orders.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
+import { instructionOf } from '../../wallet/instruction/instruction.js';
+import { inWords } from '../../wallet/instruction/words.js';
+import type { Payment } from '../../store/journal/payment.js';
+import { resolutionText } from '../../wallet/payment/outcomes.js';
 import type { Approval, PaymentEvent } from '../../wallet/payment/contract.js';
 import type { Quote } from '../../wallet/quote/quote.js';
 
@@ -45,6 +50,10 @@ export interface PaymentModel {
    * Undefined before the wait.
    */
   readonly waitingSince: number | undefined;
+  /** Whether a recorded answer decides about the money, instead of the state of the transaction. */
+  readonly recorded?: boolean;
+  /** Whether money moved while this run looked on, so that the payment was not paid before. */
+  readonly isNews?: boolean;
 }
 
 export const nothingShown: PaymentModel = {
@@ -78,9 +87,13 @@ export function step(model: PaymentModel, event: ScreenEvent, now: number): Step
   switch (event.type) {
     case 'following':
       return [
-        model,
+        { ...model, isNews: true },
         [say(`Waiting for another svcpay process that is working on ${event.payment.ref}.`)],
       ];
+    case 'replaced':
+      return [model, [say(`This replaces the payment of ${replacedText(event.payment)}.`)]];
+    case 'recorded':
+      return [{ ...model, recorded: true }, [say(resolutionText(event.resolution))]];
     case 'found':
       return [model, [say(`Resuming the earlier transaction ${event.txn.txnId}.`)]];
     case 'searching':
@@ -94,7 +107,7 @@ export function step(model: PaymentModel, event: ScreenEvent, now: number): Step
     case 'journal-failed':
       return [model, [warning(`${event.error.message} The payment continues.`)]];
     case 'submitting':
-      return [model, [{ draw: 'submitted' }]];
+      return [{ ...model, isNews: true }, [{ draw: 'submitted' }]];
     case 'quoted':
       return quoted(model, event.approval);
     case 'approved':
@@ -104,10 +117,16 @@ export function step(model: PaymentModel, event: ScreenEvent, now: number): Step
     case 'state': {
       const [waits, drawings] = waiting(model, event.txn, now);
       const reached = [...model.reached, event.txn.txnState];
-      return [{ ...waits, reached }, [...drawings, { draw: 'change', txn: event.txn }]];
+      return [
+        { ...waits, reached, isNews: true },
+        [...drawings, { draw: 'change', txn: event.txn }],
+      ];
     }
   }
 }
+
+const replacedText = (payment: Payment): string =>
+  `${inWords(instructionOf(payment))}, which was never sent`;
 
 const refusedText = ({ message }: Failure): string =>
   `The service refused the confirmation (${message.replace(/\.$/, '')}). ` +
@@ -156,12 +175,24 @@ function changesText(before: Quote, after: Quote): string {
   return `The quote expired; ${news}.`;
 }
 
+/** The line with the amount before its conversion to bitcoin. */
+const worthLine = ({ worth }: Order): CardDetail[] =>
+  worth === undefined
+    ? []
+    : [
+        {
+          label: 'Worth',
+          value: formatAmount(worth),
+          note: `at ${rateText({ base: 'BTC', quote: worth.ccy, value: worth.rate })}`,
+        },
+      ];
+
 /**
  * Builds the card of a quote.
  * @param now epoch ms by the service's clock
  */
 export function cardOf(
-  { quote, available, left: leftAtLeast }: Approval,
+  { order, quote, available, left: leftAtLeast }: Approval,
   { about, getsLabel, expiresAt }: Presentation,
   isAsked: boolean,
   now: number,
@@ -178,6 +209,7 @@ export function cardOf(
   return {
     about: [
       ...about,
+      ...worthLine(order),
       ...(expiresAt === undefined
         ? []
         : [{ label: 'Expires', value: `in ${describeDuration(left(expiresAt))}` }]),
@@ -208,15 +240,18 @@ export function cardOf(
  */
 export function endedText(
   { destReq, txnState, ...txn }: Transaction,
-  quote: Quote | undefined,
+  { approval, isNews }: PaymentModel,
   { ended }: Presentation,
 ): string {
+  const quote = approval?.quote;
   const gets =
     moneyFromWire(destReq.ccy, destReq.amtSettled) ??
     quote?.receives ??
     moneyFromWire(destReq.ccy, destReq.amtRequested);
   const way = txnState === 'completed' ? '' : 'On its way: ';
-  if (ended !== undefined && gets !== undefined) return `${way}${ended(gets)}`;
   const paid = quote?.total ?? spentBy({ ...txn, destReq, txnState });
+  if (txnState === 'completed' && isNews !== true)
+    return `Already paid, nothing was sent now${paid ? `: ${amountWithSats(paid)}` : ''}`;
+  if (ended !== undefined && gets !== undefined) return `${way}${ended(gets)}`;
   return `${way || 'Paid '}${paid === undefined ? '' : amountWithSats(paid)}`.trimEnd();
 }

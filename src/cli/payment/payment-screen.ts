@@ -13,7 +13,7 @@ import {
 } from '../../terminal/cards/steps.js';
 import { confirmationsText } from '../../terminal/views/state-words.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
-import type { Approval, PaymentDeps } from '../../wallet/payment/contract.js';
+import type { Answer, Approval, PaymentDeps } from '../../wallet/payment/contract.js';
 import type { Context } from '../context.js';
 import { readWorth, type WorthOf } from '../watch/worth.js';
 import { within } from '../within.js';
@@ -30,7 +30,7 @@ import {
 import { readUsual } from './usual-time.js';
 
 export interface PaymentScreen {
-  readonly approve: PaymentDeps['approve'];
+  readonly approve: (approval: Approval) => Promise<Answer>;
   readonly on: PaymentDeps['on'];
   readonly completeCard: () => Promise<void>;
   readonly done: (txn: Transaction) => void;
@@ -180,16 +180,17 @@ function startWaiting(model: () => PaymentModel, context: Context): void {
 /** Draws the final steps of a payment with the duration of the payment, then the result. */
 function showEnd(
   txn: Transaction,
-  { reached, waitingSince, approval }: PaymentModel,
+  model: PaymentModel,
   presentation: Presentation,
   { out, live, now, terminal }: Context,
 ): void {
+  const { reached, waitingSince, recorded } = model;
   live.stop();
-  if (isQuoted(txn.txnState)) return;
+  if (isQuoted(txn.txnState) || recorded === true) return;
   if (reached.length > 1 && waitingSince !== undefined) {
     const took = formatDuration(now() - waitingSince);
     out.card((canvas) => [`  ${stepsLine(txn, canvas, reached)}   ${canvas.style.dim(took)}`]);
   }
-  const text = endedText(txn, approval?.quote, presentation);
+  const text = endedText(txn, model, presentation);
   live.succeed(recordLine(text, txn.txnId, terminal.stderrCanvas));
 }

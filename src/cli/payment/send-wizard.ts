@@ -1,19 +1,22 @@
 // Asks for the missing answers of a send at a terminal: destination, method and amount.
 import { formatAmount, type Money } from '../../formats/amount.js';
+import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import { railProperties, type Rail } from '../../formats/rails.js';
 import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
-import { shortened } from '../../terminal/views/transaction-view.js';
+import { shortened } from '../../formats/text.js';
 import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
-import type { Missing, Planned, SendWords } from '../../wallet/plan/send.js';
-import { checkWithin } from '../../wallet/plan/spend-all.js';
+import type { Instruction } from '../../wallet/instruction/instruction.js';
+import { keysOf } from '../../wallet/instruction/keys.js';
+import type { Missing, ReadSend, SendWords } from '../../wallet/instruction/send.js';
+import { checkWithin } from '../../wallet/instruction/whole-balance.js';
 import type { Context } from '../context.js';
 import { answersForm, askingUnder, runGuided } from './guided.js';
 import { knownChoices, latestPayments } from './known-destinations.js';
-import { shownBalances } from './whole-balance.js';
+import { shownBalances } from './shown-balances.js';
 
-type Plan = (words: SendWords) => Planned;
+type Plan = (words: SendWords) => ReadSend;
 
 interface GuidedSend {
   readonly plan: Plan;
@@ -101,7 +104,7 @@ async function askSend(
         const parse = (amount: string): SendWords => {
           const next = { ...soFar, amount };
           const planned = plan(next);
-          if (planned.missing === undefined) checkWithin(planned.plan.order, balances);
+          if (planned.missing === undefined) checkWithin(planned.request.instruction, balances);
           return next;
         };
         const question = amountQuestion(ccy, soFar.from, balances);
@@ -150,15 +153,13 @@ async function askDestination(
 /** Reads the contacts and the destinations of the latest sends. */
 async function readKnown(context: Context): Promise<KnownDestination<string>[]> {
   const book = Object.entries(context.config.read().contacts).map(([name, destination]) => ({
-    key: destination,
+    key: keysOf(detectDestination(destination))[0] ?? destination,
     name,
     destination,
     value: name,
   }));
-  return knownDestinations(book, await latestPayments(context), ({ kind, destination }) =>
-    kind.startsWith('send ')
-      ? { key: destination, name: '', destination, value: destination }
-      : undefined,
+  return knownDestinations(book, await latestPayments(context), ({ verb, keys, to }: Instruction) =>
+    verb === 'send' ? { key: keys[0] ?? to, name: '', destination: to, value: to } : undefined,
   );
 }
 

@@ -1,6 +1,6 @@
 // Collects the known answers of a payout from flags, address book and profile. The wizard asks for
 // the missing answers.
-import type { CreateTransaction } from '../../api/types.js';
+import type { PayoutDetails } from '../../wallet/instruction/instruction.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
 import { parseAmount, type Money } from '../../formats/amount.js';
@@ -11,7 +11,8 @@ import {
   type Profile,
   type Recipient,
 } from '../../store/profile/profiles.js';
-import { parseAccountNumber, payeeOf } from '../../wallet/payout/order.js';
+import { parseAccountNumber } from '../../wallet/payout/order.js';
+import { bankKey, payeeOf } from '../../wallet/payout/payee.js';
 import {
   findCountry,
   findMethod,
@@ -189,14 +190,17 @@ export function knownPayees(
   payments: readonly Payment[],
 ): KnownDestination<Payee>[] {
   const asDestination = (chosen: string, kept: Recipient): KnownDestination<Payee> => ({
-    key: `${kept.method}:${kept.institutionCode}:${kept.acctNum}`,
+    key: bankKey({
+      method: kept.method,
+      reqDetails: { institutionCode: kept.institutionCode, acctNum: kept.acctNum },
+    }),
     name: chosen || (kept.acctName ?? kept.party.legalFullName),
     destination: `${kept.institutionName ?? kept.institutionCode} · ${kept.acctNum}`,
     value: { chosen, kept },
   });
   const book = Object.entries(recipients).map(([name, kept]) => asDestination(name, kept));
-  return knownDestinations(book, payments, ({ kind, body }) => {
-    const kept = kind === 'payout' ? recipientOf(body) : undefined;
+  return knownDestinations(book, payments, ({ payout }) => {
+    const kept = payout && recipientOf(payout);
     return kept && asDestination('', kept);
   });
 }
@@ -205,7 +209,7 @@ export function knownPayees(
  * Returns the recipient of a payout in the form that the address book stores, or undefined for a
  * payment that is not a payout.
  */
-function recipientOf(body: CreateTransaction): Recipient | undefined {
+function recipientOf(body: PayoutDetails): Recipient | undefined {
   const { method, kyc } = body.destReq;
   const payoutMethod = methodsIn().find(({ code }) => code === method);
   if (payoutMethod === undefined || kyc === undefined) return undefined;

@@ -1,6 +1,6 @@
 // Runs a payout from the answers to the payment: looks up institutions, shows the quote card and
 // saves the answers.
-import type { CreateTransaction, Institution } from '../../api/types.js';
+import type { Institution } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { keepSeenInstitutions } from '../../store/files/seen.js';
@@ -8,8 +8,9 @@ import { changeProfile, changeRecipients, type Recipient } from '../../store/pro
 import type { CardDetail } from '../../terminal/cards/card.js';
 import { shellWord } from '../../terminal/next-step.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
-import type { Order } from '../../wallet/order/orders.js';
-import { payeeOf, payoutOrder, type Payout } from '../../wallet/payout/order.js';
+import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
+import { payoutInstruction, type Payout } from '../../wallet/payout/order.js';
+import { payeeOf } from '../../wallet/payout/payee.js';
 import type { PayoutMethod } from '../../wallet/payout/methods.js';
 import type { Context } from '../context.js';
 import { runPayment } from '../payment/payment-flow.js';
@@ -145,7 +146,8 @@ export async function runPayout(
   let saved: Promise<boolean> | undefined;
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
-    await runPayoutOrder(payoutOrder(payout), payout.method, flags, context, onSubmitted);
+    const instruction = payoutInstruction(payout);
+    await runPayoutInstruction(instruction, payout.method, flags, context, onSubmitted);
     // Saves the answers even if this run submitted no payment, for example because an earlier run
     // submitted the payment.
     onSubmitted();
@@ -190,8 +192,8 @@ async function saveAnswers(
 }
 
 /** Runs the payment of a payout. By default, svcpay does not wait for a method that takes days. */
-export async function runPayoutOrder(
-  order: Order,
+export async function runPayoutInstruction(
+  instruction: Instruction,
   method: PayoutMethod,
   flags: PaymentFlags,
   context: Context,
@@ -200,21 +202,33 @@ export async function runPayoutOrder(
   const wait =
     flags.wait ?? (method.takesDays && flags.waitTimeout === undefined ? false : undefined);
   await runPayment(
-    order,
+    instruction,
     { ...flags, wait },
-    { ...presentation(order.body, method), onSubmitted },
+    { ...presentation(instruction, method, flags.note), onSubmitted },
     context,
   );
 }
 
-function presentation(body: CreateTransaction, method: PayoutMethod): Presentation {
-  const { name } = payeeOf(body);
-  return { about: about(body, method), ended: (gets) => `${name} gets ${formatAmount(gets)}` };
+function presentation(
+  { payout, note }: Instruction,
+  method: PayoutMethod,
+  given: string | undefined,
+): Presentation {
+  if (payout === undefined) throw new Error('The instruction of a payout lacks its details.');
+  const { name } = payeeOf(payout);
+  return {
+    about: about(payout, method, given ?? note),
+    ended: (gets) => `${name} gets ${formatAmount(gets)}`,
+  };
 }
 
-function about(body: CreateTransaction, method: PayoutMethod): CardDetail[] {
-  const { sourceReq, destReq, sourceOfFunds, note } = body;
-  const { name, account, institutionCode, institutionName } = payeeOf(body);
+function about(
+  details: PayoutDetails,
+  method: PayoutMethod,
+  note: string | undefined,
+): CardDetail[] {
+  const { sourceReq, destReq, sourceOfFunds } = details;
+  const { name, account, institutionCode, institutionName } = payeeOf(details);
   const legalName = destReq.kyc?.details.legalFullName ?? '';
   const institution =
     institutionName === undefined ? institutionCode : `${institutionName} (${institutionCode})`;

@@ -4,7 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
-import { payeeOf } from '../../wallet/payout/order.js';
+import { payeeOf } from '../../wallet/payout/payee.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -16,7 +16,7 @@ import {
   completePayout,
   openLookUp,
   runPayout,
-  runPayoutOrder,
+  runPayoutInstruction,
   type LookUp,
 } from './payout-flow.js';
 import {
@@ -97,16 +97,19 @@ async function payFromFile(file: string, flags: PayoutFlags, context: Context): 
       'usage',
       `--from-file already contains every answer. Remove ${others.join(', ')}.`,
     );
-  const { order, method, ref, note } = readPayoutFile(
+  const { instruction, method, ref } = readPayoutFile(
     await readGivenText(file, context),
     context.settings.maker,
   );
-  const { institutionCode } = payeeOf(order.body);
-  const merged = { ...flags, ref: chooseRef(flags.ref, ref), note: flags.note ?? note };
+  const merged = { ...flags, ref: chooseRef(flags.ref, ref) };
   demandAnswers([], flags, context);
   const lookUp = await openLookUp(context);
-  findInstitution(institutionCode, method, await lookUp(method.country.code));
-  await runPayoutOrder(order, method, merged, context);
+  const { payout } = instruction;
+  if (payout !== undefined) {
+    const { institutionCode } = payeeOf(payout);
+    findInstitution(institutionCode, method, await lookUp(method.country.code));
+  }
+  await runPayoutInstruction(instruction, method, merged, context);
 }
 
 function chooseRef(flag: string | undefined, inFile: string | undefined): string | undefined {

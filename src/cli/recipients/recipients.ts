@@ -14,7 +14,7 @@ import {
   recipientFields,
   type ListedRecipient,
 } from '../../terminal/views/payout-lists.js';
-import { planSend } from '../../wallet/plan/send.js';
+import { readSend } from '../../wallet/instruction/send.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
@@ -209,7 +209,7 @@ async function addContact(
         'Save a Lightning Address, an LNURL or a reusable address.',
     );
   }
-  planSend({ to: destination }, { network: settings.network, now: now() });
+  readSend({ to: destination }, { network: settings.network, now: now() });
   await changeContact(config, name, found.text);
   const { columns, quiet } = recipientList;
   const screen = (): string[] => [

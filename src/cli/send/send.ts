@@ -1,6 +1,7 @@
 // Pays any destination. Each payment method also has its own command. Specification: endpoint 6,
 // rules 3, 5 and 6.
-import { notYetAvailable, uriRails } from '../../wallet/plan/send.js';
+import { uriRails } from '../../wallet/instruction/instruction.js';
+import { notYetAvailable } from '../../wallet/instruction/send.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
 import { choice, currency, phrase, text } from '../values.js';

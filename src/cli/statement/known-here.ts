@@ -91,7 +91,7 @@ export async function* knownPayments(
       state,
       ccy: spendCcy,
       total: approvedTotal === null ? null : new Big(approvedTotal),
-      receivesCcy: decodeOrder(payment.request).body.destReq.ccy,
+      receivesCcy: decodeOrder(attempt.request).body.destReq.ccy,
       receives: approvedReceives === null ? null : new Big(approvedReceives),
       run: payment.batch?.run ?? null,
     };

@@ -5,7 +5,7 @@ import type { Ask, Back } from '../../terminal/ask/ask.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
-import { checkHeld, isAll } from '../../wallet/plan/spend-all.js';
+import { checkHeld, isAll } from '../../wallet/instruction/whole-balance.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
@@ -16,18 +16,11 @@ import {
   askingUnder,
   type WalletChoice,
 } from '../payment/guided.js';
-import { wholeBalance } from '../payment/whole-balance.js';
 import { demandAnswers, runPayment } from '../payment/payment-flow.js';
 import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
 import { swapPresentation } from '../payment/payment-model.js';
-import {
-  missingOf,
-  planSwap,
-  readSwapWords,
-  swapExample,
-  swapOrderOf,
-  type SwapWords,
-} from '../payment/plan-swap.js';
+import { readSwap, type SwapWords } from '../../wallet/instruction/swap.js';
+import { missingOf, readSwapWords, swapExample } from './swap-words.js';
 
 export const swap = defineCommand({
   fields: paymentFields,
@@ -91,16 +84,12 @@ async function paySwap(
   flags: PaymentFlags,
   context: Context,
 ): Promise<void> {
-  const held =
-    isAll(words.amount) && words.from !== undefined && !receive
-      ? await wholeBalance(words.from, flags.ref, context)
-      : undefined;
-  const planned = planSwap(words, receive, held);
-  const { from, to, all } = planned;
+  const instruction = readSwap(words, receive);
+  const { from, to, amount } = instruction;
   const about = [
-    { label: 'Swap', value: all === true ? `all of ${from} to ${to}` : `${from} to ${to}` },
+    { label: 'Swap', value: amount === 'all' ? `all of ${from} to ${to}` : `${from} to ${to}` },
   ];
-  await runPayment(swapOrderOf(planned), flags, { about, ...swapPresentation }, context);
+  await runPayment(instruction, flags, { about, ...swapPresentation }, context);
 }
 
 /** Throws Failure `limit` if the account has no money to swap or no second wallet. */

@@ -4,24 +4,19 @@ import { Failure } from '../../formats/failure.js';
 import { back, type Back, type Choice } from '../../terminal/ask/ask.js';
 import { menuLines } from '../../terminal/rows/table.js';
 import { dateTime } from '../../terminal/time.js';
-import {
-  lineKind,
-  shortAmount,
-  shortened,
-  transactionList,
-} from '../../terminal/views/transaction-view.js';
+import { lineKind, transactionList } from '../../terminal/views/transaction-view.js';
 import { failureLines } from '../../terminal/failure-view.js';
-import { knownAmounts } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
 import { historyFilter } from './history-options.js';
 import { recipientsOf } from './parties.js';
 import { rememberIds } from './resolve-id.js';
 import { hasMorePages, isExpiredQuote } from './list.js';
-import { methodProperties } from '../../formats/rails.js';
 import { findMethod } from '../../wallet/payout/methods.js';
-import type { Order } from '../../wallet/order/orders.js';
-import { runPayoutOrder } from '../payout/payout-flow.js';
+import type { CardDetail } from '../../terminal/cards/card.js';
+import type { Instruction } from '../../wallet/instruction/instruction.js';
+import { inWords } from '../../wallet/instruction/words.js';
+import { runPayoutInstruction } from '../payout/payout-flow.js';
 import { readAll } from '../values.js';
 import { repeatable } from '../../wallet/history/earlier-payments.js';
 import { runPayment } from '../payment/payment-flow.js';
@@ -57,20 +52,18 @@ export async function browse(context: Context): Promise<number> {
  */
 async function offerAgain(txnId: string, context: Context): Promise<number | undefined> {
   const { ask, out } = context;
-  const order = await orderAgain(txnId, context);
-  if (order === undefined) return undefined;
-  const [amount] = knownAmounts(order);
-  const what = amount === undefined ? '' : ` ${shortAmount(amount)}`;
+  const instruction = await askedFor(txnId, context);
+  if (instruction === undefined) return undefined;
   const chosen = await ask.steps.select<'again' | Back>({
     message: 'What next?',
     flag: 'ID',
-    choices: [{ value: 'again', name: `Pay${what} again to ${shortened(order.destination)}` }],
+    choices: [{ value: 'again', name: `Pay again: ${inWords(instruction)}` }],
     default: back,
     backName: 'Back to the list',
   });
   if (chosen === back) return undefined;
   try {
-    await payAgain(order, context);
+    await payAgain(instruction, context);
     return 0;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -170,30 +163,25 @@ const createdText = ({ createdAt }: ListedTransaction): string =>
   typeof createdAt === 'number' ? dateTime(createdAt) : '–';
 
 /**
- * Returns the order of a payment of this home, or undefined if this home does not know the payment
- * or cannot repeat the payment.
+ * Returns the instruction of a payment of this home, or undefined if this home does not know the
+ * payment or cannot repeat the payment.
  */
-async function orderAgain(txnId: string, context: Context): Promise<Order | undefined> {
+async function askedFor(txnId: string, context: Context): Promise<Instruction | undefined> {
   if (context.settings.accountId !== undefined) return undefined;
   const { scope, journal } = await context.account();
   const payment = await (await journal()).find(scope, txnId);
   return payment && repeatable(payment);
 }
 
-export async function payAgain(order: Order, context: Context): Promise<void> {
+export async function payAgain(instruction: Instruction, context: Context): Promise<void> {
   const flags = readAll(paymentOptions, {});
-  const { sourceReq, destReq } = order.body;
-  if (order.kind === 'payout')
-    return runPayoutOrder(order, findMethod(destReq.method), flags, context);
-  const about =
-    order.kind === 'swap'
-      ? { label: 'Swap', value: `${sourceReq.ccy} to ${destReq.ccy}` }
-      : {
-          label: 'To',
-          value: order.destination,
-          note: methodProperties(destReq.method)?.route,
-          whole: true,
-        };
-  const presentation = order.kind === 'swap' ? swapPresentation : {};
-  await runPayment(order, flags, { about: [about], ...presentation }, context);
+  const { verb, payout, from, to } = instruction;
+  if (payout !== undefined)
+    return runPayoutInstruction(instruction, findMethod(payout.destReq.method), flags, context);
+  const about: CardDetail =
+    verb === 'swap'
+      ? { label: 'Swap', value: `${from} to ${to}` }
+      : { label: 'To', value: to, whole: true };
+  const presentation = verb === 'swap' ? swapPresentation : {};
+  await runPayment(instruction, flags, { about: [about], ...presentation }, context);
 }

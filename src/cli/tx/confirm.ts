@@ -64,15 +64,12 @@ async function confirm(
     return out.record(asked, receiptView({ now: service.serviceNow() }));
   }
   if (!globals.yes) ask.demand(['--yes']);
-  const given = {
-    terms: termsOf({ maxFee, maxRateLoss }, txn.sourceReq.ccy ?? ''),
-    consent: globals.yes ? ('standing' as const) : ('none' as const),
-  };
+  const terms = termsOf({ maxFee, maxRateLoss }, txn.sourceReq.ccy ?? '');
   const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
   const isSwap = txn.destReq.method === 'servicepay';
   await showPayment(
     { ...aboutQuote(txn), ...(isSwap && swapPresentation) },
-    (deps) => confirmQuote(txn, given, options, deps),
+    (deps, consent) => confirmQuote(txn, { terms, consent }, options, deps),
     context,
   );
 }

@@ -36,8 +36,8 @@ export async function offlineList(atMost: number, context: Context): Promise<rea
  * contain.
  */
 export function asTransaction(payment: Payment): ListedTransaction {
-  const { ref, request, openedAt, updatedAt } = payment;
-  const { txnId, txnState, approvedTotal, approvedReceives } = latest(payment);
+  const { ref, openedAt, updatedAt } = payment;
+  const { request, txnId, txnState, approvedTotal, approvedReceives } = latest(payment);
   const { body, receives } = decodeOrder(request);
   return {
     txnId: txnId ?? '',

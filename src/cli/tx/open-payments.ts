@@ -164,8 +164,8 @@ export async function readLatest(payment: Payment, context: Context): Promise<Tr
 /** Converts an open payment to a row of a list. */
 export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): PendingPayment {
   const { ref, kind, openedAt, updatedAt } = payment;
-  const { state, txnId, txnState, number } = latest(payment);
-  const order = decodeOrder(payment.request);
+  const { request, state, txnId, txnState, number } = latest(payment);
+  const order = decodeOrder(request);
   const [amount] = knownAmounts(order).toReversed();
   return {
     ref,

@@ -1,8 +1,11 @@
 // Looks up the recipients of this home's payments in the journal.
 import type { ListedTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import type { Payment } from '../../store/journal/payment.js';
-import { shortened, type RecipientOf } from '../../terminal/views/transaction-view.js';
+import { latest, type Payment } from '../../store/journal/payment.js';
+import { shortened } from '../../formats/text.js';
+import type { RecipientOf } from '../../terminal/views/transaction-view.js';
+import { instructionOf } from '../../wallet/instruction/instruction.js';
+import { payeeOf } from '../../wallet/payout/payee.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
@@ -38,14 +41,16 @@ export async function partiesOf(txnIds: readonly string[], context: Context): Pr
 }
 
 /**
- * Describes the recipient in words: the invoice's description, the name on the account, or the
- * destination.
+ * Describes the recipient in words: the name in the address book or on the account, the invoice's
+ * description, or the destination.
  */
 export function partyOf(payment: Payment): string {
-  const { body, destination, kind } = decodeOrder(payment.request);
-  if (kind === 'swap') return `${destination} wallet`;
-  const { acctName, paymentRequest } = body.destReq.reqDetails ?? {};
-  if (typeof acctName === 'string') return acctName;
+  const { verb, to, name, payout } = instructionOf(payment);
+  if (verb === 'swap') return `${to} wallet`;
+  if (name !== undefined) return name;
+  const { body, destination } = decodeOrder(latest(payment).request);
+  const { paymentRequest } = body.destReq.reqDetails ?? {};
+  if (payout !== undefined) return payeeOf(payout).name || shortened(destination);
   if (typeof paymentRequest !== 'string') return shortened(destination);
   return decodeInvoice(paymentRequest).description || shortened(destination);
 }

@@ -8,11 +8,16 @@ import { resumedList, type ResumedPayment } from '../../terminal/views/pending-v
 import { paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
-import type { PaymentOptions } from '../../wallet/payment/contract.js';
+import type { Consent, PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
 import { ended } from '../../wallet/payment/outcomes.js';
 import { concernedBy, journalFirst, unfinished } from '../../wallet/payment/journal-first.js';
 import { resume } from '../../wallet/payment/payment.js';
-import { mostUrgent, resumeAll, type Resumed } from '../../wallet/payment/resume-all.js';
+import {
+  mostUrgent,
+  resumeAll,
+  type DepsFor,
+  type Resumed,
+} from '../../wallet/payment/resume-all.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import { waitUntilFinal } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
@@ -212,15 +217,12 @@ async function agreedPayments(context: Context): Promise<readonly Payment[]> {
   return payments.filter(mayHavePaid);
 }
 
-async function depsFor(
-  payment: Payment,
-  end: AbortSignal,
-  context: Context,
-): ReturnType<typeof paymentDeps> {
+async function depsFor(payment: Payment, end: AbortSignal, context: Context): ReturnType<DepsFor> {
   const { client } = await context.account();
   const screen = paymentScreen(presentationOf(payment), () => client.serviceNow(), context);
-  const deps = await paymentDeps(context, screen);
-  return { ...deps, service: client.until(end), signal: end };
+  const deps = await paymentDeps(context, screen.on);
+  const consent: Consent = { by: 'person', ask: screen.approve };
+  return { deps: { ...deps, service: client.until(end), signal: end }, consent };
 }
 
 /** Throws a Failure before svcpay requests a quote that no person can approve. */
@@ -241,7 +243,7 @@ function resumedPayment({ payment, txn, failure }: Resumed): ResumedPayment {
 }
 
 function presentationOf(payment: Payment): Presentation {
-  const { kind, destination } = decodeOrder(payment.request);
+  const { kind, destination } = decodeOrder(latest(payment).request);
   return {
     about: [
       { label: 'What', value: kind },
@@ -266,8 +268,9 @@ async function resumeOne(
   const { yes } = context.globals;
   if (!retry) askForYes(payment, context);
   else if (!yes) context.ask.demand(['--yes']);
-  const options = { wait: waiting, retry, consent: yes ? 'standing' : 'none' } as const;
-  await showPayment(presentationOf(payment), (deps) => resume(payment, options, deps), context);
+  const drive = (deps: PaymentDeps, consent: Consent): Promise<Transaction> =>
+    resume(payment, { wait: waiting, retry, consent }, deps);
+  await showPayment(presentationOf(payment), drive, context);
 }
 
 /**

@@ -22,7 +22,7 @@ import {
   type PaymentChange,
   type PaymentDraft,
 } from './payment.js';
-import { arrivalOf, attemptColumns, attemptValues, type PaymentRow } from './rows.js';
+import { attemptColumns, attemptValues, type PaymentRow } from './rows.js';
 import { addSpending, spendingOf } from './spending.js';
 
 /** A change to a payment, with the other values that the same database transaction writes. */
@@ -61,7 +61,7 @@ function insertRow({ id, scope, account, ref, openedAt, updatedAt, ...draft }: P
     account,
     ref,
     ref_alike: alikeRef(ref),
-    ...orderColumns(draft),
+    ...askedColumns(draft),
     opened_at: openedAt,
     updated_at: updatedAt,
   };
@@ -81,8 +81,8 @@ const insertAttempt = ({ id, account }: Payment, attempt: Attempt): Statement =>
 ];
 
 /**
- * Replaces an abandoned payment with a payment for a different order under the same reference, and
- * commits the database transaction.
+ * Replaces an abandoned payment with a payment for a different instruction under the same
+ * reference, and commits the database transaction.
  */
 export async function replacePayment(
   sql: Sql,
@@ -92,7 +92,7 @@ export async function replacePayment(
 ): Promise<Payment> {
   const payment = replaced(before, draft, at);
   const [set, values] = assignments({
-    ...orderColumns(draft),
+    ...askedColumns(draft),
     abandoned: 0,
     unfinished: 1,
     opened_at: at,
@@ -106,19 +106,18 @@ export async function replacePayment(
   return payment;
 }
 
-/** The columns that store what a payment orders, such as its kind, request and terms. */
-function orderColumns(draft: Omit<PaymentDraft, 'id' | 'scope' | 'account' | 'ref'>): Columns {
-  const arrival = arrivalOf(draft);
+/** The columns that store what a payment asks for, such as its kind, instruction and terms. */
+function askedColumns(
+  draft: Omit<PaymentDraft, 'id' | 'scope' | 'account' | 'ref' | 'request'>,
+): Columns {
   return {
     kind: draft.kind,
-    request: draft.request,
-    fingerprint: draft.fingerprint,
+    instruction: draft.instruction,
+    digest: draft.digest,
     idempotency_key: draft.idempotencyKey,
     terms: JSON.stringify(draft.terms),
     batch_run: draft.batch?.run ?? null,
     batch_row: draft.batch?.row ?? null,
-    receives_ccy: arrival.ccy,
-    receives_total: arrival.total,
   };
 }
 

@@ -36,21 +36,18 @@ export interface ImportedAttempt extends Pick<
   readonly ago: number;
 }
 
-/**
- * A filter that the database applies to a list of the latest payments, because reading an
- * unfiltered list may take long.
- */
-export interface OnlyLatest {
-  /** Selects only payments that changed within this time, in ms. */
-  readonly changedWithinMs: number;
-  /** Selects only payments whose order contains this text, which must not contain `%` or `_`. */
-  readonly mentioning: string;
-}
-
 /** A run of a batch. See `BatchMark`. */
 export interface BatchRun {
   readonly run: string;
   readonly payments: number;
+}
+
+/** The result of opening a payment. */
+export interface Begun {
+  readonly payment: Payment;
+  readonly found: 'new' | 'ref' | 'once';
+  /** The payment that the new payment replaces. No attempt of it was ever submitted. */
+  readonly replaced?: Payment | undefined;
 }
 
 export interface SpentBefore {
@@ -60,10 +57,10 @@ export interface SpentBefore {
    */
   readonly spent: () => Promise<readonly Spend[]>;
   /**
-   * Resolves with the same payments as `Journal.latest`, and locks the account until the change is
-   * written.
+   * Resolves with the same payments as `Journal.comparable`, and locks the account until the change
+   * is written.
    */
-  readonly latest: (atMost: number) => Promise<readonly Payment[]>;
+  readonly comparable: (withinMs: number, atMost: number) => Promise<readonly Payment[]>;
   /** A competing payment that has the same idempotency key and may have paid. */
   readonly rival: Payment | undefined;
 }
@@ -85,10 +82,11 @@ export interface Journal {
    * payment with the draft's reference. The result `once` is a different payment that has the
    * draft's idempotency key and may have moved money. `begin` prefers the `once` payment to the
    * `ref` payment, unless the `ref` payment may have moved money. If the draft has a different
-   * order from the payment with its reference, and that reference is free (see `isReferenceFree`),
-   * the draft replaces the payment, and the result is `new`. `begin` is atomic between processes.
+   * instruction from the payment with its reference, and that reference is free (see
+   * `isReferenceFree`), the draft replaces the payment, and the result is `new` with the `replaced`
+   * payment. `begin` is atomic between processes.
    */
-  begin(draft: PaymentDraft): Promise<{ payment: Payment; found: 'new' | 'ref' | 'once' }>;
+  begin(draft: PaymentDraft): Promise<Begun>;
   /**
    * Claims a payment. Resolves with undefined if another running process holds an unexpired lease
    * on the payment.
@@ -145,7 +143,17 @@ export interface Journal {
   /** Finds at most two payments that have an attempt whose transaction id begins with `start`. */
   beginning(scope: string, start: string): Promise<readonly Payment[]>;
   /** The account's payments whose attempts were submitted most recently, newest first. */
-  latest(account: string, atMost: number, only?: OnlyLatest): Promise<readonly Payment[]>;
+  latest(account: string, atMost: number): Promise<readonly Payment[]>;
+  /**
+   * The payments with which svcpay compares a new payment: the unfinished payments of the scope,
+   * and of the account's `atMost` latest payments those that changed within `withinMs`.
+   */
+  comparable(
+    scope: string,
+    account: string,
+    withinMs: number,
+    atMost: number,
+  ): Promise<readonly Payment[]>;
   /**
    * Lists payments of a scope in the order of their ids, beginning after the id `after`. If `after`
    * is empty, the list begins with the first payment.

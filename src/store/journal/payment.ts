@@ -39,8 +39,8 @@ export interface BatchMark {
   readonly row: string;
 }
 
-/** A request to pay, by a person or a script. */
-export interface PaymentDraft {
+/** What the journal stores of a payment beside its attempts. */
+interface AskedPayment {
   readonly id: string;
   /**
    * The account as the service names it. References are unique within one account of the service.
@@ -55,14 +55,13 @@ export interface PaymentDraft {
   readonly ref: string;
   /** The kind of the payment, such as `send lightning`. */
   readonly kind: string;
-  /** The body of the create request without its extRefId, as JSON. */
-  readonly request: string;
+  /** What was asked for, as JSON. See `wallet/instruction`. */
+  readonly instruction: string;
   /**
-   * A key that is the same for identical orders. A command whose reference is already used must
-   * have the same order as the stored payment, unless the reference is free (see
-   * `isReferenceFree`).
+   * The digest of the instruction. A reference belongs to one digest: another digest under the same
+   * reference is another payment, unless the reference is free (see `isReferenceFree`).
    */
-  readonly fingerprint: string;
+  readonly digest: string;
   /**
    * The idempotency key, which identifies what can be paid only once, such as a payment hash. The
    * journal looks for this key in the payments of all scopes.
@@ -71,6 +70,12 @@ export interface PaymentDraft {
   readonly terms: PaymentTerms;
   /** The batch run and the row, or undefined for a payment outside a batch. */
   readonly batch?: BatchMark | undefined;
+}
+
+/** A request to pay, by a person or a script. */
+export interface PaymentDraft extends AskedPayment {
+  /** The order of the first attempt as JSON. */
+  readonly request: string;
 }
 
 /**
@@ -96,6 +101,11 @@ export interface Attempt {
    * higher numbers. An imported or upgraded payment may lack its first attempts.
    */
   readonly number: number;
+  /**
+   * The order of the attempt as JSON: the body of its create request, derived from the instruction
+   * when the attempt began.
+   */
+  readonly request: string;
   readonly state: AttemptState;
   /** The transaction id, or null until the service has answered with a transaction. */
   readonly txnId: string | null;
@@ -121,7 +131,7 @@ export interface Attempt {
   readonly resolution: Resolution | null;
 }
 
-export interface Payment extends PaymentDraft {
+export interface Payment extends AskedPayment {
   /** The attempts of a payment, sorted by number. A payment has at least one attempt. */
   readonly attempts: readonly Attempt[];
   /**
@@ -195,10 +205,22 @@ const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set([
 ]);
 
 /**
+ * The outcome of an attempt: its state, or the recorded answer of `tx resolve` if the state does
+ * not tell whether money moved. Every question that could pay, or that says what happened, uses
+ * this view. A later read that reports another state deletes the recorded answer.
+ */
+export const outcomeOf = ({ state, resolution }: Pick<Attempt, 'state' | 'resolution'>) =>
+  resolution === null ? state : resolution.moved ? 'paid' : 'failed';
+
+/**
  * Whether an attempt moved or may have moved money, so that the attempt counts against limits and
  * blocks its invoice.
  */
-export const mayHaveMoved = ({ state }: Attempt): boolean => mayHaveMovedStates.has(state);
+export const mayHaveMoved = (attempt: Pick<Attempt, 'state' | 'resolution'>): boolean =>
+  mayHaveMovedStates.has(outcomeOf(attempt));
+
+/** The outcomes for which {@link mayHaveMoved} is true, for conditions in SQL. */
+export const movedOutcomes: string = [...mayHaveMovedStates].map((each) => `'${each}'`).join(',');
 
 /**
  * Whether the service started a transaction that differs from the order. If an attempt is `unknown`
@@ -224,9 +246,7 @@ export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
 
 /**
  * The status of a payment, derived only from its attempts and from `abandoned`. The first matching
- * row of the table below gives the status. An attempt that a person resolved counts as paid or as
- * failed. The payment core ignores a person's answers about attempts, so an answer neither pays nor
- * permits a payment.
+ * row of the table below gives the status, by the outcomes of the attempts (see {@link outcomeOf}).
  *
  * | some attempt is         | the latest is       | abandoned | status    | exit code of the run  |
  * |-------------------------|---------------------|-----------|-----------|-----------------------|
@@ -240,20 +260,17 @@ export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
  * | any                     | requested or quoted | no        | open      | none                  |
  */
 export function status(payment: Pick<Payment, 'attempts' | 'abandoned' | 'ref'>): PaymentStatus {
-  const resolved = payment.attempts.map(resolvedState);
+  const outcomes = payment.attempts.map(outcomeOf);
   const some = (...states: readonly AttemptState[]): boolean =>
-    resolved.some((state) => states.includes(state));
+    outcomes.some((outcome) => states.includes(outcome));
   if (some('paid')) return 'paid';
   if (some('submitting', 'in-flight')) return 'in-flight';
   if (some('unknown')) return 'unknown';
   if (some('error')) return 'error';
-  const state = resolvedState(latest(payment));
+  const state = outcomeOf(latest(payment));
   if (state === 'failed') return 'failed';
   return payment.abandoned || state === 'lapsed' ? 'abandoned' : 'open';
 }
-
-const resolvedState = ({ state, resolution }: Attempt): AttemptState =>
-  resolution === null ? state : resolution.moved ? 'paid' : 'failed';
 
 /**
  * Whether the payment is unfinished. The command `tx pending` lists unfinished payments, and `tx
@@ -441,8 +458,9 @@ export function changed(before: Payment, { attempt, ...columns }: PaymentChange)
 }
 
 /** A new attempt, whose create request has not been sent. */
-export const requested = (number: number): Attempt => ({
+export const requested = (number: number, request: string): Attempt => ({
   number,
+  request,
   state: 'requested',
   txnId: null,
   txnState: null,
@@ -454,9 +472,9 @@ export const requested = (number: number): Attempt => ({
 });
 
 /** Returns the first version of a payment, as the journal stores it for a new draft. */
-export const opened = (draft: PaymentDraft, at: number): Payment => ({
+export const opened = ({ request, ...draft }: PaymentDraft, at: number): Payment => ({
   ...draft,
-  attempts: [requested(1)],
+  attempts: [requested(1, request)],
   abandoned: false,
   openedAt: at,
   updatedAt: at,
@@ -465,8 +483,8 @@ export const opened = (draft: PaymentDraft, at: number): Payment => ({
 const neverSubmittedStates: ReadonlySet<AttemptState> = new Set(['requested', 'quoted', 'lapsed']);
 
 /**
- * Whether a different order may take the payment's reference, because the payment is abandoned and
- * no attempt was ever submitted.
+ * Whether a different instruction may take the payment's reference, because the payment is
+ * abandoned and no attempt was ever submitted.
  */
 export const isReferenceFree = (payment: Payment): boolean =>
   status(payment) === 'abandoned' &&
@@ -475,13 +493,13 @@ export const isReferenceFree = (payment: Payment): boolean =>
   );
 
 /**
- * Returns a payment for the order of the draft. The payment replaces an abandoned payment that has
- * the same reference and was never submitted. The attempt numbers continue from the replaced
- * payment, because the service may already have the references of the replaced payment's attempts.
- * The new payment does not include the attempts of the replaced payment.
+ * Returns a payment for the instruction of the draft. The payment replaces an abandoned payment
+ * that has the same reference and was never submitted. The attempt numbers continue from the
+ * replaced payment, because the service may already have the references of the replaced payment's
+ * attempts. The new payment does not include the attempts of the replaced payment.
  */
 export function replaced(before: Payment, draft: PaymentDraft, at: number): Payment {
   const { number, state } = latest(before);
   const next = state === 'requested' ? number : number + 1;
-  return { ...opened(draft, at), id: before.id, attempts: [requested(next)] };
+  return { ...opened(draft, at), id: before.id, attempts: [requested(next, draft.request)] };
 }

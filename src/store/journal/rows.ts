@@ -17,10 +17,11 @@ import {
   type Attempt,
   type BatchMark,
   type Payment,
-  type PaymentDraft,
   alikeRef,
   attemptNamed,
   isUnfinished,
+  movedOutcomes,
+  outcomeOf,
 } from './payment.js';
 import { unfinishedOf } from './figures.js';
 
@@ -31,6 +32,7 @@ export interface PaymentRow extends Claim {
 
 const attemptSchema = v.object({
   number: v.number(),
+  request: v.string(),
   state: v.picklist([
     'requested',
     'quoted',
@@ -59,6 +61,7 @@ const attemptSchema = v.object({
 
 const attemptNames = [
   'number',
+  'request',
   'state',
   'txnId',
   'txnState',
@@ -69,20 +72,26 @@ const attemptNames = [
   'resolution',
 ] as const satisfies readonly (keyof Attempt)[];
 
-export const attemptColumns = attemptNames.map(columnOf);
+const storedColumns = attemptNames.map(columnOf);
+
+/** The columns of an attempt, with those that are derived for conditions in SQL. */
+export const attemptColumns = [...storedColumns, 'outcome', 'receives_ccy', 'receives_total'];
 
 /** The values of an attempt, in the order of `attemptColumns`. */
-export const attemptValues = (attempt: Attempt): SqlValue[] =>
-  attemptNames.map((name) =>
+export function attemptValues(attempt: Attempt): SqlValue[] {
+  const { ccy, total } = arrivalOf(attempt);
+  const stored = attemptNames.map((name) =>
     name === 'resolution'
       ? attempt.resolution && JSON.stringify(attempt.resolution)
       : attempt[name],
   );
+  return [...stored, outcomeOf(attempt), ccy, total];
+}
 
 /** @param condition an SQL condition, in which `p` is the row of the payment */
 export const selectPayments = (
   condition: string,
-): string => `SELECT p.*, ${attemptColumns.map((name) => `a.${name}`).join(', ')}
+): string => `SELECT p.*, ${storedColumns.map((name) => `a.${name}`).join(', ')}
   FROM payments p LEFT JOIN attempts a ON a.payment_id = p.id WHERE ${condition}
     ORDER BY p.opened_at, p.id, a.number`;
 
@@ -99,8 +108,8 @@ const paymentSchema = v.object({
   account: v.string(),
   ref: v.string(),
   kind: v.string(),
-  request: v.string(),
-  fingerprint: v.string(),
+  instruction: v.string(),
+  digest: v.string(),
   idempotencyKey: v.nullable(v.string()),
   terms: v.pipe(v.string(), v.parseJson(), termsSchema),
   abandoned: flag,
@@ -162,7 +171,7 @@ const requestSchema = v.object({
  * The currency that the recipient receives, and the received amount if the order states this
  * amount.
  */
-export function arrivalOf({ request }: Pick<PaymentDraft, 'request'>): {
+export function arrivalOf({ request }: Pick<Attempt, 'request'>): {
   readonly ccy: string | null;
   readonly total: string | null;
 } {
@@ -190,13 +199,14 @@ export async function lockedRow(
   return found && rowOfPayment(sql, found.id);
 }
 
-export const refLock = ({ scope, ref }: PaymentDraft): string => `ref ${scope} ${ref}`;
+export const refLock = ({ scope, ref }: Pick<Payment, 'scope' | 'ref'>): string =>
+  `ref ${scope} ${ref}`;
 
 /**
  * The lock for an idempotency key. svcpay opens and submits payments with the same idempotency key
  * one after the other, even if the references of the payments differ.
  */
-export const keyLock = ({ idempotencyKey }: PaymentDraft): string[] =>
+export const keyLock = ({ idempotencyKey }: Pick<Payment, 'idempotencyKey'>): string[] =>
   idempotencyKey === null ? [] : [`key ${idempotencyKey}`];
 
 export interface SqlJournalDeps {
@@ -212,6 +222,7 @@ type Lookups = Pick<
   | 'named'
   | 'beginning'
   | 'latest'
+  | 'comparable'
   | 'page'
   | 'alike'
   | 'runs'
@@ -230,13 +241,10 @@ export function lookups({ database, isHeld }: SqlJournalDeps): Lookups {
     find: (scope, name) => find(database, scope, name),
     named: (name) => read(`p.id IN (${namedIds})`, name, attemptNamed(name)[0], name),
     beginning: (scope, start) => read(`p.id IN (${beginningIds})`, ...startingWith(start), scope),
-    latest: async (account, atMost, only) => {
-      const ids = `p.id IN (${latestIds})`;
-      if (only === undefined) return newestFirst(await read(ids, account, atMost));
-      const condition = `${ids} AND p.updated_at >= ? AND p.request LIKE ?`;
-      const since = new TimeFromNow(-only.changedWithinMs);
-      return newestFirst(await read(condition, account, atMost, since, `%${only.mentioning}%`));
-    },
+    latest: async (account, atMost) =>
+      newestFirst(await read(`p.id IN (${latestIds})`, account, atMost)),
+    comparable: async (scope, account, withinMs, atMost) =>
+      read(...comparable(scope, account, withinMs, atMost)),
     page: async (scope, after, atMost) =>
       (await read(`p.id IN (${pageIds})`, scope, after, atMost)).toSorted((a, b) =>
         a.id < b.id ? -1 : 1,
@@ -280,7 +288,7 @@ const runsSchema = v.array(
 
 const paidRows = `SELECT batch_row AS row FROM payments p WHERE scope = ? AND batch_run = ?
   AND EXISTS (SELECT 1 FROM attempts WHERE payment_id = p.id
-    AND state IN ('submitting','in-flight','paid','error','unknown')) ORDER BY opened_at, id`;
+    AND outcome IN (${movedOutcomes})) ORDER BY opened_at, id`;
 const paidSchema = v.array(v.object({ row: v.string() }));
 
 const selected = (
@@ -319,12 +327,26 @@ const beginningIds = `SELECT payment_id FROM attempts WHERE txn_id >= ? AND txn_
 const startingWith = (start: string): [from: string, to: string] => [start, `${start}\u{10FFFF}`];
 
 /** Selects the ids of the account's payments whose attempts were submitted most recently. */
-export const latestIds = `SELECT payment_id FROM attempts a
+const latestIds = `SELECT payment_id FROM attempts a
   WHERE account = ? AND limit_time IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attempts later
     WHERE later.payment_id = a.payment_id AND later.limit_time > a.limit_time)
   ORDER BY limit_time DESC LIMIT ?`;
 
-export const newestFirst = (payments: readonly Payment[]): Payment[] =>
+/** The condition of {@link Journal.comparable}, with its values. */
+export const comparable = (
+  scope: string,
+  account: string,
+  withinMs: number,
+  atMost: number,
+): [condition: string, ...values: SqlValue[]] => [
+  `(p.scope = ? AND p.unfinished = 1) OR (p.id IN (${latestIds}) AND p.updated_at >= ?)`,
+  scope,
+  account,
+  atMost,
+  new TimeFromNow(-withinMs),
+];
+
+const newestFirst = (payments: readonly Payment[]): Payment[] =>
   payments.toSorted((a, b) => lastSubmitted(b) - lastSubmitted(a));
 
 const lastSubmitted = ({ attempts }: Payment): number =>

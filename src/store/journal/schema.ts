@@ -15,14 +15,12 @@ export const sqliteSteps: readonly string[] = [
     ref TEXT NOT NULL,
     ref_alike TEXT NOT NULL, -- without case and blanks, which people confuse
     kind TEXT NOT NULL,
-    request TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
+    instruction TEXT NOT NULL, -- what was asked, as it was asked
+    digest TEXT NOT NULL, -- of the instruction: whether two requests are the same payment
     idempotency_key TEXT,
     terms TEXT NOT NULL,
     batch_run TEXT,
     batch_row TEXT, -- who is paid what
-    receives_ccy TEXT,
-    receives_total TEXT,
     abandoned INTEGER NOT NULL DEFAULT 0,
     unfinished INTEGER NOT NULL DEFAULT 1, -- isUnfinished, for the index
     opened_at INTEGER NOT NULL,
@@ -42,7 +40,11 @@ export const sqliteSteps: readonly string[] = [
     payment_id TEXT NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
     number INTEGER NOT NULL,
     account TEXT NOT NULL,
+    request TEXT NOT NULL, -- the order of the attempt
     state TEXT NOT NULL,
+    outcome TEXT NOT NULL, -- outcomeOf: the state, or the recorded answer
+    receives_ccy TEXT,
+    receives_total TEXT,
     txn_id TEXT,
     txn_state TEXT,
     approved_total TEXT,
@@ -131,14 +133,12 @@ const postgresSteps: readonly string[] = [
     ref TEXT COLLATE "C" NOT NULL,
     ref_alike TEXT COLLATE "C" NOT NULL,
     kind TEXT COLLATE "C" NOT NULL,
-    request TEXT COLLATE "C" NOT NULL,
-    fingerprint TEXT COLLATE "C" NOT NULL,
+    instruction TEXT COLLATE "C" NOT NULL,
+    digest TEXT COLLATE "C" NOT NULL,
     idempotency_key TEXT COLLATE "C",
     terms TEXT COLLATE "C" NOT NULL,
     batch_run TEXT COLLATE "C",
     batch_row TEXT COLLATE "C",
-    receives_ccy TEXT COLLATE "C",
-    receives_total TEXT COLLATE "C",
     abandoned BIGINT NOT NULL DEFAULT 0,
     unfinished BIGINT NOT NULL DEFAULT 1,
     opened_at BIGINT NOT NULL,
@@ -159,7 +159,11 @@ const postgresSteps: readonly string[] = [
     payment_id TEXT COLLATE "C" NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
     number BIGINT NOT NULL,
     account TEXT COLLATE "C" NOT NULL,
+    request TEXT COLLATE "C" NOT NULL,
     state TEXT COLLATE "C" NOT NULL,
+    outcome TEXT COLLATE "C" NOT NULL,
+    receives_ccy TEXT COLLATE "C",
+    receives_total TEXT COLLATE "C",
     txn_id TEXT COLLATE "C",
     txn_state TEXT COLLATE "C",
     approved_total TEXT COLLATE "C",

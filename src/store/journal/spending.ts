@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
 import type { Statement, Sql, SqlDatabase } from '../database/sql.js';
 import type { Spend, ServiceTime } from './journal.js';
-import { mayHaveMoved, type Attempt, type Payment } from './payment.js';
+import { mayHaveMoved, movedOutcomes, type Attempt, type Payment } from './payment.js';
 import { arrivalOf } from './rows.js';
 
 /** 24 hours in ms, the time for which a submitted payment counts against a daily limit. */
@@ -56,7 +56,7 @@ function spendsOf(payment: Payment, attempt: Attempt): Spend[] {
     return [];
   const debited = { ccy: spendCcy, total: approvedTotal };
   // If the order states only the debit, the approved quote states the received amount.
-  const { ccy, total } = arrivalOf(payment);
+  const { ccy, total } = arrivalOf(attempt);
   const received = total ?? approvedReceives;
   const isElsewhere = ccy !== null && ccy !== spendCcy && payment.kind !== 'swap';
   return isElsewhere && received !== null ? [debited, { ccy, total: received }] : [debited];
@@ -111,11 +111,11 @@ export function spentSince(account: string, since: number): Statement {
     // In the ten-minute period that contains `since`, only attempts that were submitted at or after
     // `since` count.
     `WITH late AS (
-       SELECT a.spend_ccy, a.approved_total, p.kind, p.receives_ccy,
-         COALESCE(p.receives_total, a.approved_receives) AS received
+       SELECT a.spend_ccy, a.approved_total, p.kind, a.receives_ccy,
+         COALESCE(a.receives_total, a.approved_receives) AS received
        FROM attempts a JOIN payments p ON p.id = a.payment_id
        WHERE a.account = ? AND a.limit_time >= ? AND a.limit_time < ?
-         AND a.state IN ('submitting','in-flight','paid','error','unknown')
+         AND a.outcome IN (${movedOutcomes})
          AND a.spend_ccy IS NOT NULL AND a.approved_total IS NOT NULL
      )
      SELECT ccy, exponent, CAST(sum(units) AS TEXT) AS units FROM spending

@@ -17,6 +17,7 @@ import {
 } from './changes.js';
 import {
   leaseMs,
+  type Begun,
   type Claim,
   type Journal,
   type ImportedAttempt,
@@ -35,8 +36,7 @@ import {
   type PaymentRow,
   lookups,
   type SqlJournalDeps,
-  latestIds,
-  newestFirst,
+  comparable,
 } from './rows.js';
 import {
   isReferenceFree,
@@ -91,16 +91,12 @@ function writtenRow(results: readonly (readonly unknown[])[]): PaymentRow {
   return row;
 }
 
-const begin = (deps: SqlJournalDeps, draft: PaymentDraft): ReturnType<Journal['begin']> =>
+const begin = (deps: SqlJournalDeps, draft: PaymentDraft): Promise<Begun> =>
   deps.database.transaction((sql) => beginIn(sql, deps, draft), {
     locks: [refLock(draft), ...keyLock(draft)],
   });
 
-async function beginIn(
-  sql: Sql,
-  deps: SqlJournalDeps,
-  draft: PaymentDraft,
-): ReturnType<Journal['begin']> {
+async function beginIn(sql: Sql, deps: SqlJournalDeps, draft: PaymentDraft): Promise<Begun> {
   const condition = '(p.scope = ? AND p.ref = ?) OR p.idempotency_key = ?';
   const payments = paymentsIn(
     await sql.all(selectPayments(condition), draft.scope, draft.ref, draft.idempotencyKey),
@@ -112,14 +108,16 @@ async function beginIn(
   if (rival !== undefined && (same === undefined || !mayHavePaid(same)))
     return { payment: rival, found: 'once' };
   if (same === undefined) return { payment: await insertPayment(sql, draft), found: 'new' };
-  const isOther = same.fingerprint !== draft.fingerprint && isReferenceFree(same);
+  const isOther = same.digest !== draft.digest && isReferenceFree(same);
   const payment = isOther ? await takeReference(sql, deps, same, draft) : undefined;
-  return payment === undefined ? { payment: same, found: 'ref' } : { payment, found: 'new' };
+  return payment === undefined
+    ? { payment: same, found: 'ref' }
+    : { payment, found: 'new', replaced: same };
 }
 
 /**
- * Stores the draft's order under the reference of the earlier payment, unless a process is working
- * on the earlier payment.
+ * Stores the draft's instruction under the reference of the earlier payment, unless a process is
+ * working on the earlier payment.
  */
 async function takeReference(
   sql: Sql,
@@ -245,7 +243,7 @@ const competing = async (sql: Sql, { id, idempotencyKey }: Payment): Promise<Pay
  */
 function spentBefore(
   sql: Sql,
-  { id, account }: Payment,
+  { id, scope, account }: Payment,
   rows: readonly PaymentRow[],
   time: number,
 ): SpentBefore {
@@ -253,10 +251,10 @@ function spentBefore(
     sql.whileLocked(`account ${account}`, ...statement);
   return {
     rival: rows.map(({ payment }) => payment).find((each) => each.id !== id && mayHavePaid(each)),
-    latest: async (atMost) =>
-      newestFirst(
-        paymentsIn(await whileLocked(selectPayments(`p.id IN (${latestIds})`), account, atMost)),
-      ),
+    comparable: async (withinMs, atMost) => {
+      const [condition, ...values] = comparable(scope, account, withinMs, atMost);
+      return paymentsIn(await whileLocked(selectPayments(condition), ...values));
+    },
     spent: async () => spendsIn(await whileLocked(...spentSince(account, time - dayMs))),
   };
 }
@@ -296,7 +294,8 @@ async function enterIn(
     return false;
   const at = await sql.now();
   const time = await limitTime(sql, database, draft.account, service);
-  const attempt: Attempt = { ...found, submittedAt: at - ago, resolution: null };
+  const { request } = draft;
+  const attempt: Attempt = { ...found, request, submittedAt: at - ago, resolution: null };
   const attempts = [...stored.filter(({ number }) => number !== attempt.number), attempt].toSorted(
     (a, b) => a.number - b.number,
   );

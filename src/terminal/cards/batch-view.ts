@@ -8,7 +8,7 @@ import type { Canvas } from '../terminal.js';
 import { createTable } from '../rows/table.js';
 import type { ListView } from '../rows/view.js';
 import { dateTime } from '../time.js';
-import { shortened } from '../views/transaction-view.js';
+import { shortened } from '../../formats/text.js';
 import { shellArgument } from '../next-step.js';
 
 /** The total of the rows paid from one wallet in one currency, without fees. */

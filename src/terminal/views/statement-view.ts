@@ -11,7 +11,7 @@ import { fieldColumns } from '../rows/cell.js';
 import { createTable } from '../rows/table.js';
 import type { Canvas } from '../terminal.js';
 import { dateTime } from '../time.js';
-import { shortened } from './transaction-view.js';
+import { shortened } from '../../formats/text.js';
 
 /** A row of a statement for scripts. */
 export interface StatementLine {

@@ -1,4 +1,5 @@
 // Shows transactions in words and as a table: kind, amounts, other party, progress.
+import { shortened } from '../../formats/text.js';
 import {
   formatAmount,
   formatSats,
@@ -111,14 +112,6 @@ export function lineKind(txn: Sides): string {
   if ((txn.sourceReq.method ?? '') === '') return word;
   return `${txn.sourceReq.method === 'servicepay' ? '↑' : '↓'} ${word}`;
 }
-
-const longestWhole = 24;
-
-/** Shortens a long text to a text such as `bc1q…f3t4`, which people can recognize but not copy. */
-export const shortened = (text: string): string =>
-  text.length <= longestWhole || text.includes(' ') || text.includes('@')
-    ? text
-    : `${text.slice(0, 4)}…${text.slice(-4)}`;
 
 /** The fields that identify the other party, in order of preference. */
 const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;

@@ -12,13 +12,15 @@ import {
   mayHavePaid,
   status,
   type Payment,
+  type PaymentStatus,
 } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
-import { checkNotExpired, decodeOrder, isForOrder } from '../order/orders.js';
+import { digestOf } from '../instruction/instruction.js';
+import { checkNotExpired, decodeOrder } from '../order/orders.js';
 import { differentPayment } from '../payment/outcomes.js';
 import { mostQuoted, rowAmount, type BatchTotal } from './cost.js';
-import { payeeRow, type PayeeRow } from './payee.js';
+import { payeeRow, type PayeeRow, type RowStanding } from './payee.js';
 import type { PlannedRow } from './plan.js';
 import {
   CellFailure,
@@ -33,6 +35,8 @@ export interface BatchCheck {
   readonly rows: number;
   /** The number of rows that an earlier run paid or submitted. */
   readonly settled: number;
+  /** The lines of the rows that this run pays. svcpay shows them before it asks. */
+  readonly toPay: ReadonlySet<number>;
   readonly earlier: readonly SettledRow[];
   /**
    * The latest earlier run that contains a row of this file. The current run continues that run.
@@ -87,6 +91,8 @@ export interface CheckDeps {
   /** The spending that counts towards daily limits. */
   readonly spent: () => Promise<readonly Spend[]>;
   readonly limits: Limits;
+  /** Whether a person asks for further attempts of failed and unknown rows. */
+  readonly retry: boolean;
   readonly now: () => number;
 }
 
@@ -101,7 +107,8 @@ export async function checkBatch(
   const problems: Problem[] = [];
   const seen: EarlierRows = { lineOfRef: new Map(), lineOfInvoice: new Map() };
   const totals = new Map<string, BatchTotal>();
-  const toPay: PlannedRow[] = [];
+  const quotable: PlannedRow[] = [];
+  const toPay = new Set<number>();
   const earlier: SettledRow[] = [];
   const payees: PayeeRow[] = [];
   const columns = new Set<string>();
@@ -133,11 +140,13 @@ export async function checkBatch(
       continue;
     }
     run = latestRun(run, payment?.batch?.run);
-    payees.push(payeeRow(planned, state.settled));
-    if (payment !== undefined && state.settled) earlier.push(settledRow(planned, payment));
+    payees.push(payeeRow(planned, state.standing));
+    if (payment !== undefined && state.standing === 'settled')
+      earlier.push(settledRow(planned, payment));
     else {
       add(totals, planned);
-      if (toPay.length <= mostQuoted) toPay.push(planned);
+      toPay.add(planned.line);
+      if (quotable.length <= mostQuoted) quotable.push(planned);
     }
   }
   const all = [...totals.values()];
@@ -147,13 +156,14 @@ export async function checkBatch(
   return {
     rows: count,
     settled: earlier.length,
+    toPay,
     earlier,
     run,
     payees,
     columns: [...columns],
     problems,
     totals: all,
-    quotable: toPay.length > mostQuoted ? undefined : toPay,
+    quotable: quotable.length > mostQuoted ? undefined : quotable,
   };
 }
 
@@ -209,15 +219,14 @@ const usage = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));
 
 /**
- * Whether an earlier run has paid or submitted the row. Throws Failure for a row that cannot be
- * paid.
+ * What an earlier run did with the row. Throws Failure for a row that cannot be paid.
  */
 async function stateOf(
   row: PlannedRow,
   payment: Payment | undefined,
   payments: readonly Payment[],
   deps: CheckDeps,
-): Promise<{ settled: boolean }> {
+): Promise<{ standing: RowStanding }> {
   const other = payment === undefined ? payments.find(mayHavePaid) : undefined;
   if (other !== undefined)
     throw usage(
@@ -225,22 +234,39 @@ async function stateOf(
       `The reference ${row.ref} ${alike(other.ref)}, which was paid on ` +
         `${dayAndMonth(paidAt(other), deps.now())}.`,
     );
-  const settled = payment !== undefined && isSettled(row, payment);
-  if (!settled) await checkPayable(row, deps);
-  return { settled };
+  const standing = payment === undefined ? 'to pay' : standingOf(row, payment, deps);
+  if (standing !== 'settled') await checkPayable(row, deps);
+  return { standing };
 }
 
 /**
- * Whether an earlier run has paid or submitted the payment. Throws Failure `usage` if the row's
- * reference belongs to a different payment.
+ * What earlier runs did with the row. Throws Failure `usage` if the row's reference belongs to a
+ * different payment.
  */
-function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
-  if (paysSameInvoice(order, payment)) return true;
-  const mayChange = isReferenceFree(payment) || decodeOrder(payment.request).isImported === true;
-  if (!isForOrder(payment, order) && !mayChange)
-    throw new CellFailure('ref', differentPayment(ref, latest(payment).txnId));
-  return ['paid', 'in-flight', 'unknown'].includes(status(payment));
+function standingOf(
+  { instruction, order }: PlannedRow,
+  payment: Payment,
+  { retry }: CheckDeps,
+): RowStanding {
+  const isImported = decodeOrder(latest(payment).request).isImported === true;
+  const isSame =
+    payment.digest === digestOf(instruction) ||
+    isImported ||
+    isReferenceFree(payment) ||
+    paysSameInvoice(order, payment);
+  if (!isSame) throw new CellFailure('ref', differentPayment(payment, instruction));
+  const state = status(payment);
+  if (state === 'unknown' && retry) return 'unknown';
+  return settledStates.has(state) ? 'settled' : 'to pay';
 }
+
+/** The payments that a further run only reports, because money moved or may have moved. */
+const settledStates: ReadonlySet<PaymentStatus> = new Set([
+  'paid',
+  'in-flight',
+  'unknown',
+  'error',
+]);
 
 /**
  * Whether the payment may have paid the row's invoice. The check ignores the destination, because

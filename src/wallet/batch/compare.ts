@@ -19,7 +19,8 @@ export type RemarkKind =
   | 'amount-changed'
   | 'payee-missing'
   | 'two-names'
-  | 'row-twice';
+  | 'row-twice'
+  | 'may-be-paid';
 
 export interface BatchRemark {
   readonly kind: RemarkKind;
@@ -54,15 +55,19 @@ export function compareRuns(
 ): Comparison {
   const last = lastRun(rows, runs);
   const payees = knownPayees(runs);
-  const toPay = rows.filter(({ settled }) => !settled);
+  const toPay = rows.filter(({ standing }) => standing !== 'settled');
   const changes = toPay.flatMap((row) => changesOf(row, payees, factor, last !== undefined));
   return {
     last,
-    remarks: [...within(rows), ...onceNew(changes)]
+    remarks: [...rows.flatMap(unresolved), ...within(rows), ...onceNew(changes)]
       .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
       .concat(missing(rows, last)),
   };
 }
+
+/** Reports a row that this run pays again although an earlier run may have paid it. */
+const unresolved = (row: PayeeRow): BatchRemark[] =>
+  row.standing === 'unknown' ? [remark('may-be-paid', row)] : [];
 
 /** Keeps one remark for a new payee with several rows, on the first row of the payee. */
 function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
@@ -158,12 +163,11 @@ function changesOf(
 
 function accountChange(row: PayeeRow, earlier: readonly PaidRow[]): BatchRemark[] {
   const [first] = earlier;
-  const isSame = earlier.some((each) => accountKey(each) === accountKey(row));
-  if (first === undefined || row.account === null || isSame) return [];
+  const isSame = earlier.some(({ keys }) => keys.some((key) => row.keys.includes(key)));
+  if (first === undefined || isSame) return [];
   const same = earlier.find(({ account }) => account === row.account);
   if (same !== undefined)
     return [remark('institution-changed', row, { before: bank(same), now: bank(row) })];
-  if (earlier.every(({ account }) => account === null)) return [];
   const isSameBank = first.institution === row.institution;
   const change = isSameBank
     ? { before: first.account, now: row.account }
@@ -177,7 +181,7 @@ const bank = ({ institution, institutionName }: PaidRow): string =>
     : `${institutionName} (${institution})`;
 
 const place = (row: PaidRow): string =>
-  [row.account ?? '', bank(row)].filter((part) => part !== '').join(' · ');
+  [row.account, bank(row)].filter((part) => part !== '').join(' · ');
 
 /**
  * Compares the row's amount with the closest amount that an earlier run paid to the payee,
@@ -232,7 +236,8 @@ function within(rows: readonly PayeeRow[]): BatchRemark[] {
     const named = namedFirst.get(account);
     if (twin === undefined) firstOf.set(row.content, row);
     if (named === undefined && row.name !== null) namedFirst.set(account, row);
-    const isNew = (other: PayeeRow): boolean => !row.settled || !other.settled;
+    const isNew = (other: PayeeRow): boolean =>
+      row.standing !== 'settled' || other.standing !== 'settled';
     return [
       ...(twin !== undefined && isNew(twin) ? [twice(row, twin)] : []),
       ...(named !== undefined &&

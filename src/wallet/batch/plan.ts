@@ -1,10 +1,9 @@
 // Turns a row of a batch into a payment, with the reference that prevents a second payment.
 import { createHash } from 'node:crypto';
-import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
-import { withoutListData, type Order } from '../order/orders.js';
 import { invoiceReference } from '../../store/journal/payment.js';
-import { payoutDestination } from '../payout/order.js';
+import type { Instruction } from '../instruction/instruction.js';
+import type { Order } from '../order/orders.js';
 
 export interface PlannedRow {
   readonly line: number;
@@ -13,6 +12,8 @@ export interface PlannedRow {
    * Whether the file contains the reference. svcpay derives a missing reference from the payment.
    */
   readonly named: boolean;
+  readonly instruction: Instruction;
+  /** The order of the row, if it were paid now. */
   readonly order: Order;
   /** The name of the payee, if the file or the address book has one. */
   readonly name?: string | undefined;
@@ -36,17 +37,12 @@ export interface PlannedRow {
  * derived reference. For a row with an invoice, which can be paid only once, svcpay derives the
  * reference from the invoice alone.
  */
-export function derivedRef(order: Order, name: string): string {
-  if (order.idempotencyKey !== null) return invoiceReference(order.idempotencyKey);
-  const { sourceReq, destReq } = order.body;
-  const amounts = [sourceReq, destReq].flatMap(({ ccy, amtRequested }) =>
-    amtRequested === undefined ? [] : [ccy, fixed(new Big(amtRequested))],
-  );
-  const destination =
-    order.kind === 'payout' ? payoutDestination(withoutListData(destReq)) : order.destination;
-  const what = [destReq.method, destination, ...amounts];
+export function derivedRef({ keys, once, amount }: Instruction, name: string): string {
+  if (once !== null) return invoiceReference(once);
+  const asked =
+    typeof amount === 'string' ? amount : [amount.ccy, fixed(amount.value), amount.side];
   const digest = createHash('sha256')
-    .update(JSON.stringify([name, what]))
+    .update(JSON.stringify([name, keys, asked]))
     .digest('hex');
   return `batch-${digest.slice(0, 32)}`;
 }

@@ -5,9 +5,14 @@ import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
-import { mayHaveMoved, type Attempt, type PaymentTerms } from '../../store/journal/payment.js';
+import {
+  mayHaveMoved,
+  outcomeOf,
+  type Attempt,
+  type PaymentTerms,
+} from '../../store/journal/payment.js';
 import type { Approval, PaymentDeps, PaymentOptions } from '../payment/contract.js';
-import { isForOrder } from '../order/orders.js';
+import { digestOf } from '../instruction/instruction.js';
 import { pay } from '../payment/payment.js';
 import type { Ceiling } from './cost.js';
 import { markOf } from './payee.js';
@@ -57,12 +62,20 @@ export interface BatchOptions {
   readonly terms: (ccy: string) => PaymentTerms;
   /** The name of the batch run to which the payments belong. */
   readonly run: string;
-  /** The approved total, or undefined if the approval covers every cost within the terms. */
-  readonly ceiling?: Ceiling | undefined;
+  readonly consent: BatchConsent;
+}
+
+/**
+ * The consent to a batch. A person or `--yes` has approved the rows of these lines, and no others.
+ * The consent covers a total that a person approved, or every cost within the terms.
+ */
+export interface BatchConsent {
+  readonly lines: ReadonlySet<number>;
+  readonly upTo: Ceiling | 'terms';
 }
 
 export interface BatchDeps {
-  readonly payment: Omit<PaymentDeps, 'approve' | 'on'>;
+  readonly payment: Omit<PaymentDeps, 'on'>;
   /** The signal after which no further rows start, while rows in flight continue. */
   readonly stop: AbortSignal;
   readonly on: (outcome: RowOutcome) => void;
@@ -128,13 +141,13 @@ async function payRow(
   options: BatchOptions,
   deps: BatchDeps,
 ): Promise<RowOutcome> {
-  const { ceiling } = options;
-  const asking = askingCeiling(ceiling);
+  const { lines, upTo } = options.consent;
+  const asking = askingCeiling(upTo);
+  const isApproved = lines.has(row.line);
   let total: Money | undefined;
   let isSubmitted = false;
   const payment: PaymentDeps = {
     ...deps.payment,
-    approve: asking.approve,
     on: (event) => {
       if (event.type === 'quoted') total = event.approval.quote.total;
       else if (event.type === 'submitting') {
@@ -144,24 +157,25 @@ async function payRow(
       else if (event.type === 'exceeded') deps.warn(event.failure);
     },
   };
-  const consent = ceiling === undefined ? ('standing' as const) : ('none' as const);
   const request = {
-    order: row.order,
+    instruction: row.instruction,
     ref: row.ref,
     terms: options.terms(row.order.body.sourceReq.ccy),
-    consent,
+    consent: isApproved ? asking.consent : { by: 'nobody' as const },
     batch: markOf(options.run, row),
   };
   try {
     const earlier = await paidBefore(row, deps);
     if (earlier !== undefined) return earlier;
-    const txn = await pay(request, waitFor(row, options), payment);
+    const retry = options.retry && isApproved;
+    const txn = await pay(request, waitFor(row, { ...options, retry }), payment);
     // Another process may have paid and recorded the row since svcpay checked the batch.
     total ??= await approvedTotal(row, deps).catch(() => undefined);
-    return outcomeOf(row, txn, isSubmitted, total);
+    return rowOutcome(row, txn, isSubmitted, total);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    if (error.kind !== 'pending') asking.release();
+    // A row whose outcome is unknown keeps its share of the approved total.
+    if (error.exitCode !== unknownOutcome) asking.release();
     const elsewhere = isSubmitted ? undefined : await paidElsewhere(row, error, deps);
     if (elsewhere !== undefined) return elsewhere;
     const failure = error.kind === 'declined' ? (asking.refusal() ?? error) : error;
@@ -175,7 +189,7 @@ async function payRow(
 }
 
 /** The outcome of a row, by the state of its transaction. */
-function outcomeOf(
+function rowOutcome(
   row: PlannedRow,
   { txnId, txnState, sourceReq, destReq }: Transaction,
   isSubmitted: boolean,
@@ -195,8 +209,11 @@ function outcomeOf(
   };
 }
 
+const unknownOutcome = 8;
+
 /** Approves quotes of rows until the approved total is used up. */
-function askingCeiling(ceiling: Ceiling | undefined) {
+function askingCeiling(upTo: Ceiling | 'terms') {
+  const ceiling = upTo === 'terms' ? undefined : upTo;
   let taken: Money | undefined;
   let refusal: Failure | undefined;
   let exceeded = false;
@@ -208,31 +225,33 @@ function askingCeiling(ceiling: Ceiling | undefined) {
     release,
     refusal: () => refusal,
     exceeded: () => exceeded,
-    approve: async ({ quote, unusual }: Approval): Promise<boolean> => {
-      release();
-      const [odd] = unusual;
-      if (odd !== undefined) {
-        refusal = new Failure(
-          'limit',
-          `Not sent: ${odd}. Pay this row separately to approve the cost.`,
-          {
-            txnId: quote.txnId,
-          },
-        );
-        return false;
-      }
-      if (ceiling === undefined || ceiling.take(quote.total)) {
-        taken = quote.total;
-        return true;
-      }
-      exceeded = true;
-      const message =
-        `Not sent: this row costs ${formatAmount(quote.total)}, so the batch would exceed the ` +
-        'total that you approved.';
-      refusal = new Failure('limit', message, { txnId: quote.txnId });
-      return false;
-    },
+    consent: ceiling === undefined ? { by: 'yes' as const } : { by: 'batch' as const, ask },
   };
+
+  async function ask({ quote, unusual }: Approval): Promise<boolean> {
+    release();
+    const [odd] = unusual;
+    if (odd !== undefined) {
+      refusal = new Failure(
+        'limit',
+        `Not sent: ${odd}. Pay this row separately to approve the cost.`,
+        {
+          txnId: quote.txnId,
+        },
+      );
+      return false;
+    }
+    if (ceiling?.take(quote.total) === true) {
+      taken = quote.total;
+      return true;
+    }
+    exceeded = true;
+    const message =
+      `Not sent: this row costs ${formatAmount(quote.total)}, so the batch would exceed the ` +
+      'total that you approved.';
+    refusal = new Failure('limit', message, { txnId: quote.txnId });
+    return false;
+  }
 }
 
 /**
@@ -254,10 +273,13 @@ async function paidElsewhere(
   const mayPay =
     txn !== undefined &&
     (txn.txnState === 'completed' || (!isFinal(txn.txnState) && !isQuoted(txn.txnState)));
-  return isSame && mayPay ? outcomeOf(row, txn, false, undefined) : undefined;
+  return isSame && mayPay ? rowOutcome(row, txn, false, undefined) : undefined;
 }
 
-function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): PaymentOptions {
+function waitFor(
+  row: PlannedRow,
+  { wait, waitTimeout, retry }: Pick<BatchOptions, 'wait' | 'waitTimeout' | 'retry'>,
+): PaymentOptions {
   const waits = wait ?? !row.slow;
   return { wait: waits ? waitTimeout : false, retry };
 }
@@ -271,11 +293,11 @@ async function paidBefore(
   { payment }: BatchDeps,
 ): Promise<RowOutcome | undefined> {
   const stored = await payment.journal.find(payment.scope, row.ref);
-  const paid = stored?.attempts.find(({ state }) => state === 'paid');
+  const paid = stored?.attempts.find((each) => outcomeOf(each) === 'paid');
   if (stored === undefined || stored.ref !== row.ref || paid === undefined) return undefined;
   const isSame =
     row.order.idempotencyKey !== null && stored.idempotencyKey === row.order.idempotencyKey;
-  if (!isSame && !isForOrder(stored, row.order)) return undefined;
+  if (!isSame && stored.digest !== digestOf(row.instruction)) return undefined;
   const { txnId, txnState } = paid;
   const total = totalOf(paid);
   const settledAt = stored.updatedAt;

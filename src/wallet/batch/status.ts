@@ -3,7 +3,7 @@
 import type { ListedTransaction } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
 import { isFinal, movedNothing } from '../../formats/states.js';
-import { status, type Payment } from '../../store/journal/payment.js';
+import { latest, status, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/orders.js';
 
 /**
@@ -59,11 +59,11 @@ const endedState = (txnState: string): RowState =>
  * network fees from the requested amount.
  */
 function isUnderpaid(
-  { request }: Payment,
+  payment: Payment,
   txn: Pick<ListedTransaction, 'destReq'> | undefined,
 ): boolean {
   const settled = txn?.destReq.amtSettled;
-  const { receives, body } = decodeOrder(request);
+  const { receives, body } = decodeOrder(latest(payment).request);
   if (settled == null || receives === undefined || body.deductNetworkFeesFromDest === true)
     return false;
   return txn?.destReq.ccy === receives.ccy && fromWire(settled).lt(receives.value);

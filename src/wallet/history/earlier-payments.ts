@@ -1,9 +1,10 @@
 // Lists the recipients that this home has paid and can pay again, and estimates the usual duration
 // of payments by a method.
 import type { Money } from '../../formats/amount.js';
-import { status, type Payment } from '../../store/journal/payment.js';
+import { latest, status, type Payment } from '../../store/journal/payment.js';
 import { knownAmounts } from '../limits/limits.js';
-import { decodeOrder, type Order } from '../order/orders.js';
+import { instructionOf, type Instruction } from '../instruction/instruction.js';
+import { decodeOrder } from '../order/orders.js';
 
 /** A recipient that this home has paid, or that is in the address book. */
 export interface KnownDestination<T> {
@@ -21,31 +22,35 @@ export interface KnownDestination<T> {
 }
 
 /**
- * Returns the order of a payment, or undefined if the payment cannot be repeated because it paid an
- * invoice or was imported.
+ * Returns the instruction of a payment, or undefined if the payment cannot be repeated because it
+ * paid an invoice or was imported.
  */
-export function repeatable(payment: Payment): Order | undefined {
-  const order = decodeOrder(payment.request);
-  return order.idempotencyKey === null && order.isImported !== true ? order : undefined;
+export function repeatable(payment: Payment): Instruction | undefined {
+  const instruction = instructionOf(payment);
+  const { once, isImported } = instruction;
+  return once === null && isImported !== true ? instruction : undefined;
 }
 
 /**
  * Lists the last payment to each destination, newest first, followed by the entries of the address
  * book that were never paid.
- * @param describe returns the recipient of an order, or undefined for an order of a different kind
+ * @param describe returns the recipient of an instruction, or undefined for another kind of payment
  */
 export function knownDestinations<T>(
   book: readonly KnownDestination<T>[],
   payments: readonly Payment[],
-  describe: (order: Order) => KnownDestination<T> | undefined,
+  describe: (instruction: Instruction) => KnownDestination<T> | undefined,
 ): KnownDestination<T>[] {
   const found = new Map<string, KnownDestination<T>>();
   for (const payment of payments.toSorted((a, b) => b.openedAt - a.openedAt)) {
-    const order = status(payment) === 'abandoned' ? undefined : repeatable(payment);
-    const paid = order && describe(order);
-    if (order === undefined || paid === undefined || found.has(paid.key)) continue;
+    const asked = status(payment) === 'abandoned' ? undefined : repeatable(payment);
+    const paid = asked && describe(asked);
+    if (paid === undefined || found.has(paid.key)) continue;
     const named = book.find(({ key }) => key === paid.key) ?? paid;
-    const last = { lastAt: payment.openedAt, lastAmount: knownAmounts(order)[0] };
+    const last = {
+      lastAt: payment.openedAt,
+      lastAmount: knownAmounts(decodeOrder(latest(payment).request))[0],
+    };
     found.set(paid.key, { ...named, ...last });
   }
   const others = book.filter(({ key }) => !found.has(key));
@@ -61,7 +66,7 @@ const leastKnown = 3;
  */
 export function usualMs(payments: readonly Payment[], method: string): number | undefined {
   const took = payments
-    .filter(({ request }) => decodeOrder(request).body.destReq.method === method)
+    .filter((each) => decodeOrder(latest(each).request).body.destReq.method === method)
     .flatMap(({ attempts, updatedAt }) =>
       attempts.flatMap(({ state, submittedAt }) =>
         state === 'paid' && submittedAt !== null ? updatedAt - submittedAt : [],

@@ -14,9 +14,10 @@ import {
   type Payment,
   type PaymentDraft,
 } from '../../store/journal/payment.js';
-import { orderOf } from '../order/order-of-quote.js';
+import { instructionOfOrder, orderOfQuote } from '../instruction/from-transaction.js';
+import { askedColumns } from '../instruction/instruction.js';
 import { spanFilter } from '../payment/find.js';
-import { decodeOrder, lightningOrder, recordOf, type Order } from '../order/orders.js';
+import { decodeOrder, encodeOrder, lightningOrder, type Order } from '../order/orders.js';
 import { directionOf } from '../transaction/direction.js';
 import { readTransaction, type ReadService } from '../transaction/read.js';
 import { echoes, isOfAccount } from '../order/echo.js';
@@ -164,7 +165,7 @@ async function listedTransaction(
  */
 function isPaymentOf(there: Payment, txn: Transaction, account: string): boolean {
   if (there.attempts.some(({ txnId }) => txnId === txn.txnId)) return true;
-  return !mayHavePaid(there) && echoes(decodeOrder(there.request), txn, account);
+  return !mayHavePaid(there) && echoes(decodeOrder(latest(there).request), txn, account);
 }
 
 const draftOf = (
@@ -176,7 +177,8 @@ const draftOf = (
   scope,
   account,
   ref,
-  ...recordOf(order),
+  ...askedColumns(instructionOfOrder(order, order.isImported === true), order.kind),
+  request: encodeOrder(order),
   terms: {},
 });
 
@@ -186,7 +188,7 @@ const draftOf = (
  */
 function importedOrder(txn: Transaction): Order | undefined {
   try {
-    const order = orderOf(txn);
+    const order = orderOfQuote(txn);
     const { paymentRequest } = txn.destReq.reqDetails ?? {};
     const isInvoice = txn.destReq.method === 'lightning' && typeof paymentRequest === 'string';
     return isInvoice

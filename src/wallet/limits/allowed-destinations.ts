@@ -1,6 +1,7 @@
 // Reads, names and matches the destinations of the allow-list.
 import { detectDestination, type Destination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
+import { keysOf, nodeKey as keyOfNode } from '../instruction/keys.js';
 
 const nodeKey = /^0[23][0-9a-f]{64}$/i;
 const accountAtInstitution = /^([!-9;-~]+):([!-9;-~]+)$/;
@@ -35,9 +36,23 @@ function namesOf(found: Destination): string[] {
   return [bitcoin?.address, invoice?.payee].filter((name) => name !== undefined);
 }
 
-/** Whether the destination of an order matches a stored name. */
-export const isAllowed = (destination: string, names: readonly string[]): boolean =>
-  names.some((name) => isSame(destination, name) || isSame(allowedName(destination), name));
+/** Whether the payee with a destination key is on the list of stored names. */
+export const isAllowed = (key: string, names: readonly string[]): boolean =>
+  names.some((name) => isPayee(key, name));
+
+function isPayee(key: string, name: string): boolean {
+  if (nodeKey.test(name)) return key === keyOfNode(name.toLowerCase());
+  const [, institution = '', account] = accountAtInstitution.exec(name) ?? [];
+  if (account !== undefined && !uriScheme.test(name))
+    return key.startsWith('bank:') && key.endsWith(`/${institution.toUpperCase()}:${account}`);
+  try {
+    return keysOf(detectDestination(name)).includes(key);
+  } catch (error) {
+    // An entry that names no destination, such as `nowhere`, allows nothing.
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
 
 /**
  * Returns the name under which the allow-list stores a destination. The allow-list stores the
@@ -49,11 +64,3 @@ export function allowedName(destination: string): string {
     ? destination
     : `${institution}:${account}`;
 }
-
-/**
- * Whether two names of destinations are equal. The letter case matters only in a base58 address.
- */
-const isSame = (one: string, other: string): boolean =>
-  one === other || (!isBase58(one) && one.toLowerCase() === other.toLowerCase());
-
-const isBase58 = (text: string): boolean => /^[123mnT][1-9A-HJ-NP-Za-km-z]{24,}$/.test(text);

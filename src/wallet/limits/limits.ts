@@ -27,11 +27,7 @@ const isInternalSwap = ({ body }: Order): boolean => body.destReq.method === 'se
  * allows all destinations.
  */
 export function checkDestination({ destinations }: Limits, order: Order): void {
-  if (
-    destinations.length === 0 ||
-    isInternalSwap(order) ||
-    isAllowed(order.destination, destinations)
-  )
+  if (destinations.length === 0 || isInternalSwap(order) || isAllowed(order.key, destinations))
     return;
   throw new Failure(
     'limit',

@@ -2,15 +2,15 @@
 // 6. Stores an order in the journal as JSON with exact decimals, so that svcpay restores the order
 // completely after a crash.
 import type { CreateSide, CreateTransaction } from '../../api/types.js';
-import Big from 'big.js';
-import { btcFromMsat, fixed, type Money } from '../../formats/amount.js';
+import type Big from 'big.js';
+import { btcFromMsat, type Money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { railProperties, type Rail } from '../../formats/rails.js';
 import * as v from 'valibot';
-import { isFields } from '../../formats/unknown.js';
-import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
+import { canonicalJson, decimal } from '../../formats/canonical.js';
+import { lnurlKey, nodeKey, onchainKey, tronKey, walletKey } from '../instruction/keys.js';
 
 /** A requested payment that the service has not quoted yet. */
 export interface Order {
@@ -19,12 +19,10 @@ export interface Order {
   readonly body: CreateTransaction;
   /** The key of a single-use destination, such as a payment hash. */
   readonly idempotencyKey: string | null;
-  /** The destination, which svcpay compares with the allow-list. */
+  /** The destination in words, such as an address or a node. */
   readonly destination: string;
-  /**
-   * The payment's second destination: the address of the `bitcoin:` URI that contains the invoice.
-   */
-  readonly alsoPays?: string | undefined;
+  /** The destination key of the payee (see instruction/keys.ts). */
+  readonly key: string;
   /**
    * The earliest possible time of the payment in epoch ms: the time at which its invoice was
    * created.
@@ -37,11 +35,17 @@ export interface Order {
    * amount.
    */
   readonly receives: Money | undefined;
+  /** The amount before its conversion to bitcoin, and the price of one bitcoin at that moment. */
+  readonly worth?: Worth | undefined;
   /**
    * Whether the order comes from an imported payment and may be incomplete. svcpay creates no
    * transaction from an incomplete order.
    */
   readonly isImported?: boolean | undefined;
+}
+
+export interface Worth extends Money {
+  readonly rate: Big;
 }
 
 const servicepay = 'servicepay';
@@ -61,6 +65,7 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
     notBefore: invoice.timestamp * 1000,
     expiresAt: invoice.expiresAt,
     destination: invoice.payee,
+    key: nodeKey(invoice.payee),
     receives:
       invoice.amountMsat === null
         ? undefined
@@ -105,11 +110,19 @@ export const usdtOrder = (address: string, amount: Money, from: string): Order =
 export const usdtSpendOrder = (address: string, amount: Money): Order =>
   spendOrder('usdt', 'USDT', address, amount);
 
+type AddressRail = Exclude<Rail, 'lightning'>;
+
+const keyOn: Readonly<Record<AddressRail, (address: string) => string>> = {
+  lnurl: lnurlKey,
+  onchain: onchainKey,
+  usdt: tronKey,
+};
+
 /**
  * Creates an order that fixes the debit of the wallet. If both sides have the same currency, the
  * recipient gets the debited amount.
  */
-function spendOrder(rail: Rail, ccy: string, address: string, spent: Money): Order {
+function spendOrder(rail: AddressRail, ccy: string, address: string, spent: Money): Order {
   return {
     kind: `send ${rail}`,
     body: {
@@ -118,12 +131,13 @@ function spendOrder(rail: Rail, ccy: string, address: string, spent: Money): Ord
     },
     idempotencyKey: null,
     destination: address,
+    key: keyOn[rail](address),
     receives: spent.ccy === ccy ? spent : undefined,
   };
 }
 
 /** Creates an order with a fixed amount for the recipient. */
-function addressOrder(rail: Rail, address: string, amount: Money, from: string): Order {
+function addressOrder(rail: AddressRail, address: string, amount: Money, from: string): Order {
   return {
     kind: `send ${rail}`,
     body: {
@@ -137,6 +151,7 @@ function addressOrder(rail: Rail, address: string, amount: Money, from: string):
     },
     idempotencyKey: null,
     destination: address,
+    key: keyOn[rail](address),
     receives: amount,
   };
 }
@@ -164,6 +179,7 @@ export function swapOrder(from: string, to: string, amount: Money, side: 'source
     },
     idempotencyKey: null,
     destination: to,
+    key: walletKey(to),
     receives: side === 'dest' ? amount : undefined,
   };
 }
@@ -190,12 +206,6 @@ export function checkNotExpired({ expiresAt }: Order, now: number): void {
   );
 }
 
-const decimal = v.pipe(
-  v.string(),
-  v.regex(/^\d+(\.\d+)?$/),
-  v.transform((text) => new Big(text)),
-);
-
 const kycSchema = v.strictObject({
   type: v.picklist(['individual', 'business']),
   details: v.strictObject({
@@ -214,45 +224,39 @@ const sideSchema = v.strictObject({
   kyc: v.exactOptional(kycSchema),
 });
 
+/** The body of a create request, as the journal stores it. */
+export const bodySchema = v.strictObject({
+  sourceReq: sideSchema,
+  destReq: sideSchema,
+  note: v.exactOptional(v.string()),
+  deductNetworkFeesFromDest: v.exactOptional(v.boolean()),
+  deductServicepayFees: v.exactOptional(v.boolean()),
+  deductNetworkFees: v.exactOptional(v.boolean()),
+  sourceOfFunds: v.exactOptional(
+    v.object({ purpose: v.number(), source: v.number(), relationship: v.number() }),
+  ),
+});
+
 const orderSchema = v.strictObject({
   kind: v.string(),
-  body: v.strictObject({
-    sourceReq: sideSchema,
-    destReq: sideSchema,
-    note: v.exactOptional(v.string()),
-    deductNetworkFeesFromDest: v.exactOptional(v.boolean()),
-    deductServicepayFees: v.exactOptional(v.boolean()),
-    deductNetworkFees: v.exactOptional(v.boolean()),
-    sourceOfFunds: v.exactOptional(
-      v.object({ purpose: v.number(), source: v.number(), relationship: v.number() }),
-    ),
-  }),
+  body: bodySchema,
   idempotencyKey: v.nullable(v.string()),
   notBefore: v.exactOptional(v.number()),
   expiresAt: v.exactOptional(v.number()),
   destination: v.string(),
-  alsoPays: v.exactOptional(v.string()),
+  key: v.string(),
   receives: v.exactOptional(v.object({ ccy: v.string(), value: decimal })),
+  worth: v.exactOptional(v.object({ ccy: v.string(), value: decimal, rate: decimal })),
   isImported: v.exactOptional(v.boolean()),
-});
-
-/** The order's columns in the journal. */
-export const recordOf = (
-  order: Order,
-): Pick<PaymentDraft, 'kind' | 'request' | 'fingerprint' | 'idempotencyKey'> => ({
-  kind: order.kind,
-  request: encodeOrder(order),
-  fingerprint: fingerprint(order),
-  idempotencyKey: order.idempotencyKey,
 });
 
 /**
  * Writes an order as text for the journal. Throws if svcpay would read back a different order,
  * because svcpay must resume the same payment after a crash.
  */
-function encodeOrder(order: Order): string {
-  const text = JSON.stringify(plain(order));
-  if (JSON.stringify(plain(decodeOrder(text))) !== text)
+export function encodeOrder(order: Order): string {
+  const text = canonicalJson(order);
+  if (canonicalJson(decodeOrder(text)) !== text)
     throw new Error('An order cannot be stored in the journal.');
   return text;
 }
@@ -263,7 +267,7 @@ function encodeOrder(order: Order): string {
  */
 export function decodeOrder(text: string): Order {
   try {
-    const { receives, ...order } = v.parse(orderSchema, withPresentNames(JSON.parse(text)));
+    const { receives, ...order } = v.parse(orderSchema, JSON.parse(text));
     return { ...order, receives };
   } catch (cause) {
     throw new Failure(
@@ -276,30 +280,6 @@ export function decodeOrder(text: string): Order {
     );
   }
 }
-
-/** Renames fields of orders in journals of versions 1 to 3. */
-function withPresentNames(record: unknown): unknown {
-  if (!isFields(record)) return record;
-  const { onceKey, told, ...order } = record;
-  return {
-    ...order,
-    ...(onceKey !== undefined && { idempotencyKey: onceKey }),
-    ...(told !== undefined && { isImported: told }),
-  };
-}
-
-/**
- * Returns a text that is identical for two orders of the same payment, even if their notes differ.
- */
-export const fingerprint = ({ body }: Order): string =>
-  JSON.stringify(
-    plain({
-      ...body,
-      destReq: withoutListData(body.destReq),
-      note: undefined,
-      extRefId: undefined,
-    }),
-  );
 
 /**
  * Removes from one side of an order the data that came from the service's list of institutions,
@@ -314,29 +294,4 @@ export function withoutListData({ reqDetails = {}, ...side }: CreateSide): Creat
       ...(typeof code === 'string' && { institutionCode: code.toUpperCase() }),
     },
   };
-}
-
-/**
- * Whether the journal's payment matches the order. An earlier version of svcpay may have stored a
- * fingerprint that covers more fields, so svcpay also calculates the fingerprint of the stored
- * request again.
- */
-export function isForOrder(
-  payment: Pick<Payment, 'fingerprint' | 'request'>,
-  order: Order,
-): boolean {
-  const asked = fingerprint(order);
-  return payment.fingerprint === asked || fingerprint(decodeOrder(payment.request)) === asked;
-}
-
-/**
- * Converts a value to a form in which identical orders give identical text: decimals as fixed text,
- * and keys in order.
- */
-function plain(value: unknown): unknown {
-  if (value instanceof Big) return fixed(value);
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, each]) => [name, plain(each)]));
 }

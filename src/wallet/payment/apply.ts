@@ -10,6 +10,7 @@ import {
   type Payment,
   type PaymentChange,
 } from '../../store/journal/payment.js';
+import { decodeOrder } from '../order/orders.js';
 import { withEarlierFields } from '../transaction/read.js';
 import {
   inPhaseOf,
@@ -44,11 +45,11 @@ export interface Applied {
 }
 
 /** Returns the run with a newer version of its payment. */
-export const withPayment = (run: Run, payment: Payment): Run => ({
-  ...run,
-  payment,
-  attempt: latest(payment),
-});
+export function withPayment(run: Run, payment: Payment): Run {
+  const attempt = latest(payment);
+  const order = attempt.request === run.attempt.request ? run.order : decodeOrder(attempt.request);
+  return { ...run, payment, attempt, order };
+}
 
 /**
  * Applies a change only to the run in memory. svcpay calls `unwritten` if it cannot write the
@@ -146,12 +147,8 @@ export function apply(run: Run, event: RunEvent): Applied {
       return remember(confirmed(run, event).run, 'submitting', () => ({ reads: undefined }));
     case 'confirm-not-sent':
       return confirmed(run, event);
-    case 'withdrawn': {
-      const { number, txnId, txnState } = attempt;
-      const quote: Attempt = { ...requested(number), state: 'quoted', txnId, txnState };
-      const { run: after } = stopped(run, event.failure);
-      return moved(after, { attempt: quote }, ms);
-    }
+    case 'withdrawn':
+      return withdrawn(run, event);
     case 'lapsed':
       return moved(
         remember(run, 'any', () => ({ earlierRead: [] })).run,
@@ -201,8 +198,19 @@ const isIn = <P extends Phase>(memory: RunMemory, phase: P | 'any'): memory is M
 function attemptOpened(run: Run, event: EventOf<'attempt-opened'>): Applied {
   const { approvedQuote, earlierRead } = run.memory;
   const memory = { ...emptyMemory('requested', true), approvedQuote, earlierRead };
-  const change = { ...terms(event), abandoned: false, attempt: requested(event.number) };
+  const change = {
+    ...terms(event),
+    abandoned: false,
+    attempt: requested(event.number, event.request),
+  };
   return { run: { ...run, memory }, change };
+}
+
+/** Returns the attempt to its quote, because no confirmation left this machine. */
+function withdrawn(run: Run, { failure, at }: EventOf<'withdrawn'>): Applied {
+  const { number, request, txnId, txnState } = run.attempt;
+  const quote: Attempt = { ...requested(number, request), state: 'quoted', txnId, txnState };
+  return moved(stopped(run, failure).run, { attempt: quote }, at.ms);
 }
 
 const stopped = (run: Run, failure: Run['memory']['stopped']): Applied =>
@@ -251,7 +259,7 @@ function notCreated(run: Run, event: EventOf<'create-refused' | 'create-unanswer
 }
 
 function found(run: Run, { txn, number, started, at }: EventOf<'found'>): Applied {
-  const own = number === run.attempt.number ? run.attempt : requested(number);
+  const own = number === run.attempt.number ? run.attempt : requested(number, run.attempt.request);
   return {
     ...withTransaction(run, { ...own, ...started?.amounts }, txn, at.ms),
     submits: started === undefined ? undefined : 'already moved',

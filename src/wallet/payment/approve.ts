@@ -18,14 +18,15 @@ export async function approve(run: Run, goal: RunGoal, deps: PaymentDeps): Promi
   const { quote } = approval;
   deps.on({ type: 'quoted', approval });
   if (goal.until === 'quoted') return { is: 'shown' };
-  if (goal.consent === 'standing') {
+  const { consent } = goal;
+  if (consent.by === 'yes') {
     refuseUnusual(approval.unusual, quote);
     return { is: 'approved', quote, by: 'covered' };
   }
   // The approval of an expired quote also covers the next quote, unless the next quote is worse.
   if (run.memory.approvedQuote !== undefined && !approval.worse)
     return { is: 'approved', quote, by: 'covered' };
-  const answer = await deps.approve(approval);
+  const answer = consent.by === 'nobody' ? false : await consent.ask(approval);
   if (answer === 'lapsed') return { is: 'prompt-expired' };
   // Only `true` approves the quote, because a program's `approve` may return a value that is not a
   // boolean.

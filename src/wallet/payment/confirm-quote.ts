@@ -8,11 +8,13 @@ import {
   mayHavePaid,
   requested,
   type Payment,
+  type PaymentDraft,
   type PaymentTerms,
 } from '../../store/journal/payment.js';
 import { echoes } from '../order/echo.js';
-import { orderOf } from '../order/order-of-quote.js';
-import { decodeOrder, recordOf, type Order } from '../order/orders.js';
+import { instructionOfOrder, orderOfQuote } from '../instruction/from-transaction.js';
+import { askedColumns } from '../instruction/instruction.js';
+import { decodeOrder, encodeOrder } from '../order/orders.js';
 import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { alreadyPaid, differentPayment } from './outcomes.js';
 import { payThisQuote } from './payment.js';
@@ -41,41 +43,46 @@ export async function confirmQuote(
 async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): Promise<Payment> {
   const { journal, scope, owner } = deps;
   const [ref, number] = attemptNamed(txn.extRefId ?? deps.newId());
-  const order = (await storedOrder(ref, txn, deps)) ?? orderOf(txn);
-  const { payment, found } = await journal.begin({
-    id: deps.newId(),
-    scope,
-    account: deps.account,
-    ref,
-    ...recordOf(order),
-    terms,
-  });
+  const asked = (await storedDraft(ref, txn, deps)) ?? draftOf(txn);
+  const draft = { id: deps.newId(), scope, account: deps.account, ref, ...asked, terms };
+  const { payment, found } = await journal.begin(draft);
   if (found === 'once') throw alreadyPaid(payment);
   const claim = await journal.claim(payment.id, owner);
   if (claim === undefined) return payment;
   try {
-    return await asAttempt(claim, number, txn, deps);
+    return await asAttempt(claim, number, asked.request, txn, deps);
   } finally {
     await journal.release(claim);
   }
 }
 
+type Asked = Pick<PaymentDraft, 'kind' | 'instruction' | 'digest' | 'idempotencyKey' | 'request'>;
+
+function draftOf(txn: Transaction): Asked {
+  const order = orderOfQuote(txn);
+  const instruction = instructionOfOrder(order, false);
+  return { ...askedColumns(instruction, order.kind), request: encodeOrder(order) };
+}
+
 /**
- * Returns the order in the journal that has the quote's reference, because the service reports only
- * a part of an order. Returns undefined if the quote differs from the journal's order. Throws
- * Failure `usage` if the journal's payment may have moved money and has no attempt with this quote.
+ * Returns what the journal's payment with the quote's reference asks for, because the service
+ * reports only a part of it. Returns undefined if the quote differs from the journal's order.
+ * Throws Failure `usage` if the journal's payment may have moved money and has no attempt with this
+ * quote.
  */
-async function storedOrder(
+async function storedDraft(
   ref: string,
   txn: Transaction,
   { journal, scope, account }: PaymentDeps,
-): Promise<Order | undefined> {
+): Promise<Asked | undefined> {
   const payment = await journal.find(scope, ref);
   if (payment?.ref !== ref) return undefined;
   if (mayHavePaid(payment) && !payment.attempts.some(({ txnId }) => txnId === txn.txnId))
-    throw differentPayment(ref, latest(payment).txnId);
-  const order = decodeOrder(payment.request);
-  return echoes(order, txn, account) ? order : undefined;
+    throw differentPayment(payment);
+  const { request } = latest(payment);
+  const { kind, instruction, digest, idempotencyKey } = payment;
+  const asked = { kind, instruction, digest, idempotencyKey, request };
+  return echoes(decodeOrder(request), txn, account) ? asked : undefined;
 }
 
 /**
@@ -86,19 +93,19 @@ async function storedOrder(
 async function asAttempt(
   claim: Claim,
   number: number,
+  request: string,
   txn: Transaction,
   { journal, account }: PaymentDeps,
 ): Promise<Payment> {
   const { payment } = claim;
   const last = latest(payment);
   const isFree = (last.state === 'requested' && number >= last.number) || number > last.number;
-  if (!isFree || !echoes(decodeOrder(payment.request), txn, account))
-    throw differentPayment(payment.ref, last.txnId);
+  if (!isFree || !echoes(decodeOrder(request), txn, account)) throw differentPayment(payment);
   const { txnId, txnState } = txn;
   return (
     await journal.write(claim, {
       abandoned: false,
-      attempt: { ...requested(number), state: 'quoted', txnId, txnState },
+      attempt: { ...requested(number, request), state: 'quoted', txnId, txnState },
     })
   ).payment;
 }

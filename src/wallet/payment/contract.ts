@@ -10,13 +10,13 @@ import type {
 } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
-import type { Journal, SpentBefore } from '../../store/journal/journal.js';
-import type { BatchMark, Payment, PaymentTerms } from '../../store/journal/payment.js';
+import type { Journal } from '../../store/journal/journal.js';
+import type { BatchMark, Payment, PaymentTerms, Resolution } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
-import type { Consent } from './model.js';
-import type { EarlierPayment } from './same-again.js';
+import type { Instruction } from '../instruction/instruction.js';
+import type { EarlierPayment } from '../instruction/same-again.js';
 
 /** The methods of the client that payments use. */
 export interface PaymentService {
@@ -73,9 +73,45 @@ export interface Approval {
  */
 export type Answer = boolean | 'lapsed';
 
+/**
+ * The consent to what a run pays: who or what gave it, and for which quotes. A run that only shows
+ * a quote has the consent of nobody, and never pays.
+ */
+export type Consent =
+  /**
+   * A person at a terminal, a program, or the rest of a batch's approved total decides on a quote.
+   */
+  | {
+      readonly by: 'person' | 'program' | 'batch';
+      readonly ask: (approval: Approval) => Promise<Answer>;
+    }
+  /** `--yes` approves every quote within the terms of the run. */
+  | { readonly by: 'yes' }
+  | { readonly by: 'nobody' };
+
+/** How a run treats an earlier payment of the same amount to the same payee. */
+export interface Repeats {
+  /** Which new payments are compared: those without a reference of the caller, or all. */
+  readonly of: 'generated references' | 'every reference';
+  /** How long a paid payment counts, in ms. An unfinished payment always counts. */
+  readonly paidWithinMs: number;
+  /**
+   * Decides whether this run follows the earlier payment or makes another one. Throws Failure if
+   * the run must do neither. At the submission nobody can be asked, and following is not possible.
+   */
+  readonly decide: (
+    earlier: EarlierPayment,
+    at: 'start' | 'submission',
+  ) => Promise<'follow' | 'another'>;
+}
+
 /** The events of a payment, in the order in which they happen, for the terminal to draw. */
 export type PaymentEvent =
   | { readonly type: 'following'; readonly payment: Payment }
+  /** The new payment replaces a payment under its reference that was never submitted. */
+  | { readonly type: 'replaced'; readonly payment: Payment }
+  /** The outcome of the payment is the answer that a person recorded with `tx resolve`. */
+  | { readonly type: 'recorded'; readonly resolution: Resolution }
   | { readonly type: 'found'; readonly txn: Transaction }
   | { readonly type: 'quoted'; readonly approval: Approval }
   /**
@@ -123,13 +159,6 @@ export interface PaymentDeps {
   /** The name of this process in the journal, to which each run appends an id. */
   readonly owner: string;
   /**
-   * The caller's own check, which runs in the database transaction of the submission while the
-   * account is locked. `refuse` throws Failure to refuse the payment.
-   */
-  readonly refuse?:
-    | ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>)
-    | undefined;
-  /**
    * The caller's own check of the order. svcpay starts `checkOrder` just before the create request,
    * and asks for approval only after the check has succeeded. `checkOrder` throws Failure to refuse
    * the payment.
@@ -145,14 +174,7 @@ export interface PaymentDeps {
   readonly reported?: (txnId: string) => Promise<readonly string[]>;
   /** The signal that is aborted when a person interrupts the run. */
   readonly signal: AbortSignal;
-  /**
-   * Decides whether this run follows an earlier payment of the same amount to the same destination,
-   * or makes a new payment. `again` throws Failure if this run must neither follow the earlier
-   * payment nor make a new payment.
-   */
-  readonly again: (earlier: EarlierPayment) => Promise<'follow' | 'another'>;
-  /** Asks a person to approve a quote, unless `--yes` is given. */
-  readonly approve: (approval: Approval) => Promise<Answer>;
+  readonly repeats: Repeats;
   readonly on: (event: PaymentEvent) => void;
 }
 
@@ -174,14 +196,13 @@ export interface PaymentOptions {
 }
 
 export interface PaymentRequest {
-  readonly order: Order;
+  readonly instruction: Instruction;
   /**
    * The caller's reference. Without a reference, a payment of an invoice gets the invoice's
-   * reference, and every other order is a new payment.
+   * reference, and every other instruction is a new payment.
    */
   readonly ref: string | undefined;
   readonly terms: PaymentTerms;
-  /** The approval of the run, which is `standing` for `--yes`. */
   readonly consent: Consent;
   /** The batch run to which the payment belongs. */
   readonly batch?: BatchMark | undefined;

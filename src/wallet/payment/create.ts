@@ -5,9 +5,9 @@ import { NoAnswer } from '../../api/errors.js';
 import type { CreateTransaction, Transaction, Wallet } from '../../api/types.js';
 import { money, moneyFromWire, fixed } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { attemptRef, type Payment } from '../../store/journal/payment.js';
+import { attemptRef, type Attempt, type Payment } from '../../store/journal/payment.js';
 import { checkDestination, checkSpend, knownAmounts, quotedAmounts } from '../limits/limits.js';
-import { checkNotExpired, type Order } from '../order/orders.js';
+import { checkNotExpired, decodeOrder, type Order } from '../order/orders.js';
 import { isConverted, checkMaxFee } from '../quote/terms.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
 import type { RunEventBody, Funds, Run, ApprovedAmounts, Started } from './model.js';
@@ -137,13 +137,14 @@ export async function started(
   return { isOrdered: true, amounts: amountsOf(quote) };
 }
 
-/** Whether a transaction from the service matches the order. */
+/** Whether a transaction from the service matches the order of its attempt. */
 export const isOrdered = (
-  { order, payment }: Run,
+  { ref }: Payment,
+  { number, request }: Attempt,
   txn: Transaction,
-  number: number,
   account: string,
-): boolean => orderedQuote(order, txn, attemptRef(payment.ref, number), account) !== undefined;
+): boolean =>
+  orderedQuote(decodeOrder(request), txn, attemptRef(ref, number), account) !== undefined;
 
 /**
  * The cost of a transaction, or undefined if the transaction differs from the order or has

@@ -16,7 +16,10 @@ import {
   type Payment,
 } from '../../store/journal/payment.js';
 import { checkSpend, quotedAmounts } from '../limits/limits.js';
-import { decodeOrder } from '../order/orders.js';
+import { instructionOf } from '../instruction/instruction.js';
+import { orderFor } from '../instruction/order.js';
+import { mostCompared, sameAgain } from '../instruction/same-again.js';
+import { decodeOrder, encodeOrder } from '../order/orders.js';
 import { readTransaction } from '../transaction/read.js';
 import { approve, quoteToSubmit } from './approve.js';
 import { apply, unwritten, withPayment, type Applied } from './apply.js';
@@ -86,7 +89,7 @@ function openRun({ payment, fence }: Claim): Run {
   return {
     payment,
     attempt,
-    order: decodeOrder(payment.request),
+    order: decodeOrder(attempt.request),
     memory: emptyMemory(attempt.state, fence === 1),
   };
 }
@@ -132,7 +135,8 @@ async function written(
   if (submits === undefined || attempt === undefined) {
     drive.claim = await deps.journal.write(claim, change);
   } else {
-    const allow = submits === 'already moved' ? () => undefined : checkSubmission(run, deps);
+    const allow =
+      submits === 'already moved' ? () => undefined : checkSubmission(run, drive.goal, deps);
     const service = deps.service.datedNow();
     drive.claim = await deps.journal.submit(claim, { ...columns, attempt }, service, allow);
   }
@@ -156,14 +160,20 @@ function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
  */
 function checkSubmission(
   { order, memory, payment }: Run,
-  { limits, refuse }: PaymentDeps,
+  { repeated }: RunGoal,
+  { limits, repeats, now }: PaymentDeps,
 ): Parameters<PaymentDeps['journal']['submit']>[3] {
   return async (before) => {
     if (before.rival !== undefined) throw alreadyPaid(before.rival);
     const spent = Object.keys(limits.perDay).length > 0 ? await before.spent() : [];
     if (memory.approvedQuote !== undefined)
       checkSpend(limits, quotedAmounts(order, memory.approvedQuote), () => spent);
-    await refuse?.(payment, before.latest);
+    if (repeated === undefined) return;
+    const payments = await before.comparable(repeats.paidWithinMs, mostCompared);
+    const asked = { instruction: instructionOf(payment), order, ref: payment.ref };
+    const others = payments.filter(({ id }) => !repeated.includes(id));
+    const earlier = sameAgain(asked, others, { ...repeats, now: now() });
+    if (earlier !== undefined) await repeats.decide(earlier, 'submission');
   };
 }
 
@@ -195,8 +205,10 @@ async function end(
   await writing.catch((error: unknown) => {
     if (error instanceof LostClaim) throw error;
   });
-  if ('txn' in outcome) return outcome.txn;
-  throw outcome.failure;
+  if ('failure' in outcome) throw outcome.failure;
+  if (outcome.recorded !== undefined)
+    drive.deps.on({ type: 'recorded', resolution: outcome.recorded });
+  return outcome.txn;
 }
 
 const extendLease = async ({ deps, claim, journalError }: Drive): Promise<void> =>
@@ -221,7 +233,7 @@ async function performed(
   const txnId = run.attempt.txnId ?? '';
   switch (step.do) {
     case 'create':
-      return create(run, goal.consent !== 'standing', deps);
+      return create(run, goal.consent.by !== 'yes', deps);
     case 'find':
       return find(run, step.depth, goal, deps);
     case 'read':
@@ -246,15 +258,26 @@ async function performed(
     case 'lapse':
       return { is: 'lapsed' };
     case 'open-attempt':
-      return { is: 'attempt-opened', number: step.number, terms: goal.terms };
+      return openAttempt(run, step.number, goal, deps);
   }
+}
+
+/** Opens a further attempt, whose order is derived anew, with the rates and balances of now. */
+async function openAttempt(
+  { payment }: Run,
+  number: number,
+  { terms }: RunGoal,
+  { service }: PaymentDeps,
+): Promise<RunEventBody> {
+  const order = await orderFor(instructionOf(payment), service);
+  return { is: 'attempt-opened', number, request: encodeOrder(order), terms };
 }
 
 async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<RunEventBody> {
   const { number, txnId } = attempt;
   try {
     const txn = await readTransaction(deps.service, txnId ?? '');
-    if (differsFromOrder(attempt) && !isOrdered(run, txn, number, deps.account))
+    if (differsFromOrder(attempt) && !isOrdered(run.payment, attempt, txn, deps.account))
       throw notOrdered(txn);
     const isSubmitted = mayHaveMoved(attempt);
     const later =

@@ -8,7 +8,7 @@ import { echoes, isOfAccount } from '../order/echo.js';
 import { readTransaction, rereadWhileStale } from '../transaction/read.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
 import type { RunEventBody, Run, RunGoal } from './model.js';
-import { differentPayment, paidElsewhere } from './outcomes.js';
+import { differentTransaction, paidElsewhere } from './outcomes.js';
 import { hasStarted, started } from './create.js';
 
 const hourMs = 3_600_000;
@@ -110,7 +110,8 @@ export async function find(
     if (isLive) break;
   }
   if (best === undefined) return { is: 'not-found' };
-  if (!echoes(run.order, best.txn, deps.account)) throw differentPayment(ref, best.txn.txnId);
+  if (!echoes(run.order, best.txn, deps.account))
+    throw differentTransaction(run.payment, best.txn.txnId);
   if (goal.reference === 'invoice' && best.txn.txnState === 'completed')
     throw paidElsewhere(best.txn, ref);
   deps.on({ type: 'found', txn: best.txn });

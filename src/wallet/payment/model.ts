@@ -4,9 +4,16 @@ import type { Rates, Transaction } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
 import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
-import type { Attempt, AttemptState, Payment, PaymentTerms } from '../../store/journal/payment.js';
+import type {
+  Attempt,
+  AttemptState,
+  Payment,
+  PaymentTerms,
+  Resolution,
+} from '../../store/journal/payment.js';
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
+import type { Consent } from './contract.js';
 
 /** The goal of a run. */
 export interface RunGoal {
@@ -38,15 +45,14 @@ export interface RunGoal {
   readonly leaveOpen: 'never' | 'if-passing' | 'always';
   /** This run's limits on the cost, or undefined to apply the limits in the journal. */
   readonly terms?: PaymentTerms | undefined;
-  /** The approval of this run. The journal stores no approval, only the submission. */
+  /** The consent to this run. The journal stores no consent, only the submission. */
   readonly consent: Consent;
+  /**
+   * The ids of the earlier payments that this run repeats on purpose, or undefined if svcpay does
+   * not compare this payment with earlier payments.
+   */
+  readonly repeated: readonly string[] | undefined;
 }
-
-/**
- * The approval with which a run starts, which is `standing` for `--yes`. A standing approval covers
- * every quote within the terms.
- */
-export type Consent = 'none' | 'standing';
 
 /**
  * The time by two clocks: the monotonic ms since the start of the run, and the service's clock in
@@ -219,7 +225,10 @@ export type Step =
   /** Ends the run. `abandons` is true if no money moved and `tx resume` must skip the payment. */
   | { readonly do: 'stop'; readonly outcome: Outcome; readonly abandons: boolean };
 
-export type Outcome = { readonly txn: Transaction } | { readonly failure: Failure };
+export type Outcome =
+  /** `recorded` is the answer of `tx resolve` that decides about the money, if there is one. */
+  | { readonly txn: Transaction; readonly recorded?: Resolution | undefined }
+  | { readonly failure: Failure };
 
 /** The result of a step of the run, or an interruption. */
 export type RunEventBody =
@@ -263,6 +272,8 @@ export type RunEventBody =
   | {
       readonly is: 'attempt-opened';
       readonly number: number;
+      /** The order of the attempt as JSON. */
+      readonly request: string;
       readonly terms?: PaymentTerms | undefined;
     }
   /** Applies this run's terms, and reopens an abandoned payment. */

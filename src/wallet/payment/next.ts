@@ -5,7 +5,12 @@ import type { Failure } from '../../formats/failure.js';
 import { policies, staleForMs, stalePause } from '../../formats/policies.js';
 import { pauseAfter } from '../../formats/poll.js';
 import { knownStates } from '../../formats/states.js';
-import { mayHaveMoved, type Attempt, type Payment } from '../../store/journal/payment.js';
+import {
+  mayHaveMoved,
+  outcomeOf,
+  type Attempt,
+  type Payment,
+} from '../../store/journal/payment.js';
 import { paceOf, pauseBefore } from '../transaction/read.js';
 import {
   readsOf,
@@ -39,7 +44,7 @@ export function next(run: Run, goal: RunGoal, now: Now): Step {
   const step = decide(situation);
   if (run.memory.isInterrupted !== true || concludes.has(step.do)) return step;
   if (!mayHaveMoved(run.attempt)) return fail(situation, outcomes.interrupted());
-  return run.attempt.state === 'unknown'
+  return outcomeOf(run.attempt) === 'unknown'
     ? fail(situation, outcomes.unresolved(run.payment.ref, run.attempt))
     : stopWatching(situation, outcomes.sent);
 }
@@ -51,11 +56,11 @@ function decide(situation: Situation): Step {
   const { payment, memory, attempt, goal } = situation;
   const isBeforeEnd = !isUnderWay(attempt);
   const earlier = payment.attempts.filter(({ number }) => number < attempt.number);
-  const paidBefore = earlier.find(({ state }) => state === 'paid');
+  const paidBefore = earlier.find((each) => outcomeOf(each) === 'paid');
   if (paidBefore !== undefined && isBeforeEnd) return reportPaid(situation, paidBefore);
   if (goal.expect !== undefined && attempt.txnId !== goal.expect)
-    return fail(situation, outcomes.differentPayment(payment.ref, attempt.txnId));
-  const unresolved = earlier.filter((each) => each.state === 'unknown' || isUnderWay(each));
+    return fail(situation, outcomes.differentPayment(payment));
+  const unresolved = earlier.filter((each) => outcomeOf(each) === 'unknown' || isUnderWay(each));
   const unread = unresolved.find(({ number }) => !memory.earlierRead.includes(number));
   if (unread !== undefined && isBeforeEnd) return { do: 'read', attempt: unread };
   // If a payment was abandoned after an unresolved attempt, only a new `--retry` reopens the
@@ -86,9 +91,9 @@ function ruleOfState({ memory, ...rest }: Situation): Step {
 }
 
 function over(situation: Situation<Over>): Step {
-  const { state } = situation.attempt;
-  if (state === 'paid') return reportPaid(situation, situation.attempt);
-  return state === 'lapsed' ? lapsed(situation) : failed(situation);
+  const { attempt } = situation;
+  if (outcomeOf(attempt) === 'paid') return reportPaid(situation, attempt);
+  return attempt.state === 'lapsed' ? lapsed(situation) : failed(situation);
 }
 
 /**
@@ -100,7 +105,8 @@ export function isReopened(
   { payment, attempt }: Run,
   { until, leaveOpen, retryUpTo, terms }: RunGoal,
 ): boolean {
-  if (payment.attempts.some(({ state }) => state === 'unknown') && retryUpTo === 0) return false;
+  const isUnknown = payment.attempts.some((each) => outcomeOf(each) === 'unknown');
+  if (isUnknown && retryUpTo === 0) return false;
   const isChanged = terms !== undefined || payment.abandoned;
   return isChanged && until !== 'quoted' && leaveOpen !== 'if-passing' && !mayHaveMoved(attempt);
 }
@@ -333,8 +339,11 @@ function unknown(situation: Situation<Settling>): Step {
     return endsWait(situation, reads) || hasHeld(reads)
       ? fail(situation, outcomes.unreadable(payment, reads.error))
       : readAgain(situation, reads);
+  const outcome = outcomeOf(attempt);
+  if (outcome === 'paid') return reportPaid(situation, attempt);
   if (reads.result === 'lapsed' && memory.submittedHere !== true && mayOpenAttempt(payment, goal))
     return openAttempt(situation);
+  if (outcome === 'failed') return fail(situation, outcomes.ended(payment.ref, attempt, true));
   return hasHeld(reads)
     ? fail(situation, outcomes.unresolved(payment.ref, attempt))
     : readAgain(situation, reads);
@@ -346,7 +355,11 @@ function reportPaid(situation: Situation, paid: Attempt): Step {
   const reads = readsOf(memory);
   const isLatest = paid.number === attempt.number;
   const txn = isLatest ? txnOf(memory) : memory.earlierPaid;
-  if (txn !== undefined) return stop({ txn: { ...txn, txnState: 'completed' } }, false);
+  const recorded = paid.resolution ?? undefined;
+  if (txn !== undefined)
+    return recorded === undefined
+      ? stop({ txn: { ...txn, txnState: 'completed' } }, false)
+      : stop({ txn, recorded }, false);
   const isRead = isLatest ? reads !== undefined : memory.earlierRead.includes(paid.number);
   return isRead
     ? fail(situation, outcomes.unreadable(payment, reads?.error ?? new Error('no answer.')))
@@ -369,7 +382,7 @@ function failed(situation: Situation<Over>): Step {
     const cause = `the service reported ${attempt.txnState}, but now reports ${txn?.txnState}.`;
     return fail(situation, outcomes.unreadable(payment, new Error(cause)));
   }
-  const hasFailed = attempt.state === 'failed';
+  const hasFailed = outcomeOf(attempt) === 'failed';
   if (hasFailed && memory.submittedHere !== true && mayOpenAttempt(payment, goal))
     return openAttempt(situation);
   const canRetry = hasFailed && goal.leaveOpen !== 'if-passing';
@@ -388,14 +401,15 @@ function lapsed(situation: Situation<Over>): Step {
   }
   if (memory.isInterrupted === true) return fail(situation, outcomes.interrupted());
   if (goal.expect === undefined && mayOpenAttempt(payment, goal)) return openAttempt(situation);
-  const last = payment.attempts.find(({ state }) => state === 'failed') ?? attempt;
-  return fail(situation, outcomes.ended(payment.ref, last, last.state === 'failed'));
+  const last = payment.attempts.find((each) => outcomeOf(each) === 'failed') ?? attempt;
+  return fail(situation, outcomes.ended(payment.ref, last, outcomeOf(last) === 'failed'));
 }
 
 const mostAttempts = 5;
 
 function openAttempt(situation: Situation): Step {
-  const { payment, order, attempt, goal } = situation;
+  const { payment, order, attempt, goal, memory } = situation;
+  if (memory.stopped !== undefined) return fail(situation, memory.stopped);
   if (order.isImported === true)
     return fail(situation, outcomes.importedInPart(payment, attempt.txnId));
   if (attempt.number - goal.firstAttempt + 1 >= mostAttempts)
@@ -408,12 +422,14 @@ function openAttempt(situation: Situation): Step {
  * the risk of repeating the attempts up to `retryUpTo`.
  */
 function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: RunGoal): boolean {
-  return attempts.every(
-    ({ number, state }) =>
-      state === 'lapsed' ||
-      state === 'requested' ||
-      (number <= retryUpTo && (state === 'failed' || state === 'unknown')),
-  );
+  return attempts.every((attempt) => {
+    const outcome = outcomeOf(attempt);
+    return (
+      outcome === 'lapsed' ||
+      outcome === 'requested' ||
+      (attempt.number <= retryUpTo && (outcome === 'failed' || outcome === 'unknown'))
+    );
+  });
 }
 
 /**

@@ -5,6 +5,8 @@ import type { Transaction } from '../../api/types.js';
 import { formatAmount, formatNumber, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
+import { instructionOf, type Instruction } from '../instruction/instruction.js';
+import { inWords } from '../instruction/words.js';
 import {
   latest,
   mayHaveMoved,
@@ -18,19 +20,34 @@ export const interrupted = (): Failure => new Failure('interrupted', 'Interrupte
 /**
  * The refusal of a reference that belongs to a different payment. A reference belongs to a payment
  * while the payment is open, and forever after its first submission. svcpay refuses a different
- * order under that reference before any request.
+ * instruction under that reference before any request.
  */
-export function differentPayment(ref: string, txnId: string | null): Failure {
-  const which = txnId === null ? 'not created yet' : `transaction ${txnId}`;
+export function differentPayment(payment: Payment, asked?: Instruction): Failure {
+  const { ref } = payment;
+  const { txnId } = latest(payment);
+  const earlier = inWords(instructionOf(payment));
+  const now = asked === undefined ? '' : `, and this is ${inWords(asked)}`;
   return new Failure(
     'usage',
-    `Not sent: the reference ${ref} belongs to a different payment (${which}).`,
+    `Not sent: the reference ${ref} belongs to a different payment: ${earlier}${now}.`,
     {
       next: txnId === null ? { do: 'see-open-payments' } : { do: 'show', id: txnId },
       txnId: txnId ?? undefined,
     },
   );
 }
+
+/**
+ * The refusal of a reference that the service has given to another transaction, which differs from
+ * what was asked.
+ */
+export const differentTransaction = (payment: Payment, txnId: string): Failure =>
+  new Failure(
+    'usage',
+    `Not sent: at the service, the reference ${payment.ref} belongs to transaction ${txnId}, ` +
+      `which is not ${inWords(instructionOf(payment))}.`,
+    { next: { do: 'show', id: txnId }, txnId },
+  );
 
 /** The refusal if another payment with this idempotency key was submitted or paid. */
 export function alreadyPaid(payment: Payment): Failure {

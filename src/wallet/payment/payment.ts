@@ -13,9 +13,17 @@ import {
   type Payment,
 } from '../../store/journal/payment.js';
 import { echoes } from '../order/echo.js';
-import { decodeOrder, isForOrder, recordOf, type Order } from '../order/orders.js';
+import {
+  askedColumns,
+  digestOf,
+  instructionOf,
+  type Instruction,
+} from '../instruction/instruction.js';
+import { needOf, orderFor } from '../instruction/order.js';
+import { mostCompared, payees, sameAgain } from '../instruction/same-again.js';
+import { decodeOrder, encodeOrder, type Order } from '../order/orders.js';
 import { readTransaction } from '../transaction/read.js';
-import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
+import type { Consent, PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { drive } from './driver.js';
 import type { RunGoal } from './model.js';
 import {
@@ -25,7 +33,6 @@ import {
   isAbandoned,
   journalLost,
 } from './outcomes.js';
-import { paidWithinMs, sameAgain, targetOf } from './same-again.js';
 import { policies } from '../../formats/policies.js';
 import { poll, type PollNext, type PollTurn } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
@@ -36,11 +43,9 @@ import { isFinal, isQuoted } from '../../formats/states.js';
  */
 export const referenceOf = ({
   ref,
-  order: { idempotencyKey, body },
-}: Pick<PaymentRequest, 'ref' | 'order'>): string | undefined =>
-  ref === undefined && idempotencyKey !== null && body.destReq.method === 'lightning'
-    ? invoiceReference(idempotencyKey)
-    : ref;
+  instruction: { once, ways },
+}: Pick<PaymentRequest, 'ref' | 'instruction'>): string | undefined =>
+  ref === undefined && once !== null && ways?.[0] !== 'onchain' ? invoiceReference(once) : ref;
 
 /**
  * Pays at most once, and resolves with the transaction in its last known state. Throws Failure
@@ -52,57 +57,89 @@ export async function pay(
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  const { order, terms, batch } = request;
-  const followed = options.until === 'quoted' ? undefined : await earlierPayment(request, deps);
-  if (followed !== undefined) return resume(followed, options, deps);
-  const { payment, found } = await deps.journal.begin({
-    id: deps.newId(),
+  const { instruction, terms, batch } = request;
+  const ref = referenceOf(request);
+  const id = deps.newId();
+  const resumed = await pricedEarlier(request, deps);
+  const order =
+    resumed === undefined
+      ? await orderFor(instruction, deps.service)
+      : decodeOrder(latest(resumed).request);
+  const isQuote = options.until === 'quoted';
+  const repeats = isQuote ? undefined : await repeatsOf(request, order, deps);
+  if (repeats?.follow !== undefined)
+    return resume(repeats.follow, { ...options, consent: request.consent }, deps);
+  const { payment, found, replaced } = await deps.journal.begin({
+    id,
     scope: deps.scope,
     account: deps.account,
-    ref: referenceOf(request) ?? deps.newId(),
-    ...recordOf(order),
+    // A payment whose reference svcpay generated has its id as reference.
+    ref: ref ?? id,
+    ...askedColumns(instruction, order.kind),
+    request: encodeOrder(order),
     terms,
     batch,
   });
+  if (replaced !== undefined) deps.on({ type: 'replaced', payment: replaced });
   if (found !== 'new') await checkSame(payment, found, request, deps);
-  const isLookedAt = options.until === 'quoted' && found !== 'new' && status(payment) === 'open';
+  const isLookedAt = isQuote && found !== 'new' && status(payment) === 'open';
   const goal: Given = {
     reference: referenceKind(request),
     terms: found === 'new' ? undefined : terms,
-    consent: options.until === 'quoted' ? 'none' : request.consent,
+    consent: isQuote ? { by: 'nobody' } : request.consent,
+    repeated: repeats?.repeated,
     leaveOpen: isLookedAt ? 'always' : 'never',
   };
   return run(payment, goal, options, deps);
 }
 
-/** The number of recent payments that svcpay compares with a new payment. */
-const mostCompared = 200;
-
 /**
- * Finds the earlier payment that this run follows instead of making a new payment. svcpay compares
- * only orders that have neither a reference nor an invoice, because a reference or an invoice
- * already prevents a second payment.
+ * Finds the earlier payment of this instruction under its reference, if the amount of a new attempt
+ * would need rates or a balance. The open attempt keeps its amount.
  */
-async function earlierPayment(
-  { order, ref }: PaymentRequest,
-  { journal, scope, account, now, again }: PaymentDeps,
+async function pricedEarlier(
+  { instruction, ref }: PaymentRequest,
+  { journal, scope }: PaymentDeps,
 ): Promise<Payment | undefined> {
-  if (ref !== undefined || order.idempotencyKey !== null) return undefined;
-  const target = targetOf(order);
-  if (target.destinations.length === 0) return undefined;
-  const paid = await journal.latest(account, mostCompared, {
-    changedWithinMs: paidWithinMs,
-    mentioning: target.amount.replace(/ .*/, ''),
-  });
-  const earlierPayments = [...(await journal.open(scope)), ...paid];
-  const earlier = sameAgain(target, earlierPayments, { ref, now: now(), paidWithinMs });
-  if (earlier === undefined) return undefined;
-  return (await again(earlier)) === 'follow' ? earlier.payment : undefined;
+  if (ref === undefined || needOf(instruction) === undefined) return undefined;
+  const earlier = await journal.find(scope, ref);
+  return earlier?.ref === ref && earlier.digest === digestOf(instruction) ? earlier : undefined;
 }
 
-function referenceKind({ ref, order }: PaymentRequest): RunGoal['reference'] {
+interface RepeatsFound {
+  /** The earlier payment that this run follows instead of making a new payment. */
+  readonly follow?: Payment | undefined;
+  /** The ids of the earlier payments that this run repeats on purpose. */
+  readonly repeated: readonly string[];
+}
+
+/**
+ * Compares a new payment with earlier payments. Returns undefined if the caller's reference already
+ * prevents a second payment.
+ */
+async function repeatsOf(
+  { instruction, ref }: Pick<PaymentRequest, 'instruction' | 'ref'>,
+  order: Order,
+  { journal, scope, account, now, repeats }: PaymentDeps,
+): Promise<RepeatsFound | undefined> {
+  if (ref !== undefined && repeats.of === 'generated references') return undefined;
+  if (payees(instruction).length === 0) return undefined;
+  const payments = await journal.comparable(scope, account, repeats.paidWithinMs, mostCompared);
+  const asked = { instruction, order, ref };
+  const earlier = sameAgain(asked, payments, { ...repeats, now: now() });
+  if (earlier === undefined) return { repeated: [] };
+  const { payment } = earlier;
+  return (await repeats.decide(earlier, 'start')) === 'follow'
+    ? { follow: payment, repeated: [] }
+    : { repeated: payments.map(({ id }) => id) };
+}
+
+function referenceKind({
+  ref,
+  instruction,
+}: Pick<PaymentRequest, 'ref' | 'instruction'>): RunGoal['reference'] {
   if (ref !== undefined) return 'given';
-  return order.idempotencyKey !== null ? 'invoice' : 'generated';
+  return instruction.once !== null ? 'invoice' : 'generated';
 }
 
 /**
@@ -119,33 +156,31 @@ export const quote = (
 async function checkSame(
   payment: Payment,
   found: 'ref' | 'once',
-  { order, ref }: PaymentRequest,
+  { instruction, ref }: PaymentRequest,
   deps: PaymentDeps,
 ): Promise<void> {
-  const { idempotencyKey } = order;
-  // The same `bitcoin:` URI can give a different order later, because svcpay plans an on-chain
-  // payment once the URI's invoice has expired.
-  const isOtherWay =
-    idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
-  const isSame =
-    isForOrder(payment, order) ||
-    (found === 'ref' && (isOtherWay || (await isImportedAlike(payment, order, deps))));
-  const isOver = payment.attempts.some(({ state }) => state === 'paid' || state === 'error');
-  if (found === 'ref' && !isSame) throw differentPayment(payment.ref, latest(payment).txnId);
-  // If a caller pays an invoice again without a reference, the call resumes the invoice's payment
-  // until that payment has ended.
-  if (found === 'once' && (ref !== undefined || !isSame)) throw alreadyPaid(payment);
-  if (ref === undefined && isOver) throw alreadyPaid(payment);
+  const { once } = instruction;
+  const isSame = payment.digest === digestOf(instruction);
+  // An invoice is the same payment, whether it was read from its own text or from a URI.
+  const isSameInvoice = once !== null && payment.idempotencyKey === once && mayHavePaid(payment);
+  if (found === 'ref') {
+    if (isSame || isSameInvoice || (await isImportedAlike(payment, instruction, deps))) return;
+    throw differentPayment(payment, instruction);
+  }
+  // If a caller pays an invoice again without a reference, the call resumes the invoice's payment,
+  // or shows how it ended.
+  if (ref !== undefined || !(isSame || isSameInvoice)) throw alreadyPaid(payment);
 }
 
-/** Whether the payment is imported and its transaction at the service matches the order. */
+/** Whether the payment is imported and its transaction at the service matches the instruction. */
 async function isImportedAlike(
   payment: Payment,
-  order: Order,
+  instruction: Instruction,
   { service, account }: PaymentDeps,
 ): Promise<boolean> {
-  const { txnId } = latest(payment);
-  if (decodeOrder(payment.request).isImported !== true || txnId === null) return false;
+  const { txnId, request } = latest(payment);
+  if (decodeOrder(request).isImported !== true || txnId === null) return false;
+  const order = await orderFor(instruction, service);
   const txn = await readTransaction(service, txnId).catch((error: unknown) => {
     throw journalLost(payment, error);
   });
@@ -158,11 +193,7 @@ export interface ResumeOptions extends TakeOverOptions {
    * unknown.
    */
   readonly retry?: boolean;
-  /**
-   * The approval of the payment, which is `standing` if the payment is approved in advance. By
-   * default, svcpay asks for approval.
-   */
-  readonly consent?: RunGoal['consent'];
+  readonly consent: Consent;
 }
 
 /**
@@ -172,25 +203,36 @@ export interface ResumeOptions extends TakeOverOptions {
  */
 export async function resume(
   payment: Payment,
-  { wait, retry = false, consent = 'none', leaveHeld = false }: ResumeOptions,
+  { wait, retry = false, consent, leaveHeld = false }: ResumeOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
   if (!retry && status(payment) === 'abandoned') throw isAbandoned(payment);
   const leaveOpen = retry ? 'never' : 'if-passing';
-  return run(payment, { reference: 'given', consent, leaveOpen }, { wait, retry, leaveHeld }, deps);
+  const goal = { reference: 'given', consent, repeated: undefined, leaveOpen } as const;
+  return run(payment, goal, { wait, retry, leaveHeld }, deps);
 }
 
 /** Confirms exactly the quote in the journal, even if its payment was abandoned. */
-export const payThisQuote = (
+export async function payThisQuote(
   expect: string,
   payment: Payment,
   given: Pick<RunGoal, 'terms' | 'consent'>,
   options: PaymentOptions,
   deps: PaymentDeps,
-): Promise<Transaction> =>
-  run(payment, { ...given, expect, reference: 'given', leaveOpen: 'never' }, options, deps);
+): Promise<Transaction> {
+  // The reference of the payment is its id if svcpay generated the reference.
+  const ref = payment.ref === payment.id ? undefined : payment.ref;
+  const instruction = instructionOf(payment);
+  const order = decodeOrder(latest(payment).request);
+  const repeats = await repeatsOf({ instruction, ref }, order, deps);
+  if (repeats?.follow !== undefined)
+    return resume(repeats.follow, { ...options, consent: given.consent }, deps);
+  const { repeated } = repeats ?? {};
+  const goal = { ...given, expect, reference: 'given', repeated, leaveOpen: 'never' } as const;
+  return run(payment, goal, options, deps);
+}
 
-type Given = Pick<RunGoal, 'expect' | 'reference' | 'terms' | 'consent' | 'leaveOpen'>;
+type Given = Pick<RunGoal, 'expect' | 'reference' | 'terms' | 'consent' | 'repeated' | 'leaveOpen'>;
 
 async function run(
   opened: Payment,
@@ -299,7 +341,7 @@ export async function takeOver(
     const isFollowing = number > 1;
     const claim = await orUnknown(payment, isFollowing, deps.journal.claim(opened.id, deps.owner));
     if (claim !== undefined)
-      return { done: { claim: await sameOrder(claim, opened, deps), followed: isFollowing } };
+      return { done: { claim: await sameInstruction(claim, opened, deps), followed: isFollowing } };
     if (leaveHeld) throw new HeldElsewhere(`another process is working on ${opened.ref}`);
     payment = (await orUnknown(payment, isFollowing, deps.journal.read(opened.id))) ?? opened;
     if (!isFollowing) deps.on({ type: 'following', payment });
@@ -347,13 +389,13 @@ async function orUnknown<T>(
 }
 
 /**
- * Throws Failure `usage` if a different order has taken the reference since this run opened the
- * payment.
+ * Throws Failure `usage` if a different instruction has taken the reference since this run opened
+ * the payment.
  */
-async function sameOrder(claim: Claim, opened: Payment, deps: PaymentDeps): Promise<Claim> {
-  if (claim.payment.fingerprint === opened.fingerprint) return claim;
+async function sameInstruction(claim: Claim, opened: Payment, deps: PaymentDeps): Promise<Claim> {
+  if (claim.payment.digest === opened.digest) return claim;
   await deps.journal.release(claim);
-  throw differentPayment(opened.ref, latest(claim.payment).txnId);
+  throw differentPayment(claim.payment, instructionOf(opened));
 }
 
 /**

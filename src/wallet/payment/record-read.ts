@@ -39,7 +39,7 @@ function change(payment: Payment, txn: Transaction) {
   const memory = emptyMemory(last.state, false);
   const at = { ms: 0, service: 0 };
   return apply(
-    { payment, attempt: last, order: decodeOrder(payment.request), memory },
+    { payment, attempt: last, order: decodeOrder(last.request), memory },
     { is: 'read', number: attempt.number, txn, at },
   ).change;
 }

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { mayHavePaid, type Payment } from '../../store/journal/payment.js';
-import type { PaymentDeps, PaymentOptions } from './contract.js';
+import type { Consent, PaymentDeps, PaymentOptions } from './contract.js';
 import { HeldElsewhere, resume, type TakeOverOptions } from './payment.js';
 import { isFinal } from '../../formats/states.js';
 
@@ -19,7 +19,9 @@ export interface Resumed {
  * Returns the dependencies for resuming one payment, with a separate screen for that payment.
  * Throws Failure if the payment cannot be resumed now.
  */
-type DepsFor = (payment: Payment) => Promise<PaymentDeps>;
+export type DepsFor = (
+  payment: Payment,
+) => Promise<{ readonly deps: PaymentDeps; readonly consent: Consent }>;
 
 /** Returns the result of a payment, if svcpay can determine the result without a request. */
 type KnownResult = (payment: Payment) => Promise<Resumed | undefined>;
@@ -83,7 +85,8 @@ async function outcome(
   depsFor: DepsFor,
 ): Promise<Resumed> {
   try {
-    const txn = await resume(payment, options, await depsFor(payment));
+    const { deps, consent } = await depsFor(payment);
+    const txn = await resume(payment, { ...options, consent }, deps);
     return { payment, txn, failure: undefined };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

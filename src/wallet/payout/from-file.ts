@@ -2,15 +2,15 @@
 // field by field and sends unchanged.
 import * as v from 'valibot';
 import { fromWireNames } from '../../api/wire.js';
-import type { CreateTransaction } from '../../api/types.js';
 import { fixed, fromWire, parseAmount, parseCurrency } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
 import { Failure, type FailureDetails } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/unknown.js';
 import { parsePhone } from '../../formats/phone.js';
-import type { Order } from '../order/orders.js';
-import { highestCode, orderOf, parseAccountNumber, parseLine, payeeOf } from './order.js';
-import { methodsIn, type PayoutMethod } from './methods.js';
+import type { Instruction } from '../instruction/instruction.js';
+import type { PayoutMethod } from './methods.js';
+import { highestCode, instructionOf, parseAccountNumber, parseLine } from './order.js';
+import { methodOf, payeeOf } from './payee.js';
 import { clip } from '../../formats/text.js';
 
 /**
@@ -97,10 +97,9 @@ const bodySchema = v.strictObject({
 type Body = v.InferOutput<typeof bodySchema>;
 
 export interface PayoutFile {
-  readonly order: Order;
+  readonly instruction: Instruction;
   readonly method: PayoutMethod;
   readonly ref: string | undefined;
-  readonly note: string | undefined;
 }
 
 /**
@@ -114,34 +113,22 @@ export function readPayoutFile(text: string, serviceName: string): PayoutFile {
   const parsed = v.safeParse(bodySchema, fromWireNames(parseExactly(text), serviceName));
   if (!parsed.success) throw unreadable(parsed.issues[0]);
   const { extRefId, note, ...body } = parsed.output;
-  const method = methodOf(body);
+  const method = namedMethod(body);
   const { ccy, amtRequested } = body.destReq;
   if (ccy !== method.country.ccy)
     throw wrong('destReq.ccy', `${method.code} pays out ${method.country.ccy}, not ${ccy}.`);
   const amount = parseAmount(`${fixed(fromWire(amtRequested))}${ccy}`);
   checkFunds(body, method);
-  const exact: CreateTransaction = {
-    ...body,
-    destReq: { ...body.destReq, amtRequested: amount.value },
-  };
-  parseAccountNumber(payeeOf(exact).account, method);
-  return { order: orderOf(exact, amount), method, ref: extRefId, note };
+  const { amtRequested: _amount, ...destReq } = body.destReq;
+  const details = { ...body, destReq };
+  parseAccountNumber(payeeOf(details).account, method);
+  return { instruction: instructionOf(details, amount, note), method, ref: extRefId };
 }
 
-/**
- * Returns the payout method that the file names. If the file names the method `mobile`, as in an
- * example of the specification, the recipient's country and currency determine the payout method.
- */
-function methodOf({ destReq }: Body): PayoutMethod {
-  const { method, ccy, kyc } = destReq;
-  const found = methodsIn().find((each) =>
-    method === 'mobile'
-      ? each.institutionType === 'mobile' &&
-        each.country.ccy === ccy &&
-        each.country.code === kyc.details.countryCode
-      : each.code === method,
-  );
+function namedMethod({ destReq }: Body): PayoutMethod {
+  const found = methodOf(destReq);
   if (found !== undefined) return found;
+  const { method, ccy } = destReq;
   const why = `There is no payout method "${clip(method)}" for ${ccy.slice(0, 8)}.`;
   throw wrong('destReq.method', why, { next: { do: 'see-payout-methods' } });
 }

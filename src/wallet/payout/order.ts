@@ -1,18 +1,15 @@
-// Builds the order of a fiat payout: both parties, the account, and the codes for the purpose, the
-// source of the funds and the relationship (specification: endpoint 6, rule 7).
-import type {
-  CreateTransaction,
-  DetailName,
-  Kyc,
-  RequestSide,
-  SourceOfFunds,
-} from '../../api/types.js';
+// Builds the instruction and the order of a fiat payout: both parties, the account, and the codes
+// for the purpose, the source of the funds and the relationship (specification: endpoint 6, rule
+// 7).
+import type { Kyc, SourceOfFunds } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import type { Money } from '../../formats/amount.js';
+import { fixed, type Money } from '../../formats/amount.js';
 import { parsePhoneIn } from '../../formats/phone.js';
 import type { Party } from '../../store/profile/profiles.js';
 import type { PayoutInstitution } from './institutions.js';
+import type { Instruction, PayoutDetails } from '../instruction/instruction.js';
 import type { Order } from '../order/orders.js';
+import { bankKey, payeeOf } from './payee.js';
 import type { PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
@@ -31,75 +28,71 @@ export interface Payout {
   readonly from: string;
 }
 
-export function payoutOrder(payout: Payout): Order {
+/** The instruction of a payout. */
+export const payoutInstruction = (payout: Payout, note?: string): Instruction => {
   const { method, institution, acctNum, acctName, amount, from, sourceOfFunds } = payout;
-  return orderOf(
-    {
-      sourceReq: { ccy: from, method: 'servicepay', reqDetails: {}, kyc: kycOf(payout.sender) },
-      destReq: {
-        ccy: amount.ccy,
-        method: method.code,
-        amtRequested: amount.value,
-        reqDetails: {
-          acctName,
-          acctNum,
-          institutionCode: institution.code,
-          ...(institution.name !== undefined && { institutionName: institution.name }),
-        },
-        kyc: kycOf(payout.recipient),
+  const details: PayoutDetails = {
+    sourceReq: { ccy: from, method: 'servicepay', reqDetails: {}, kyc: kycOf(payout.sender) },
+    destReq: {
+      ccy: amount.ccy,
+      method: method.code,
+      reqDetails: {
+        acctName,
+        acctNum,
+        institutionCode: institution.code,
+        ...(institution.name !== undefined && { institutionName: institution.name }),
       },
-      sourceOfFunds,
+      kyc: kycOf(payout.recipient),
     },
-    amount,
-  );
+    sourceOfFunds,
+  };
+  return instructionOf(details, amount, note);
+};
+
+/** The instruction of a payout with the details of a create request. */
+export function instructionOf(
+  details: PayoutDetails,
+  amount: Money,
+  note?: string | undefined,
+): Instruction {
+  const { destReq } = details;
+  const text = `${fixed(amount.value)}${amount.ccy.toLowerCase()}`;
+  return {
+    verb: 'payout',
+    to: payeeOf(details).account,
+    keys: [bankKey(destReq)],
+    once: null,
+    amount: { ...amount, written: text, side: 'gets' },
+    from: details.sourceReq.ccy,
+    deductFees: false,
+    payout: details,
+    ...(note !== undefined && { note }),
+  };
 }
 
-/** Derives the order of a payout from the body of its create request. */
-export function orderOf(body: CreateTransaction, amount: Money): Order {
+/** Derives the order of a payout from its instruction. */
+export function payoutOrder({ payout, keys }: Instruction, amount: Money): Order {
+  if (payout === undefined) throw new Error('The instruction of a payout lacks its details.');
+  const { sourceReq, destReq, sourceOfFunds } = payout;
+  const [key = ''] = keys;
   return {
     kind: 'payout',
-    body,
+    body: {
+      sourceReq,
+      destReq: { ...destReq, amtRequested: amount.value },
+      ...(sourceOfFunds !== undefined && { sourceOfFunds }),
+    },
     idempotencyKey: null,
-    destination: payoutDestination(body.destReq),
+    destination: payoutDestination(destReq),
+    key,
     receives: amount,
   };
 }
 
 /** Returns the destination of a payout as `method:institution:account`. */
-export function payoutDestination({ method, reqDetails }: AccountSide): string {
-  const detail = detailsOf(reqDetails);
-  const account = detail('acctNum') ?? detail('bankAcctNum') ?? '';
-  return `${method}:${detail('institutionCode') ?? ''}:${account}`;
-}
-
-type AccountSide = Pick<RequestSide, 'method' | 'reqDetails'>;
-
-const detailsOf =
-  (reqDetails: AccountSide['reqDetails']) =>
-  (field: DetailName): string | undefined => {
-    const value = reqDetails?.[field];
-    return typeof value === 'string' ? value : undefined;
-  };
-
-export interface Payee {
-  readonly name: string;
-  readonly account: string;
-  readonly institutionCode: string;
-  readonly institutionName: string | undefined;
-}
-
-/**
- * Returns the recipient of a payout, from either of the two sets of account fields in the
- * specification.
- */
-export function payeeOf({ destReq }: CreateTransaction): Payee {
-  const detail = detailsOf(destReq.reqDetails);
-  return {
-    name: detail('acctName') ?? destReq.kyc?.details.legalFullName ?? '',
-    account: detail('acctNum') ?? detail('bankAcctNum') ?? '',
-    institutionCode: detail('institutionCode') ?? '',
-    institutionName: detail('institutionName'),
-  };
+export function payoutDestination(destReq: Parameters<typeof bankKey>[0]): string {
+  const { institutionCode, account } = payeeOf({ destReq });
+  return `${destReq.method}:${institutionCode}:${account}`;
 }
 
 function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Party): Kyc {

@@ -20,7 +20,9 @@ export async function readAsked(
   text: string,
   rates: () => Promise<Rates>,
 ): Promise<RequestedAmount> {
-  return isForeign(text) ? inBtc(text, await rates()) : { amount: parseAmount(text, 'BTC') };
+  return isForeign(text)
+    ? inBtc(parseAmount(text), await rates())
+    : { amount: parseAmount(text, 'BTC') };
 }
 
 /** Whether the amount is in a currency other than bitcoin. */
@@ -32,8 +34,7 @@ export function isForeign(text: string): boolean {
 /**
  * Converts an amount to bitcoin, rounded up, so that the result is worth at least the given amount.
  */
-export function inBtc(text: string, rates: Rates): RequestedAmount {
-  const given = parseAmount(text);
+export function inBtc(given: Money, rates: Rates): RequestedAmount {
   const { rate } = findRate(rates, `BTC${given.ccy}`);
   return {
     amount: { ccy: 'BTC', value: given.value.div(rate).round(decimalsOf('BTC'), Big.roundUp) },

@@ -6,7 +6,7 @@ import { Failure } from '../../formats/failure.js';
 import { messageOf, type Fields } from '../../formats/unknown.js';
 import type { Transaction } from '../../api/types.js';
 import type { Network } from '../../store/profile/profiles.js';
-import { isOnNetwork } from '../plan/destinations.js';
+import { isOnNetwork } from '../instruction/destinations.js';
 import { parseLightningAddress, type LightningAddress } from '../../formats/lnurl.js';
 
 /**

@@ -16,7 +16,7 @@ import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
 import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../store/profile/profiles.js';
-import { isOnNetwork } from '../plan/destinations.js';
+import { isOnNetwork } from '../instruction/destinations.js';
 
 export interface OnchainRequest {
   readonly address: string;

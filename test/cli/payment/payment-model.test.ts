@@ -1,5 +1,6 @@
 // The payment screen shows each event of a payment.
 import Big from 'big.js';
+import { paymentDraft } from '../../support/orders.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { usualText } from '../../../src/cli/payment/usual-time.js';
@@ -13,7 +14,7 @@ import { money } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { opened, type Payment } from '../../../src/store/journal/payment.js';
 import { usualMs } from '../../../src/wallet/history/earlier-payments.js';
-import { recordOf, swapOrder } from '../../../src/wallet/order/orders.js';
+import { swapOrder } from '../../../src/wallet/order/orders.js';
 import type { Approval } from '../../../src/wallet/payment/contract.js';
 
 const txn = (txnState: string, txnId = 't1'): Transaction => ({
@@ -132,14 +133,7 @@ describe('the payment screen', () => {
 
 describe('the usual time of a rail', () => {
   const paid = (ms: number): Payment => {
-    const draft = {
-      id: String(ms),
-      scope: 's',
-      account: 'a',
-      ref: 'r',
-      ...recordOf(order),
-      terms: {},
-    };
+    const draft = paymentDraft(order, 'r');
     const before = opened(draft, 0);
     const attempts = before.attempts.map((attempt) => ({
       ...attempt,

@@ -81,7 +81,8 @@ const draft = (ref: string, of = account) => ({
   ref,
   kind: 'payout' as const,
   request: '{}',
-  fingerprint: ref,
+  instruction: '{}',
+  digest: ref,
   idempotencyKey: null,
   terms: {},
 });

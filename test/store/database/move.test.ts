@@ -133,7 +133,8 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     onTestFinished(() => journal.close());
     const paid = await journal.find(scope, 'coffee');
     await moveInto(await emptyDatabase(), files, nobody, Date.now);
-    const draft = { ...paid, id: 'new', ref: 'tea', idempotencyKey: null } as PaymentDraft;
+    const asked = { ...paid, id: 'new', ref: 'tea', idempotencyKey: null, request: '{}' };
+    const draft = asked as PaymentDraft;
     await expect(journal.begin(draft)).rejects.toThrow('its payments were moved into a database');
   });
 

@@ -93,7 +93,8 @@ const draft = (change: Partial<PaymentDraft> = {}): PaymentDraft => ({
   ref: 'R',
   kind: 'swap',
   request: '{}',
-  fingerprint: 'same',
+  instruction: '{}',
+  digest: 'same',
   idempotencyKey: null,
   terms: {},
   ...change,
@@ -110,7 +111,9 @@ const became = (state: Attempt['state'], txnState: string): Step => ({
 });
 const abandoned: Step = { abandoned: true };
 const resolved: Step = { attempt: { resolution: { moved: false, note: 'ticket 1', at: 1 } } };
-const again: Step = { attempt: requested(2) };
+const { request: _derivedLater, ...nextAttempt } = requested(2, '{}');
+/** Opens a further attempt, with the order of the first. */
+const again: Step = { attempt: nextAttempt };
 
 function changeOf(payment: Payment, { attempt, ...columns }: Step): PaymentChange {
   if (attempt === undefined) return columns;
@@ -170,7 +173,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     const first = await journal.begin(draft());
     expect(first).toMatchObject({
       found: 'new',
-      payment: { abandoned: false, openedAt: now, attempts: [requested(1)] },
+      payment: { abandoned: false, openedAt: now, attempts: [requested(1, '{}')] },
     });
     expect(await journal.begin(draft())).toEqual({ found: 'ref', payment: first.payment });
   });
@@ -238,8 +241,8 @@ describe.each(journals)('journal in %s', (_name, open) => {
       terms,
       abandoned: true,
       attempts: [
-        { ...requested(1), state: 'lapsed', txnId: 't', txnState: 'expired' },
-        { ...requested(2), approvedReceives: '1.5', spendCcy: 'BTC' },
+        { ...requested(1, '{}'), state: 'lapsed', txnId: 't', txnState: 'expired' },
+        { ...requested(2, '{}'), approvedReceives: '1.5', spendCcy: 'BTC' },
       ],
     });
   });
@@ -306,21 +309,24 @@ describe.each(journals)('journal in %s', (_name, open) => {
     expect(await journal.latest('ne01-nobody', 2)).toEqual([]);
   });
 
-  test('lists only recently changed payments that contain a given text', async () => {
+  test('compares with unfinished payments and with recently changed payments', async () => {
     const journal = open();
     const account = 'ne01-only';
-    const orders = [
-      ['old', now, '{"value":"0.00003"}'],
-      ['other', now + 9, '{"value":"0.00004"}'],
-      ['same', now + 9, '{"value":"0.00003"}'],
+    const paid = became('paid', 'completed');
+    const courses = [
+      ['old', now, paid],
+      ['unfinished', now, undefined],
+      ['recent', now + 9, paid],
     ] as const;
-    for (const [ref, at, request] of orders) {
+    for (const [ref, at, end] of courses) {
       present = at;
-      await written(journal, draft({ account, ref, request }), quoted, submitted);
+      const steps = [quoted, submitted, ...(end === undefined ? [] : [end])];
+      await written(journal, draft({ scope: account, account, ref }), ...steps);
     }
-    const only = { changedWithinMs: 5, mentioning: '0.00003' };
-    expect((await journal.latest(account, 9, only)).map(({ ref }) => ref)).toEqual(['same']);
-    expect(await journal.latest(account, 9, { ...only, changedWithinMs: 9 })).toHaveLength(2);
+    const refs = async (withinMs: number): Promise<string[]> =>
+      (await journal.comparable(account, account, withinMs, 9)).map(({ ref }) => ref).toSorted();
+    expect(await refs(5)).toEqual(['recent', 'unfinished']);
+    expect(await refs(10)).toEqual(['old', 'recent', 'unfinished']);
   });
 
   const ends: readonly (readonly [ref: string, steps: readonly Step[], isOpen: boolean])[] = [
@@ -462,22 +468,24 @@ describe.each(journals)('journal in %s', (_name, open) => {
   ])('begin reuses a reference for a new order if %s', async (_why, steps, number) => {
     const journal = open();
     const before = await written(journal, draft(), ...steps);
-    const order = {
-      fingerprint: 'other',
-      request: '{"receives":{"ccy":"BTC","value":"1"}}',
+    const request = '{"receives":{"ccy":"BTC","value":"1"}}';
+    const asked = {
+      instruction: '{"verb":"send"}',
+      digest: 'other',
       idempotencyKey: 'hash',
       terms: { maxRateLoss: '1' },
     };
     present = now + 7;
-    const replaced = await journal.begin(draft(order));
+    const replaced = await journal.begin(draft({ ...asked, request }));
     expect(replaced).toMatchObject({
       found: 'new',
+      replaced: { digest: 'same' },
       payment: {
-        ...order,
+        ...asked,
         id: before.id,
         abandoned: false,
         openedAt: now + 7,
-        attempts: [requested(number)],
+        attempts: [requested(number, request)],
       },
     });
     expect(await journal.read(before.id)).toEqual(replaced.payment);
@@ -485,10 +493,10 @@ describe.each(journals)('journal in %s', (_name, open) => {
     expect(await journal.find('ne01', 't')).toBeUndefined();
     const [first, second] = [
       await journal.claim(before.id, 'one'),
-      draft({ fingerprint: 'third' }),
+      draft({ instruction: '{}', digest: 'third' }),
     ];
     expect(first?.payment).toEqual(replaced.payment);
-    expect(await journal.begin(second)).toMatchObject({ found: 'ref', payment: order });
+    expect(await journal.begin(second)).toMatchObject({ found: 'ref', payment: asked });
   });
 
   test.each<[string, readonly Step[]]>([
@@ -505,9 +513,9 @@ describe.each(journals)('journal in %s', (_name, open) => {
     async (_why, steps) => {
       const journal = open();
       await written(journal, draft(), ...steps);
-      expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({
+      expect(await journal.begin(draft({ instruction: '{}', digest: 'other' }))).toMatchObject({
         found: 'ref',
-        payment: { fingerprint: 'same' },
+        payment: { digest: 'same' },
       });
     },
   );
@@ -516,8 +524,8 @@ describe.each(journals)('journal in %s', (_name, open) => {
     const journal = open();
     const { id } = await written(journal, draft(), abandoned);
     await journal.claim(id, 'one');
-    expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({
-      payment: { fingerprint: 'same' },
+    expect(await journal.begin(draft({ instruction: '{}', digest: 'other' }))).toMatchObject({
+      payment: { digest: 'same' },
     });
   });
 
@@ -709,7 +717,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     ],
     ['has the payment as abandoned', [{ ...again, ...abandoned }]],
     ['has only an earlier failed attempt', [quoted, submitted, became('failed', 'failed')]],
-    ['has only a later attempt', [{ attempt: requested(3) }]],
+    ['has only a later attempt', [{ attempt: requested(3, '{}') }]],
   ])('imports an attempt exactly once if the journal %s', async (_why, steps) => {
     const journal = open();
     const given = draft({ idempotencyKey: 'hash' });
@@ -723,6 +731,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     expect(await journal.find(given.scope, 'found')).toMatchObject({ ref: 'R', abandoned: false });
     expect((await journal.find(given.scope, 'R'))?.attempts).toContainEqual({
       ...attempt,
+      request: '{}',
       submittedAt: now,
       resolution: null,
     });
@@ -866,7 +875,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     ],
     [
       'to submitting if the journal lacks the attempt',
-      [{ attempt: { ...requested(2), ...submitted.attempt, txnId: 't' } }],
+      [{ attempt: { ...requested(2, '{}'), ...submitted.attempt, txnId: 't' } }],
     ],
   ])('refuses a change of an attempt %s', async (_why, steps) => {
     const journal = open();

@@ -137,7 +137,8 @@ function ledger(journal: Journal, clock: { now: number }) {
       ref: `ref-${id}`,
       kind,
       request: JSON.stringify({ receives, body: { destReq: { ccy: arrives.ccy } } }),
-      fingerprint: id,
+      instruction: '{}',
+      digest: id,
       idempotencyKey: null,
       terms: {},
     };
@@ -180,7 +181,7 @@ function ledger(journal: Journal, clock: { now: number }) {
     const claim = await claimed(ids[event.which % ids.length] ?? '');
     const { number, state } = latest(claim.payment);
     if (event.does === 'retry') {
-      const attempt = requested(number + 1);
+      const attempt = requested(number + 1, latest(claim.payment).request);
       await submit(await quoted(await journal.write(claim, { attempt })), event.order);
     } else if (event.does === 'again' && state === 'quoted') await submit(claim, event.order);
     else if (event.does === 'return')
@@ -215,7 +216,7 @@ function ledger(journal: Journal, clock: { now: number }) {
           const counts = mayHaveMoved(attempt) && attempt.submittedAt !== null;
           if (!counts || at < clock.now - day) continue;
           add(attempt.spendCcy ?? '', attempt.approvedTotal ?? '');
-          const { receives, body } = JSON.parse(payment?.request ?? '');
+          const { receives, body } = JSON.parse(attempt.request);
           const arrives = receives?.value ?? attempt.approvedReceives;
           const { ccy } = body.destReq;
           if (payment?.kind !== 'swap' && ccy !== attempt.spendCcy && arrives !== null)

@@ -32,7 +32,10 @@ const table = readFileSync(source, 'utf8')
   });
 
 const states = [...new Set(transitions.flatMap(({ from, to }) => [from, to]))];
-const attempt = (number: number, state: AttemptState): Attempt => ({ ...requested(number), state });
+const attempt = (number: number, state: AttemptState): Attempt => ({
+  ...requested(number, '{}'),
+  state,
+});
 
 function statusOfTable(attempts: readonly Attempt[], abandoned: boolean): string | undefined {
   const fits = (wanted: readonly string[], state: string): boolean =>

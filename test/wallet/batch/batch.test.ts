@@ -1,4 +1,5 @@
 // Tests how svcpay reads a batch file into rows, and the references, totals and outcome of a batch.
+import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
 import { describe, expect, test } from 'vitest';
 import Big from 'big.js';
 import { parseAmount } from '../../../src/formats/amount.js';
@@ -8,7 +9,7 @@ import { derivedRef } from '../../../src/wallet/batch/plan.js';
 import { isProblem, readRows } from '../../../src/wallet/batch/rows.js';
 import type { RowResult, RowOutcome } from '../../../src/wallet/batch/run.js';
 import { emptyTally, failureOf, tallied } from '../../../src/wallet/batch/tally.js';
-import { lnurlOrder, onchainOrder } from '../../../src/wallet/order/orders.js';
+import { lnurlOrder, onchainOrder, type Order } from '../../../src/wallet/order/orders.js';
 
 const columns = {
   names: new Set(['ref', 'to', 'amount', 'note', 'acct_num']),
@@ -196,7 +197,9 @@ describe('reference derived from an order', () => {
     ['changes with the kind of payment', lnurlOrder(address, parseAmount('1000sat')), '', false],
     ['changes with the name of the batch', order, 'december', false],
   ] as const)('derivedRef returns a reference that %s', ([, other, name, same]) => {
-    expect(derivedRef(other, name) === derivedRef(order, '')).toBe(same);
+    const refOf = (each: Order, of: string): string =>
+      derivedRef(instructionOfOrder(each, false), of);
+    expect(refOf(other, name) === refOf(order, '')).toBe(same);
   });
 });
 
@@ -241,6 +244,7 @@ describe('outcome of a batch', () => {
     line: 2,
     ref: 'a',
     named: true,
+    instruction: instructionOfOrder(lnurlOrder('a@b.example', parseAmount('1000sat')), false),
     order: lnurlOrder('a@b.example', parseAmount('1000sat')),
     to: 'a@b.example',
     amount: '1000sat',

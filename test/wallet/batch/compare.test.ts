@@ -12,7 +12,8 @@ const paid = (
 ): PaidRow => ({
   line: 2,
   name,
-  account,
+  account: account ?? 'an invoice',
+  keys: [account === null ? 'node:03aa' : `bank:VN/vnd-instant/970436:${account}`],
   institution: '970436',
   institutionName: 'Vietcombank',
   ccy: 'VND',
@@ -20,13 +21,19 @@ const paid = (
   ...change,
 });
 
+/** The same row to another account, with its destination key. */
+const at = (row: PaidRow, change: Partial<PaidRow>): PaidRow => {
+  const next = { ...row, ...change };
+  return { ...next, keys: [`bank:VN/vnd-instant/${next.institution}:${next.account}`] };
+};
+
 /** The rows of a batch file, which begin on line 2. */
 const rows = (...given: readonly (PaidRow & Partial<PayeeRow>)[]): PayeeRow[] =>
   given.map((row, i) => ({
     ref: `p${i + 1}`,
     from: 'BTC',
     content: `${row.name} ${row.account} ${row.amount}`,
-    settled: false,
+    standing: 'to pay' as const,
     ...row,
     line: i + 2,
   }));
@@ -62,19 +69,19 @@ test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
   ],
   [
     'reports a changed account of a known payee',
-    rows({ ...ann, account: '999' }, bob),
+    rows(at(ann, { account: '999' }), bob),
     [october],
     [['account-changed', 2, 'Ann Lee', '111', '999']],
   ],
   [
     'shows both banks if the changed account is at another bank',
-    rows({ ...ann, account: '999', institution: '970415', institutionName: null }, bob),
+    rows(at(ann, { account: '999', institution: '970415', institutionName: null }), bob),
     [october],
     [['account-changed', 2, 'Ann Lee', '111 · Vietcombank (970436)', '999 · 970415']],
   ],
   [
     'reports an unchanged account number at another bank',
-    rows({ ...ann, institution: '970415', institutionName: 'VietinBank' }, bob),
+    rows(at(ann, { institution: '970415', institutionName: 'VietinBank' }), bob),
     [october],
     [['institution-changed', 2, 'Ann Lee', 'Vietcombank (970436)', 'VietinBank (970415)']],
   ],
@@ -122,7 +129,7 @@ test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
   ],
   [
     'recognizes a payee whom only an older run paid',
-    rows(ann, bob, { ...paid('Chi Do', '444', '900'), account: '445' }),
+    rows(ann, bob, at(paid('Chi Do', '444', '900'), { account: '445' })),
     [october, run('09', ann, paid('Chi Do', '444', '900'))],
     [['account-changed', 4, 'Chi Do', '444', '445']],
   ],
@@ -164,6 +171,27 @@ test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
     [['amount-changed', 3, 'c@d.example', '5 VND', '90 VND', '18 times as much']],
   ],
   [
+    'reports a payee who is now paid at a node instead of an account',
+    rows(
+      { ...ann, account: '03aa', keys: ['node:03aa'], institution: null, institutionName: null },
+      bob,
+    ),
+    [october],
+    [['account-changed', 2, 'Ann Lee', '111 · Vietcombank (970436)', '03aa']],
+  ],
+  [
+    'accepts a payee who is paid at the same node with another invoice',
+    rows(paid('Ann Lee', null, '500000'), bob),
+    [run('10', paid('Ann Lee', null, '500000'), bob)],
+    [],
+  ],
+  [
+    'reports a row that --retry pays again although it may have been paid',
+    rows({ ...ann, standing: 'unknown' }, bob),
+    [october],
+    [['may-be-paid', 2, 'Ann Lee']],
+  ],
+  [
     'skips invoices without a payee name',
     rows(paid(null, null, '5'), paid(null, null, '5')),
     [run('10', paid(null, null, '900'))],
@@ -171,7 +199,7 @@ test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
   ],
   [
     'ignores a changed amount in a row that is already paid',
-    rows({ ...ann, amount: '5000000', settled: true }, bob),
+    rows({ ...ann, amount: '5000000', standing: 'settled' }, bob),
     [october],
     [],
   ],
@@ -191,7 +219,7 @@ test('compareRuns compares with the latest run that has at least half of its pay
 
 test('needsAcceptance selects a changed account and a duplicate row but not a new payee', () => {
   const { remarks: found } = compareRuns(
-    rows({ ...ann, account: '9' }, bob, bob, paid('New', '5', '1')),
+    rows(at(ann, { account: '9' }), bob, bob, paid('New', '5', '1')),
     [october],
     new Big(2),
   );

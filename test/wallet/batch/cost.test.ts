@@ -4,13 +4,16 @@ import { expect, test } from 'vitest';
 import { money, parseAmount } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { Ceiling, estimateCost, quoteCost } from '../../../src/wallet/batch/cost.js';
+import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
 import type { PlannedRow } from '../../../src/wallet/batch/plan.js';
+import { tronAddress } from '../../support/destinations.js';
 import { lnurlOrder, usdtOrder } from '../../../src/wallet/order/orders.js';
 
 const rowOf = (order: PlannedRow['order'], line: number): PlannedRow => ({
   line,
   ref: `r${line}`,
   named: true,
+  instruction: instructionOfOrder(order, false),
   order,
   to: order.destination,
   amount: '',
@@ -25,7 +28,7 @@ test('quoteCost sums the quotes of all rows per wallet', async () => {
   const rows = [
     sats(1000, 2),
     sats(2000, 3),
-    rowOf(usdtOrder('T', parseAmount('5usdt'), 'USDT'), 4),
+    rowOf(usdtOrder(tronAddress(1), parseAmount('5usdt'), 'USDT'), 4),
   ];
   const cost = await quoteCost(rows, 2, async (row) => {
     const { ccy } = row.order.body.sourceReq;

@@ -6,6 +6,7 @@ import { parseAmount } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import type { Journal } from '../../../src/store/journal/journal.js';
 import { Ceiling } from '../../../src/wallet/batch/cost.js';
+import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
 import type { PlannedRow } from '../../../src/wallet/batch/plan.js';
 import { runBatch, type RowOutcome } from '../../../src/wallet/batch/run.js';
 import { lnurlOrder } from '../../../src/wallet/order/orders.js';
@@ -17,6 +18,7 @@ const rowOf = (line: number): PlannedRow => {
     line,
     ref: `row-${line}`,
     named: true,
+    instruction: instructionOfOrder(order, false),
     order,
     to: order.destination,
     amount: '1000sat',
@@ -39,7 +41,10 @@ function begun(rows: AsyncIterable<PlannedRow>, ceiling?: Ceiling, made = bench(
     retry: false,
     terms: () => ({}),
     run: '2026-11-21T00:00:00.000Z rows.csv',
-    ceiling,
+    consent: {
+      lines: new Set(Array.from({ length: 20 }, (_, line) => line)),
+      upTo: ceiling ?? ('terms' as const),
+    },
   };
   const deps = {
     payment: made.deps,

@@ -9,13 +9,15 @@ import {
   type Payment,
 } from '../../../src/store/journal/payment.js';
 import { rowState } from '../../../src/wallet/batch/status.js';
-import { deducting, onchainOrder, recordOf } from '../../../src/wallet/order/orders.js';
+import { bitcoinAddress } from '../../support/destinations.js';
+import { paymentDraft } from '../../support/orders.js';
+import { deducting, onchainOrder } from '../../../src/wallet/order/orders.js';
 
-const order = onchainOrder('bc1qx', parseAmount('1000sat'), 'BTC');
+const order = onchainOrder(bitcoinAddress(1), parseAmount('1000sat'), 'BTC');
 
 function payment(state: Attempt['state'], of = order): Payment {
-  const draft = { id: 'i', scope: 's', account: 's', ref: 'r', terms: {}, ...recordOf(of) };
-  const attempt = { ...requested(1), state, txnId: 't', submittedAt: 1 };
+  const draft = paymentDraft(of, 'r');
+  const attempt = { ...requested(1, draft.request), state, txnId: 't', submittedAt: 1 };
   return { ...opened(draft, 1), attempts: [attempt] };
 }
 

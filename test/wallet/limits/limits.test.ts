@@ -141,21 +141,27 @@ describe('allowed destinations', () => {
   test.for([
     [
       'accepts a bank account for any payout method',
-      'vnd-instant:970436:0123456789',
+      'bank:VN/vnd-instant/970436:0123456789',
       '970436:0123456789',
       true,
     ],
     [
-      'refuses a bank account for another payout method',
-      'ng-ngn-bank:970436:0123456789',
-      'vnd-instant:970436:0123456789',
+      'refuses another bank account',
+      'bank:VN/vnd-instant/970436:0123456789',
+      '970436:0123456780',
       false,
     ],
-    ['refuses another bank account', 'vnd-instant:970436:0123456789', '970436:0123456780', false],
-    ['accepts a bech32 address in upper case', address.toUpperCase(), address, true],
-    ['refuses a TRON address in another letter case', tron, tron.toLowerCase(), false],
-  ] as const)('isAllowed %s', ([, destination, name, allowed]) => {
-    expect(isAllowed(destination, [name])).toBe(allowed);
+    ['accepts a bech32 address in upper case', `onchain:${address}`, address.toUpperCase(), true],
+    ['refuses a TRON address in another letter case', `tron:${tron}`, tron.toLowerCase(), false],
+    [
+      'accepts an LNURL if its Lightning Address is allowed',
+      `lnurl:https://example.com/.well-known/lnurlp/ada`,
+      'Ada@example.com',
+      true,
+    ],
+    ['accepts the node of an invoice', `node:${node}`, node, true],
+  ] as const)('isAllowed %s', ([, key, name, allowed]) => {
+    expect(isAllowed(key, [name])).toBe(allowed);
   });
 
   test('checkDestination allows a swap between own wallets despite an allow-list', () => {

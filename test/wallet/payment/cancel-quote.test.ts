@@ -34,7 +34,12 @@ function openTestJournal(): Journal {
   return journal;
 }
 
-const quoted = { ...requested(1), state: 'quoted', txnId: 'txn-1', txnState: 'quoted' } as const;
+const quoted = {
+  ...requested(1, '{}'),
+  state: 'quoted',
+  txnId: 'txn-1',
+  txnState: 'quoted',
+} as const;
 
 /**
  * Creates a journal with a quoted payment, as after a crash between the quote and the confirmation.
@@ -48,7 +53,8 @@ async function journalWithQuote(): Promise<Journal> {
     ref: 'order-118',
     kind: 'swap',
     request: '{}',
-    fingerprint: 'f',
+    instruction: '{}',
+    digest: 'f',
     idempotencyKey: null,
     terms: {},
   });
@@ -181,7 +187,7 @@ test('cancelQuote leaves the newer attempt of a payment unchanged', async () => 
     const claim = await journal.claim('payment-1', 'another:3');
     if (claim === undefined) throw new Error('The payment could not be claimed.');
     const lapsed = await journal.write(claim, { attempt: { ...quoted, state: 'lapsed' } });
-    await journal.release(await journal.write(lapsed, { attempt: requested(2) }));
+    await journal.release(await journal.write(lapsed, { attempt: requested(2, '{}') }));
     return transaction('quoted');
   };
   const ended = await cancelQuote('txn-1', {

@@ -7,7 +7,7 @@ import { openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import type { Claim } from '../../../src/store/journal/journal.js';
 import type { PaymentService } from '../../../src/wallet/payment/contract.js';
 import { pay } from '../../../src/wallet/payment/payment.js';
-import { bench, order } from '../support/machine.js';
+import { asked, bench } from '../support/machine.js';
 
 const second = 1_000;
 const answerTakes = 36 * second;
@@ -58,7 +58,7 @@ test.each(['createTransaction', 'confirmTransaction'] as const)(
       service: { ...service, ...slowly } satisfies PaymentService,
     };
     const txn = await pay(
-      { order, ref: 'R', terms: {}, consent: 'standing' },
+      { instruction: asked, ref: 'R', terms: {}, consent: { by: 'yes' } },
       { wait: 'forever', retry: false },
       deps,
     );

@@ -1,5 +1,9 @@
 // Tests the rules of the payment core: the requests that it sends, the states that it writes first,
 // and the outcomes that it reports.
+import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
+import { orderOf } from '../../../src/wallet/instruction/order.js';
+import { readSendNow } from '../../../src/wallet/instruction/send.js';
+import { bitcoinAddress, tronAddress } from '../../support/destinations.js';
 import { describe, expect, test } from 'vitest';
 import { CancelNotOffered } from '../../../src/api/errors.js';
 import { Failure } from '../../../src/formats/failure.js';
@@ -14,10 +18,13 @@ import {
   type Order,
   usdtSpendOrder,
 } from '../../../src/wallet/order/orders.js';
+import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
 import { confirmQuote } from '../../../src/wallet/payment/confirm-quote.js';
 import { recordRead } from '../../../src/wallet/payment/record-read.js';
 import { pay, payThisQuote, resume } from '../../../src/wallet/payment/payment.js';
 import {
+  approved,
+  asked,
   bench,
   limited,
   lost,
@@ -77,7 +84,7 @@ describe('the payment driver while reads lag', () => {
 
 test('confirmQuote confirms a quote that another client created with fees deducted from the amount', async () => {
   const made = bench();
-  const { body } = deducting(onchainOrder('bc1q-1', money('BTC', '0.00003'), 'BTC'));
+  const { body } = deducting(onchainOrder(bitcoinAddress(1), money('BTC', '0.00003'), 'BTC'));
   const quoted = {
     ...quoteOf(
       { ...body, sourceReq: { ...body.sourceReq, amtRequested: 0.00003 }, extRefId: 'R' },
@@ -87,7 +94,7 @@ test('confirmQuote confirms a quote that another client created with fees deduct
     deductNetworkFeesFromDest: true,
   };
   made.transactions.push(quoted);
-  await confirmQuote(quoted, { terms: {}, consent: 'standing' }, waiting, made.deps);
+  await confirmQuote(quoted, { terms: {}, consent: approved }, waiting, made.deps);
   expect(made.now()).toMatchObject({
     state: 'paid',
     approvedTotal: '0.00003',
@@ -162,10 +169,14 @@ describe('the payment driver', () => {
       sourceReq: {},
       destReq: {},
     });
-    const paid = await pay({ order, ref: 'R', terms: {}, consent: 'none' }, waiting, {
-      ...made.deps,
-      service: { ...service, transaction },
-    });
+    const paid = await pay(
+      { instruction: asked, ref: 'R', terms: {}, consent: made.asks },
+      waiting,
+      {
+        ...made.deps,
+        service: { ...service, transaction },
+      },
+    );
     expect(paid).toMatchObject({ txnState: 'completed', destReq: { method: 'lnurl' } });
   });
 
@@ -173,7 +184,11 @@ describe('the payment driver', () => {
     const given = bench();
     await given.pay();
     const madeUp = bench();
-    await pay({ order, ref: undefined, terms: {}, consent: 'standing' }, waiting, madeUp.deps);
+    await pay(
+      { instruction: asked, ref: undefined, terms: {}, consent: approved },
+      waiting,
+      madeUp.deps,
+    );
     expect([...given.log, ...madeUp.log]).not.toContain('GET list');
   });
 
@@ -182,7 +197,9 @@ describe('the payment driver', () => {
     made.says = () => false;
     await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'declined' });
     expect(made.now()).toMatchObject({ abandoned: true });
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+    await expect(
+      resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+    ).rejects.toMatchObject({
       kind: 'usage',
     });
     made.says = () => true;
@@ -288,7 +305,9 @@ describe('the payment driver with a quote', () => {
     expect(made.now()).toMatchObject({ state: 'quoted', abandoned: false });
     made.journalFails = () => false;
     made.says = () => false;
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+    await expect(
+      resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+    ).rejects.toMatchObject({
       kind: 'declined',
     });
     expect(made.asked).toHaveLength(1);
@@ -339,7 +358,7 @@ describe('the payment driver with a quote', () => {
       return txnId === 't1' ? { ...txn, txnState: 'quoted' } : txn;
     };
     const paying = pay(
-      { order, ref: 'R', terms: {}, consent: 'none' },
+      { instruction: asked, ref: 'R', terms: {}, consent: made.asks },
       { ...waiting, wait: 60_000 },
       { ...made.deps, service: { ...service, transaction: lagging } },
     );
@@ -383,7 +402,7 @@ describe('the payment driver with a quote', () => {
         },
       };
       const paying = pay(
-        { order, ref: 'R', terms: {}, consent: 'none' },
+        { instruction: asked, ref: 'R', terms: {}, consent: made.asks },
         { ...waiting, wait: 60_000 },
         { ...made.deps, service: late },
       );
@@ -416,7 +435,7 @@ describe('the payment driver with a quote', () => {
     await made.pay({ until: 'quoted' });
     made.says = () => slowly(made);
     expect(
-      await payThisQuote('t1', made.payment(), { consent: 'none' }, waiting, made.deps),
+      await payThisQuote('t1', made.payment(), { consent: made.asks }, waiting, made.deps),
     ).toMatchObject({ txnState: 'completed', extRefId: 'R' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
@@ -631,7 +650,7 @@ describe('the payment driver for a reference in the journal', () => {
 });
 
 describe('confirmQuote', () => {
-  const yes = { terms: {}, consent: 'standing' } as const;
+  const yes = { terms: {}, consent: approved } as const;
   /** Creates a payment with two quotes whose transaction ids the journal has lost. */
   const forgotten = async (): Promise<Bench> => {
     const made = bench();
@@ -643,7 +662,11 @@ describe('confirmQuote', () => {
   };
   const forget = (made: Bench): void => {
     for (const row of made.store.rows.values())
-      row.payment = { ...row.payment, attempts: [requested(1)], abandoned: true };
+      row.payment = {
+        ...row.payment,
+        attempts: [requested(1, latest(row.payment).request)],
+        abandoned: true,
+      };
   };
   const first = ({ transactions: [txn] }: Bench): Transaction => {
     if (txn === undefined) throw new Error('There is no transaction.');
@@ -671,7 +694,7 @@ describe('confirmQuote', () => {
 
   test('finds the payment of a confirmed quote even if the journal lost the attempt', async () => {
     const made = bench();
-    const spend = usdtSpendOrder('T-1', money('BTC', '0.0001'));
+    const spend = usdtSpendOrder(tronAddress(1), money('BTC', '0.0001'));
     await made.pay({ order: spend, until: 'quoted' });
     forget(made);
     await confirmQuote(first(made), yes, waiting, made.deps);
@@ -702,6 +725,18 @@ describe('confirmQuote', () => {
 
 describe('the payment driver for a single-use destination', () => {
   const invoice = { ...order, idempotencyKey: 'bolt11:hash' };
+  const realInvoice = encodeInvoice(
+    {
+      network: 'mainnet',
+      amountMsat: 1_000_000n,
+      timestamp: Date.UTC(2025, 0, 15) / 1000,
+      paymentHash: '11'.repeat(32),
+      paymentSecret: '22'.repeat(32),
+      description: 'tea',
+      expiry: 3_600,
+    },
+    new Uint8Array(32).fill(7),
+  );
 
   test('refuses to pay an invoice again under another reference', async () => {
     const made = bench();
@@ -725,7 +760,7 @@ describe('the payment driver for a single-use destination', () => {
     await made.pay({ order: invoice, until: 'quoted' });
     const older = made.payment();
     await made.pay({ order: invoice, ref: 'S' });
-    const yes = { terms: {}, consent: 'standing' } as const;
+    const yes = { terms: {}, consent: approved } as const;
     await expect(payThisQuote('t1', older, yes, waiting, made.deps)).rejects.toMatchObject({
       kind: 'usage',
       txnId: 't2',
@@ -734,16 +769,24 @@ describe('the payment driver for a single-use destination', () => {
   });
 
   const unnamed = (made: Bench, wanted: Order): Promise<Transaction> =>
-    pay({ order: wanted, ref: undefined, terms: {}, consent: 'standing' }, waiting, made.deps);
+    pay(
+      {
+        instruction: instructionOfOrder(wanted, false),
+        ref: undefined,
+        terms: {},
+        consent: approved,
+      },
+      waiting,
+      made.deps,
+    );
 
   test('follows an invoice payment of another machine even if the payment exceeds the local limits', async () => {
-    const overLightning: Order = {
-      ...invoice,
-      body: { ...order.body, destReq: { ...order.body.destReq, method: 'lightning' } },
-    };
+    const { instruction } = readSendNow({ to: realInvoice }, { network: 'mainnet', now: 0 });
+    const overLightning = orderOf(instruction, { now: 0 });
+    const hash = instruction.once?.replace('bolt11:', '') ?? '';
     const there = {
       ...quoteOf(
-        { ...overLightning.body, extRefId: 'bolt11-hash' },
+        { ...overLightning.body, extRefId: `bolt11-${hash}` },
         'theirs',
         Date.UTC(2025, 0, 15),
       ),
@@ -758,12 +801,17 @@ describe('the payment driver for a single-use destination', () => {
     Object.assign(made.deps, { service: { ...made.deps.service, transaction } });
     const terms = { maxFee: { amount: '0', ccy: 'BTC' } };
     const paid = await pay(
-      { order: overLightning, ref: undefined, terms, consent: 'standing' },
+      {
+        instruction,
+        ref: undefined,
+        terms,
+        consent: approved,
+      },
       waiting,
       made.deps,
     );
     expect(paid).toMatchObject({ txnId: 'theirs', txnState: 'completed' });
-    expect(requests(made)).toEqual(['POST bolt11-hash']);
+    expect(requests(made)).toEqual([`POST bolt11-${hash}`]);
   });
 
   test('resumes an invoice payment with an unknown outcome even if the command has no --ref', async () => {
@@ -771,16 +819,8 @@ describe('the payment driver for a single-use destination', () => {
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
     expect(await unnamed(made, invoice)).toMatchObject({ txnId: 't1', txnState: 'completed' });
-    await expect(unnamed(made, invoice)).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
-  });
-
-  test('refuses a second payment of an invoice while the outcome of the first payment is unknown', async () => {
-    const made = bench();
-    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
-    await made.pay({ order: invoice }).catch(() => undefined);
-    await expect(
-      unnamed(made, { ...otherOrder, idempotencyKey: invoice.idempotencyKey }),
-    ).rejects.toMatchObject({ kind: 'usage' });
+    expect(await unnamed(made, invoice)).toMatchObject({ txnId: 't1', txnState: 'completed' });
+    expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R']);
   });
 
   test('pays an invoice under another reference after a failed payment', async () => {
@@ -848,7 +888,7 @@ describe('the payment driver after a failed create request', () => {
       },
     };
     Object.assign(made.deps, { service });
-    const start = { order, ref: undefined, terms: {}, consent: 'standing' } as const;
+    const start = { instruction: asked, ref: undefined, terms: {}, consent: approved } as const;
     expect(await pay(start, waiting, made.deps)).toMatchObject({
       txnId: 't1',
       txnState: 'completed',
@@ -1012,7 +1052,9 @@ describe('the payment driver at the confirmation', () => {
         next: { do: 'retry', id: 'R' },
       });
     }
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+    await expect(
+      resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+    ).rejects.toMatchObject({
       kind: 'pending',
     });
     expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R']);
@@ -1061,7 +1103,7 @@ describe('the payment driver at the confirmation', () => {
       },
     };
     await expect(
-      pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, {
+      pay({ instruction: asked, ref: 'R', terms: {}, consent: approved }, waiting, {
         ...made.deps,
         journal: failing,
       }),
@@ -1076,7 +1118,7 @@ describe('the payment driver at the confirmation', () => {
         throw new Failure('temporary', 'The database is not reached.');
     };
     await expect(
-      pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, {
+      pay({ instruction: asked, ref: 'R', terms: {}, consent: approved }, waiting, {
         ...made.deps,
         journal: { ...journal, claim },
       }),
@@ -1090,7 +1132,7 @@ describe('the payment driver at the confirmation', () => {
     const made = bench();
     const journal = { ...made.deps.journal, claim: async () => undefined };
     await expect(
-      pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, {
+      pay({ instruction: asked, ref: 'R', terms: {}, consent: approved }, waiting, {
         ...made.deps,
         journal,
         signal: AbortSignal.abort(),
@@ -1107,11 +1149,14 @@ describe('the payment driver at the confirmation', () => {
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
     for (const row of made.store.rows.values())
-      row.payment = { ...row.payment, attempts: [...row.payment.attempts, requested(2)] };
+      row.payment = {
+        ...row.payment,
+        attempts: [...row.payment.attempts, requested(2, latest(row.payment).request)],
+      };
     const journal = { ...made.deps.journal, claim: async () => undefined };
     await expect(
       pay(
-        { order, ref: 'R', terms: {}, consent: 'standing' },
+        { instruction: asked, ref: 'R', terms: {}, consent: approved },
         { ...waiting, wait: 1_000 },
         { ...made.deps, journal },
       ),
@@ -1138,7 +1183,7 @@ describe('the payment driver at the confirmation', () => {
       yield* service.eachTransaction(...args);
     };
     const looking = pay(
-      { order, ref: 'R', terms: {}, consent: 'none' },
+      { instruction: asked, ref: 'R', terms: {}, consent: made.asks },
       { ...waiting, until: 'quoted' },
       { ...made.deps, service: { ...service, eachTransaction } },
     );
@@ -1155,7 +1200,9 @@ describe('the payment driver at the confirmation', () => {
     await expect(made.pay({ yes: false, retry: true })).rejects.toMatchObject(doubt);
     expect(made.asked).toHaveLength(1);
     await expect(made.pay({ yes: true })).rejects.toMatchObject(doubt);
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject(doubt);
+    await expect(
+      resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+    ).rejects.toMatchObject(doubt);
     expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
     made.says = () => true;
     expect(await made.pay({ yes: false, retry: true })).toMatchObject({ txnState: 'completed' });
@@ -1172,7 +1219,7 @@ describe('the payment driver at the confirmation', () => {
     });
     const retry = (most: string) =>
       pay(
-        { order, ref: 'R', terms: {}, consent: 'standing' },
+        { instruction: asked, ref: 'R', terms: {}, consent: approved },
         { ...waiting, retry: true },
         limited(most),
       );
@@ -1209,14 +1256,18 @@ describe('the payment driver at the confirmation', () => {
     const { store, transactions, payment } = await leftBetween();
     const next = bench(store, transactions);
     next.fail('confirm', refusal(400, 'no'));
-    await expect(resume(payment(), waiting, next.deps)).rejects.toMatchObject({
+    await expect(
+      resume(payment(), { ...waiting, consent: next.asks }, next.deps),
+    ).rejects.toMatchObject({
       kind: 'pending',
       exitCode: 8,
     });
     expect(next.now()).toMatchObject({ state: 'lapsed', number: 2, status: 'unknown' });
     const interrupted = await leftBetween();
     interrupted.interrupt.abort();
-    await expect(resume(interrupted.payment(), waiting, interrupted.deps)).rejects.toMatchObject({
+    await expect(
+      resume(interrupted.payment(), { ...waiting, consent: interrupted.asks }, interrupted.deps),
+    ).rejects.toMatchObject({
       kind: 'pending',
       exitCode: 8,
     });
@@ -1228,7 +1279,11 @@ describe('the payment driver at the confirmation', () => {
       const made = await leftBetween();
       const fail = () => Promise.reject(new Failure('temporary', 'The database is not reached.'));
       const deps = { ...made.deps, journal: { ...made.deps.journal, [call]: fail } };
-      const again = pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
+      const again = pay(
+        { instruction: asked, ref: 'R', terms: {}, consent: approved },
+        waiting,
+        deps,
+      );
       await expect(again).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
       expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
     },
@@ -1260,10 +1315,12 @@ describe('the payment driver at the confirmation', () => {
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
-    await resume(made.payment(), waiting, made.deps).catch(() => undefined);
+    await resume(made.payment(), { ...waiting, consent: made.asks }, made.deps).catch(
+      () => undefined,
+    );
     expect(made.now().state).toBe('unknown');
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'quoted' };
-    const unwaited = { ...waiting, wait: false } as const;
+    const unwaited = { ...waiting, wait: false, consent: made.asks } as const;
     await expect(resume(made.payment(), unwaited, made.deps)).rejects.toMatchObject({
       kind: 'pending',
       exitCode: 8,
@@ -1366,7 +1423,7 @@ describe('the payment driver after a refused create request with an outdated lis
     return { ...made, deps: { ...made.deps, service: lists } };
   };
   const payAt = ({ deps }: Bench) =>
-    pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
+    pay({ instruction: asked, ref: 'R', terms: {}, consent: approved }, waiting, deps);
 
   test('reports the refusal of the create request if the list shows the reference only after 3 s', async () => {
     const made = lagging(bench(undefined, [known('R', 'quoted')]), 3_000);
@@ -1388,7 +1445,7 @@ describe('the payment driver after a refused create request with an outdated lis
         return new Promise<Transaction>(() => undefined);
       },
     };
-    void pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, {
+    void pay({ instruction: asked, ref: 'R', terms: {}, consent: approved }, waiting, {
       ...made.deps,
       service: cutOff,
     });
@@ -1433,7 +1490,12 @@ describe('the payment driver for a conversion with a loss of 10 %', () => {
     });
     const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
     const paying = pay(
-      { order: swap, ref: 'R', terms: { maxRateLoss }, consent: 'standing' },
+      {
+        instruction: instructionOfOrder(swap, false),
+        ref: 'R',
+        terms: { maxRateLoss },
+        consent: approved,
+      },
       waiting,
       made.deps,
     );
@@ -1474,7 +1536,11 @@ test('pay refuses a conversion at the rate 0', async () => {
   });
   const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
   await expect(
-    pay({ order: swap, ref: 'R', terms: {}, consent: 'standing' }, waiting, made.deps),
+    pay(
+      { instruction: instructionOfOrder(swap, false), ref: 'R', terms: {}, consent: approved },
+      waiting,
+      made.deps,
+    ),
   ).rejects.toMatchObject({ kind: 'refused' });
 });
 
@@ -1490,7 +1556,10 @@ describe('the payment driver for a quote that another client may have confirmed'
     const reported = async (txnId: string): Promise<string[]> =>
       txnId === 't1' ? ['quoted', 'srccreated'] : [];
     const run = (from: Bench) =>
-      pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...from.deps, reported });
+      pay({ instruction: asked, ref: 'R', terms: {}, consent: approved }, waiting, {
+        ...from.deps,
+        reported,
+      });
     await expect(run(made)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
     // The journal of another home has no record of the payment.
     const elsewhere = bench(undefined, made.transactions);
@@ -1534,7 +1603,7 @@ describe('the payment driver near a daily limit', () => {
         limits: { perPayment: {}, perDay: { BTC: '0.000015' }, destinations: [] },
       };
       const payAs = (ref: string) =>
-        pay({ order, ref, terms: {}, consent: 'standing' }, waiting, deps);
+        pay({ instruction: asked, ref, terms: {}, consent: approved }, waiting, deps);
       await payAs('R');
       made.time += machine * hour;
       made.ahead += (service - machine) * hour;
@@ -1575,7 +1644,9 @@ describe('the payment driver with a failing journal', () => {
       expect(await made.pay()).toMatchObject({ txnState: 'completed' });
       expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
       made.journalFails = () => false;
-      expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({
+      expect(
+        await resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+      ).toMatchObject({
         txnState: 'completed',
       });
       expect(made.now()).toMatchObject({ state: 'paid', txnState: 'completed' });
@@ -1588,11 +1659,15 @@ describe('the payment driver after the submission', () => {
     const made = bench();
     await made.pay({ wait: false });
     made.fail('read', notSent());
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+    await expect(
+      resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+    ).rejects.toMatchObject({
       kind: 'pending',
       txnId: 't1',
     });
-    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({
+    expect(
+      await resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+    ).toMatchObject({
       txnState: 'completed',
     });
   });
@@ -1624,7 +1699,9 @@ describe('the payment driver after the submission', () => {
       transaction: async () => ({ ...made.transactions[0]!, txnId: 't9', txnState: 'completed' }),
     };
     Object.assign(made.deps, { service });
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+    await expect(
+      resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+    ).rejects.toMatchObject({
       kind: 'pending',
     });
   });
@@ -1639,11 +1716,15 @@ describe('the payment driver for tx resume', () => {
     made.journalFails = () => false;
     expect(made.now()).toMatchObject({ state: 'requested', abandoned: false });
     made.fail('create', notSent(), notSent(), notSent(), notSent());
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+    await expect(
+      resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+    ).rejects.toMatchObject({
       kind: 'temporary',
     });
     expect(made.now().abandoned).toBe(false);
-    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({
+    expect(
+      await resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+    ).toMatchObject({
       txnId: 't1',
       txnState: 'completed',
     });
@@ -1656,7 +1737,9 @@ describe('the payment driver for tx resume', () => {
     await made.pay({ yes: false }).catch(() => undefined);
     made.journalFails = () => false;
     expect(made.now()).toMatchObject({ state: 'quoted', abandoned: false });
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+    await expect(
+      resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+    ).rejects.toMatchObject({
       kind: 'declined',
     });
     expect(made.now().abandoned).toBe(true);
@@ -1670,7 +1753,9 @@ describe('the payment driver for tx resume', () => {
     made.journalFails = () => false;
     const listed = made.payment();
     for (const row of made.store.rows.values()) row.payment = { ...row.payment, abandoned: true };
-    await expect(resume(listed, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    await expect(
+      resume(listed, { ...waiting, consent: made.asks }, made.deps),
+    ).rejects.toMatchObject({ kind: 'usage' });
     expect(made.now().abandoned).toBe(true);
   });
 
@@ -1681,9 +1766,10 @@ describe('the payment driver for tx resume', () => {
     await made.pay().catch(() => undefined);
     made.journalFails = () => false;
     const listed = made.payment();
-    for (const row of made.store.rows.values())
-      row.payment = { ...row.payment, fingerprint: 'another' };
-    await expect(resume(listed, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    for (const row of made.store.rows.values()) row.payment = { ...row.payment, digest: 'another' };
+    await expect(
+      resume(listed, { ...waiting, consent: made.asks }, made.deps),
+    ).rejects.toMatchObject({ kind: 'usage' });
     expect(requests(made)).toEqual(['POST R']);
   });
 
@@ -1691,7 +1777,9 @@ describe('the payment driver for tx resume', () => {
     const made = bench();
     made.confirms = () => 'failed';
     await made.pay().catch(() => undefined);
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+    await expect(
+      resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
+    ).rejects.toMatchObject({
       kind: 'payment-failed',
     });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);

@@ -13,23 +13,29 @@ import {
   type PaymentStatus,
 } from '../../../src/store/journal/payment.js';
 import type {
+  Consent,
   PaymentDeps,
   PaymentEvent,
   PaymentOptions,
   PaymentService,
 } from '../../../src/wallet/payment/contract.js';
+import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
 import { lnurlOrder, type Order } from '../../../src/wallet/order/orders.js';
 import { pay } from '../../../src/wallet/payment/payment.js';
 import { money } from '../../../src/formats/amount.js';
 import { emptyStore, memoryJournal, type JournalStore } from '../../simulation/memory-journal.js';
 
 export const order: Order = lnurlOrder('shop@pay.example', money('BTC', '0.00001'));
+export const asked = instructionOfOrder(order, false);
+export const approved: Consent = { by: 'yes' };
 export const otherOrder: Order = lnurlOrder('shop@pay.example', money('BTC', '0.00002'));
 
 type Step = 'list' | 'wallets' | 'create' | 'confirm' | 'cancel' | 'read';
 
 export interface Bench {
   readonly deps: PaymentDeps;
+  /** Asks `says` about each quote. */
+  readonly asks: Consent;
   readonly store: JournalStore;
   readonly transactions: Transaction[];
   /** The requests and journal writes in order, such as `write created` and `PUT confirm`. */
@@ -161,6 +167,14 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     journalFails: () => false,
     says: () => true,
     fail: (step, ...errors) => void failures.set(step, [...(failures.get(step) ?? []), ...errors]),
+    asks: {
+      by: 'person',
+      ask: async ({ quote }) => {
+        const question = `${quote.total.value.toFixed(8)}`;
+        made.asked.push(question);
+        return made.says(question);
+      },
+    },
     deps: {
       service,
       journal: logged(
@@ -181,17 +195,21 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
       every: () => () => undefined,
       newId: ids(),
       signal: interrupt.signal,
-      again: async () => 'another',
-      approve: async ({ quote }) => {
-        const question = `${quote.total.value.toFixed(8)}`;
-        made.asked.push(question);
-        return made.says(question);
+      repeats: {
+        of: 'generated references',
+        paidWithinMs: 600_000,
+        decide: async () => 'another',
       },
       on: (event) => void made.events.push(event),
     },
     pay: ({ ref = 'R', order: wanted = order, yes = true, maxFee, ...options } = {}) =>
       pay(
-        { order: wanted, ref, terms: { maxFee }, consent: yes ? 'standing' : 'none' },
+        {
+          instruction: instructionOfOrder(wanted, false),
+          ref,
+          terms: { maxFee },
+          consent: yes ? { by: 'yes' } : made.asks,
+        },
         { wait: 'forever', retry: false, ...options },
         made.deps,
       ),
@@ -221,7 +239,7 @@ export function quoteOf(
   txnId: string,
   now: number,
 ): Transaction {
-  const amount = Number(sourceReq.amtRequested);
+  const amount = Number(sourceReq.amtRequested ?? 0.00001);
   return {
     txnId,
     extRefId,

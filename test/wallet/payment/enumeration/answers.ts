@@ -174,7 +174,7 @@ export function outcomes(
     case 'lapse':
       return [same({ is: 'lapsed' })];
     case 'open-attempt':
-      return [same({ is: 'attempt-opened', number: step.number })];
+      return [same({ is: 'attempt-opened', number: step.number, request: '{}' })];
     case 'stop':
       return [];
   }
@@ -225,7 +225,7 @@ function mayStayHere({ process }: State): boolean {
 function approvals({ process }: State): RunEventBody[] {
   const covered: RunEventBody = { is: 'approved', quote: approvedQuote, by: 'covered' };
   if (process?.goal.until === 'quoted') return [{ is: 'shown' }];
-  if (process?.goal.consent === 'standing') return [covered];
+  if (process?.goal.consent.by === 'yes') return [covered];
   return [
     ...(process?.memory.approvedQuote === undefined ? [] : [covered]),
     { is: 'approved', quote: approvedQuote, by: 'asked' },

@@ -161,22 +161,24 @@ export function* started(
     waitMs,
     reference,
     leaveOpen: 'never',
-    consent: 'standing',
+    consent: { by: 'yes' },
+    repeated: undefined,
     firstAttempt: number,
     retryUpTo: 0,
   };
   const isResumed = payment !== 'abandoned' && !isFirst && by.mayResume(state.payment);
+  const asks: RunGoal['consent'] = { by: 'person', ask: async () => true };
   const wishes: Readonly<Record<Command, RunGoal | undefined>> = {
     'the same command': same,
-    asked: { ...same, consent: 'none' },
+    asked: { ...same, consent: asks },
     '--retry': state.retries < retries && !isFirst ? { ...same, retryUpTo: number } : undefined,
     'tx resume': isResumed
-      ? { ...same, reference: 'given', leaveOpen: 'if-passing', consent: 'none' }
+      ? { ...same, reference: 'given', leaveOpen: 'if-passing', consent: asks }
       : undefined,
     '--quote-only': {
       ...same,
       until: 'quoted',
-      consent: 'none',
+      consent: asks,
       leaveOpen: !isFirst && payment === 'open' ? 'always' : 'never',
     },
     'tx confirm': txnId === null ? undefined : { ...same, expect: txnId, reference: 'given' },

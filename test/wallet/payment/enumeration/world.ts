@@ -1,6 +1,7 @@
 // The world of the checker: the true state of each attempt at the service, its delayed requests,
 // and one process that can run, die and start again. Times are relative to the present, so that
 // states that differ only in the time of day are equal.
+import { bitcoinAddress } from '../../../support/destinations.js';
 import type { Transaction } from '../../../../src/api/types.js';
 import { NoAnswer, ServiceError } from '../../../../src/api/errors.js';
 import type { Failure } from '../../../../src/formats/failure.js';
@@ -75,7 +76,7 @@ export const isRunning = (state: State): state is Running => state.process !== u
 export { staleForMs };
 /** The longest wait for the settlement, in ms. */
 export const waitMs = 100;
-export const order: Order = onchainOrder('bc1q', money('BTC', '0.0001'), 'BTC');
+export const order: Order = onchainOrder(bitcoinAddress(1), money('BTC', '0.0001'), 'BTC');
 export const approvedQuote: Quote = {
   txnId: 't',
   total: money('BTC', '0.0001'),
@@ -97,7 +98,8 @@ export const first: State = {
       ref: 'R',
       kind: order.kind,
       request: '{}',
-      fingerprint: 'f',
+      instruction: '{}',
+      digest: 'f',
       idempotencyKey: null,
       terms: {},
     },
@@ -349,7 +351,7 @@ const wished = ({
   expect,
   reference,
   consent,
-}: RunGoal): unknown[] => [retryUpTo, until, leaveOpen, expect, reference, consent];
+}: RunGoal): unknown[] => [retryUpTo, until, leaveOpen, expect, reference, consent.by];
 
 function relevant({ memory, goal }: Process): unknown[] {
   const { earlierRead, earlierPaid, stopped, submittedHere, approvedQuote } = memory;
@@ -361,7 +363,7 @@ function relevant({ memory, goal }: Process): unknown[] {
     earlierPaid !== undefined,
     stopped?.kind,
     submittedHere,
-    goal.consent !== 'standing' && approvedQuote !== undefined,
+    goal.consent.by !== 'yes' && approvedQuote !== undefined,
   ];
 }
 

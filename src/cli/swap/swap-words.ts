@@ -1,27 +1,9 @@
-// Reads a swap from words: paying wallet, receiving wallet, and whether the amount is paid or
-// received.
-import { isUnitless, parseAmount, parseCurrency, type Money } from '../../formats/amount.js';
+// Reads the words of `svcpay swap`: the amount, the paying wallet and the receiving wallet. Pure.
+import { isUnitless, parseAmount, parseCurrency } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { deducting, swapOrder, type Order } from '../../wallet/order/orders.js';
-import { isAll } from '../../wallet/plan/spend-all.js';
 import { clip } from '../../formats/text.js';
-
-export interface Swap {
-  readonly from: string;
-  readonly to: string;
-  readonly amount: Money;
-  /** Whether `amount` is the received amount instead of the paid amount. */
-  readonly receive: boolean;
-  /** Whether the swap debits the whole balance, including fees. */
-  readonly all?: boolean;
-}
-
-export type SwapWords = Readonly<Record<'amount' | 'from' | 'to', string | undefined>>;
-
-export function swapOrderOf({ from, to, amount, receive, all }: Swap): Order {
-  const order = swapOrder(from, to, amount, receive ? 'dest' : 'source');
-  return all === true ? deducting(order) : order;
-}
+import type { SwapWords } from '../../wallet/instruction/swap.js';
+import { isAll } from '../../wallet/instruction/whole-balance.js';
 
 const wallets = '(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$';
 const wholePattern = new RegExp(`^all${wallets}`, 'i');
@@ -73,23 +55,6 @@ function wallet(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   if (isSats(name)) throw usage(`Not sent: "${name}" is a unit of the BTC wallet. Write BTC.`);
   return parseCurrency(name);
-}
-
-/**
- * Plans a swap. Throws Failure `usage` if both wallets are the same, and for invalid amounts.
- * @param held the balance of the paying wallet, for the amount `all`
- */
-export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held?: Money): Swap {
-  if (amount === undefined || from === undefined || to === undefined)
-    throw new Error('The swap lacks an amount or one of its two wallets.');
-  if (from === to) throw usage(`Not sent: a swap needs two different wallets; both are ${from}.`);
-  const swap = { from, to, receive };
-  if (!isAll(amount)) return { ...swap, amount: parseAmount(amount, receive ? to : from) };
-  if (receive)
-    throw usage('Not sent: "all" means the whole balance of the paying wallet. Remove --receive.');
-  if (held?.ccy !== from)
-    throw usage('Not sent: write an amount with digits and a unit instead of "all".');
-  return { ...swap, amount: held, all: true };
 }
 
 /** Returns the missing arguments, named as in the help. */

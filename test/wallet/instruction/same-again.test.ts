@@ -5,11 +5,17 @@ import { opened, requested, type AttemptState } from '../../../src/store/journal
 import {
   lnurlOrder,
   onchainOrder,
-  recordOf,
   swapOrder,
   type Order,
 } from '../../../src/wallet/order/orders.js';
-import { paidWithinMs, sameAgain, targetOf } from '../../../src/wallet/payment/same-again.js';
+import { sameAgain } from '../../../src/wallet/instruction/same-again.js';
+import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
+import { askedColumns, type Instruction } from '../../../src/wallet/instruction/instruction.js';
+import { orderOf } from '../../../src/wallet/instruction/order.js';
+import { encodeOrder } from '../../../src/wallet/order/orders.js';
+import { readSendNow } from '../../../src/wallet/instruction/send.js';
+import { encodeLnurl } from '../../../src/formats/lnurl.js';
+import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
 
 const now = 1_800_000_000_000;
 const btc = (amount: string) => money('BTC', amount);
@@ -17,29 +23,59 @@ const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const toAda = lnurlOrder('ada@example.com', btc('0.000013'));
 const onchain = onchainOrder(address, btc('0.0001'), 'BTC');
 
-/**
- * Returns the order with the destination of a `bitcoin:` URI that contains an invoice and an
- * address.
- */
-const ofUri = (order: Order): Order => ({
-  ...order,
-  body: {
-    sourceReq: order.body.sourceReq,
-    destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: 'lnbc1' } },
-  },
-  destination: '03abc',
-  idempotencyKey: 'bolt11:1',
-  alsoPays: address,
-});
+const paidWithinMs = 600_000;
 
-const earlier = (order: Order, state: AttemptState, ago = 20_000, ref = 'R') => {
-  const draft = { id: 'p', scope: 's', account: 's', ref, ...recordOf(order), terms: {} };
-  const attempt = { ...requested(1), state, txnId: 't1' };
+const read = (to: string, amount?: string): Instruction =>
+  readSendNow({ to, amount }, { network: 'mainnet', now }).instruction;
+
+const invoice = encodeInvoice(
+  {
+    network: 'mainnet',
+    amountMsat: 10_000_000n,
+    timestamp: now / 1000,
+    paymentHash: '11'.repeat(32),
+    paymentSecret: '22'.repeat(32),
+    description: 'tea',
+    expiry: 600,
+  },
+  new Uint8Array(32).fill(7),
+);
+const uri = read(`bitcoin:${address}?amount=0.0001&lightning=${invoice}`);
+
+const earlier = (
+  asked: Order | Instruction,
+  state: AttemptState,
+  ago = 20_000,
+  ref = 'R',
+  priced?: Order,
+) => {
+  const instruction = 'verb' in asked ? asked : instructionOfOrder(asked, false);
+  const order = priced ?? ('verb' in asked ? orderOf(asked, { now }) : asked);
+  const draft = {
+    id: 'p',
+    scope: 's',
+    account: 's',
+    ref,
+    ...askedColumns(instruction, order.kind),
+    request: encodeOrder(order),
+    terms: {},
+  };
+  const attempt = { ...requested(1, draft.request), state, txnId: 't1' };
   return { ...opened(draft, now - ago), updatedAt: now - ago, attempts: [attempt] };
 };
 
-const found = (order: Order, ...known: ReturnType<typeof earlier>[]) =>
-  sameAgain(targetOf(order), known, { ref: undefined, now, paidWithinMs })?.is;
+const latestOf = (
+  asked: Order | Instruction,
+  known: readonly ReturnType<typeof earlier>[],
+  ref?: string,
+) => {
+  const instruction = 'verb' in asked ? asked : instructionOfOrder(asked, false);
+  const order = 'verb' in asked ? undefined : asked;
+  return sameAgain({ instruction, order, ref }, known, { now, paidWithinMs });
+};
+
+const found = (asked: Order | Instruction, ...known: ReturnType<typeof earlier>[]) =>
+  latestOf(asked, known)?.is;
 
 describe('earlier identical payment', () => {
   test.for([
@@ -67,13 +103,12 @@ describe('earlier identical payment', () => {
 
   test('sameAgain ignores an identical payment under the reference of the new payment', () => {
     const known = [earlier(toAda, 'in-flight')];
-    expect(sameAgain(targetOf(toAda), known, { ref: 'R', now, paidWithinMs })).toBeUndefined();
+    expect(latestOf(toAda, known, 'R')).toBeUndefined();
   });
 
   test('sameAgain reports the latest of several identical payments', () => {
     const known = [earlier(toAda, 'unknown', 50_000, 'A'), earlier(toAda, 'paid', 10_000, 'B')];
-    const same = sameAgain(targetOf(toAda), known, { ref: undefined, now, paidWithinMs });
-    expect(same?.payment.ref).toBe('B');
+    expect(latestOf(toAda, known)?.payment.ref).toBe('B');
   });
 });
 
@@ -94,20 +129,40 @@ describe('destination of an earlier payment', () => {
   });
 
   test('sameAgain treats a payment to an address as a repeat of a Lightning payment of a URI with that address', () => {
-    expect(found(onchain, earlier(ofUri(onchain), 'paid'))).toBe('paid');
+    expect(found(onchain, earlier(uri, 'paid'))).toBe('paid');
   });
 
   test('sameAgain treats a Lightning payment of a URI as a repeat of a payment to the address in the URI', () => {
-    expect(found(ofUri(onchain), earlier(onchain, 'in-flight'))).toBe('unfinished');
+    expect(found(uri, earlier(onchain, 'in-flight'))).toBe('unfinished');
   });
 
   test('sameAgain ignores an earlier invoice payment because the idempotency key prevents a second payment', () => {
-    const invoice = { ...ofUri(onchain), alsoPays: undefined };
-    expect(found(invoice, earlier(invoice, 'in-flight'))).toBeUndefined();
+    const asked = read(invoice);
+    expect(found(asked, earlier(asked, 'in-flight'))).toBeUndefined();
   });
 
   test('sameAgain ignores an earlier swap because the money stays in the account', () => {
     const swap = swapOrder('BTC', 'USDT', btc('0.0001'), 'source');
     expect(found(swap, earlier(swap, 'in-flight'))).toBeUndefined();
+  });
+
+  test('sameAgain matches an LNURL with the Lightning Address that it leads to', () => {
+    const lnurl = encodeLnurl('https://example.com/.well-known/lnurlp/ada');
+    expect(found(read(lnurl, '1300sat'), earlier(toAda, 'in-flight'))).toBe('unfinished');
+  });
+
+  test('sameAgain compares a fiat amount as asked, whatever bitcoin it was worth', () => {
+    const asked = readSendNow(
+      { to: 'ada@example.com', amount: '10usd', from: 'BTC' },
+      { network: 'mainnet', now },
+    ).instruction;
+    const [then, today] = [90_000, 100_000].map((rate) =>
+      orderOf(asked, { now, rates: { BTCUSD: rate } }),
+    );
+    if (then === undefined || today === undefined) throw new Error('no order');
+    const before = earlier(asked, 'in-flight', 20_000, 'R', then);
+    expect(latestOf(asked, [before])?.is).toBe('unfinished');
+    expect(found(then, before)).toBe('unfinished');
+    expect(found(today, before)).toBeUndefined();
   });
 });

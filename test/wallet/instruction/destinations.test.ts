@@ -9,7 +9,7 @@ import {
   checkOnchainAmount,
   checkTronAddress,
   refuseOwnAddress,
-} from '../../../src/wallet/plan/destinations.js';
+} from '../../../src/wallet/instruction/destinations.js';
 
 describe('on-chain destination', () => {
   test.for([
@@ -53,24 +53,26 @@ describe('USDT destination', () => {
 
   test("refuses the account's own deposit address as a destination", async () => {
     const own = async () => ({ staticOnchainAddress: 'T-mine' });
-    await expect(refuseOwnAddress('T-mine', own, warn)).rejects.toThrow(/your own deposit address/);
-    await expect(refuseOwnAddress('T-other', own, warn)).resolves.toBeUndefined();
+    await expect(refuseOwnAddress('tron:T-mine', own, warn)).rejects.toThrow(
+      /your own deposit address/,
+    );
+    await expect(refuseOwnAddress('tron:T-other', own, warn)).resolves.toBeUndefined();
   });
 
   test("accepts a USDT destination if svcpay cannot read the account's own deposit address", async () => {
     await expect(
-      refuseOwnAddress('T-other', failing('not-found', 404), warn),
+      refuseOwnAddress('tron:T-other', failing('not-found', 404), warn),
     ).resolves.toBeUndefined();
     expect(warnings).toEqual([]);
     // A failed lookup of the account's own deposit address does not stop the payment.
     await expect(
-      refuseOwnAddress('T-other', failing('temporary', 503), warn),
+      refuseOwnAddress('tron:T-other', failing('temporary', 503), warn),
     ).resolves.toBeUndefined();
     expect(warnings).toEqual([
       'svcpay could not check whether this is your own deposit address. no',
     ]);
     await expect(
-      refuseOwnAddress('T-other', () => Promise.reject(new Failure('interrupted', 'x')), warn),
+      refuseOwnAddress('tron:T-other', () => Promise.reject(new Failure('interrupted', 'x')), warn),
     ).rejects.toThrow('x');
   });
 });

@@ -1,17 +1,23 @@
-// Derives the order of a quote of unknown origin from the service's transaction. Pure.
+// Derives the order and the instruction of a quote of unknown origin from the service's
+// transaction. Pure.
 import type { Transaction } from '../../api/types.js';
-import { fromWire, money } from '../../formats/amount.js';
+import { fixed, fromWire, money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
+import { detectDestination } from '../../formats/destination.js';
+import { Failure } from '../../formats/failure.js';
 import { entryOf } from '../../formats/unknown.js';
+import { notObeyed } from '../order/echo.js';
+import type { Order } from '../order/orders.js';
 import { payoutDestination } from '../payout/order.js';
-import { notObeyed } from './echo.js';
-import type { Order } from './orders.js';
+import { bankKey, payeeOf } from '../payout/payee.js';
+import type { Instruction, WrittenAmount } from './instruction.js';
+import { keysOf, nodeKey, walletKey } from './keys.js';
 
 /**
  * Derives an order from a quote. A quote has the amounts of both sides, but an order states only
  * the amounts that its destination method requires.
  */
-export function orderOf(txn: Transaction): Order {
+export function orderOfQuote(txn: Transaction): Order {
   const { note, deductNetworkFeesFromDest } = txn;
   const [sourceReq, destReq] = [named(txn.sourceReq, txn), named(txn.destReq, txn)];
   const invoice = invoiceOf(destReq.reqDetails);
@@ -36,6 +42,7 @@ export function orderOf(txn: Transaction): Order {
     },
     idempotencyKey: invoice === undefined ? null : `bolt11:${invoice.paymentHash}`,
     destination: invoice?.payee ?? destinationOf(destReq),
+    key: keyOf(destReq, invoice),
     receives: dest && amount != null ? money(destReq.ccy, fromWire(amount)) : undefined,
   };
 }
@@ -68,4 +75,54 @@ function destinationOf(destReq: ReturnType<typeof named>): string {
   const { address, institutionCode } = destReq.reqDetails ?? {};
   if (typeof address === 'string') return address;
   return typeof institutionCode === 'string' ? payoutDestination(destReq) : destReq.ccy;
+}
+
+function keyOf(destReq: ReturnType<typeof named>, invoice: Invoice | undefined): string {
+  if (invoice !== undefined) return nodeKey(invoice.payee);
+  const { address } = destReq.reqDetails ?? {};
+  if (destReq.method === 'servicepay') return walletKey(destReq.ccy);
+  if (typeof address !== 'string') return bankKey(destReq);
+  try {
+    return keysOf(detectDestination(address))[0] ?? address;
+  } catch (error) {
+    // The service may report an address that svcpay cannot read. It is its own key.
+    if (error instanceof Failure) return `${destReq.method}:${address}`;
+    throw error;
+  }
+}
+
+/**
+ * The instruction that an order of unknown origin carries out.
+ * @param isImported whether the order may lack parts of what was asked
+ */
+export function instructionOfOrder(order: Order, isImported: boolean): Instruction {
+  const { kind, body, key, idempotencyKey, destination } = order;
+  const { sourceReq, destReq, note, sourceOfFunds, deductNetworkFeesFromDest } = body;
+  const { address, paymentRequest, acctNum, bankAcctNum } = destReq.reqDetails ?? {};
+  const isPayout = acctNum !== undefined || bankAcctNum !== undefined;
+  const asked = amountOf(sourceReq, 'debits') ?? amountOf(destReq, 'gets');
+  const to = [paymentRequest, address].find((each) => typeof each === 'string');
+  return {
+    verb: isPayout ? 'payout' : kind === 'swap' ? 'swap' : 'send',
+    to: typeof to === 'string' ? to : isPayout ? payeeOf(body).account : destination,
+    keys: [key],
+    once: idempotencyKey,
+    amount: asked ?? 'invoice',
+    from: sourceReq.ccy,
+    deductFees: deductNetworkFeesFromDest === true,
+    ...(isPayout && {
+      payout: { sourceReq, destReq, ...(sourceOfFunds !== undefined && { sourceOfFunds }) },
+    }),
+    ...(note !== undefined && { note }),
+    ...(isImported && { isImported }),
+  };
+}
+
+function amountOf(
+  { ccy, amtRequested }: Order['body']['sourceReq'],
+  side: WrittenAmount['side'],
+): WrittenAmount | undefined {
+  if (amtRequested === undefined) return undefined;
+  const amount = money(ccy, amtRequested);
+  return { ...amount, written: `${fixed(amount.value)}${ccy.toLowerCase()}`, side };
 }

@@ -1,11 +1,8 @@
-// planSwap reads the words of `svcpay swap` in the forms that people write.
+// readSwap reads the words of `svcpay swap` in the forms that people write.
 import { expect, test } from 'vitest';
-import {
-  missingOf,
-  planSwap,
-  readSwapWords,
-  swapExample,
-} from '../../../src/cli/payment/plan-swap.js';
+import { missingOf, readSwapWords, swapExample } from '../../../src/cli/swap/swap-words.js';
+import { readSwap } from '../../../src/wallet/instruction/swap.js';
+import { exactAmount } from '../../../src/wallet/instruction/instruction.js';
 
 test.for(
   [
@@ -47,10 +44,11 @@ test.for(
       ] as const,
   ),
 )(
-  'planSwap reads "svcpay swap %s" as a swap from %s to %s',
+  'readSwap reads "svcpay swap %s" as a swap from %s to %s',
   ([, , , { words, receive = false, from, to, value, ccy }]) => {
-    const swap = planSwap(readSwapWords(words.join(' '), receive), receive);
-    expect([swap.from, swap.to, swap.amount.value.toFixed(), swap.amount.ccy]).toEqual([
+    const swap = readSwap(readSwapWords(words.join(' '), receive), receive);
+    const amount = exactAmount(swap);
+    expect([swap.from, swap.to, amount?.value.toFixed(), amount?.ccy]).toEqual([
       from,
       to,
       value,
@@ -79,9 +77,9 @@ test.for(
       message: 'Not sent: 1000sat is in BTC, but you must name the amount that you pay.',
     },
   ].map((each) => [each.words.join(' '), each] as const),
-)('planSwap refuses "svcpay swap %s"', ([, { words, message }]) => {
+)('readSwap refuses "svcpay swap %s"', ([, { words, message }]) => {
   const failure = expect.objectContaining({ message });
-  expect(() => planSwap(readSwapWords(words.join(' '), false), false)).toThrow(failure);
+  expect(() => readSwap(readSwapWords(words.join(' '), false), false)).toThrow(failure);
 });
 
 test.for(

@@ -8,7 +8,7 @@ import type { Invoice } from '../../formats/bolt11/decode.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../store/profile/profiles.js';
-import type { Order } from '../order/orders.js';
+import type { Instruction } from './instruction.js';
 
 export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>
   wanted === 'any' || actual === wanted;
@@ -86,30 +86,32 @@ export interface OwnAddresses {
   usdtAddress(chain: 'TRON'): Promise<{ readonly staticOnchainAddress: string }>;
 }
 
-/** Whether the account has a permanent address of the same type as the destination. */
-export const mayBeOwn = ({ body }: Pick<Order, 'body'>): boolean =>
-  body.destReq.method === 'on-chain' || body.destReq.method === 'tron';
+/** Whether the account has a permanent address of the same type as a destination. */
+export const mayBeOwn = ({ keys }: Instruction): boolean => keys.some((key) => isAddress.test(key));
+
+const isAddress = /^(?:onchain|tron):/;
 
 /**
- * Refuses orders that pay to the account's own permanent addresses. Calls `say` if svcpay cannot
- * read the account's addresses.
+ * Refuses instructions that pay to the account's own permanent addresses. Calls `say` if svcpay
+ * cannot read the account's addresses.
  */
 export function ownAddressGuard(
   open: () => Promise<{ readonly client: OwnAddresses }>,
   say: (line: string) => void,
-): (order: Order) => Promise<void> {
+): (instruction: Instruction) => Promise<void> {
   const accounts = new Map<string, Promise<{ readonly staticOnchainAddress: string }>>();
-  return async (order) => {
-    if (!mayBeOwn(order)) return;
-    const { method } = order.body.destReq;
+  return async ({ keys }) => {
+    const key = keys.find((each) => isAddress.test(each));
+    if (key === undefined) return;
+    const isTron = key.startsWith('tron:');
+    const method = isTron ? 'tron' : 'on-chain';
     const { client } = await open();
     const isFirst = !accounts.has(method);
     const own =
-      accounts.get(method) ??
-      (method === 'tron' ? client.usdtAddress('TRON') : client.bitcoinAddress());
+      accounts.get(method) ?? (isTron ? client.usdtAddress('TRON') : client.bitcoinAddress());
     accounts.set(method, own);
     own.catch(() => accounts.delete(method));
-    await refuseOwnAddress(order.destination, () => own, isFirst ? say : () => undefined);
+    await refuseOwnAddress(key, () => own, isFirst ? say : () => undefined);
   };
 }
 
@@ -119,7 +121,7 @@ export function ownAddressGuard(
  * it.
  */
 export async function refuseOwnAddress(
-  address: string,
+  key: string,
   ownAddress: () => Promise<{ readonly staticOnchainAddress: string }>,
   say: (line: string) => void,
 ): Promise<void> {
@@ -131,7 +133,8 @@ export async function refuseOwnAddress(
   const own = await ifAvailable(asked, (why) =>
     say(`svcpay could not check whether this is your own deposit address. ${why}`),
   );
-  if (own?.staticOnchainAddress !== address) return;
+  const address = own?.staticOnchainAddress ?? '';
+  if (key !== `tron:${address}` && key.toLowerCase() !== `onchain:${address.toLowerCase()}`) return;
   throw new Failure(
     'usage',
     'Not sent: this is your own deposit address. The money would return to you minus the fees.',

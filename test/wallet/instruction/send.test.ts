@@ -1,9 +1,10 @@
 // The planner turns a destination, an amount and flags into a payment, for every send command.
 import { describe, expect, test } from 'vitest';
 import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
-import { fixed, money } from '../../../src/formats/amount.js';
-import { wholeOf } from '../../../src/wallet/plan/spend-all.js';
-import { planSend, planSendNow, type SendWords } from '../../../src/wallet/plan/send.js';
+import { fixed } from '../../../src/formats/amount.js';
+import { needOf, orderOf } from '../../../src/wallet/instruction/order.js';
+import { readSend, readSendNow, type SendWords } from '../../../src/wallet/instruction/send.js';
+import { wholeOf } from '../../../src/wallet/instruction/whole-balance.js';
 import { shownOrder } from '../../support/orders.js';
 
 const now = 1_900_000_000_000;
@@ -24,6 +25,8 @@ const invoice = (amountMsat: bigint | null, madeAt = now) =>
     new Uint8Array(32).fill(7),
   );
 const uri = (lightning: string) => `bitcoin:${bitcoin}?amount=0.00001&lightning=${lightning}`;
+
+const ordered = (words: SendWords) => orderOf(readSendNow(words, around).instruction, { now });
 
 const orders: readonly (readonly [why: string, words: SendWords, order: string])[] = [
   [
@@ -101,7 +104,7 @@ const orders: readonly (readonly [why: string, words: SendWords, order: string])
 
 describe('the planner of svcpay send', () => {
   test.for(orders)('plans %s', ([, words, expected]) => {
-    expect(shownOrder(planSendNow(words, around).order)).toBe(expected);
+    expect(shownOrder(ordered(words))).toBe(expected);
   });
 
   test.for<[why: string, words: SendWords, order: string]>([
@@ -127,11 +130,12 @@ describe('the planner of svcpay send', () => {
       'VND 7000 -> USDT tron, less fees',
     ],
   ])('plans to send the whole balance, fees included, to %s', ([, words, expected]) => {
-    const balances = [money('BTC', '0.12345678'), money('USDT', '12.5'), money('VND', '7000')];
-    const planned = planSend(words, around);
-    expect(planned).toMatchObject({ missing: 'balance' });
-    const held = balances.find(({ ccy }) => 'ccy' in planned && ccy === planned.ccy);
-    expect(shownOrder(planSendNow(words, { ...around, held }).order)).toBe(expected);
+    const wallets = Object.entries({ BTC: 0.12345678, USDT: 12.5, VND: 7000 }).map(
+      ([ccy, availableBalance]) => ({ ccy, availableBalance, amount: availableBalance }),
+    );
+    const { instruction } = readSendNow(words, around);
+    expect(needOf(instruction)).toBe('wallets');
+    expect(shownOrder(orderOf(instruction, { now, wallets }))).toBe(expected);
   });
 
   test.for<[why: string, words: SendWords, message: RegExp]>([
@@ -145,19 +149,16 @@ describe('the planner of svcpay send', () => {
       { to: bitcoin, amount: 'all', from: 'USDT' },
       /cannot send all of your USDT/,
     ],
-    [
-      'an on-chain address if the balance is unknown',
-      { to: bitcoin, amount: 'all' },
-      /"all" is not allowed here/,
-    ],
   ])('refuses to send the amount "all" to %s', ([, words, message]) => {
-    expect(() => planSendNow(words, around)).toThrow(message);
+    expect(() => readSendNow(words, around)).toThrow(message);
   });
 
   test('rounds the whole balance down to the decimals of its currency', () => {
-    expect(fixed(wholeOf(money('BTC', '0.000000019')).value)).toBe('0.00000001');
-    expect(fixed(wholeOf(money('VND', '70.9')).value)).toBe('70');
-    expect(() => wholeOf(money('VND', '0.9'))).toThrow('your VND wallet is empty');
+    const whole = (ccy: string, availableBalance: number): string =>
+      fixed(wholeOf(ccy, [{ ccy, availableBalance }]).value);
+    expect(whole('BTC', 0.000000019)).toBe('0.00000001');
+    expect(whole('VND', 70.9)).toBe('70');
+    expect(() => whole('VND', 0.9)).toThrow('your VND wallet is empty');
   });
 
   test.for<[why: string, words: SendWords, missing: string, ccy: string | undefined]>([
@@ -172,14 +173,14 @@ describe('the planner of svcpay send', () => {
       undefined,
     ],
   ])('reports the missing %s', ([, words, missing, ccy]) => {
-    expect(planSend(words, around)).toMatchObject({ missing, ...(ccy !== undefined && { ccy }) });
+    expect(readSend(words, around)).toMatchObject({ missing, ...(ccy !== undefined && { ccy }) });
   });
 
   test('derives one idempotency key for both payment methods of a URI', () => {
     const text = uri(invoice(1_000_000n));
     const [lightning, onchain] = (['lightning', 'onchain'] as const).map((via) =>
-      planSendNow({ to: text, via }, around),
+      ordered({ to: text, via }),
     );
-    expect(onchain?.order.idempotencyKey).toBe(lightning?.order.idempotencyKey);
+    expect(onchain?.idempotencyKey).toBe(lightning?.idempotencyKey);
   });
 });

@@ -1,0 +1,38 @@
+// Prevents an agent from paying twice by repeating a request under another reference. Every payment
+// of an agent is compared with the earlier payments of a day.
+import { Failure } from '../../formats/failure.js';
+import { latest, status } from '../../store/journal/payment.js';
+import type { Repeats } from '../../wallet/payment/contract.js';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Refuses the same payment within 24 hours, whatever its reference, with the earlier transaction's
+ * id. To permit the repetition, the caller sets `differentFrom` to the reference or transaction id
+ * of the latest one. A payment whose outcome is unknown is never repeated.
+ */
+export const repeatsOf = (differentFrom: string): Repeats => ({
+  of: 'every reference',
+  paidWithinMs: dayMs,
+  async decide({ payment }) {
+    const { ref, attempts } = payment;
+    const isNamed = [ref, ...attempts.map(({ txnId }) => txnId)].includes(differentFrom);
+    const isUnknown = ['unknown', 'error'].includes(status(payment));
+    if (isNamed && !isUnknown) return 'another';
+    const { txnId } = latest(payment);
+    const name = txnId ?? ref;
+    const advice = isUnknown
+      ? 'Its outcome must be known before the same payment can be made again. To see it'
+      : `For a different payment, set differentFrom to ${name}. To see the earlier payment`;
+    throw new Failure(
+      'usage',
+      'Not sent: an identical payment to this destination is already paid or in flight ' +
+        `as ${ref} (${name}).`,
+      {
+        txnId: txnId ?? undefined,
+        hint: `For the same purpose, use the ref ${ref}. ${advice}`,
+        next: { do: 'show', id: name },
+      },
+    );
+  },
+});

@@ -1,0 +1,168 @@
+// The instruction: what a person, script, agent, row or file asked for, as it was asked, before any
+// rate, balance, lookup or quote. Pure. The journal stores the instruction with its payment, and
+// the digest of the instruction decides whether two requests are the same payment.
+import { createHash } from 'node:crypto';
+import Big from 'big.js';
+import * as v from 'valibot';
+import type { CreateTransaction } from '../../api/types.js';
+import { currencyOf, fixed, parseAmount, type Money } from '../../formats/amount.js';
+import { canonicalJson, decimal } from '../../formats/canonical.js';
+import { Failure } from '../../formats/failure.js';
+import { isFields } from '../../formats/unknown.js';
+import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
+import { bodySchema, withoutListData } from '../order/orders.js';
+
+/** The rails that a `bitcoin:` URI can offer. */
+export const uriRails = ['lightning', 'onchain'] as const;
+export type UriRail = (typeof uriRails)[number];
+
+/** An amount as it was written, with its unit. */
+export interface WrittenAmount extends Money {
+  readonly written: string;
+  /** Whether the recipient gets this amount, or the paying wallet is debited by it. */
+  readonly side: 'gets' | 'debits';
+}
+
+export interface Instruction {
+  readonly verb: 'send' | 'swap' | 'payout';
+  /** The destination as written; for a swap the credited wallet, for a payout the account. */
+  readonly to: string;
+  /** The destination keys (see keys.ts). A `bitcoin:` URI with an invoice has two. */
+  readonly keys: readonly string[];
+  /** The key of what can be paid only once, such as `bolt11:HASH` for an invoice, or null. */
+  readonly once: string | null;
+  /** The amount, `all` for the whole balance, or `invoice` if the invoice contains the amount. */
+  readonly amount: WrittenAmount | 'all' | 'invoice';
+  /** The currency of the paying wallet. */
+  readonly from: string;
+  /** The ways in which a `bitcoin:` URI may be paid, the preferred one first. */
+  readonly ways?: readonly UriRail[] | undefined;
+  readonly deductFees: boolean;
+  /** The parties, the account and the codes of a payout, in the form of a create request. */
+  readonly payout?: PayoutDetails | undefined;
+  readonly note?: string | undefined;
+  /** The name of the payee in the address book, if the destination was given by its name. */
+  readonly name?: string | undefined;
+  /**
+   * Whether svcpay derived the instruction from a transaction that another program or a lost
+   * journal requested. The transaction may lack parts of what was asked.
+   */
+  readonly isImported?: boolean | undefined;
+}
+
+export type PayoutDetails = Pick<CreateTransaction, 'sourceReq' | 'destReq' | 'sourceOfFunds'>;
+
+const version = 1;
+
+const schema = v.strictObject({
+  version: v.literal(version),
+  verb: v.picklist(['send', 'swap', 'payout']),
+  to: v.string(),
+  keys: v.array(v.string()),
+  once: v.nullable(v.string()),
+  amount: v.union([
+    v.picklist(['all', 'invoice']),
+    v.strictObject({
+      written: v.string(),
+      ccy: v.string(),
+      value: decimal,
+      side: v.picklist(['gets', 'debits']),
+    }),
+  ]),
+  from: v.string(),
+  ways: v.exactOptional(v.array(v.picklist(uriRails))),
+  deductFees: v.boolean(),
+  payout: v.exactOptional(bodySchema),
+  note: v.exactOptional(v.string()),
+  name: v.exactOptional(v.string()),
+  isImported: v.exactOptional(v.boolean()),
+});
+
+/** Writes an instruction as text for the journal, which {@link instructionOf} reads. */
+const encodeInstruction = (instruction: Instruction): string =>
+  canonicalJson({ version, ...instruction });
+
+/**
+ * Reads the instruction of a payment. Throws Failure `usage` that names the payment, if a newer
+ * version of svcpay wrote the instruction.
+ */
+export function instructionOf({
+  ref,
+  instruction,
+}: Pick<Payment, 'ref' | 'instruction'>): Instruction {
+  const stored: unknown = JSON.parse(instruction);
+  const read = v.safeParse(schema, stored);
+  if (read.success) {
+    const { version: _version, ...fields } = read.output;
+    return fields;
+  }
+  const found = isFields(stored) ? stored['version'] : undefined;
+  const isNewer = typeof found === 'number' && found > version;
+  throw new Failure(
+    'usage',
+    isNewer
+      ? `A newer version of svcpay wrote the instruction of the payment ${ref} (version ${found}).`
+      : `Journal entry ${ref} is inconsistent: svcpay cannot read its instruction.`,
+    { hint: isNewer ? 'Upgrade svcpay on this machine.' : undefined, cause: read.issues },
+  );
+}
+
+/**
+ * The digest of an instruction: SHA-256 of its canonical JSON. The digest covers the keys, the
+ * exact amount and its side, the wallet and the details. It ignores the note, the spelling of
+ * destination and amount, the way that a URI is paid, and a name of the address book.
+ */
+export const digestOf = (instruction: Instruction): string =>
+  createHash('sha256')
+    .update(canonicalJson(canonical(instruction)))
+    .digest('hex');
+
+function canonical({ verb, keys, once, amount, from, deductFees, payout }: Instruction): unknown {
+  return {
+    version,
+    verb,
+    keys: [...keys].toSorted(),
+    once,
+    amount:
+      typeof amount === 'string'
+        ? amount
+        : { ccy: amount.ccy, value: fixed(amount.value), side: amount.side },
+    from,
+    deductFees,
+    ...(payout !== undefined && {
+      payer: payout.sourceReq.kyc,
+      payee: withoutListData(payout.destReq).reqDetails,
+      recipient: payout.destReq.kyc,
+      sourceOfFunds: payout.sourceOfFunds,
+    }),
+  };
+}
+
+/** The columns of the journal that store what was asked for. */
+export const askedColumns = (
+  instruction: Instruction,
+  kind: string,
+): Pick<PaymentDraft, 'kind' | 'instruction' | 'digest' | 'idempotencyKey'> => ({
+  kind,
+  instruction: encodeInstruction(instruction),
+  digest: digestOf(instruction),
+  idempotencyKey: instruction.once,
+});
+
+/** The exact amount, or undefined if the instruction does not state one. */
+export const exactAmount = ({ amount }: Instruction): Money | undefined =>
+  typeof amount === 'string' ? undefined : { ccy: amount.ccy, value: new Big(amount.value) };
+
+/**
+ * Reads an amount with its unit. Throws Failure `usage` for an invalid amount.
+ * @param ccy the currency of the amount, if the command already names it
+ */
+export function written(
+  text: string,
+  side: WrittenAmount['side'],
+  ccy?: string | undefined,
+): WrittenAmount {
+  const amount = parseAmount(text, ccy);
+  const unit = currencyOf(text) === undefined ? amount.ccy.toLowerCase() : '';
+  return { ...amount, written: `${text.replaceAll(/\s/gu, '')}${unit}`, side };
+}

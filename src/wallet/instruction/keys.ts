@@ -1,0 +1,46 @@
+// Makes the destination keys: the one name of a payee, whatever its spelling. Pure. Every question
+// about "the same payee" compares these keys.
+import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
+import type { Destination } from '../../formats/destination.js';
+import { lnurlTarget } from '../../formats/lnurl.js';
+
+/**
+ * The keys of a destination: `onchain:ADDRESS`, `tron:ADDRESS`, `lnurl:URL`, `node:KEY` for an
+ * invoice. A `bitcoin:` URI has a key for its address and a key for its invoice.
+ */
+export function keysOf({ kind, value, text }: Destination): readonly string[] {
+  switch (kind) {
+    case 'bolt11':
+      return [nodeKey(value.payee)];
+    case 'bitcoin-address':
+      return [onchainKey(value.address)];
+    case 'tron-address':
+      return [tronKey(value.address)];
+    case 'lnurl':
+    case 'lightning-address':
+      return [lnurlKey(text)];
+    case 'evm-address':
+      return [`eth:${value.address}`];
+    case 'bip21':
+      return [
+        ...(value.bitcoin === null ? [] : [onchainKey(value.bitcoin.address)]),
+        ...(value.invoice === null ? [] : [nodeKey(value.invoice.payee)]),
+      ];
+  }
+}
+
+export const nodeKey = (node: string): string => `node:${node}`;
+export const tronKey = (address: string): string => `tron:${address}`;
+/** @param text a Lightning Address or an LNURL, which lead to the same key */
+export const lnurlKey = (text: string): string => `lnurl:${lnurlTarget(text)}`;
+export const walletKey = (ccy: string): string => `wallet:${ccy}`;
+
+/** @param address a valid address; upper-case and lower-case Bech32 addresses are the same */
+export const onchainKey = (address: string): string =>
+  `onchain:${parseBitcoinAddress(address).address}`;
+
+/**
+ * Whether many payees may share the key, as the customers of one Lightning provider share its node.
+ * Two invoices of one node are not the same payment, because each can be paid only once.
+ */
+export const isShared = (key: string): boolean => key.startsWith('node:');

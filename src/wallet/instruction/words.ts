@@ -1,0 +1,21 @@
+// Describes an instruction in the words of sentences, cards and lists. Pure.
+import { formatAmount, formatSats } from '../../formats/amount.js';
+import { shortened } from '../../formats/text.js';
+import type { Instruction } from './instruction.js';
+
+/** The instruction in a few words, such as `2 500 sat to ada@example.com`. */
+export const inWords = (instruction: Instruction): string =>
+  instruction.amount === 'invoice'
+    ? `the invoice ${payeeInWords(instruction)}`
+    : `${amountAsked(instruction)} to ${payeeInWords(instruction)}`;
+
+/** The amount as it was asked for. */
+export function amountAsked({ amount, from }: Instruction): string {
+  if (amount === 'all') return `all of the ${from} wallet`;
+  if (amount === 'invoice') return 'the amount of the invoice';
+  return amount.ccy === 'BTC' ? formatSats(amount.value) : formatAmount(amount);
+}
+
+/** The payee by name, otherwise by the destination as written. */
+export const payeeInWords = ({ verb, to, name }: Instruction): string =>
+  verb === 'swap' ? `your ${to} wallet` : (name ?? shortened(to));

@@ -1,7 +1,9 @@
-// Runs the end-to-end tests once in each live shape of the sandbox, or only in the named live
+// Runs the end-to-end tests once in each live shape (test/support/live-shapes), or only in the named live
 // shapes: npm run test:shapes -- all
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { transformSync } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '..');
 const run = (args, more) =>
@@ -15,9 +17,9 @@ const run = (args, more) =>
  */
 const untested = ['rate-limit', 'read-abbreviated'];
 
-const listed = run(['bin/svcpay.js', 'sandbox', 'start', '--live-shapes', 'help', '-q'])
-  .stdout.trim()
-  .split('\n');
+const table = readFileSync(resolve(root, 'test/support/live-shapes/table.ts'), 'utf8');
+const { code } = transformSync(table, { loader: 'ts' });
+const { shapeNames: listed } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
 const asked = process.argv.slice(2);
 const names =
   asked.length > 0 ? asked : ['all', ...listed.filter((name) => !untested.includes(name))];

@@ -129,7 +129,7 @@ function openTransports(
   };
   const embedded = lazily(async () => {
     const { openEmbedded } = await import('./sandbox/embedded.js');
-    const service = await openEmbedded(home(), settings().maker, proc.env);
+    const service = await openEmbedded(home(), settings().maker);
     onClose(() => service.close());
     return { ...service, transport: reported(service.transport) };
   });

@@ -26,8 +26,6 @@ import {
   type Route,
 } from './http/routing.js';
 import { dueActions } from './kinds/index.js';
-import { shapedEdge } from './live-shapes/apply.js';
-import { readShapeNames } from './live-shapes/table.js';
 import { verifyBooks } from './world/ledger.js';
 import { wireNamesOf } from './wire/wire-names.js';
 import type { Poster } from './deliveries/post.js';
@@ -101,11 +99,6 @@ export interface SandboxOptions {
    * `allowDoublePayment` as a fault.
    */
   readonly allowDoublePayment?: boolean | undefined;
-  /**
-   * The names of live shapes, or `all`. A live shape is a response format of a live service that
-   * differs from the specification.
-   */
-  readonly liveShapes?: readonly string[] | undefined;
   /** Reports an internal error, which the service answers with status 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -118,9 +111,17 @@ export interface ServiceOptions extends SandboxOptions {
    * Posts webhook deliveries. By default, the service posts webhook deliveries over the network.
    */
   readonly post?: Poster['post'] | undefined;
+  /**
+   * Answers a client's request in place of the service, or changes the service's response. By
+   * default, the response of the service stays unchanged.
+   */
+  readonly intercept?: Intercept | undefined;
   /** Called with every response that no fault changed. */
   readonly onAnswer?: ((incoming: Incoming, outgoing: Outgoing) => void) | undefined;
 }
+
+type Respond = (incoming: Incoming) => Outgoing;
+export type Intercept = (incoming: Incoming, respond: Respond) => Outgoing;
 
 export type Service = ReturnType<typeof openService>;
 
@@ -138,14 +139,12 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     onError = () => undefined,
   } = options;
   const wireNames = wireNamesOf(options.maker ?? 'service');
-  const shapes = new Set(readShapeNames(options.liveShapes ?? []));
   const contextOn = (store: Store): Context => ({
     store,
     random,
     wireNames,
     now: readClock(store, machineTime()).now,
     baseUrl: baseUrl(),
-    liveShapes: shapes,
     allowHttpCallbacks: options.allowHttpCallbacks ?? false,
   });
   const store = openStore({
@@ -162,7 +161,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     logRequest(ctx, incoming, answer(ctx, incoming), lateAction);
   });
   const runDue = (ctx: Context): void => runDueActions(ctx, actions);
-  const respond = withFaults(answer, shapedEdge(shapes, wireNames, machineTime));
+  const respond = withFaults(answer, options.intercept);
   const poster = lazyPoster();
   const worker = createDeliveryWorker({
     write: (job) => store.write(() => job(contextOn(store))),
@@ -291,17 +290,14 @@ function answering(
 
 interface Response {
   readonly outgoing: Outgoing;
-  /** The response before live shapes change it, or undefined if a fault applied to the request. */
+  /** The response of the service, or undefined if a fault or `intercept` replaced the response. */
   readonly genuine?: Outgoing;
 }
 
-/**
- * Applies injected faults and the chosen response formats of live services to a response, and logs
- * the request.
- */
+/** Applies injected faults and `intercept` to a response, and logs the request. */
 function withFaults(
   answer: Answer,
-  edge: ReturnType<typeof shapedEdge>,
+  intercept: Intercept = (incoming, respond) => respond(incoming),
 ): (ctx: Context, incoming: Incoming) => Response {
   return (ctx, incoming) => {
     const { store, now } = ctx;
@@ -313,8 +309,12 @@ function withFaults(
     const readFault = takeReadFaults(store, incoming);
     let genuine: Outgoing | undefined;
     const respond = (request: Incoming): Outgoing =>
-      edge.shape(request, (genuine = answer(ctx, request, readFault)));
-    const carried = (): Outgoing => edge.refuse() ?? respond(incoming);
+      intercept(request, (asked) => {
+        const answered = answer(ctx, asked, readFault);
+        if (asked === incoming) genuine = answered;
+        return answered;
+      });
+    const carried = (): Outgoing => respond(incoming);
     const outgoing = dated(
       fault === undefined
         ? carried()

@@ -4,10 +4,11 @@ import jsqr from 'jsqr';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
 import { connect, lightningReceive } from '../sandbox/support.js';
 import { findProgram, isInstalled } from '../support/installed.js';
 import { runsAll } from '../support/part.js';
+import type { ShapedOptions } from '../support/live-shapes/apply.js';
 import { test as base } from '../support/svcpay.js';
 
 const runs = runsAll && isInstalled('chromium');
@@ -29,7 +30,7 @@ const onchainReceive = {
 /**
  * A browser page that fails its test on a console message or an error, such as a blocked request.
  */
-const test = base.extend<{ page: Page; sandboxOptions: SandboxOptions }>({
+const test = base.extend<{ page: Page; sandboxOptions: ShapedOptions }>({
   // Live response formats do not change the payment page, so this sandbox always returns responses
   // as specified.
   sandboxOptions: { autoPay: 'off', liveShapes: [] },

@@ -3,6 +3,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { openSandbox, type EmbeddedSandbox } from '../../src/sandbox/embedded.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
+import type { ShapedOptions } from '../support/live-shapes/apply.js';
 import { openSqlite } from '../../src/store/files/sqlite-file.js';
 import type { Service } from '../../src/sandbox/service.js';
 import { checkFor, startCheckedSandbox, type Check } from '../support/openapi.js';
@@ -204,7 +205,7 @@ export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
 
 /** Starts a new sandbox server, with a client. */
 export async function serve(
-  options: SandboxOptions = {},
+  options: ShapedOptions = {},
 ): Promise<{ sandbox: Sandbox; client: Client }> {
   const sandbox = await startCheckedSandbox({ autoPay: 'off', ...options });
   const check = await checkFor(sandbox.url, fetch, options.maker);

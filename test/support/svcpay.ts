@@ -7,8 +7,9 @@ import { Duplex } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn as spawnPty, type IPty } from '@lydell/node-pty';
 import { test as base } from 'vitest';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from './openapi.js';
+import type { ShapedOptions } from './live-shapes/apply.js';
 import { testedShapes } from './shapes.js';
 
 /**
@@ -53,7 +54,6 @@ export function environment({ home, sandbox, env }: Environment): Record<string,
     HOME: home,
     LANG: 'C.UTF-8',
     SVCPAY_HOME: home,
-    ...(testedShapes && { SVCPAY_LIVE_SHAPES: testedShapes }),
     ...(sandbox && {
       SVCPAY_BASE_URL: sandbox.url,
       SVCPAY_API_KEY: sandbox.apiKey,
@@ -268,7 +268,7 @@ function readToTheEnd(pty: IPty): void {
 interface Fixtures {
   /** An empty SVCPAY_HOME, which is removed after the test. */
   readonly home: string;
-  readonly sandboxOptions: SandboxOptions;
+  readonly sandboxOptions: ShapedOptions;
   /**
    * A fresh sandbox in this process. A test fails if a response does not match the OpenAPI
    * description.

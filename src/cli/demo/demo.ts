@@ -56,11 +56,7 @@ async function tour(home: string, context: Context): Promise<void> {
 
 /** Creates an external invoice for a coffee. */
 async function outsideInvoice(home: string, { settings }: Context): Promise<string> {
-  const service = await openEmbedded(
-    { config: home, data: home, isolated: true },
-    settings.maker,
-    {},
-  );
+  const service = await openEmbedded({ config: home, data: home, isolated: true }, settings.maker);
   const terms = { amount: '2500sat', description: 'Coffee House, order 118' };
   try {
     const target = { url: embeddedUrl, transport: service.transport };

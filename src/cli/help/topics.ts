@@ -62,11 +62,6 @@ export const topics: readonly Topic[] = [
           'SVCPAY_LIMIT_PER_PAYMENT, SVCPAY_LIMIT_PER_DAY',
           'limits such as 100000sat,25usdt; the stricter of these and the saved limits applies',
         ],
-        [
-          'SVCPAY_LIVE_SHAPES',
-          'response formats of live services that the sandbox imitates: ' +
-            'svcpay sandbox start --help',
-        ],
         ['SVCPAY_NO_INPUT, CI', 'never ask a question; same as --no-input'],
         ['SVCPAY_LOG_FORMAT', 'text or json; same as --log-format'],
         ['NO_COLOR, FORCE_COLOR', 'never or always use colours'],

@@ -7,7 +7,6 @@ import { openSandbox, type EmbeddedSandbox } from '../../sandbox/embedded.js';
 import { sandboxFile, type Home } from '../../store/files/home.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
 import { embeddedUrl } from '../../store/profile/settings.js';
-import { chosenShapes } from './live-shapes.js';
 import { credentialName, openTokens, type KeptTokens } from '../../store/profile/secrets.js';
 
 export interface EmbeddedService {
@@ -17,16 +16,11 @@ export interface EmbeddedService {
   close(): Promise<void>;
 }
 
-export async function openEmbedded(
-  home: Home,
-  serviceName: string,
-  env: Parameters<typeof chosenShapes>[0],
-): Promise<EmbeddedService> {
+export async function openEmbedded(home: Home, serviceName: string): Promise<EmbeddedService> {
   const service = openSandbox({
     file: sandboxFile(home),
     openFile: openSqlite,
     maker: serviceName,
-    liveShapes: chosenShapes(env),
     // Allows http callbacks, because receivers of the embedded sandbox's webhooks, such as `webhook
     // listen`, run on this machine.
     allowHttpCallbacks: true,

@@ -8,7 +8,6 @@ import { startServer } from '../../sandbox/server.js';
 import type { Process } from '../process.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
-import { listedLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions } from './server.js';
 import { file, verbatim } from '../values.js';
 
@@ -33,7 +32,6 @@ export const sandboxRun = defineCommand({
     ],
   ],
   async run({ command, file, ...flags }, context) {
-    if (await listedLiveShapes(flags.liveShapes, context)) return;
     const server = await startServer({ ...(await readServerOptions(flags, context)), file });
     context.onClose(() => server.stop());
     const { apiKey, apiSecret } = server.service.credentials;

@@ -8,7 +8,6 @@ import type { ServiceOptions } from '../../sandbox/service.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
 import type { Context } from '../context.js';
 import { readGivenFile } from '../stdin.js';
-import { chosenShapes } from './live-shapes.js';
 import { choice, file, flag, word, type ValuesOf } from '../values.js';
 
 const autoPay = () =>
@@ -31,12 +30,6 @@ export const serverOptions = {
   webhookEvents: choice(webhookEvents, 'WHICH')
     .optional()
     .describe('deliver every state or only final states (default every)'),
-  liveShapes: word('NAMES', (given) => given.split(','))
-    .optional()
-    .describe(
-      'imitate response formats of live services: comma-separated names, or "all"; "help" lists ' +
-        'the names',
-    ),
   allowSignatureReuse: flag().describe('accept a reused signature at the token endpoint'),
   allowReferenceReuse: flag().describe('accept a reused extRefId'),
   allowDoublePayment: flag().describe('allow two payments of one invoice'),
@@ -44,15 +37,14 @@ export const serverOptions = {
 
 /** Reads the server options. Throws Failure `usage` if svcpay cannot read the certificate. */
 export async function readServerOptions(
-  { webhookCa, liveShapes, ...flags }: ValuesOf<typeof serverOptions>,
-  { env, out, settings }: Context,
+  { webhookCa, ...flags }: ValuesOf<typeof serverOptions>,
+  { out, settings }: Context,
 ): Promise<ServiceOptions> {
   return {
     ...flags,
     openFile: openSqlite,
     maker: settings.maker,
     onError: (error) => out.warn(`The sandbox failed: ${String(error)}`),
-    liveShapes: chosenShapes(env, liveShapes),
     ...(webhookCa !== undefined && { webhookCa: await readCertificate(webhookCa) }),
   };
 }

@@ -8,7 +8,6 @@ import { detailLines } from '../../terminal/cards/card.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { defineCommand } from '../define.js';
-import { listedLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions, untilInterrupted } from './server.js';
 import { file, text, whole } from '../values.js';
 
@@ -38,16 +37,11 @@ export const sandboxStart = defineCommand({
       'prints one line with url, apiKey, apiSecret, accountId and pid',
     ],
     [
-      'svcpay sandbox start --live-shapes all',
-      'tests a client against the formats of live services',
-    ],
-    [
       'svcpay sandbox start --file :memory: --seed history',
       'starts with a month of transactions, in memory',
     ],
   ],
   async run({ port, file, apiKey, apiSecret, ...flags }, context) {
-    if (await listedLiveShapes(flags.liveShapes, context)) return;
     if ((apiKey === undefined) !== (apiSecret === undefined)) {
       throw new Failure('usage', 'Give both --api-key and --api-secret, or neither.');
     }

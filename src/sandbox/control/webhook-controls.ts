@@ -64,10 +64,10 @@ export function webhookControls(): Route[] {
       replay(call.ctx, idParam(call));
       return showDelivery(call.ctx.store, idParam(call));
     }),
-    control('GET', 'webhook-options', ({ ctx }) => readWebhookOptions(ctx)),
+    control('GET', 'webhook-options', ({ ctx }) => readWebhookOptions(ctx.store)),
     control('PUT', 'webhook-options', ({ ctx, incoming }) => {
       changeWebhookOptions(ctx.store, readBody(incoming, optionsBody));
-      return readWebhookOptions(ctx);
+      return readWebhookOptions(ctx.store);
     }),
   ];
 }

@@ -48,7 +48,7 @@ const idOf = (subject: string): number => Number(subject.slice('delivery:'.lengt
 /** Enqueues an event for the account's webhook, if the account has one. */
 export function announce(ctx: Context, accountId: string, event: Event): void {
   if (webhookOf(ctx.store, accountId) === undefined) return;
-  if (readWebhookOptions(ctx).events === 'final' && !isFinal(event.txnState)) return;
+  if (readWebhookOptions(ctx.store).events === 'final' && !isFinal(event.txnState)) return;
   const { copies, delay } = takeEventFaults(ctx.store, event.txnState);
   for (let copy = 0; copy < copies; copy += 1) enqueue(ctx, accountId, event, ctx.now + delay);
 }
@@ -90,7 +90,7 @@ export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void 
   const { at, status } = attempt;
   ctx.store.insert('attempt', { deliveryId: id, ...facts, duration });
   const { tries } = findRow(ctx.store, id);
-  const pause = readWebhookOptions(ctx).retries ? deliveries.retries[tries] : undefined;
+  const pause = deliveries.retries[tries];
   ctx.store.run('UPDATE delivery SET tries = tries + 1 WHERE id = ?', id);
   if (status !== null && status >= 200 && status < 300) setStatus(ctx.store, id, 'delivered');
   else if (pause === undefined) setStatus(ctx.store, id, 'failed');

@@ -92,7 +92,7 @@ function assertCallback(ctx: Context, callback: string): void {
   const url = URL.canParse(callback) ? new URL(callback) : undefined;
   if (url?.protocol === 'https:') return;
   if (url?.protocol === 'http:' && isLoopback(url.hostname)) {
-    if (ctx.allowHttpCallbacks || readWebhookOptions(ctx).allowHttpLoopback) return;
+    if (ctx.allowHttpCallbacks || readWebhookOptions(ctx.store).allowHttpLoopback) return;
     throw badRequest(
       'callback must be an HTTPS URL; http to this machine requires sandbox start ' +
         '--allow-http-callbacks',
@@ -119,24 +119,8 @@ const storedOptions = v.object({
 
 type StoredOptions = v.InferOutput<typeof storedOptions>;
 
-/**
- * Returns the stored webhook options. The chosen response formats of live services can override
- * some of the stored options.
- */
-export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' | 'liveShapes'>) {
-  const kept = readStored(store);
-  return {
-    ...kept,
-    method: liveShapes.has('webhook-put') ? ('PUT' as const) : kept.method,
-    events: liveShapes.has('webhook-final-only') ? ('final' as const) : kept.events,
-    retries: !liveShapes.has('webhook-once'),
-    /**
-     * The signature header that some live services send in place of the header from the
-     * specification.
-     */
-    signatureHeader: liveShapes.has('webhook-signature-header') ? 'X-Signature' : undefined,
-  };
-}
+export const readWebhookOptions = (store: Store): StoredOptions =>
+  v.parse(storedOptions, JSON.parse(readSetting(store, 'webhookOptions') ?? '{}'));
 
 /** Changes the given webhook options, and keeps the other options. */
 export function changeWebhookOptions(
@@ -147,9 +131,6 @@ export function changeWebhookOptions(
   writeSetting(
     store,
     'webhookOptions',
-    JSON.stringify({ ...readStored(store), ...Object.fromEntries(given) }),
+    JSON.stringify({ ...readWebhookOptions(store), ...Object.fromEntries(given) }),
   );
 }
-
-const readStored = (store: Store): StoredOptions =>
-  v.parse(storedOptions, JSON.parse(readSetting(store, 'webhookOptions') ?? '{}'));

@@ -206,8 +206,8 @@ function findTarget(ctx: Context, id: number, { webhookId, number }: Claim) {
     number,
   );
   if (target === undefined) return undefined;
-  const { ca, method, signatureHeader = ctx.wireNames.signatureHeader } = readWebhookOptions(ctx);
-  return { ...target, ca, method, signatureHeader };
+  const { ca, method } = readWebhookOptions(ctx.store);
+  return { ...target, ca, method, signatureHeader: ctx.wireNames.signatureHeader };
 }
 
 function note(ctx: Context, id: number, claim: Claim, attempt: Attempt): void {

@@ -24,7 +24,7 @@ import { institutionsOf } from '../kinds/institutions.js';
 import { kindOf } from '../kinds/index.js';
 import { listTransactions } from '../service/listing.js';
 import { rateTable } from '../service/pricing.js';
-import { alreadyFinal, badRequest, notFound, webhookExists } from '../wire/refusal.js';
+import { alreadyFinal, badRequest, notFound } from '../wire/refusal.js';
 import { withoutMissingRow } from '../world/faults.js';
 import { findPastTransaction, findTransaction, type Transaction } from '../service/transactions.js';
 import { accountRecord, cancelSuffix, maxTextLength } from '../unspecified.js';
@@ -233,8 +233,6 @@ const webhookChange = v.object({ callback: v.optional(callback), secret: v.optio
 
 function postWebhook({ ctx, account, incoming }: AccountCall): unknown {
   const wanted = readBody(incoming, newWebhook);
-  if (ctx.liveShapes.has('webhook-exists') && webhookOf(ctx.store, account.id) !== undefined)
-    throw webhookExists();
   return showWebhook(createWebhook(ctx, account.id, wanted.callback, wanted.secret));
 }
 

@@ -51,9 +51,6 @@ export const alreadyFinal = (txnId: string, state: string): Refusal =>
     finalStateParams(txnId, state),
   );
 
-/** The refusal with code 3002, which some services return instead of replacing the webhook. */
-export const webhookExists = (): Refusal => detailed('3002', 'a webhook already exists', {});
-
 const detailed = (code: string, error: string, params: object): Refusal =>
   new Refusal(400, {
     resultStatus: 'error',

@@ -13,8 +13,6 @@ export interface Context {
   readonly wireNames: WireNames;
   /** The address of the service as clients see it, without a trailing slash. */
   readonly baseUrl: string;
-  /** The names of the active live shapes. */
-  readonly liveShapes: ReadonlySet<string>;
   /** Whether webhook callbacks may be plain http to this machine. */
   readonly allowHttpCallbacks: boolean;
 }

@@ -1,7 +1,8 @@
-// Tests each live response format of the sandbox, which imitates a format that was observed at a
+// Tests each live response format of the test sandbox, which imitates a format that was observed at a
 // live service.
 import { afterEach, describe, expect, test } from 'vitest';
-import { shapeNames, type LiveShapeName } from '../../../src/sandbox/live-shapes/table.js';
+import { withLiveShapes } from '../../support/live-shapes/apply.js';
+import { shapeNames, type LiveShapeName } from '../../support/live-shapes/table.js';
 import { openSandbox } from '../../../src/sandbox/embedded.js';
 import { hmac, startReceiver } from '../../support/receiver.js';
 import {
@@ -33,7 +34,7 @@ const url = 'http://sandbox.localhost';
 
 /** Starts a sandbox with these live shapes, whose answers differ from the OpenAPI description. */
 async function shaped(liveShapes: readonly string[]): Promise<Shaped> {
-  const sandbox = openSandbox({ autoPay: 'off', liveShapes });
+  const sandbox = openSandbox(withLiveShapes({ autoPay: 'off', liveShapes }));
   cleanups.push(() => sandbox.close());
   const client = await connect(sendTo(sandbox), url, sandbox, () => undefined);
   await client.control('POST', 'clock/freeze');
@@ -354,7 +355,7 @@ describe('the sandbox with live response formats', () => {
       resultStatus: 'success',
       data: { accessToken, expiredAt: iso, accountId },
     });
-    expect(() => openSandbox({ liveShapes: ['list-blank'] })).toThrow(
+    expect(() => withLiveShapes({ liveShapes: ['list-blank'] })).toThrow(
       /"list-blank" is not a live shape\. Use all, token-expiry-iso,/,
     );
   });

@@ -34,7 +34,6 @@ beforeEach(() => {
     random: randomBytes,
     wireNames: wireNamesOf('service'),
     baseUrl: '',
-    liveShapes: new Set(),
     allowHttpCallbacks: false,
   };
 });

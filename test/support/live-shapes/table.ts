@@ -40,8 +40,8 @@ const abbreviated = [
 const alone = true;
 
 /**
- * The response formats of live services by name, in the order in which the sandbox applies the
- * formats. If a response format has no `edits`, other code of the sandbox implements the format.
+ * The response formats of live services by name, in the order in which they apply. If a response
+ * format has no `edits`, apply.ts implements the format.
  */
 export const liveShapes = {
   'token-expiry-iso': {

@@ -5,6 +5,7 @@ import { wholeSchema } from '../src/cli/schema/schema.js';
 import { tree } from '../src/cli/table.js';
 import { transitions } from '../src/store/journal/payment.js';
 import { manualPage } from './manual-page.js';
+import { openApiDocument } from './openapi/document.js';
 import { skillPage } from './skill-page.js';
 
 /**
@@ -21,6 +22,7 @@ export async function generatedFiles(
     ...shells.map((shell) => [`completions/svcpay.${shell}`, completionScript(shell)] as const),
     ['SKILL.md', skillPage(pages)],
     ['docs/schema.json', `${JSON.stringify(await wholeSchema(tree, version), null, 1)}\n`],
+    ['src/sandbox/openapi.json', `${JSON.stringify(openApiDocument(), null, 1)}\n`],
     [payments, withMoves(committed(payments))],
   ]);
 }

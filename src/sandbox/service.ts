@@ -36,7 +36,7 @@ import { snapshotControls } from './control/snapshots.js';
 import { webhookControls } from './control/webhook-controls.js';
 import { changeWebhookOptions } from './deliveries/webhooks.js';
 import { seedStore, readCredentials, setCredentials, type Seed } from './control/seed.js';
-import { openApiRoute } from './openapi/document.js';
+import { openApiRoute } from './web/openapi.js';
 import { lnurlRoutes } from './web/lnurl-pay.js';
 import { pageRoutes } from './web/payment-page.js';
 import { otherError } from './unspecified.js';

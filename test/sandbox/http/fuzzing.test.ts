@@ -6,7 +6,7 @@ import { endpoints } from '../../../src/sandbox/endpoints/endpoints.js';
 import { maxBodyLength } from '../../../src/sandbox/unspecified.js';
 import { dueActions } from '../../../src/sandbox/kinds/index.js';
 import { openService, type Service } from '../../../src/sandbox/service.js';
-import { openApiRoute } from '../../../src/sandbox/openapi/document.js';
+import { openApiRoute } from '../../../src/sandbox/web/openapi.js';
 import { lnurlRoutes } from '../../../src/sandbox/web/lnurl-pay.js';
 import { pageRoutes } from '../../../src/sandbox/web/payment-page.js';
 import { openApiCheck, type Check } from '../../support/openapi.js';

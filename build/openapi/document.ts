@@ -1,19 +1,13 @@
-// Writes the OpenAPI 3.1 description of the service, including the service name.
-import { base } from '../endpoints/endpoints.js';
-import { jsonAnswer, type Route } from '../http/routing.js';
-import type { WireNames } from '../wire/wire-names.js';
+// Writes the OpenAPI 3.1 description of the service (src/sandbox/openapi.json). The sandbox replaces
+// the default service name when it serves the description.
+import { base } from '../../src/sandbox/endpoints/endpoints.js';
+import { wireNamesOf, type WireNames } from '../../src/sandbox/wire/wire-names.js';
 import { schemas } from './schemas.js';
 import { ref, text, list, oneOf, sent, type Schema } from './shape.js';
-import { cancelSuffix } from '../unspecified.js';
+import { cancelSuffix } from '../../src/sandbox/unspecified.js';
 
-export const openApiRoute: Route = {
-  method: 'GET',
-  path: '/openapi.json',
-  access: 'public',
-  answer: ({ ctx }) => jsonAnswer(200, openApiDocument(ctx.wireNames)),
-};
-
-function openApiDocument(wireNames: WireNames): Schema {
+export function openApiDocument(): Schema {
+  const wireNames = wireNamesOf('service');
   return {
     openapi: '3.1.1',
     info: {
@@ -280,7 +274,7 @@ function lnurlOperation(
   };
 }
 
-export function paths(base: string): Record<string, Schema> {
+function paths(base: string): Record<string, Schema> {
   const described: Record<string, Record<string, Schema>> = {};
   for (const row of rows) (described[base + row[1]] ??= {})[row[0]] = describe(row);
   return {

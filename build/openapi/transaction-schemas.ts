@@ -1,9 +1,13 @@
 // The OpenAPI schemas of the transaction and its two sides. The schemas of a transaction depend on
 // its methods and its state.
-import { payoutMethodNames } from '../kinds/payout-methods.js';
-import type { WireNames } from '../wire/wire-names.js';
-import { states } from '../wire/states.js';
-import { confirmationFields, networkFeeDeduction, unitsPerDollar } from '../unspecified.js';
+import { payoutMethodNames } from '../../src/sandbox/kinds/payout-methods.js';
+import type { WireNames } from '../../src/sandbox/wire/wire-names.js';
+import { states } from '../../src/sandbox/wire/states.js';
+import {
+  confirmationFields,
+  networkFeeDeduction,
+  unitsPerDollar,
+} from '../../src/sandbox/unspecified.js';
 import {
   amount,
   described,

@@ -33,6 +33,8 @@ export interface Shape {
   readonly offers?: readonly string[];
   readonly short: string | undefined;
   readonly suggests?: Suggested;
+  /** Whether svcpay joins several words into one text. */
+  readonly joins?: true;
   /** The smallest and the largest whole number that the value accepts. */
   readonly range?: readonly [min: number, max: number];
 }
@@ -124,6 +126,7 @@ export function phrase(placeholder: string): Value<string | undefined> {
     required: false,
     choices: [],
     short: undefined,
+    joins: true,
   } as const;
   return new Value(shape, (raw) => {
     const words = typeof raw === 'string' ? [raw] : Array.isArray(raw) ? raw : [];

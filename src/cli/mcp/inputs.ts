@@ -4,7 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
 import type { Command } from '../define.js';
 import { nearest } from '../../formats/nearest.js';
-import type { RawValues, Value } from '../values.js';
+import { valueSchema, type RawValues, type Value } from '../values.js';
 
 export type GivenInputs = Readonly<Record<string, unknown>>;
 
@@ -20,26 +20,39 @@ export interface Input {
 
 export type Inputs = Readonly<Record<string, Input>>;
 
-export const text = (description?: string): Input => ({
-  type: 'string',
-  ...(description !== undefined && { description }),
-});
-export const oneOf = (choices: readonly string[], description?: string): Input => ({
-  ...text(description),
-  enum: choices,
-});
-export const texts = (description: string): Input => ({
-  type: 'array',
-  items: { type: 'string' },
-  description,
-});
-export const whole = (minimum: number, maximum: number, description?: string): Input => ({
-  type: 'integer',
-  minimum,
-  maximum,
-  ...(description !== undefined && { description }),
-});
-export const yesNo = (description: string): Input => ({ type: 'boolean', description });
+/** The inputs that a tool takes from its command, each with its description for an agent. */
+export type TakenInputs = Readonly<Record<string, string>>;
+
+/**
+ * Describes the inputs of a tool with the types that the command declares. An input that the
+ * command has under another name is a text.
+ */
+export const inputsOf = (
+  takes: TakenInputs,
+  { arguments: words, options }: Pick<Command, 'arguments' | 'options'>,
+): Inputs =>
+  Object.fromEntries(
+    Object.entries(takes).map(([name, description]) => [
+      name,
+      inputOf({ ...words, ...options }[name], description),
+    ]),
+  );
+
+function inputOf(value: Value<unknown> | undefined, description: string): Input {
+  const described = description === '' ? {} : { description };
+  // An agent passes a phrase such as an amount as one text.
+  if (value === undefined || value.shape.joins === true) return { type: 'string', ...described };
+  const { type, items, minimum, maximum } = valueSchema(value);
+  const { offers } = value.shape;
+  return {
+    type,
+    ...(offers !== undefined && items === undefined && { enum: offers }),
+    ...(items && { items: { type: items.type } }),
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+    ...described,
+  };
+}
 
 /** Aliases that agents use for an input, keyed by the input's name. */
 const alsoCalled: Readonly<Record<string, readonly string[]>> = {
@@ -51,9 +64,9 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The inputs of a tool, and the names of its required inputs. */
-export interface ToolInputs {
+interface ToolInputs {
   readonly name: string;
-  readonly takes: Inputs;
+  readonly inputs: Inputs;
   readonly needs?: readonly string[] | undefined;
 }
 
@@ -62,15 +75,15 @@ export interface ToolInputs {
  * Failure `usage` that lists all invalid inputs with the given and the allowed values.
  */
 export function readGiven(
-  { name, takes, needs = [] }: ToolInputs,
+  { name, inputs, needs = [] }: ToolInputs,
   given: GivenInputs,
 ): GivenInputs {
   const problems: string[] = [];
   const read = new Map<string, unknown>();
   for (const [word, value] of Object.entries(given)) {
-    const own = Object.hasOwn(takes, word) ? word : ownName(takes, word);
-    const input = own === undefined ? undefined : takes[own];
-    if (own === undefined || input === undefined) problems.push(unknownInput(name, takes, word));
+    const own = Object.hasOwn(inputs, word) ? word : ownName(inputs, word);
+    const input = own === undefined ? undefined : inputs[own];
+    if (own === undefined || input === undefined) problems.push(unknownInput(name, inputs, word));
     else if (value !== null && value !== undefined) {
       const problem = problemOf(own, input, value);
       if (problem !== undefined) problems.push(problem);
@@ -81,7 +94,7 @@ export function readGiven(
   }
   const missing = needs
     .filter((each) => !read.has(each))
-    .map((each) => described(each, takes[each]?.description));
+    .map((each) => described(each, inputs[each]?.description));
   if (missing.length > 0) problems.push(`missing: ${missing.join(', ')}`);
   refuseIfAny(problems);
   return Object.fromEntries(read);
@@ -97,7 +110,7 @@ function inForm({ type, enum: choices }: Input, value: unknown): unknown {
 }
 
 const isChoice = (choice: string, value: unknown): boolean =>
-  typeof value === 'string' && value.toLowerCase() === choice;
+  typeof value === 'string' && value.toLowerCase() === choice.toLowerCase();
 
 const ownName = (takes: Inputs, word: string): string | undefined =>
   Object.keys(takes).find((own) => alsoCalled[own]?.includes(word));

@@ -14,11 +14,11 @@ import { parseMaxFee, type MaxFee } from '../payment/payment-options.js';
 import { flag, word, type RawValues } from '../values.js';
 import { failed, resultOf, run, type Result } from './call.js';
 import { errorFor, type ToolError } from './failures.js';
-import { rawOf, readGiven, readValues, type GivenInputs } from './inputs.js';
+import { inputsOf, rawOf, readGiven, readValues, type GivenInputs } from './inputs.js';
 import { repeatsOf } from './repeats.js';
 import { serveMcp, type ResourceRow } from './server.js';
 import { requestReaders, payoutDraft, type RequestedPayment } from './targets.js';
-import { tools, type ToolRow } from './tools.js';
+import { tools, type Tool, type ToolRow } from './tools.js';
 
 const usualMaxFee = '1%';
 
@@ -61,7 +61,14 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
         );
       const stdin = context.stdin.open();
       signal.addEventListener('abort', () => stdin.destroy(), { once: true });
-      const offered = rows.filter(({ effect }) => allowPayments || effect !== 'pays');
+      const offered = await Promise.all(
+        rows
+          .filter(({ effect }) => allowPayments || effect !== 'pays')
+          .map(async (row) => ({
+            ...row,
+            inputs: inputsOf(row.takes, await commandOf(row.command, tree)),
+          })),
+      );
       const serving = { maxFee, tree, offered: offered.map(({ name }) => name) };
       await serveMcp({
         tools: offered,
@@ -91,7 +98,7 @@ interface Serving {
 }
 
 async function callTool(
-  row: ToolRow,
+  row: Tool,
   inputs: GivenInputs,
   serving: Serving,
   signal: AbortSignal,
@@ -133,7 +140,7 @@ async function callTool(
  * `pay` confirms the quote of the given transaction, or requests a new quote for the given
  * destination.
  */
-function payCall(row: ToolRow, { txnId, ...given }: GivenInputs): ToolRow {
+function payCall(row: Tool, { txnId, ...given }: GivenInputs): Tool {
   if (txnId === undefined) {
     readGiven({ ...row, needs: ['destination', 'ref'] }, given);
     return row;

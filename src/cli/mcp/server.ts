@@ -8,7 +8,7 @@ import { toJson } from '../../terminal/rows/json.js';
 import type { Result } from './call.js';
 import type { GivenInputs } from './inputs.js';
 import { orError } from './output-schemas.js';
-import type { Effect, ToolRow } from './tools.js';
+import type { Effect, Tool } from './tools.js';
 
 const instructions = [
   'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',
@@ -35,9 +35,9 @@ export interface ResourceRow {
 }
 
 export interface ServerDeps {
-  readonly tools: readonly ToolRow[];
+  readonly tools: readonly Tool[];
   readonly resources: readonly ResourceRow[];
-  readonly call: (tool: ToolRow, given: GivenInputs, signal: AbortSignal) => Promise<Result>;
+  readonly call: (tool: Tool, given: GivenInputs, signal: AbortSignal) => Promise<Result>;
   readonly version: string;
   readonly report: (error: unknown) => void;
   readonly stdin: Readable;
@@ -147,8 +147,8 @@ const annotations = (effect: Effect) =>
     ? { readOnlyHint: true, destructiveHint: false }
     : { destructiveHint: effect === 'pays', ...(effect === 'pays' && { idempotentHint: true }) };
 
-const inputSchemaOf = ({ takes, needs = [] }: ToolRow): object => ({
+const inputSchemaOf = ({ inputs, needs = [] }: Tool): object => ({
   type: 'object',
-  properties: takes,
+  properties: inputs,
   ...(needs.length > 0 && { required: needs }),
 });

@@ -2,9 +2,8 @@
 // its inputs, its result and its effect on money.
 import { currencyOf } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { highestCode } from '../../wallet/payout/order.js';
 import { spendingOf, withTotal } from './answers.js';
-import { oneOf, text, texts, whole, yesNo, type GivenInputs, type Inputs } from './inputs.js';
+import type { GivenInputs, Inputs, TakenInputs } from './inputs.js';
 import * as out from './output-schemas.js';
 import { list, type OutputSchema } from './output-schemas.js';
 import type { RawValues } from '../values.js';
@@ -15,12 +14,13 @@ import type { RawValues } from '../values.js';
  */
 export type Effect = 'reads' | 'asks' | 'pays';
 
+/** A tool: a command, the inputs that an agent may pass, and their meaning for an agent. */
 export interface ToolRow {
   readonly name: string;
   readonly title: string;
   readonly effect: Effect;
   readonly about: string;
-  readonly takes: Inputs;
+  readonly takes: TakenInputs;
   /** The names of the required inputs. */
   readonly needs?: readonly string[];
   /** The command that the tool runs. */
@@ -41,55 +41,55 @@ export interface ToolRow {
   ) => GivenInputs;
 }
 
+/** A tool with the inputs that its command declares. */
+export interface Tool extends ToolRow {
+  readonly inputs: Inputs;
+}
+
 const shortWait: RawValues = { waitTimeout: '20s' };
 
-const ref = text('your name for the purpose, e.g. order-118; svcpay pays each ref only once');
-const note = text('a note for yourself');
-const maxFee = text("maximum fee, e.g. 100sat or 1%; the server's own maximum also applies");
-const differentFrom = text('txnId of an earlier identical payment, if you intend to pay again');
-const request = { amount: text('e.g. 50000sat, or 10usd at the current rate'), ref, note };
+const ref = 'your name for the purpose, e.g. order-118; svcpay pays each ref only once';
+const note = 'a note for yourself';
+const maxFee = "maximum fee, e.g. 100sat or 1%; the server's own maximum also applies";
+const differentFrom = 'txnId of an earlier identical payment, if you intend to pay again';
+const request = { amount: 'e.g. 50000sat, or 10usd at the current rate', ref, note };
 
-const send: Inputs = {
-  destination: text('invoice, address, LNURL, Lightning Address or bitcoin: URI'),
-  amount: text('amount with unit: 50000sat, 25usdt, or 10usd if from is BTC; omit for an invoice'),
-  spend: text('amount to debit; use it instead of the input `amount` (USDT, LNURL)'),
-  from: text('wallet that pays: BTC, USDT …'),
-  via: oneOf(
-    ['lightning', 'on-chain'],
-    'lightning or on-chain, for a bitcoin: URI that offers both',
-  ),
-  deductFees: yesNo('take the fees out of the amount'),
+const send: TakenInputs = {
+  destination: 'invoice, address, LNURL, Lightning Address or bitcoin: URI',
+  amount: 'amount with unit: 50000sat, 25usdt, or 10usd if from is BTC; omit for an invoice',
+  spend: 'amount to debit; use it instead of the input `amount` (USDT, LNURL)',
+  from: 'wallet that pays: BTC, USDT …',
+  via: 'lightning or on-chain, for a bitcoin: URI that offers both',
+  deductFees: 'take the fees out of the amount',
   ref,
 };
 
-const swap: Inputs = {
-  amount: text(
-    'amount, e.g. 25usdt: debited in the currency of `from`, or received in that of `to`',
-  ),
-  from: text('wallet that pays'),
-  to: text('wallet that receives'),
+const swap: TakenInputs = {
+  amount: 'amount, e.g. 25usdt: debited in the currency of `from`, or received in that of `to`',
+  from: 'wallet that pays',
+  to: 'wallet that receives',
   ref,
 };
 
 const parties = ['sender', 'recipient'].flatMap((who) =>
-  ['Name', 'Country', 'Phone', 'Address'].map((what) => [`${who}${what}`, text()] as const),
+  ['Name', 'Country', 'Phone', 'Address'].map((what) => [`${who}${what}`, ''] as const),
 );
-const payout: Inputs = {
-  amount: text('amount the recipient gets, e.g. 500000vnd'),
-  country: text('two-letter code'),
-  method: text('method from payout_methods, if the country has several'),
-  institution: text('institutionCode from institutions'),
-  institutionName: text('name of an institution that is not listed'),
-  acctNum: text('account or phone number'),
-  acctName: text('name on the account'),
-  recipient: text("name of a saved recipient, instead of the recipient's fields"),
-  senderType: oneOf(['individual', 'business']),
-  recipientType: oneOf(['individual', 'business']),
+const payout: TakenInputs = {
+  amount: 'amount the recipient gets, e.g. 500000vnd',
+  country: 'two-letter code',
+  method: 'method from payout_methods, if the country has several',
+  institution: 'institutionCode from institutions',
+  institutionName: 'name of an institution that is not listed',
+  acctNum: 'account or phone number',
+  acctName: 'name on the account',
+  recipient: "name of a saved recipient, instead of the recipient's fields",
+  senderType: '',
+  recipientType: '',
   ...Object.fromEntries(parties),
-  purpose: whole(0, highestCode, 'code for the purpose of the payment'),
-  source: whole(0, highestCode, 'code for the source of the funds'),
-  relationship: whole(0, highestCode, 'code for the relationship to the recipient'),
-  from: text('wallet that pays (default BTC)'),
+  purpose: 'code for the purpose of the payment',
+  source: 'code for the source of the funds',
+  relationship: 'code for the relationship to the recipient',
+  from: 'wallet that pays (default BTC)',
   ref,
 };
 
@@ -97,10 +97,8 @@ const payout: Inputs = {
  * Returns the inputs of a tool without their descriptions, because a similar tool describes the
  * same inputs.
  */
-const unexplained = (inputs: Inputs): Inputs =>
-  Object.fromEntries(
-    Object.entries(inputs).map(([name, { description: _elsewhere, ...input }]) => [name, input]),
-  );
+const unexplained = (inputs: TakenInputs): TakenInputs =>
+  Object.fromEntries(Object.keys(inputs).map((name) => [name, '']));
 
 const onLine = {
   send: ({ via, ...given }: GivenInputs): GivenInputs => ({
@@ -124,7 +122,7 @@ const onLine = {
   days: ({ since, until }: GivenInputs): GivenInputs => ({ from: since, to: until }),
 };
 
-const txnId = text('txnId or ref of the quote or payment');
+const txnId = 'txnId or ref of the quote or payment';
 const asQuote = 'Moves no money. To pay the quote at its price, call pay with its txnId.';
 const once =
   'Irreversible. Stays within the limits that a person has set. A repeated ref reports or ' +
@@ -137,7 +135,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Balances',
     command: 'wallets',
     effect: 'reads',
-    takes: { ccy: text('only this currency') },
+    takes: { ccy: 'only this currency' },
     gives: list('wallets', out.wallet),
     about: 'Balances per currency, in whole units (BTC, not satoshis).',
   },
@@ -155,7 +153,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Exchange rates',
     command: 'rates',
     effect: 'reads',
-    takes: { pair: text('only this pair, e.g. BTCUSD') },
+    takes: { pair: 'only this pair, e.g. BTCUSD' },
     gives: list('rates', out.rate),
     about:
       'Exchange rates. Each is the price of one unit of the base currency in the quote currency.',
@@ -165,7 +163,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Decode',
     command: 'decode',
     effect: 'reads',
-    takes: { text: text('invoice, address, LNURL or bitcoin: URI') },
+    takes: { text: 'invoice, address, LNURL or bitcoin: URI' },
     needs: ['text'],
     gives: out.decoded,
     about: 'Decodes a destination offline: payee, amount and expiry.',
@@ -177,15 +175,15 @@ export const tools: readonly ToolRow[] = [
     always: { format: 'page' },
     effect: 'reads',
     takes: {
-      since: text('start of the period: 2h, 30d, 2026-03-01 or ISO time'),
-      until: text('end of the period, inclusive'),
-      state: texts('e.g. completed, failed'),
-      srcMethod: texts('servicepay (own wallet), lightning, on-chain …'),
-      destMethod: texts('servicepay, lightning, lnurl, on-chain, tron …'),
-      excludeSrcMethod: texts('methods to exclude'),
-      excludeDestMethod: texts('methods to exclude'),
-      limit: whole(1, 1000, 'rows per page (default 20)'),
-      page: whole(1, 1_000_000),
+      since: 'start of the period: 2h, 30d, 2026-03-01 or ISO time',
+      until: 'end of the period, inclusive',
+      state: 'e.g. completed, failed',
+      srcMethod: 'servicepay (own wallet), lightning, on-chain …',
+      destMethod: 'servicepay, lightning, lnurl, on-chain, tron …',
+      excludeSrcMethod: 'methods to exclude',
+      excludeDestMethod: 'methods to exclude',
+      limit: 'rows per page (default 20)',
+      page: '',
     },
     gives: out.page,
     about: 'Transactions, newest first. If more is true, request the next page.',
@@ -208,8 +206,8 @@ export const tools: readonly ToolRow[] = [
     command: 'statement',
     effect: 'reads',
     takes: {
-      since: text('first day or month: 2026-10-01, 2026-10'),
-      until: text('last day or month, inclusive'),
+      since: 'first day or month: 2026-10-01, 2026-10',
+      until: 'last day or month, inclusive',
     },
     as: onLine.days,
     gives: out.spending,
@@ -267,8 +265,8 @@ export const tools: readonly ToolRow[] = [
     command: 'receive address',
     effect: 'reads',
     takes: {
-      ccy: oneOf(['btc', 'usdt', 'lightning']),
-      chain: oneOf(['tron', 'eth'], 'chain of a USDT address'),
+      ccy: '',
+      chain: 'chain of a USDT address',
     },
     needs: ['ccy'],
     gives: out.depositAddress,
@@ -279,7 +277,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Payout methods',
     command: 'payout methods',
     effect: 'reads',
-    takes: { country: text('two-letter code') },
+    takes: { country: 'two-letter code' },
     gives: list('methods', out.payoutMethod),
     about: 'Countries, currencies and methods of fiat payouts.',
   },
@@ -288,7 +286,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Banks and mobile wallets',
     command: 'payout institutions',
     effect: 'reads',
-    takes: { country: text('two-letter code') },
+    takes: { country: 'two-letter code' },
     needs: ['country'],
     gives: list('institutions', out.institution),
     about: 'Banks and mobile wallets of a country that can receive payouts.',
@@ -360,7 +358,7 @@ export const tools: readonly ToolRow[] = [
     always: { yes: true, ...shortWait },
     effect: 'pays',
     takes: {
-      txnId: text('id of a quote, paid at the quoted price; omit destination and amount'),
+      txnId: 'id of a quote, paid at the quoted price; omit destination and amount',
       ...unexplained(send),
       maxFee,
       note,
@@ -378,7 +376,7 @@ export const tools: readonly ToolRow[] = [
     command: 'swap',
     always: { yes: true, ...shortWait },
     effect: 'pays',
-    takes: { ...unexplained(swap), maxFee: text(), note: text() },
+    takes: { ...unexplained(swap), maxFee: '', note: '' },
     needs: ['amount', 'from', 'to', 'ref'],
     as: onLine.swap,
     gives: out.transaction,
@@ -394,9 +392,9 @@ export const tools: readonly ToolRow[] = [
     effect: 'pays',
     takes: {
       ...unexplained(payout),
-      maxFee: text(),
-      note: text(),
-      differentFrom: text(),
+      maxFee: '',
+      note: '',
+      differentFrom: '',
     },
     needs: ['amount', 'ref'],
     gives: out.transaction,

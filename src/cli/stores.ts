@@ -75,8 +75,12 @@ export function openStores(options: StoreOptions): Stores {
   };
 
   const database = lazily(async () => {
-    const found = await findDatabase(options.settings().profile, options.env, options.secrets);
-    return found && connect(found);
+    const { profile, databaseId, embedded } = options.settings();
+    const found = await findDatabase(profile, options.env, options.secrets);
+    if (found !== undefined) return connect(found);
+    // The embedded sandbox has no payments in the database.
+    if (databaseId !== undefined && !embedded) throw withoutAddress(databaseId);
+    return undefined;
   });
 
   const fileDatabase = lazily(async (): Promise<SqlDatabase> => {
@@ -220,6 +224,18 @@ async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boo
   // For a real service, svcpay ignores the payments of the embedded sandbox.
   return holdsPayments(path, settings().embedded ? undefined : embeddedUrl);
 }
+
+/**
+ * The refusal of a home that knows the id of its database but not its address. An empty file of
+ * this home lacks the payments of the database, so svcpay could repeat them.
+ */
+const withoutAddress = (id: string): Failure =>
+  new Failure(
+    'usage',
+    `Nothing was sent: the payments of this account are in the database ${id}, ` +
+      'and its address is missing.',
+    { hint: `Set ${databaseVariable}, or: svcpay config set database-url` },
+  );
 
 const movedAway = (where: string): Failure =>
   new Failure(

@@ -1,5 +1,5 @@
-// A command is one declaration: the same inputs, value and view appear on the command line, in help,
-// completion, the manual and the schema, and to agents.
+// A command is one declaration: the same inputs, value and view appear on the command line, in
+// help, completion, the manual and the schema, and to agents.
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { manualPage } from '../../build/manual-page.js';

@@ -412,7 +412,7 @@ describe('svcpay tx confirm', () => {
     await sandbox.clock.advance('2m');
     const run = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 6, stdout: '' });
-    expect(run.error().message).toMatch(/ended as expired/);
+    expect(run.error().message).toMatch(/quote is expired/);
     expect(
       sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200),
     ).toHaveLength(3);

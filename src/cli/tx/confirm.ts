@@ -5,6 +5,7 @@ import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
+import { sendWord } from '../../terminal/views/state-words.js';
 import { transactionKind } from '../../terminal/views/transaction-view.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { directionOf } from '../../wallet/transaction/direction.js';
@@ -78,7 +79,7 @@ function refuseUnlessCompleted({ txnId, txnState }: Transaction): void {
   if (txnState === 'completed') return;
   throw new Failure(
     'payment-failed',
-    `Nothing moved: this quote ended as ${txnState}. Request a new quote.`,
+    `Nothing moved: this quote is ${sendWord(txnState)}. Request a new quote.`,
     {
       next: { do: 'show', id: txnId },
       txnId,

@@ -84,6 +84,7 @@ export const txGet = defineCommand({
       total: movedAmounts(txn)?.left,
       invoice: invoiceOf(txn),
       shownBelow,
+      isUnresolved: unresolved !== undefined,
     };
     if (format !== undefined) {
       const details = await receiptDetails(txn, context);

@@ -68,12 +68,19 @@ const stateWords: Readonly<Record<string, string>> = {
   sent: 'destsent',
   done: 'completed',
   refused: 'rejected',
-  undeliverable: 'usercanceled',
+  cancelled: 'usercanceled',
+  canceled: 'usercanceled',
 };
 
 const stateNames = [...Object.keys(stateWords), ...knownStates];
 
-const shownStates = ['quoted', ...Object.keys(stateWords), 'failed', 'expired', 'error'];
+const shownStates = [
+  'quoted',
+  ...Object.keys(stateWords).filter((name) => name !== 'canceled'),
+  'failed',
+  'expired',
+  'error',
+];
 
 /**
  * The value of `--state`. Services define further states, so svcpay accepts any word as a state,

@@ -10,7 +10,7 @@ import {
 import { formatDuration } from '../../formats/duration.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import { methodProperties } from '../../formats/rails.js';
-import { isRetriable, movedNothing } from '../../formats/states.js';
+import { hasLapsed, isRetriable, movedNothing } from '../../formats/states.js';
 import { entryOf } from '../../formats/unknown.js';
 import type { Transaction } from '../../api/types.js';
 import {
@@ -54,6 +54,11 @@ export interface ReceiptOptions {
    * invoice or an address.
    */
   readonly shownBelow?: readonly string[] | undefined;
+  /**
+   * Whether the payment was submitted and no outcome is known, although the transaction expired or
+   * was cancelled.
+   */
+  readonly isUnresolved?: boolean | undefined;
   /** The decoded Lightning invoice. */
   readonly invoice?: InvoiceDetails | undefined;
 }
@@ -72,7 +77,7 @@ const labelWidth = 11;
 export const receiptParts = (transaction: Transaction, options: ReceiptOptions) => ({
   title: transactionKind(transaction),
   state: stateWithReason(transaction),
-  place: placeOfMoney(transaction, options.total),
+  place: placeOfMoney(transaction, options),
   times: timesOf(transaction, options),
   money: amounts(transaction, options.total),
   details: once([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)]),
@@ -222,10 +227,13 @@ const isPaying = ({ txnState }: Transaction): boolean =>
   !movedNothing(txnState) && txnState !== 'error';
 
 /**
- * Describes where the money of a failed payment is. Returns undefined for a transaction that did
- * not fail.
+ * Describes where the money of a payment that ended unpaid is. Returns undefined for a transaction
+ * that is paid or has not ended.
  */
-function placeOfMoney(transaction: Transaction, total: Money | undefined): string | undefined {
+function placeOfMoney(
+  transaction: Transaction,
+  { total, isUnresolved }: Pick<ReceiptOptions, 'total' | 'isUnresolved'>,
+): string | undefined {
   const { sourceReq, destReq, txnState } = transaction;
   if (sourceReq.method !== 'servicepay') return undefined;
   const wallet = `your ${sourceReq.ccy ?? ''} wallet`.replace('  ', ' ');
@@ -233,6 +241,7 @@ function placeOfMoney(transaction: Transaction, total: Money | undefined): strin
     const amount = total === undefined ? 'the money' : formatAmount(total);
     return `The service may hold ${amount}. Ask the service about this id.`;
   }
+  if (hasLapsed(txnState) && isUnresolved !== true) return 'Nothing was sent.';
   if (!isRetriable(txnState)) return undefined;
   // A slow method, such as an on-chain transfer, debits the wallet when the payment starts
   // (endpoint 7). A quick method, such as Lightning, debits the wallet only when the payment

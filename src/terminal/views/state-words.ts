@@ -39,8 +39,8 @@ const common: Words = {
   expired: 'expired',
   rejected: 'refused',
   error: 'error',
-  usercanceled: 'undeliverable',
-  canceled: 'undeliverable',
+  usercanceled: 'cancelled',
+  canceled: 'cancelled',
 };
 
 const own: Readonly<Record<Kind, Words>> = {

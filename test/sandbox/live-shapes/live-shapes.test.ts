@@ -1,5 +1,5 @@
-// Tests each live response format of the test sandbox, which imitates a format that was observed at a
-// live service.
+// Tests each live response format of the test sandbox, which imitates a format that was observed at
+// a live service.
 import { afterEach, describe, expect, test } from 'vitest';
 import { withLiveShapes } from '../../support/live-shapes/apply.js';
 import { shapeNames, type LiveShapeName } from '../../support/live-shapes/table.js';

@@ -14,7 +14,6 @@ import type { Journal } from '../store/journal/journal.js';
 import type { SeenDatabase } from '../store/journal/shared-journal.js';
 import type { SettlementRates } from '../store/journal/settlement-rates.js';
 import {
-  databaseAt,
   databaseVariable,
   embeddedUrl,
   findDatabase,
@@ -52,11 +51,6 @@ export interface Stores {
    * database is configured.
    */
   database(): Promise<OpenDatabase | undefined>;
-  /**
-   * Connects to a different database without checking the tables.
-   * @param source the origin of the address, for messages
-   */
-  otherDatabase(address: string, source: string): Promise<OpenDatabase>;
 }
 
 export interface OpenDatabase extends FoundDatabase {
@@ -137,8 +131,6 @@ export function openStores(options: StoreOptions): Stores {
     rates,
     books,
     database,
-    otherDatabase: async (address, source) =>
-      connect(await databaseAt(address, source, options.env, options.secrets)),
   };
 }
 

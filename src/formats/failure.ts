@@ -53,8 +53,7 @@ export type NextStep =
         | 'start-new-journal'
         | 'upgrade-database'
         | 'create-tables'
-        | 'import-payments'
-        | 'complete-move';
+        | 'import-payments';
     }
   /**
    * A next step for one payment, whose `id` is the transaction id or, without a transaction, the

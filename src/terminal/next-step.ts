@@ -17,7 +17,6 @@ const commands: Readonly<Record<NextStep['do'], string>> = {
   'upgrade-database': 'db upgrade',
   'create-tables': 'db upgrade --new',
   'import-payments': 'reconcile --import',
-  'complete-move': 'db move --from postgres://USER@HOST/DATABASE',
   'accept-database': 'config set database-id',
   allow: 'limits allow',
   confirm: 'tx confirm',

@@ -1,18 +1,16 @@
 // Shows where the journal and the inbox are stored, and upgrades the database. Moves the files of
-// this home, or an account of another database, into the configured database.
+// this home into the configured database.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { databaseIdVariable } from '../../store/database/address.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import { isAlive } from '../../store/journal/owner.js';
-import type { Postgres } from '../../store/database/postgres.js';
 import type { TableGroup } from '../../store/database/postgres-schema.js';
-import { changeProfile } from '../../store/profile/profiles.js';
-import { accountMovedView, databaseList, movedView } from '../../terminal/views/database-view.js';
+import { databaseList, movedView } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { done, list } from '../show.js';
-import { choice, flag, text } from '../values.js';
+import { choice, flag } from '../values.js';
 import { databaseRows, parts, withFigures, type OpenDatabase } from './figures.js';
 
 const statusFormats = ['prometheus'] as const;
@@ -97,92 +95,23 @@ function upgradeNotice({ name }: TableGroup, version: number): string {
  */
 export const dbMove = defineCommand({
   fields: ['payments', 'events'],
-  options: {
-    from: text('URL')
-      .optional()
-      .describe(
-        'move the payments of this account from the PostgreSQL database at URL, which then ' +
-          'refuses payments of the account (default: move all payments and events from the files ' +
-          'of this home)',
-      ),
-  },
   examples: [
     ['svcpay db move', 'moves the files of this home; open payments continue from the database'],
-    [
-      'svcpay db move --from postgres://svcpay@old.internal/svcpay',
-      'moves the payments of one account from another database',
-    ],
   ],
-  async run({ from }, context) {
+  async run(_inputs, context) {
     const { postgres } = await findDatabase(context);
     const { checkTables } = await import('../../store/database/postgres-schema.js');
     for (const part of await parts()) await checkTables(postgres, part);
-    return from === undefined
-      ? moveFiles(postgres, context)
-      : moveFromDatabase(postgres, from, context);
+    const { home, config, out, owner, now } = context;
+    const { moveInto } = await import('../../store/database/move.js');
+    const { journalIn } = await import('../../store/journal/sqlite-journal.js');
+    const { eventsIn } = await import('../../store/events/sqlite-events.js');
+    const files = { journal: journalIn(journalFile(home)), inbox: eventsIn(eventsFile(home)) };
+    const moved = await moveInto(postgres, files, (each) => isAlive(each, owner), now);
+    await config.update((before) => ({ ...before, journalMovedTo: postgres.where }));
+    await out.record(moved, movedView(moved));
   },
 });
-
-async function moveFiles(postgres: Postgres, context: Context): Promise<void> {
-  const { home, config, out, owner, now } = context;
-  const { moveInto } = await import('../../store/database/move.js');
-  const { journalIn } = await import('../../store/journal/sqlite-journal.js');
-  const { eventsIn } = await import('../../store/events/sqlite-events.js');
-  const files = { journal: journalIn(journalFile(home)), inbox: eventsIn(eventsFile(home)) };
-  const moved = await moveInto(postgres, files, (each) => isAlive(each, owner), now);
-  await config.update((before) => ({ ...before, journalMovedTo: postgres.where }));
-  await out.record(moved, movedView(moved));
-}
-
-async function moveFromDatabase(
-  postgres: Postgres,
-  address: string,
-  context: Context,
-): Promise<void> {
-  const { out, owner, config, settings } = context;
-  const { moveAccount } = await import('../../store/database/move-account.js');
-  const { id: account, scope } = await context.account();
-  const [from, to] = [
-    await sideOf((await context.otherDatabase(address, '--from')).postgres),
-    await sideOf(postgres),
-  ];
-  if (from.id === to.id)
-    throw new Failure(
-      'usage',
-      `--from names the database that this profile already uses: ${to.id}.`,
-      {
-        hint:
-          'Set SVCPAY_DATABASE_URL to the new database first, or: ' +
-          'svcpay config set database-url',
-      },
-    );
-  const isRunning = (each: string): boolean => isAlive(each, owner);
-  const payments = await moveAccount({ from, to, account, scope, isAlive: isRunning });
-  if (settings.profile.databaseId === from.id)
-    await changeProfile(config, settings.profileName, (before) => ({
-      ...before,
-      databaseId: to.id,
-    }));
-  out.say(
-    `Every program that uses ${account} must now use this database address and ` +
-      `${databaseIdVariable}=${to.id}`,
-  );
-  const moved = { payments, events: 0 };
-  await out.record(moved, accountMovedView(account, moved));
-}
-
-/**
- * Checks the source or the target of a move between databases, and returns the database with its
- * id. Throws Failure `usage` for a restored database that lacks payments.
- */
-async function sideOf(database: Postgres): Promise<{ database: Postgres; id: string }> {
-  const { checkTables } = await import('../../store/database/postgres-schema.js');
-  const { restoredDatabase } = await import('../../store/database/refused-databases.js');
-  const { journalPart: journal } = await import('../../store/journal/schema.js');
-  const { id, restored, generation } = await checkTables(database, journal);
-  if (restored) throw restoredDatabase(database.source, generation);
-  return { database, id };
-}
 
 /** Opens the configured database. Throws Failure `usage` if no database is configured. */
 async function findDatabase({ database }: Context): Promise<OpenDatabase> {

@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { Failure, type FailureDetails, type FailureKind } from '../../formats/failure.js';
 import { codeOf, messageOf } from '../../formats/unknown.js';
 import { notAnAddress } from './address.js';
-import { arriving, movedAway, movedState } from './refused-databases.js';
 
 const networkCode = /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
 /**
@@ -87,28 +86,12 @@ function grants(role: string, reason: string): string {
 }
 
 /**
- * The fields of the error with which a trigger refuses payments of a moved account: the account,
- * the direction of the move, and the id of the other database.
- */
-const movedSchema = v.object({
-  message: v.string(),
-  detail: v.picklist(['to', 'from']),
-  hint: v.string(),
-});
-
-function movedFailure(source: string, cause: unknown): Failure {
-  const { message: account, detail, hint: other } = v.parse(movedSchema, cause);
-  return detail === 'to' ? movedAway(source, account, other) : arriving(source, account, other);
-}
-
-/**
  * @param source the setting that names the database
  * @param role the user that connects
  */
 export function databaseFailure(source: string, cause: unknown, role: () => string): Failure {
   if (cause instanceof Failure) return cause;
   if (codeOf(cause) === 'ERR_INVALID_URL') return notAnAddress(source, cause);
-  if (codeOf(cause) === movedState) return movedFailure(source, cause);
   const reason = messageOf(cause) || codeOf(cause);
   const failure = (kind: FailureKind, text: string, details: FailureDetails = {}): Failure =>
     new Failure(kind, `The database of ${source} ${text}.`, { ...details, cause });

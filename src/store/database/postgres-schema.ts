@@ -20,8 +20,8 @@ export interface TableGroup {
 }
 
 /**
- * The tables with the identity of the database, the number of recorded submissions, the moves of
- * accounts, and the version of each table group.
+ * The tables with the identity of the database, the number of recorded submissions, and
+ * the version of each table group.
  */
 const commonTables = `
   CREATE TABLE identity (
@@ -34,11 +34,6 @@ const commonTables = `
     account TEXT COLLATE "C" PRIMARY KEY,
     submissions BIGINT NOT NULL
   ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
-  CREATE TABLE moves (
-    account TEXT COLLATE "C" PRIMARY KEY,
-    direction TEXT COLLATE "C" NOT NULL, -- 'to' another database, or not completely 'from' it
-    other TEXT COLLATE "C" NOT NULL
-  );
   CREATE TABLE parts (
     part TEXT COLLATE "C" PRIMARY KEY,
     version BIGINT NOT NULL
@@ -110,7 +105,7 @@ async function stateOf(sql: Sql, { source }: Postgres, part: TableGroup): Promis
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schemaName}'`,
   );
   if (tables.length === 0) return { identity: undefined, version: 0 };
-  if (!['parts', 'identity', 'recorded', 'moves'].every((name) => tables.includes(name)))
+  if (!['parts', 'identity', 'recorded'].every((name) => tables.includes(name)))
     throw foreign(source);
   // The statement names the schema, so that the error for a role without permission names the
   // schema too.

@@ -100,30 +100,3 @@ export const restoredDatabase = (source: string, generation: number): Failure =>
       next: { do: 'import-payments' },
     },
   );
-
-/**
- * The SQLSTATE code with which a trigger refuses payments of an account that is being moved or was
- * moved.
- */
-export const movedState = 'SV001';
-
-/** @param other the id of the database that has the payments of the account */
-export const movedAway = (source: string, account: string, other: string): Failure =>
-  new Failure(
-    'usage',
-    `The payments of the account ${account} were moved from the database of ${source} into the ` +
-      `database ${other}.`,
-    {
-      hint: `Set the address of the database ${other}, and accept its id`,
-      next: { do: 'accept-database', id: other },
-    },
-  );
-
-/** @param other the id of the database that the payments of the account come from */
-export const arriving = (source: string, account: string, other: string): Failure =>
-  new Failure(
-    'usage',
-    `Not all payments of the account ${account} have been moved from the database ${other} ` +
-      `into the database of ${source}.`,
-    { hint: `Complete the move from the database ${other}`, next: { do: 'complete-move' } },
-  );

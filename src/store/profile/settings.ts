@@ -165,7 +165,7 @@ export async function findDatabase(
  * Adds the stored password to the address of the database. Throws Failure `usage` for an invalid
  * database address.
  */
-export async function databaseAt(
+async function databaseAt(
   address: string,
   source: string,
   env: NodeJS.ProcessEnv,

@@ -106,14 +106,3 @@ export const movedView = ({
   columns: fieldColumns(['payments', 'events']),
   quiet: () => String(payments),
 });
-
-export const accountMovedView = (
-  account: string,
-  { payments }: { payments: number },
-): RecordView<object> => ({
-  screen: () => [
-    `Moved ${counted(payments, 'payment')}. The old database now refuses payments of ${account}.`,
-  ],
-  columns: fieldColumns(['payments', 'events']),
-  quiet: () => String(payments),
-});

@@ -305,7 +305,7 @@ const bad: readonly Bad[] = [
   },
   {
     why: 'a USDT payment on Ethereum',
-    args: () => ['usdt', ethereum, '5usdt', '--chain', 'eth'],
+    args: () => ['usdt', ethereum, '5usdt'],
     message: /announced.*does not offer it yet.*TRON/s,
   },
   {

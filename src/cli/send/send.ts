@@ -1,7 +1,6 @@
 // Pays any destination. Each payment method also has its own command. Specification: endpoint 6,
 // rules 3, 5 and 6.
 import { uriRails } from '../../wallet/instruction/instruction.js';
-import { notYetAvailable } from '../../wallet/instruction/send.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
 import { choice, currency, phrase, text } from '../values.js';
@@ -126,9 +125,6 @@ export const sendUsdt = defineCommand({
         'wallet that pays (default USDT; with --spend, the wallet of the currency to spend); ' +
           'svcpay converts from a BTC or fiat wallet at the quoted rate',
       ),
-    chain: choice(['tron', 'eth'], 'CHAIN', { ethereum: 'eth' })
-      .otherwise('tron')
-      .describe('tron (eth is announced but not available yet)'),
     deductFees: deductFees(),
     ...paymentOptions,
   },
@@ -143,8 +139,7 @@ export const sendUsdt = defineCommand({
       'debits exactly this amount; the rate sets the amount received',
     ],
   ],
-  async run({ address, amount, chain, ...flags }, context) {
-    if (chain === 'eth') throw notYetAvailable();
+  async run({ address, amount, ...flags }, context) {
     await runSend('usdt', address, amount, flags, context);
   },
 });

@@ -389,7 +389,7 @@ const twoAmounts = (): Failure =>
   refused('give either the amount received or the amount debited, not both.');
 
 /** The refusal of USDT on Ethereum, which the service does not offer yet (specification: eth). */
-export const notYetAvailable = (): Failure =>
+const notYetAvailable = (): Failure =>
   refused(
     'the service has announced USDT on Ethereum, but does not offer it yet.',
     'Ask the recipient for a TRON address, which begins with T.',

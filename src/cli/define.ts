@@ -146,7 +146,6 @@ export interface Branch {
   readonly aliases?: readonly string[];
   /** The heading in help under which the command is listed. */
   readonly section?: string;
-  readonly hidden?: boolean;
   /**
    * Whether the command moves money, so that its failures begin with the state of the money.
    * `depends` means that the arguments and options decide whether money moves.

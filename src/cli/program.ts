@@ -189,7 +189,7 @@ function addBranches(
     if (branch === chosen) {
       addBranches(child, options, branch.branches ?? [], rest, command);
     }
-    parent.addCommand(child, { hidden: branch.hidden === true });
+    parent.addCommand(child);
     if (branch === chosen && rest.length === 0) addCommand(child, options, command, branch);
   }
 }

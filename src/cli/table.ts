@@ -3,7 +3,7 @@
 import type { Rail } from '../formats/rails.js';
 import type { Branch, Command } from './define.js';
 
-type Attributes = Pick<Branch, 'money' | 'hidden' | 'aliases' | 'connections' | 'ownAccount'>;
+type Attributes = Pick<Branch, 'money' | 'aliases' | 'connections' | 'ownAccount'>;
 
 interface Row extends Attributes {
   readonly path: string;
@@ -167,10 +167,6 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     }),
     ...reads(() => import('./rates/rates.js'), { rates: 'show exchange rates' }),
     ...reads(() => import('./account/account.js'), { account: 'show the account record' }),
-    ...commandsWith({ connections: 1, ownAccount: true, hidden: true })(
-      async () => ({ history: (await import('./tx/list.js')).txList }),
-      { history: 'same as tx list' },
-    ),
   ],
   'Set up': [
     ...commands(() => import('./login/login.js'), {

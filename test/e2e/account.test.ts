@@ -67,7 +67,6 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'tx export': ['refused', '--format', 'csv'],
   rates: ['same'],
   account: ['child'],
-  history: ['refused'],
   login: ['local'],
   logout: ['local'],
   whoami: ['local'],

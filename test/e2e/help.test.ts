@@ -25,12 +25,10 @@ describe('svcpay schema', () => {
       globalOptions: object;
     };
     const leaves = (branches: readonly Branch[], path = ''): string[] =>
-      branches
-        .filter(({ hidden }) => hidden !== true)
-        .flatMap(({ name, load, branches: below = [] }) => [
-          ...(load === undefined ? [] : [`${path}${name}`]),
-          ...leaves(below, `${path}${name} `),
-        ]);
+      branches.flatMap(({ name, load, branches: below = [] }) => [
+        ...(load === undefined ? [] : [`${path}${name}`]),
+        ...leaves(below, `${path}${name} `),
+      ]);
     expect(whole.commands.map(({ command }) => command)).toEqual(leaves(tree.branches ?? []));
     const moving = whole.commands
       .filter(({ money }) => money === 'moves')
@@ -169,7 +167,6 @@ describe.concurrent('svcpay aliases', () => {
     ['-V', '--version'],
     ['pay lightning --help', 'send lightning --help'],
     ['balance -q', 'wallets -q'],
-    ['history -q', 'tx list -q'],
   ] as const;
   test.for(pairs)(
     'give "svcpay %s" the output of "svcpay %s"',

@@ -46,12 +46,12 @@ export interface Page extends NamedEntry {
 }
 
 /**
- * Returns a page for every visible command. The first page describes the program and the global
+ * Returns a page for every command. The first page describes the program and the global
  * options.
  */
 export async function pagesOf(branch: Branch, path: readonly string[] = []): Promise<Page[]> {
   const command = await branch.load?.();
-  const shown = (branch.branches ?? []).filter((each) => each.hidden !== true);
+  const branches = branch.branches ?? [];
   const isRoot = path.length === 0;
   const page: Page = {
     path: path.join(' '),
@@ -61,7 +61,7 @@ export async function pagesOf(branch: Branch, path: readonly string[] = []): Pro
     section: branch.section,
     runs: command !== undefined,
     money: branch.money === true,
-    commands: shown.flatMap(({ name, aliases = [], summary }) =>
+    commands: branches.flatMap(({ name, aliases = [], summary }) =>
       [name, ...aliases].map((each) => ({ name: each, summary })),
     ),
     arguments: Object.values(command?.arguments ?? {}).map(slotOf),
@@ -70,7 +70,7 @@ export async function pagesOf(branch: Branch, path: readonly string[] = []): Pro
     fields: command?.fields ?? [],
     examples: command?.examples ?? [],
   };
-  const below = await Promise.all(shown.map((each) => pagesOf(each, [...path, each.name])));
+  const below = await Promise.all(branches.map((each) => pagesOf(each, [...path, each.name])));
   return [page, ...below.flat()];
 }
 

@@ -23,7 +23,7 @@ export function unknownCommand(
 ): Failure {
   const names = [...branches.flatMap(({ name, aliases = [] }) => [name, ...aliases]), ...also];
   const meant = nearest(word, names);
-  const shown = branches.filter(({ hidden }) => hidden !== true).map(({ name }) => name);
+  const shown = branches.map(({ name }) => name);
   const rest = path.length === 0 ? '' : ` There are ${shown.join(', ')}.`;
   const message = `There is no command "${[...path, clip(word)].join(' ')}".`;
   return new Failure(

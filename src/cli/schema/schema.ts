@@ -67,8 +67,9 @@ export const wholeSchema = async (tree: Branch, version: string) => ({
 
 async function commandsBelow(branch: Branch, path: readonly string[]): Promise<CommandSchema[]> {
   const command = path.length === 0 ? undefined : await branch.load?.();
-  const shown = (branch.branches ?? []).filter(({ hidden }) => hidden !== true);
-  const below = await Promise.all(shown.map((each) => commandsBelow(each, [...path, each.name])));
+  const below = await Promise.all(
+    (branch.branches ?? []).map((each) => commandsBelow(each, [...path, each.name])),
+  );
   return [
     ...(command === undefined ? [] : [schemaOf(branch, command, path.join(' '))]),
     ...below.flat(),

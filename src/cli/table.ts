@@ -236,7 +236,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'webhook consumers remove': 'remove a consumer and drop its waiting events',
     }),
     ...commands(() => import('./webhook/verify.js'), {
-      'webhook verify': 'verify a signature, or explain why it is wrong',
+      'webhook verify': 'verify a signature, or name the likely cause if it is wrong',
     }),
     ...commands(() => import('./webhook/sign.js'), {
       'webhook sign': 'sign a body as the service does',

@@ -14,9 +14,8 @@ export function verifyBody(body: Uint8Array, signature: string, secret: string):
 
 export const isSignature = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 
-export function digestOf(body: Uint8Array, secret: string | Uint8Array): Buffer {
-  return createHmac('sha256', secret).update(body).digest();
-}
+const digestOf = (body: Uint8Array, secret: string): Buffer =>
+  createHmac('sha256', secret).update(body).digest();
 
 /** The name of the signature header, such as `X-Acmepay-Signature` for the service name `acme`. */
 export function signatureHeader(serviceName: string): string {

@@ -155,19 +155,29 @@ describe('svcpay webhook sign and verify', () => {
     ).toMatchObject({ exitCode: 0 });
   });
 
-  test('exit with 3 and explain a wrong signature', async ({ home }) => {
-    const signature = signBody(Buffer.from(body.trimEnd()), webhookSecret);
+  const signed = (text: string, secret = webhookSecret): string =>
+    signBody(Buffer.from(text), secret);
+  test.for([
+    ['in upper case', 'encoding', '64 hex digits', signed(body).toUpperCase()],
+    ['with a prefix', 'encoding', '64 hex digits', `sha256=${signed(body)}`],
+    ['with the API secret', 'secret', 'the API secret', signed(body, 'api-secret')],
+    ['of a body that lost its line break', 'body', 'white space', signed(body.trimEnd())],
+    ['of a body with another line break', 'body', 'white space', signed(`${body}\n`)],
+    ['of another body', 'unknown', 'does not show which', signed('another body')],
+  ] as const)('exit with 3 and explain a signature %s', async (row, { home }) => {
+    const [, cause, reason, signature] = row;
     const run = await svcpay(['webhook', 'verify', '--signature', signature, '--json'], {
       home,
-      env,
+      env: { ...env, SVCPAY_API_KEY: 'key', SVCPAY_API_SECRET: 'api-secret' },
       input: body,
     });
     expect(run).toMatchObject({ exitCode: 3, stdout: '' });
     expect(run.error()).toMatchObject({
       kind: 'refused',
-      code: 'wrong-body',
-      message: expect.stringContaining('white space'),
+      code: `wrong-${cause}`,
+      message: expect.stringContaining(reason),
     });
+    expect(run.stderr).not.toContain(webhookSecret);
   });
 
   test('refuse to read both the body and the secret from stdin', async ({ home }) => {

@@ -1,10 +1,9 @@
-// Verifies a signature. For a wrong signature, svcpay reports the cause. Specification: Webhook
-// authentication.
+// Verifies a signature. For a wrong signature, svcpay checks the three most frequent causes.
+// Specification: Webhook authentication.
 import { Failure } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/secrets.js';
 import { verifiedView } from '../../terminal/views/webhook-view.js';
-import { explainSignature, type OtherSecret } from '../../webhooks/explain.js';
-import { verifyBody } from '../../webhooks/sign.js';
+import { isSignature, verifyBody } from '../../webhooks/sign.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
@@ -28,13 +27,11 @@ export const webhookVerify = defineCommand({
   async run({ file, signature, secretStdin }, context) {
     const body = await inputBytes(file, secretStdin, context);
     const secret = await findWebhookSecret(secretStdin, context);
-    const isOlder = olderSecrets(secretStdin, context).some((older) =>
-      verifyBody(body, signature, older),
-    );
-    const wrong = explainSignature(body, signature, secret, await otherSecrets(context));
-    if (wrong !== undefined && !isOlder) {
-      throw new Failure('refused', `The signature is wrong: ${wrong.reason}.`, {
-        code: `wrong-${wrong.cause}`,
+    const secrets = [secret, ...olderSecrets(secretStdin, context)];
+    if (!secrets.some((each) => verifyBody(body, signature, each))) {
+      const [cause, reason] = causeOf(body, signature, secret, await findApiSecret(context));
+      throw new Failure('refused', `The signature is wrong: ${reason}.`, {
+        code: `wrong-${cause}`,
       });
     }
     return { valid: true, bytes: body.length } as const;
@@ -42,19 +39,25 @@ export const webhookVerify = defineCommand({
   view: record(verifiedView),
 });
 
-/**
- * Returns the API secret, if svcpay knows the API secret. svcpay checks a wrong signature again
- * with the API secret, because people confuse the API secret with the webhook secret.
- */
-async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret[]> {
+function causeOf(
+  body: Uint8Array,
+  signature: string,
+  secret: string,
+  apiSecret: string | undefined,
+): readonly [cause: string, reason: string] {
+  if (!isSignature(signature))
+    return ['encoding', 'a signature has exactly 64 hex digits (0-9 and a-f)'];
+  if (apiSecret !== undefined && verifyBody(body, signature, apiSecret))
+    return ['secret', 'it was made with the API secret instead of the webhook secret'];
+  const text = Buffer.from(body).toString('latin1');
+  const variants = [text.trimEnd(), `${text}\n`, `${text}\r\n`];
+  if (variants.some((each) => verifyBody(Buffer.from(each, 'latin1'), signature, secret)))
+    return ['body', 'white space at the end of the body was added or removed in transit'];
+  return ['unknown', 'the secret or the body is different; a signature alone does not show which'];
+}
+
+async function findApiSecret({ settings, secrets }: Context): Promise<string | undefined> {
   const { baseUrl, apiKey, apiSecret } = settings;
-  if (apiKey === undefined) return [];
-  const kept =
-    baseUrl === undefined
-      ? undefined
-      : (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
-  const secret = apiSecret ?? kept;
-  return secret === undefined
-    ? []
-    : [{ name: 'the API secret instead of the webhook secret', secret }];
+  if (apiSecret !== undefined || apiKey === undefined || baseUrl === undefined) return apiSecret;
+  return (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
 }

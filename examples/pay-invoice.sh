@@ -16,7 +16,7 @@ done
 
 case $code in
   0) echo "$txn" ;;
-  8) echo "order $order: on its way; run this again, or: svcpay tx resume" >&2 ;;
-  *) echo "order $order: not paid (exit code $code, see svcpay help exit-codes)" >&2 ;;
+  # svcpay has printed what happened to the money, and the command that continues.
+  *) echo "order $order: exit code $code, see svcpay help exit-codes" >&2 ;;
 esac
 exit "$code"

@@ -5,20 +5,27 @@ export const exitCodes = {
   unexpected: 1,
   /** The input is invalid, and nothing was sent. */
   usage: 2,
+  /** The invoice was already paid under another reference, and nothing was sent. */
+  'already-paid': 2,
   /** The service refused the request (4xx), and no money moved. */
   refused: 3,
   authentication: 4,
   'not-found': 5,
-  /** The payment ended in `failed`, `rejected`, `expired`, `error` or `usercanceled`. */
+  /** The payment ended in `failed`, `rejected`, `expired` or `usercanceled`, and nothing moved. */
   'payment-failed': 6,
-  /** A statement or a reconciliation found a difference, and nothing was sent. */
-  'books-differ': 6,
   /** The balance is too low, or a limit or `--max-fee` stopped the payment. */
   limit: 7,
-  /** The payment is in flight, and its outcome is unknown. */
+  /** The payment is in flight, and its outcome is not known yet. */
   pending: 8,
+  /**
+   * The payment ended in `error`, or expired after its submission: the service does not report
+   * whether money moved, so only a person can find out.
+   */
+  'outcome-unknown': 8,
   /** A person declined at the prompt, or svcpay could not ask a necessary question. */
   declined: 9,
+  /** Books, records or files differ: a statement, a reconciliation or the status of a batch. */
+  'books-differ': 10,
   /**
    * The network failed, or the service responded 5xx or 429. A `temporary` failure moved no money,
    * so the command can safely run again.
@@ -80,6 +87,10 @@ export interface FailureDetails {
   /** The error code in the service's response, such as `2005`. */
   code?: string | undefined;
   txnId?: string | undefined;
+  /** The state of the transaction, as the service reported it last. */
+  txnState?: string | undefined;
+  /** The reference of the payment. */
+  ref?: string | undefined;
   /** The service's id of the request, which the operator of the service can look up. */
   requestId?: string | undefined;
   cause?: unknown;
@@ -96,7 +107,9 @@ export class Failure extends Error {
   readonly next: NextStep | undefined;
   readonly status: number | undefined;
   readonly code: string | undefined;
-  readonly txnId: string | undefined;
+  txnId: string | undefined;
+  txnState: string | undefined;
+  ref: string | undefined;
   readonly requestId: string | undefined;
 
   constructor(kind: FailureKind, message: string, details: FailureDetails = {}) {
@@ -107,8 +120,18 @@ export class Failure extends Error {
     this.status = details.status;
     this.code = details.code;
     this.txnId = details.txnId;
+    this.txnState = details.txnState;
+    this.ref = details.ref;
     this.requestId =
       details.requestId ?? (details.cause instanceof Failure ? details.cause.requestId : undefined);
+  }
+
+  /** Names the payment that the failure concerns, where the failure does not name it itself. */
+  concerning({ txnId, txnState, ref }: Pick<FailureDetails, 'txnId' | 'txnState' | 'ref'>): this {
+    this.ref ??= ref;
+    this.txnState ??= this.txnId === undefined || this.txnId === txnId ? txnState : undefined;
+    this.txnId ??= txnId;
+    return this;
   }
 
   get exitCode(): number {
@@ -120,10 +143,27 @@ export class Failure extends Error {
    * errors.
    */
   toJSON(): object {
-    const { kind, message, exitCode, status, code, txnId, requestId, hint, next } = this;
-    return { kind, message, exitCode, status, code, txnId, requestId, hint, next };
+    const { kind, message, exitCode, status, code, ref, txnId, txnState, requestId, hint, next } =
+      this;
+    return {
+      kind,
+      message,
+      exitCode,
+      status,
+      code,
+      ref,
+      txnId,
+      txnState,
+      requestId,
+      hint,
+      next,
+    };
   }
 }
+
+/** Whether nobody knows yet what happened to the money (exit code 8). */
+export const isUnknown = ({ kind }: Pick<Failure, 'kind'>): boolean =>
+  exitCodes[kind] === exitCodes.pending;
 
 /**
  * Resolves with the result of an optional lookup, or with undefined after a Failure. Rejects if

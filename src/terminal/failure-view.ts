@@ -1,6 +1,6 @@
 // Shows a failure as text: first the state of the money, then the reason, then the next command.
 // For scripts, a failure is one line of JSON.
-import type { Failure, FailureKind } from '../formats/failure.js';
+import { isUnknown, type Failure, type FailureKind } from '../formats/failure.js';
 import { adviceOf } from './next-step.js';
 import { toJson } from './rows/json.js';
 import { sanitize } from './sanitize.js';
@@ -14,11 +14,13 @@ import { widthOf, wrap } from './layout.js';
  */
 const outcomes: Partial<Record<FailureKind, string>> = {
   usage: 'Not sent',
+  'already-paid': 'Not sent',
   refused: 'Nothing moved',
   authentication: 'Nothing moved',
   'not-found': 'Nothing moved',
   limit: 'Not sent',
   pending: 'Outcome unknown',
+  'outcome-unknown': 'Outcome unknown',
   declined: 'Not sent',
   temporary: 'Nothing moved',
   interrupted: 'Nothing moved',
@@ -62,7 +64,7 @@ function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
 function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas): string[] {
   const [first = '', ...rest] = wrap(paragraph, columns - mark.length);
   return [
-    `${kind === 'pending' ? style.yellow('●') : style.red('✗')} ${first}`,
+    `${isUnknown({ kind }) ? style.yellow('●') : style.red('✗')} ${first}`,
     ...rest.map((line) => `  ${line}`),
   ];
 }
@@ -92,6 +94,7 @@ export const unreachedText = ({ status }: Failure): string =>
 export const failureJson = (failure: Failure): string => toJson({ error: failureFields(failure) });
 
 export function failureFields(failure: Failure) {
-  const { kind, message, status, code, txnId, requestId, exitCode } = failure;
-  return { kind, message, status, code, txnId, requestId, hint: adviceOf(failure), exitCode };
+  const { kind, message, status, code, ref, txnId, txnState, requestId, exitCode } = failure;
+  const hint = adviceOf(failure);
+  return { kind, message, status, code, ref, txnId, txnState, requestId, hint, exitCode };
 }

@@ -16,7 +16,7 @@ async function erroneous(
   await svcpay(['sandbox', 'fault', 'add', 'payment', '--outcome', 'error'], around);
   const invoice = await around.sandbox.invoice('1000sat');
   const sent = await svcpay(['send', 'lightning', invoice, '--ref', ref, '--yes'], around);
-  expect(sent.exitCode).toBe(6);
+  expect(sent.exitCode).toBe(8);
   expect(sent.stderr).toMatch(/record its answer: svcpay tx resolve /);
   return invoice;
 }
@@ -33,9 +33,9 @@ describe('svcpay tx resolve', () => {
       { unfinished: [{ status: 'error', age: '1m', count: 1 }] },
       {},
     ]);
-    expect(await svcpay(['reconcile', '-q'], around)).toMatchObject({ exitCode: 6 });
+    expect(await svcpay(['reconcile', '-q'], around)).toMatchObject({ exitCode: 10 });
     expect((await svcpay(['doctor'], around)).stdout).toContain('1 unresolved payment');
-    expect(await svcpay(['tx', 'resume', '--yes'], around)).toMatchObject({ exitCode: 6 });
+    expect(await svcpay(['tx', 'resume', '--yes'], around)).toMatchObject({ exitCode: 8 });
     const overdue = ['tx', 'pending', '--older-than', '0s', '--fail', '--json'];
     expect((await svcpay(overdue, around)).exitCode).toBe(8);
     const before = await svcpay(['limits', 'list', '--json'], around);

@@ -1,7 +1,7 @@
 // Checks a schedule after its end: payments are made at most once, approved, within limits and
 // finished, and reports are true.
 import Big from 'big.js';
-import type { Failure, FailureKind } from '../../src/formats/failure.js';
+import { isUnknown, type Failure, type FailureKind } from '../../src/formats/failure.js';
 import { latest, mayHavePaid, status, type Payment } from '../../src/store/journal/payment.js';
 import { hasLapsed, isFinal } from '../../src/formats/states.js';
 import type { Resumed } from '../../src/wallet/payment/resume-all.js';
@@ -121,6 +121,7 @@ const promises: ReadonlySet<FailureKind> = new Set([
   'refused',
   'limit',
   'usage',
+  'already-paid',
   'authentication',
   'not-found',
 ]);
@@ -270,10 +271,10 @@ function mayEndInCalm(
   if (kind === 'limit') return isLimited || refuses;
   if (kind === 'refused' || kind === 'authentication') return refuses;
   // An invoice may have expired before this home paid it.
-  if (kind === 'usage')
+  if (kind === 'usage' || kind === 'already-paid')
     return (sharesInvoice && keeper.ids.size > 0) || refuses || /the invoice expired/.test(message);
   const isShort = parameters.quoteLifeMs < 5_000;
-  return kind === 'pending'
+  return isUnknown({ kind })
     ? isInDoubt || lags || refuses
     : (kind === 'temporary' && isShort) || ((kind === 'temporary' || kind === 'not-found') && lags);
 }
@@ -291,7 +292,7 @@ function untrueBatch(
     found.push('not all rows are done');
   if (
     failure !== undefined &&
-    ['temporary', 'interrupted', 'declined', 'usage'].includes(failure.kind) &&
+    ['temporary', 'interrupted', 'declined', 'usage', 'already-paid'].includes(failure.kind) &&
     moves.length > 0
   ) {
     found.push(`its confirmation of ${moves[0]?.txnId} took effect`);

@@ -174,7 +174,8 @@ export function drawWishes(chance: Chance, most: number): Some<Wish> {
     const [first] = wishes;
     const again = chance.hits(0.3) && first.order.idempotencyKey !== null;
     const next = wish(wishes.length);
-    wishes.push(again ? { ...next, ...asked(first.instruction) } : next);
+    const { instruction, order } = first;
+    wishes.push(again ? { ...next, instruction, order } : next);
   }
   return wishes;
 }

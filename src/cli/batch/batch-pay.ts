@@ -2,7 +2,7 @@
 // the batch.
 import Big from 'big.js';
 import { decimalsOf, money } from '../../formats/amount.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
 import {
   progressLine,
@@ -168,7 +168,7 @@ function withRetry(
   file: string,
   { retry }: BatchFlags,
 ): Failure {
-  if (retry || !kinds.has('payment-failed') || failure.kind === 'pending') return failure;
+  if (retry || !kinds.has('payment-failed') || isUnknown(failure)) return failure;
   const hint =
     file === '-'
       ? 'To retry the failed rows, run the same command with --retry.'

@@ -106,7 +106,7 @@ export const topics: readonly Topic[] = [
           'outcome not known yet: run the same command again, or svcpay tx resume REF',
         ],
         ['exit code 75', 'nothing moved, temporary failure: run the same command again later'],
-        ['exit code 6', 'the payment failed: --retry makes another attempt'],
+        ['exit code 6', 'the payment failed, nothing moved: --retry makes another attempt'],
         [
           'svcpay batch rows.csv --yes',
           'pays no row twice; also exits with 8 if rows are left for the next run',
@@ -149,9 +149,12 @@ const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   refused: 'the service refused the request (4xx)',
   authentication: 'authentication failed, or a permission is missing',
   'not-found': 'the requested object does not exist',
+  'already-paid': 'the invoice was already paid under another reference; no money was sent',
   'payment-failed':
-    'the payment ended in state failed, rejected, expired, usercanceled, or error ' +
-    '(money may have moved)',
+    'the payment ended in state failed, rejected, expired or usercanceled; no money moved',
+  'outcome-unknown':
+    'the payment ended, and the service does not report whether money moved; ask the service, ' +
+    'then record its answer with tx resolve',
   'books-differ':
     'the statement does not add up, or reconcile found a difference; no money was sent',
   limit: 'funds are insufficient, or a limit or --max-fee stopped the payment',

@@ -1,7 +1,7 @@
 // Runs the command of a tool call, and returns the data or the failure of the command.
 import { Readable, Writable } from 'node:stream';
 import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
+import { Failure, isUnknown } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/unknown.js';
 import { toJson } from '../../terminal/rows/json.js';
 import { nestedContext, type Context } from '../context.js';
@@ -101,9 +101,10 @@ export function resultOf(
     return { content, isError: false, warnings };
   }
   const error = errorOf(failure);
-  if (failure.kind !== 'pending') return { content: { error }, isError: true, warnings };
-  const { kind: _pending, ...rest } = error;
-  return { content: { outcome: 'pending', ...rest }, isError: false, warnings };
+  if (!isUnknown(failure)) return { content: { error }, isError: true, warnings };
+  const { kind: _unknown, ...rest } = error;
+  const outcome = failure.kind === 'pending' ? 'pending' : 'unknown';
+  return { content: { outcome, ...rest }, isError: false, warnings };
 }
 
 export const failed = (error: ToolError): Result => ({

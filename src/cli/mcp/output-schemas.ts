@@ -97,13 +97,13 @@ export const wallet = from(walletFields, {
 });
 
 /**
- * Describes a transaction. The field `outcome` is present while the outcome of the payment is
- * unknown.
+ * Describes a transaction. The field `outcome` is present if the outcome of the payment is not
+ * known yet (`pending`), or if only a person can find it out (`unknown`).
  */
 export const transaction = object({
   txnId: field(text, '', true),
   txnState: field(text, '', true),
-  outcome: { enum: ['pending'] },
+  outcome: { enum: ['pending', 'unknown'] },
 });
 
 const side =
@@ -114,8 +114,8 @@ export const fullTransaction = object({
   ...transaction.properties,
   txnState: field(
     text,
-    'quoted; srcintent, srccreated, destsent: in flight; completed: paid; failed, rejected, ' +
-      'error, expired, usercanceled: not paid',
+    'quoted; srcintent, srccreated, destsent: in flight; completed: paid; failed, rejected: ' +
+      'not paid; error: unknown; expired, usercanceled: not paid unless it was submitted',
     true,
   ),
   ...from(transactionFields, {

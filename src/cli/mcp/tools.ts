@@ -127,7 +127,8 @@ const asQuote = 'Moves no money. To pay the quote at its price, call pay with it
 const once =
   'Irreversible. Stays within the limits that a person has set. A repeated ref reports or ' +
   'resumes the same payment. ' +
-  'If outcome is "pending", call resume and never pay again.';
+  'If outcome is "pending", call resume and never pay again. ' +
+  'If outcome is "unknown", ask a person and never pay again.';
 
 export const tools: readonly ToolRow[] = [
   {

@@ -45,7 +45,7 @@ export const reconcile = defineCommand({
   examples: [
     [
       'svcpay reconcile --since 7d',
-      'compares service, journal and webhook inbox; exits with 6 if anything differs',
+      'compares service, journal and webhook inbox; exits with 10 if anything differs',
     ],
     ['svcpay reconcile payroll.csv.result.csv --json', 'also compares the result of a batch'],
     [

@@ -56,7 +56,7 @@ export const statementClose = defineCommand({
     [
       "svcpay statement close 2026-10 --note 'bank error'",
       'if October has changed since the close, writes the changes to 2026-10.1.csv ' +
-        'and exits with 6',
+        'and exits with 10',
     ],
   ],
   async run({ month: date, folder, tz, note }, context) {

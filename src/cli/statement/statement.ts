@@ -56,7 +56,7 @@ export const statement = defineCommand({
     ],
     [
       'svcpay statement --wallet BTC -o csv > btc.csv',
-      'writes the statement for a spreadsheet; exits with 6 if the entries do not add up to ' +
+      'writes the statement for a spreadsheet; exits with 10 if the entries do not add up to ' +
         'the balance',
     ],
     [

@@ -2,7 +2,7 @@
 // reported the failure.
 import type { ListedTransaction } from '../../api/types.js';
 import { failureReasonOf } from '../../api/unspecified.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, type FailureKind } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import { readPayload } from '../../webhooks/events.js';
 import type { Context } from '../context.js';
@@ -30,19 +30,21 @@ export async function allExplained<T extends ListedTransaction>(
 const hasFailed = ({ txnState }: ListedTransaction): boolean =>
   isFinal(txnState) && txnState !== 'completed';
 
+const hasEnded: ReadonlySet<FailureKind> = new Set(['payment-failed', 'outcome-unknown']);
+
 /**
  * Adds the reason to the failure of a payment, or returns the failure unchanged if svcpay cannot
  * read the reason.
  */
 export async function withReason(error: unknown, context: Context): Promise<unknown> {
-  if (!(error instanceof Failure) || error.kind !== 'payment-failed' || error.txnId === undefined)
+  if (!(error instanceof Failure) || !hasEnded.has(error.kind) || error.txnId === undefined)
     return error;
   try {
     const { client } = await context.account();
     const reason = failureReasonOf(await explained(await client.transaction(error.txnId), context));
     if (reason === undefined) return error;
     const message = `${error.message.replace(/\.$/, '')}: ${reason.replace(/\.$/, '')}.`;
-    return new Failure('payment-failed', message, { ...error, cause: error });
+    return new Failure(error.kind, message, { ...error, cause: error });
   } catch {
     return error;
   }

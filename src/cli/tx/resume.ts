@@ -9,7 +9,7 @@ import { paymentFields, transactionList } from '../../terminal/views/transaction
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Consent, PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
-import { ended } from '../../wallet/payment/outcomes.js';
+import { ended, endedUnpaid } from '../../wallet/payment/outcomes.js';
 import { concernedBy, journalFirst, unfinished } from '../../wallet/payment/journal-first.js';
 import { resume } from '../../wallet/payment/payment.js';
 import {
@@ -291,7 +291,7 @@ async function followElsewhere(txnId: string, waiting: Wait, context: Context): 
           { atMostMs: waiting === 'forever' ? undefined : waiting, onChange, goOn: 'resume' },
           { ...context, service },
         );
-  if (isFinal(ended.txnState) && ended.txnState !== 'completed') throw notPaid(ended);
+  if (isFinal(ended.txnState) && ended.txnState !== 'completed') throw endedUnpaid(ended);
   await context.out.record(ended, receiptView({ now: service.serviceNow() }));
 }
 
@@ -305,11 +305,4 @@ function notOpen({ txnId, txnState }: Transaction): Failure {
       txnId,
     },
   );
-}
-
-function notPaid({ txnId, txnState }: Transaction): Failure {
-  return new Failure('payment-failed', `Not paid: the transaction ended as ${txnState}.`, {
-    next: { do: 'show', id: txnId },
-    txnId,
-  });
 }

@@ -1,8 +1,9 @@
 // Follows transactions until each transaction is final. The exit code is 6 if a transaction did not
 // complete.
+import { endedUnpaid } from '../../wallet/payment/outcomes.js';
 import { idLength, paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Transaction } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import type { Failure } from '../../formats/failure.js';
 import { ageOf, besideSteps, stepsLine, waitingText } from '../../terminal/cards/steps.js';
 import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/transaction/read.js';
@@ -142,9 +143,5 @@ async function unpaid(
   }
   const first = ended.find(({ txnState }) => txnState !== 'completed');
   if (first === undefined) return undefined;
-  const { txnId, txnState } = first;
-  return new Failure('payment-failed', `Transaction ${txnId} ended as ${txnState}.`, {
-    next: { do: 'show', id: txnId },
-    txnId,
-  });
+  return endedUnpaid(first);
 }

@@ -253,7 +253,7 @@ export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
  * | paid                    | any                 | any       | paid      | 0                     |
  * | submitting or in-flight | any                 | any       | in-flight | 8                     |
  * | unknown                 | any                 | any       | unknown   | 8                     |
- * | error                   | any                 | any       | error     | 6                     |
+ * | error                   | any                 | any       | error     | 8                     |
  * | any                     | failed              | any       | failed    | 6                     |
  * | any                     | lapsed              | any       | abandoned | 6, or code of refusal |
  * | any                     | requested or quoted | yes       | abandoned | code of the error     |

@@ -3,7 +3,7 @@
 import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, isUnknown } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import {
   mayHaveMoved,
@@ -175,14 +175,14 @@ async function payRow(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // A row whose outcome is unknown keeps its share of the approved total.
-    if (error.exitCode !== unknownOutcome) asking.release();
+    if (!isUnknown(error)) asking.release();
     const elsewhere = isSubmitted ? undefined : await paidElsewhere(row, error, deps);
     if (elsewhere !== undefined) return elsewhere;
     const failure = error.kind === 'declined' ? (asking.refusal() ?? error) : error;
     const exceeded = failure !== error && asking.exceeded();
     return {
       ...failedRow(row, failure),
-      total: failure.kind === 'pending' ? total : undefined,
+      total: isUnknown(failure) ? total : undefined,
       exceeded,
     };
   }
@@ -208,8 +208,6 @@ function rowOutcome(
     failure: undefined,
   };
 }
-
-const unknownOutcome = 8;
 
 /** Approves quotes of rows until the approved total is used up. */
 function askingCeiling(upTo: Ceiling | 'terms') {
@@ -263,7 +261,7 @@ async function paidElsewhere(
   { kind, txnId }: Failure,
   { payment }: BatchDeps,
 ): Promise<RowOutcome | undefined> {
-  if (kind !== 'usage' || txnId === undefined || row.order.idempotencyKey === null)
+  if (kind !== 'already-paid' || txnId === undefined || row.order.idempotencyKey === null)
     return undefined;
   const txn = await payment.service.transaction(txnId).catch(() => undefined);
   const { paymentRequest } = txn?.destReq.reqDetails ?? {};
@@ -328,10 +326,10 @@ const totalOf = ({ approvedTotal: total, spendCcy }: Attempt): Money | undefined
 
 const failedRow = (row: PlannedRow, failure: Failure): Omit<RowOutcome, 'total'> => ({
   row,
-  result: failure.kind === 'pending' ? 'unknown' : 'failed',
+  result: isUnknown(failure) ? 'unknown' : 'failed',
   before: false,
   txnId: failure.txnId ?? null,
-  txnState: null,
+  txnState: failure.txnState ?? null,
   settledAt: null,
   failure,
 });

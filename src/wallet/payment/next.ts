@@ -1,7 +1,7 @@
 // The only file that decides the next step of a payment, from its attempts and the data of this
 // run. Pure. Each attempt state has its own rule, which is a function. docs/payments.md lists the
 // rules with their reasons.
-import type { Failure } from '../../formats/failure.js';
+import { isUnknown, type Failure } from '../../formats/failure.js';
 import { policies, staleForMs, stalePause } from '../../formats/policies.js';
 import { pauseAfter } from '../../formats/poll.js';
 import { knownStates } from '../../formats/states.js';
@@ -460,7 +460,7 @@ const passing: ReadonlySet<Failure['kind']> = new Set([
 function fail({ payment, attempt, goal }: Situation, failure: Failure): Step {
   const isBefore = attempt.state === 'requested' || attempt.state === 'quoted';
   const staysOpen =
-    failure.kind === 'pending' ||
+    isUnknown(failure) ||
     goal.leaveOpen === 'always' ||
     (goal.leaveOpen === 'if-passing' && passing.has(failure.kind));
   return stop({ failure: outcomes.truthful(payment, failure) }, isBefore && !staysOpen);

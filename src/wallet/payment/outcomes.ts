@@ -3,13 +3,14 @@
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, formatNumber, type Money } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
-import { messageOf } from '../../formats/unknown.js';
+import { Failure, isUnknown } from '../../formats/failure.js';
+import { entryOf, messageOf } from '../../formats/unknown.js';
 import { instructionOf, type Instruction } from '../instruction/instruction.js';
 import { inWords } from '../instruction/words.js';
 import {
   latest,
   mayHaveMoved,
+  outcomeOf,
   type Attempt,
   type Payment,
   type Resolution,
@@ -52,26 +53,33 @@ export const differentTransaction = (payment: Payment, txnId: string): Failure =
 /** The refusal if another payment with this idempotency key was submitted or paid. */
 export function alreadyPaid(payment: Payment): Failure {
   const attempt = payment.attempts.find(mayHaveMoved) ?? latest(payment);
-  const isOver = attempt.state === 'paid' || attempt.state === 'error';
-  const how =
-    attempt.state === 'paid'
-      ? 'was already paid'
-      : isOver
-        ? 'already has a payment that ended in the state error'
-        : 'is already being paid';
+  const outcome = outcomeOf(attempt);
+  const isOver = outcome === 'paid' || outcome === 'error';
+  const how = {
+    paid: 'was already paid',
+    error: 'already has a payment that ended in the state error',
+    unknown: 'already has a payment whose outcome is unknown',
+  };
+  const what = entryOf(how, outcome) ?? 'is already being paid';
   const which = attempt.txnId === null ? '' : ` (transaction ${attempt.txnId})`;
   return new Failure(
-    'usage',
-    `Not sent: this invoice ${how}, under the reference ${payment.ref}${which}.`,
+    'already-paid',
+    `Not sent: this invoice ${what}, under the reference ${payment.ref}${which}.`,
     {
       next:
         isOver && attempt.txnId !== null
           ? { do: 'show', id: attempt.txnId }
           : { do: 'resume', id: payment.ref },
-      txnId: attempt.txnId ?? undefined,
+      ...concerned(payment, attempt),
     },
   );
 }
+
+/** The payment and the transaction that a failure concerns. */
+export const concerned = (
+  { ref }: Pick<Payment, 'ref'>,
+  { txnId, txnState }: Pick<Attempt, 'txnId' | 'txnState'>,
+) => ({ ref, txnId: txnId ?? undefined, txnState: txnState ?? undefined });
 
 /** The failure if the user declined the payment, but another process had already submitted it. */
 export function declinedTooLate({ ref, attempts }: Payment): Failure {
@@ -88,14 +96,14 @@ export function declinedTooLate({ ref, attempts }: Payment): Failure {
  * The refusal of an invoice that was already paid at the service, in a transaction that this home's
  * journal lacks.
  */
-export const paidElsewhere = ({ txnId, extRefId }: Transaction, ref: string): Failure =>
+export const paidElsewhere = ({ txnId, txnState, extRefId }: Transaction, ref: string): Failure =>
   new Failure(
-    'usage',
+    'already-paid',
     `Not sent: this invoice was already paid, under the reference ${extRefId ?? ref} ` +
       `(transaction ${txnId}).`,
     {
       next: { do: 'show', id: txnId },
-      txnId,
+      ...concerned({ ref: extRefId ?? ref }, { txnId, txnState }),
     },
   );
 
@@ -120,7 +128,7 @@ export const unresolved = (
   { txnId, txnState, resolution = null }: Reported,
 ): Failure =>
   new Failure(
-    'pending',
+    'outcome-unknown',
     `Outcome unknown: the service reports ${txnState ?? 'nothing'}, but the payment had been ` +
       'submitted, so money may have moved.' +
       (resolution === null ? '' : ` ${resolutionText(resolution)}`),
@@ -145,7 +153,7 @@ export function unresolvedTransaction(
   if (attempt.number === latest(payment).number)
     return unresolved(payment.ref, { ...attempt, txnState });
   return new Failure(
-    'pending',
+    'outcome-unknown',
     `Outcome unknown: the service reports ${txnState}, but this attempt had been submitted. ` +
       'A later attempt followed.',
     {
@@ -162,7 +170,7 @@ export function unresolvedTransaction(
  */
 export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
   new Failure(
-    'pending',
+    'outcome-unknown',
     `Outcome unknown: the service answered the request for a quote with transaction ${txnId} ` +
       `(${txnState}), which differs from the order.`,
     {
@@ -183,12 +191,12 @@ export function ended(
   const id = txnId ?? ref;
   if (txnState === 'error' && resolution === null)
     return new Failure(
-      'payment-failed',
-      'It is unknown whether the money moved: the transaction ended in the state error.',
+      'outcome-unknown',
+      'Outcome unknown: the transaction ended in the state error.',
       {
         hint: 'Ask the service what happened to the money, then record its answer',
         next: { do: 'resolve', id },
-        txnId: txnId ?? undefined,
+        ...concerned({ ref }, { txnId, txnState }),
       },
     );
   const message =
@@ -197,9 +205,13 @@ export function ended(
       : `The transaction ended in the state error. ${resolutionText(resolution)}`;
   return new Failure('payment-failed', message, {
     next: canRetry ? { do: 'retry', id: ref } : { do: 'show', id },
-    txnId: txnId ?? undefined,
+    ...concerned({ ref }, { txnId, txnState }),
   });
 }
+
+/** The failure for a transaction of any home that ended unpaid. */
+export const endedUnpaid = ({ txnId, txnState, extRefId }: Transaction): Failure =>
+  ended(extRefId ?? txnId, { txnId, txnState }, false);
 
 /** Describes the recorded result of an attempt: whether the money moved, and the person's note. */
 export const resolutionText = ({ moved, note, at }: Resolution): string =>
@@ -277,7 +289,7 @@ const pending = (
 
 /** The failure for a submitted payment that cannot be read. */
 export function unreadable({ ref, attempts }: Payment, cause: unknown): Failure {
-  if (cause instanceof Failure && cause.kind === 'pending') return cause;
+  if (cause instanceof Failure && isUnknown(cause)) return cause;
   const { txnId, txnState, state } = attempts.findLast(mayHaveMoved) ?? {
     txnId: null,
     txnState: null,
@@ -393,12 +405,13 @@ export function refused(
  */
 export function truthful(payment: Payment, failure: Failure): Failure {
   const earlier = payment.attempts.slice(0, -1).find(mayHaveMoved);
-  if (failure.kind === 'pending' || earlier === undefined) return failure;
+  if (isUnknown(failure) || earlier === undefined) return failure;
   const message =
     'Outcome unknown: an earlier attempt may have moved money (the service reports ' +
     `${earlier.txnState ?? 'nothing'}). ${failure.message}`;
-  const next = { do: earlier.state === 'unknown' ? 'retry' : 'resume', id: payment.ref } as const;
-  return new Failure('pending', message, {
+  const isUnresolved = outcomeOf(earlier) === 'unknown';
+  const next = { do: isUnresolved ? 'retry' : 'resume', id: payment.ref } as const;
+  return new Failure(isUnresolved ? 'outcome-unknown' : 'pending', message, {
     next,
     txnId: earlier.txnId ?? undefined,
     cause: failure,

@@ -3,11 +3,12 @@
 // that process until the payment can be claimed. A resume after a crash uses the same code as a new
 // payment, and starts from the stored attempts.
 import type { Transaction } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import { leaseMs, type Claim } from '../../store/journal/journal.js';
 import {
   invoiceReference,
   latest,
+  mayHaveMoved,
   mayHavePaid,
   status,
   type Payment,
@@ -28,6 +29,7 @@ import { drive } from './driver.js';
 import type { RunGoal } from './model.js';
 import {
   alreadyPaid,
+  concerned,
   declinedTooLate,
   differentPayment,
   isAbandoned,
@@ -255,11 +257,22 @@ async function run(
       if ('txn' in end) return end.txn;
       payment = end.lost;
       if (end.declined !== undefined) await leaveDeclined(payment, end.declined, deps);
+    } catch (error) {
+      throw await concerning(error, payment, deps);
     } finally {
       endLease();
       await deps.journal.release(claim).catch(() => undefined);
     }
   }
+}
+
+/** Names the payment in a failure, with the state that the journal has now. */
+async function concerning(error: unknown, opened: Payment, { journal }: PaymentDeps) {
+  if (!(error instanceof Failure)) return error;
+  const read = await ifAvailable(journal.read(opened.id));
+  const payment = read ?? opened;
+  const attempt = payment.attempts.findLast(mayHaveMoved) ?? latest(payment);
+  return error.concerning(concerned(payment, attempt));
 }
 
 /**

@@ -95,10 +95,11 @@ async function outcome(
 }
 
 /**
- * Kinds of failure, the most urgent for a script first: a payment in flight, a payment that ended
- * unpaid, a payment that was not made.
+ * Kinds of failure, the most urgent for a script first: a payment whose outcome is unknown, a
+ * payment in flight, a payment that ended unpaid, a payment that was not made.
  */
 const byUrgency: readonly FailureKind[] = [
+  'outcome-unknown',
   'pending',
   'payment-failed',
   'unexpected',
@@ -106,6 +107,7 @@ const byUrgency: readonly FailureKind[] = [
   'limit',
   'authentication',
   'not-found',
+  'already-paid',
   'usage',
   'temporary',
   'declined',
@@ -121,7 +123,7 @@ export function mostUrgent(resumed: readonly Resumed[]): Failure | undefined {
   if (worst === undefined || failures.length === 1) return worst;
   return new Failure(
     worst.kind,
-    `${worst.message} (${failures.length} of ${resumed.length} payments failed or are unfinished.)`,
+    `${worst.message} Of ${resumed.length} payments, ${failures.length} failed or are unfinished.`,
     {
       next: { do: 'see-open-payments' },
       txnId: worst.txnId,

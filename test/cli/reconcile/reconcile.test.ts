@@ -53,7 +53,7 @@ describe('svcpay reconcile', () => {
     await sandbox.faults.add({ kind: 'missing-row', txn: txnId, times: 'always' });
     const run = await reconcile(around, result);
     expect(run).toMatchObject({
-      exitCode: 6,
+      exitCode: 10,
       rows: [
         { difference: 'unknown there', source: 'journal', txnId },
         { difference: 'total differs', source: 'wallet', txnId: null },
@@ -71,7 +71,7 @@ describe('svcpay reconcile', () => {
     await deposit(around, '0.1');
     const run = await reconcile(around);
     expect(run).toMatchObject({
-      exitCode: 6,
+      exitCode: 10,
       rows: [{ difference: 'total differs', source: 'wallet', ccy: 'BTC' }],
     });
     expect((await reconcile(around, '--since', '1h')).stderr).toContain('are not compared');
@@ -88,7 +88,7 @@ describe('svcpay reconcile', () => {
       const invoice = await sandbox.invoice('1000sat');
       await svcpay(['send', 'lightning', invoice, '--yes', '-q'], around);
       const run = await reconcile(around);
-      expect(run.exitCode).toBe(6);
+      expect(run.exitCode).toBe(10);
       expect(run.rows.map(({ difference }) => difference)).toContain(kind);
     },
   );
@@ -101,7 +101,7 @@ describe('svcpay reconcile', () => {
     expect(sent.exitCode).toBe(0);
     await sandbox.clock.advance('2h');
     expect(await reconcile(around)).toMatchObject({
-      exitCode: 6,
+      exitCode: 10,
       rows: [{ difference: 'state differs', source: 'journal', txnId: sent.stdout.trim() }],
     });
   });
@@ -135,7 +135,7 @@ describe('svcpay reconcile', () => {
     const fresh = { ...around, home: join(around.home, 'fresh') };
     const run = await reconcile(fresh, '--since', '1h');
     expect(run).toMatchObject({
-      exitCode: 6,
+      exitCode: 10,
       rows: [{ difference: 'unknown here', source: 'journal', txnId: stdout.trim() }],
     });
     expect(run.stderr).toContain('svcpay reconcile --import');

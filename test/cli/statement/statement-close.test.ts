@@ -62,7 +62,7 @@ describe('svcpay statement close', () => {
       around,
     );
     const changed = await close(around, month, '--note', 'found in March');
-    expect(changed.exitCode).toBe(6);
+    expect(changed.exitCode).toBe(10);
     const changes = changed.json() as { change: string; row: string }[];
     expect(changes).toHaveLength(2);
     expect(changes[0]).toMatchObject({ change: 'added', row: expect.stringMatching(/^BTC /) });
@@ -120,9 +120,9 @@ describe('svcpay statement close', () => {
     await deposit(around, '0.1');
     await svcpay(['statement', 'adjust', '0.1btc', '--on', `${ago(2)}-03`, '--yes'], around);
     const changed = await close(around, ago(1));
-    expect(changed.error()).toMatchObject({ exitCode: 6, kind: 'books-differ' });
+    expect(changed.error()).toMatchObject({ exitCode: 10, kind: 'books-differ' });
     expect(changed.error().hint).toContain(`svcpay statement close ${ago(2)}`);
-    expect(await close(around, ago(2))).toMatchObject({ exitCode: 6 });
+    expect(await close(around, ago(2))).toMatchObject({ exitCode: 10 });
     expect(await close(around, ago(1))).toMatchObject({ exitCode: 0 });
   });
 
@@ -142,7 +142,7 @@ describe('svcpay statement close', () => {
       `exactly the amount of ${txnId} (no longer in the list)`,
     );
     const again = await close(quick, month);
-    expect(again.exitCode).toBe(6);
+    expect(again.exitCode).toBe(10);
     expect(again.json()).toContainEqual(
       expect.objectContaining({ change: 'removed', row: `BTC ${txnId}` }),
     );
@@ -181,7 +181,7 @@ describe('svcpay statement close', () => {
     appendFileSync(file, 'x');
     expect((await close(around, month)).error()).toMatchObject({
       kind: 'books-differ',
-      exitCode: 6,
+      exitCode: 10,
       message: expect.stringContaining('was changed after the month was closed'),
     });
   });
@@ -216,7 +216,7 @@ describe('svcpay statement close', () => {
     expect(draft.stderr).toContain('No transaction explains the opening balance of BTC');
     await sandbox.clock.advance('2m');
     expect((await close(around, month)).error()).toMatchObject({
-      exitCode: 6,
+      exitCode: 10,
       kind: 'books-differ',
     });
     await svcpay(['statement', 'open', '--yes'], around);

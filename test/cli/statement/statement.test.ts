@@ -112,13 +112,13 @@ describe('svcpay statement', () => {
     });
   });
 
-  test('exits 6 until svcpay statement open records an unexplained opening balance', async ({
+  test('exits 10 until svcpay statement open records an unexplained opening balance', async ({
     books,
   }) => {
     await books.sandbox.seed('history');
     await deposit(books, '0.1');
     const run = await svcpay(['statement', '-o', 'csv'], books);
-    expect(run.exitCode).toBe(6);
+    expect(run.exitCode).toBe(10);
     expect(run.stderr).toMatch(/BTC {4}opening, not explained by a transaction +0\.10000000/);
     expect(run.stderr).toContain('Record it once: svcpay statement open');
     const [, opening, first] = rowsOf(run.stdout).filter(({ wallet }) => wallet === 'BTC');
@@ -150,7 +150,7 @@ describe('svcpay statement', () => {
     expect(await svcpay(['statement', '-q'], books)).toMatchObject({ exitCode: 0 });
     await deposit(books, '0.01');
     const run = await svcpay(['statement', '-o', 'csv'], books);
-    expect(run.exitCode).toBe(6);
+    expect(run.exitCode).toBe(10);
     expect(run.stderr).toMatch(
       /0\.01000000 BTC more than the transactions explain, arose after 20\d\d-\d\d-\d\d \d\d:\d\d, when it last tied/,
     );
@@ -177,7 +177,7 @@ describe('svcpay statement', () => {
     const adjust = (...args: string[]) =>
       svcpay(['statement', 'adjust', '--yes', '--json', ...args], books);
     expect(await adjust('0.01btc', '--on', '2026-01-02')).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(['statement'], books)).toMatchObject({ exitCode: 6 });
+    expect(await svcpay(['statement'], books)).toMatchObject({ exitCode: 10 });
     const counter = await adjust('--on', '2026-01-02', '--note', 'undone', '--', '-0.01btc');
     expect(counter.json()).toMatchObject([{ wallet: 'BTC', amount: -0.01, note: 'undone' }]);
     expect(await svcpay(['statement'], books)).toMatchObject({ exitCode: 0, stderr: '' });
@@ -237,7 +237,7 @@ describe('svcpay statement', () => {
     const txnId = stdout.trim();
     await books.sandbox.faults.add({ kind: 'missing-row', txn: txnId, times: 'always' });
     const run = await svcpay(['statement', '--json'], books);
-    expect(run.error()).toMatchObject({ kind: 'books-differ', exitCode: 6 });
+    expect(run.error()).toMatchObject({ kind: 'books-differ', exitCode: 10 });
     expect(run.error().message).toContain(
       `0.00001003 BTC less than the transactions explain. The difference is exactly the amount of ${txnId} (not in the list)`,
     );
@@ -313,7 +313,7 @@ describe.each([
 
       await deposit(books, '0.1');
       const run = await svcpay(['statement', '-o', format], books);
-      expect(run.exitCode).toBe(6);
+      expect(run.exitCode).toBe(10);
       expect(checked(run.stdout)).not.toBe(0);
     },
   );

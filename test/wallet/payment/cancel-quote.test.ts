@@ -153,7 +153,7 @@ describe('cancelQuote', () => {
     await journal.release(await journal.submit(claim, { attempt }, undefined, () => undefined));
     for (const state of ['expired', 'usercanceled']) {
       await expect(cancelQuote('txn-1', depsOf(journal, [state], never))).rejects.toMatchObject({
-        kind: 'pending',
+        kind: 'outcome-unknown',
         txnId: 'txn-1',
       });
     }

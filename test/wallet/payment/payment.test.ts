@@ -345,7 +345,10 @@ describe('the payment driver with a quote', () => {
       'cancel',
       new CancelNotOffered('refused', 'not found', { status: 404, reason: 'not found' }),
     );
-    await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    await expect(made.pay({ yes: false })).rejects.toMatchObject({
+      kind: 'outcome-unknown',
+      txnId: 't1',
+    });
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'PUT t1']);
   });
 
@@ -535,7 +538,7 @@ describe('the payment driver for a reference that only the service has', () => {
       'error',
       true,
       ['POST R'],
-      'payment-failed',
+      'outcome-unknown',
     ],
     [
       'opens a second attempt after a `failed` transaction with --retry',
@@ -742,7 +745,7 @@ describe('the payment driver for a single-use destination', () => {
     const made = bench();
     await made.pay({ order: invoice });
     await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({
-      kind: 'usage',
+      kind: 'already-paid',
       txnId: 't1',
     });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
@@ -752,7 +755,9 @@ describe('the payment driver for a single-use destination', () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
-    await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({ kind: 'usage' });
+    await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({
+      kind: 'already-paid',
+    });
   });
 
   test('refuses to confirm an older quote for an invoice that is already paid', async () => {
@@ -762,7 +767,7 @@ describe('the payment driver for a single-use destination', () => {
     await made.pay({ order: invoice, ref: 'S' });
     const yes = { terms: {}, consent: approved } as const;
     await expect(payThisQuote('t1', older, yes, waiting, made.deps)).rejects.toMatchObject({
-      kind: 'usage',
+      kind: 'already-paid',
       txnId: 't2',
     });
     expect(requests(made)).toEqual(['POST R', 'POST S', 'PUT t2']);
@@ -838,7 +843,7 @@ describe('the payment driver for a single-use destination', () => {
     const second = made.pay({ order: invoice, ref: 'S' });
     expect(await second).toMatchObject({ txnState: 'completed' });
     await expect(made.pay({ order: invoice })).rejects.toMatchObject({
-      kind: 'usage',
+      kind: 'already-paid',
       txnId: 't2',
     });
   });
@@ -1047,7 +1052,7 @@ describe('the payment driver at the confirmation', () => {
     });
     for (let again = 0; again < 2; again += 1) {
       await expect(made.pay({ yes: true })).rejects.toMatchObject({
-        kind: 'pending',
+        kind: 'outcome-unknown',
         exitCode: 8,
         next: { do: 'retry', id: 'R' },
       });
@@ -1055,7 +1060,7 @@ describe('the payment driver at the confirmation', () => {
     await expect(
       resume(made.payment(), { ...waiting, consent: made.asks }, made.deps),
     ).rejects.toMatchObject({
-      kind: 'pending',
+      kind: 'outcome-unknown',
     });
     expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R']);
     expect(await made.pay({ yes: true, retry: true })).toMatchObject({
@@ -1071,7 +1076,7 @@ describe('the payment driver at the confirmation', () => {
       made.time += 61_000;
       return 'expired';
     };
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'outcome-unknown', txnId: 't1' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
@@ -1196,7 +1201,7 @@ describe('the payment driver at the confirmation', () => {
     await made.pay().catch(() => undefined);
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
     made.says = () => false;
-    const doubt = { kind: 'pending', exitCode: 8, next: { do: 'retry', id: 'R' } };
+    const doubt = { kind: 'outcome-unknown', exitCode: 8, next: { do: 'retry', id: 'R' } };
     await expect(made.pay({ yes: false, retry: true })).rejects.toMatchObject(doubt);
     expect(made.asked).toHaveLength(1);
     await expect(made.pay({ yes: true })).rejects.toMatchObject(doubt);
@@ -1224,7 +1229,7 @@ describe('the payment driver at the confirmation', () => {
         limited(most),
       );
     await expect(retry('0.000015')).rejects.toMatchObject({
-      kind: 'pending',
+      kind: 'outcome-unknown',
       message: expect.stringMatching(/over your daily limit/),
     });
     expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
@@ -1259,7 +1264,7 @@ describe('the payment driver at the confirmation', () => {
     await expect(
       resume(payment(), { ...waiting, consent: next.asks }, next.deps),
     ).rejects.toMatchObject({
-      kind: 'pending',
+      kind: 'outcome-unknown',
       exitCode: 8,
     });
     expect(next.now()).toMatchObject({ state: 'lapsed', number: 2, status: 'unknown' });
@@ -1268,7 +1273,7 @@ describe('the payment driver at the confirmation', () => {
     await expect(
       resume(interrupted.payment(), { ...waiting, consent: interrupted.asks }, interrupted.deps),
     ).rejects.toMatchObject({
-      kind: 'pending',
+      kind: 'outcome-unknown',
       exitCode: 8,
     });
   });
@@ -1291,7 +1296,7 @@ describe('the payment driver at the confirmation', () => {
 
   test.for([
     ['completed', 'paid', 'completed'],
-    ['expired', 'unknown', 'pending'],
+    ['expired', 'unknown', 'outcome-unknown'],
   ] as const)(
     'reports the outcome of the first attempt if the first attempt becomes `%s` while the second attempt fails',
     async ([state, status, end]) => {
@@ -1322,7 +1327,7 @@ describe('the payment driver at the confirmation', () => {
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'quoted' };
     const unwaited = { ...waiting, wait: false, consent: made.asks } as const;
     await expect(resume(made.payment(), unwaited, made.deps)).rejects.toMatchObject({
-      kind: 'pending',
+      kind: 'outcome-unknown',
       exitCode: 8,
     });
     const seen = bench();
@@ -1560,10 +1565,10 @@ describe('the payment driver for a quote that another client may have confirmed'
         ...from.deps,
         reported,
       });
-    await expect(run(made)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    await expect(run(made)).rejects.toMatchObject({ kind: 'outcome-unknown', txnId: 't1' });
     // The journal of another home has no record of the payment.
     const elsewhere = bench(undefined, made.transactions);
-    await expect(run(elsewhere)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    await expect(run(elsewhere)).rejects.toMatchObject({ kind: 'outcome-unknown', txnId: 't1' });
     expect([...requests(made), ...requests(elsewhere)]).toEqual(['POST R', 'POST R']);
   });
 
@@ -1576,7 +1581,7 @@ describe('the payment driver for a quote that another client may have confirmed'
       made.deps.journal,
       'a look',
     );
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'outcome-unknown', txnId: 't1' });
     expect(requests(made)).toEqual(['POST R']);
   });
 });

@@ -12,14 +12,18 @@ export type {
 } from './api/transport.js';
 export type {
   Account,
+  AccountOptions,
+  Answered,
   BitcoinAddress,
   Credentials,
   DetailName,
   Institution,
   Kyc,
+  LastResponse,
   ListedTransaction,
   Pagination,
   Rates,
+  RequestOptions,
   RequestSide,
   SourceOfFunds,
   Method,
@@ -27,6 +31,7 @@ export type {
   TokenStore,
   Transaction,
   TransactionFilter,
+  TransactionList,
   TransactionPage,
   TxnState,
   UsdtAddress,
@@ -99,13 +104,7 @@ export type {
   PayoutDetails,
 } from './library/create-transaction.js';
 export { WalletClient } from './library/client.js';
-export type {
-  Answered,
-  LastResponse,
-  RequestOptions,
-  TransactionList,
-  WalletClientOptions,
-} from './library/client.js';
+export type { WalletClientOptions } from './library/client.js';
 export {
   parseWebhookEvent,
   readWebhook,

@@ -120,9 +120,8 @@ describe('the source code', () => {
       (file) =>
         !/^(?:api|sandbox)\//.test(file) && /\.confirmTransaction\b/.test(withoutComments(file)),
     );
-    // These two files only forward confirmations: shared-service.ts limits how many confirmations
-    // are in flight, and client.ts offers every endpoint to the integrator's code.
-    const forwarding = ['wallet/batch/shared-service.ts', 'library/client.ts'];
+    // This file only forwards confirmations, and limits how many confirmations are in flight.
+    const forwarding = ['wallet/batch/shared-service.ts'];
     expect(confirming.filter((file) => !forwarding.includes(file)).toSorted()).toEqual([
       'wallet/payment/driver.ts',
       'wallet/receive/request.ts',

@@ -1,9 +1,11 @@
 // The client of the service: one method per endpoint from the specification.
+import * as v from 'valibot';
 import { checkCount, Failure } from '../formats/failure.js';
+import { checkOptions, option } from './check-options.js';
 import { isPathSegment } from '../formats/text.js';
-import { unknownOutcome } from './answer.js';
+import { requestIdOf, unknownOutcome } from './answer.js';
 import { parseBaseUrl } from './base-url.js';
-import { effectOf } from './request/call.js';
+import { effectOf, type Call } from './request/call.js';
 import { CancelNotOffered, ServiceError } from './errors.js';
 import { wireJson, methodsToWireNames, toWireNames } from './wire.js';
 import type { ClientOptions } from './options.js';
@@ -92,50 +94,62 @@ export class ServiceClient {
   }
 
   /** Signs in again and stores the token (endpoint 1). */
-  authenticate(): Promise<types.Token> {
-    return this.#service.authenticate();
+  authenticate(options?: types.RequestOptions): Promise<types.Token> {
+    return this.#service.within(termsOf(options)).authenticate();
   }
 
   /**
-   * Reads the wallets of the given account (endpoint 2). The default account is the account in the
-   * options, otherwise the token's account.
+   * Reads the wallets of an account (endpoint 2). The default account is the client's `accountId`,
+   * otherwise the API key's account.
    */
-  async wallets(accountId?: string): Promise<types.Wallet[]> {
-    const path = `${await this.#accountPath(accountId)}/wallet/`;
-    return this.#read(path, read.readWallets);
+  async wallets(options?: types.AccountOptions): Promise<types.Answered<types.Wallet[]>> {
+    return this.#read(`${await this.#accountPath(options)}/wallet/`, read.readWallets, options);
   }
 
   /**
-   * Reads the record of the given account (endpoint 3). The default account is the same as for
-   * {@link wallets}.
+   * Reads the record of an account (endpoint 3). The default account is the client's `accountId`,
+   * otherwise the API key's account.
    */
-  async account(accountId?: string): Promise<types.Account> {
-    return this.#read(await this.#accountPath(accountId), read.readAccount);
+  async account(options?: types.AccountOptions): Promise<types.Answered<types.Account>> {
+    return this.#read(await this.#accountPath(options), read.readAccount, options);
   }
 
   /** Reads the permanent Bitcoin deposit address of the token's account (endpoint 4). */
-  bitcoinAddress(): Promise<types.BitcoinAddress> {
-    return this.#read('/api/v2/account/onchain-address', read.readBitcoinAddress);
+  bitcoinAddress(options?: types.RequestOptions): Promise<types.Answered<types.BitcoinAddress>> {
+    return this.#read('/api/v2/account/onchain-address', read.readBitcoinAddress, options);
   }
 
   /** Reads the permanent USDT deposit address of the token's account on one chain (endpoint 5). */
-  usdtAddress(chainId: types.UsdtChain): Promise<types.UsdtAddress> {
+  usdtAddress(
+    chainId: types.UsdtChain,
+    options?: types.RequestOptions,
+  ): Promise<types.Answered<types.UsdtAddress>> {
+    const path = '/api/v2/account/stablecoin-onchain-address';
     const query: [string, string][] = [
       ['walletCcy', 'USDT'],
       ['chainId', chainId],
     ];
-    return this.#read('/api/v2/account/stablecoin-onchain-address', read.readUsdtAddress, query);
+    return this.#call(
+      { method: 'GET', path, query, effect: 'read' },
+      read.readUsdtAddress,
+      options,
+    );
   }
 
   /**
    * Creates a quote, which moves no money (endpoint 6). After a `NoAnswer`, search the list of
    * transactions for the `extRefId` before you repeat the call.
    */
-  async createTransaction(transaction: types.CreateTransaction): Promise<types.Transaction> {
-    const body = wireJson(toWireNames(transaction, this.#options.maker));
-    return this.#service.call(
+  async createTransaction(
+    transaction: types.CreateTransaction,
+    options?: types.RequestOptions,
+  ): Promise<types.Answered<types.Transaction>> {
+    const named = checkOptions('createTransaction', transactionShape, transaction);
+    const body = wireJson(toWireNames(named, this.#options.maker));
+    return this.#call(
       { method: 'POST', path: '/api/v2/transaction', body, effect: 'quote' },
       readTransaction,
+      options,
     );
   }
 
@@ -143,18 +157,24 @@ export class ServiceClient {
    * Confirms a quote, so that the service executes the transaction (endpoint 7). After a
    * `NoAnswer`, read the transaction before you repeat the call.
    */
-  async confirmTransaction(txnId: string): Promise<types.Transaction> {
+  async confirmTransaction(
+    txnId: string,
+    options?: types.RequestOptions,
+  ): Promise<types.Answered<types.Transaction>> {
     const path = `/api/v2/transaction/${segment(txnId)}/confirm`;
     const call = { method: 'PUT', path, effect: 'payment', txnId } as const;
-    const confirmed = await this.#service.call(call, readTransactionIfThere);
-    return this.#seen(confirmed ?? (await this.#readBack(txnId)));
+    const confirmed = await this.#call(call, readTransactionIfThere, options);
+    return this.#seen(confirmed ?? (await this.#readBack(txnId, options)));
   }
 
   /**
    * Cancels a quote (endpoint 8, response not specified). Rejects with `CancelNotOffered` if the
    * service does not offer cancellation.
    */
-  async cancelTransaction(txnId: string): Promise<types.Transaction> {
+  async cancelTransaction(
+    txnId: string,
+    options?: types.RequestOptions,
+  ): Promise<types.Answered<types.Transaction>> {
     const call = {
       method: 'PUT',
       path: cancelPath(segment(txnId)),
@@ -162,25 +182,27 @@ export class ServiceClient {
       txnId,
       mayBeEmpty: true,
     } as const;
-    const cancelled = await this.#service
-      .call(call, ifPossible(readTransactionIfThere))
-      .catch((error: unknown) => {
+    const cancelled = await this.#call(call, ifPossible(readTransactionIfThere), options).catch(
+      (error: unknown) => {
         throw isNotOffered(error)
           ? new CancelNotOffered('refused', error.message, { ...error, cause: error })
           : error;
-      });
-    return cancelled ?? this.transaction(txnId);
+      },
+    );
+    return cancelled ?? this.transaction(txnId, options);
   }
 
   /** Reads one transaction by its id (endpoint 9). */
-  async transaction(txnId: string): Promise<types.Transaction> {
+  async transaction(
+    txnId: string,
+    options?: types.RequestOptions,
+  ): Promise<types.Answered<types.Transaction>> {
     const path = `/api/v2/transaction/${segment(txnId)}`;
-    return this.#seen(
-      await this.#service.call({ method: 'GET', path, effect: 'read', txnId }, readTransaction),
-    );
+    const call = { method: 'GET', path, effect: 'read', txnId } as const;
+    return this.#seen(await this.#call(call, readTransaction, options));
   }
 
-  #seen(txn: types.Transaction): types.Transaction {
+  #seen<T extends types.Transaction>(txn: T): T {
     this.#options.onTransaction?.(txn);
     return txn;
   }
@@ -191,29 +213,39 @@ export class ServiceClient {
    */
   async transactions(
     filter: types.TransactionFilter = {},
-    { signal }: types.RequestOptions = {},
-  ): Promise<types.TransactionPage> {
-    const query = filterQuery(filter, this.#options.maker);
-    const page = this.#service.call(
-      { method: 'GET', path: '/api/v2/transaction', query, effect: 'read', signal },
+    options?: types.RequestOptions,
+  ): Promise<types.Answered<types.TransactionPage>> {
+    const named = checkOptions('transactions', filterShape, filter);
+    const query = filterQuery(named, this.#options.maker);
+    return this.#call(
+      { method: 'GET', path: '/api/v2/transaction', query, effect: 'read' },
       readTransactionPage,
+      options,
+      Number(filter.page) > 1 ? { data: [] } : undefined,
     );
-    return Number(filter.page) > 1 ? page.catch(ifMissing({ data: [] })) : page;
   }
 
   /**
-   * Yields every transaction of the list once, starting at the page `filter.page`. If the caller
-   * leaves the loop over the transactions early, the client stops the requests in flight.
+   * Lists every transaction once, starting at the page `filter.page`. If the caller leaves the loop
+   * over the transactions early, the client stops the requests in flight.
    */
   eachTransaction(
     filter: types.TransactionFilter = {},
     options: types.RequestOptions = {},
-  ): AsyncGenerator<types.ListedTransaction, void, void> {
-    return eachRow(this.#listOf(filter, options));
+  ): types.TransactionList {
+    const rows = eachRow(this.#listOf(filter, options));
+    return Object.assign(rows, {
+      async autoPagingToArray(paging: { limit: number }) {
+        const { limit } = checkOptions('autoPagingToArray', pagingShape, paging);
+        const all: types.ListedTransaction[] = [];
+        if (limit > 0) for await (const row of rows) if (all.push(row) >= limit) break;
+        return all;
+      },
+    });
   }
 
   /**
-   * Yields the same transactions as {@link eachTransaction}, but in pages, which is faster than one
+   * Lists the same transactions as {@link eachTransaction}, but in pages, which is faster than one
    * transaction at a time.
    */
   eachTransactionPage(
@@ -225,11 +257,12 @@ export class ServiceClient {
 
   #listOf(
     filter: types.TransactionFilter,
-    { signal }: types.RequestOptions,
+    { signal, ...terms }: types.RequestOptions,
   ): ListSource<types.ListedTransaction> {
     const { page = 1, limit } = filter;
     const ended = new AbortController();
     const options = {
+      ...terms,
       signal: signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]),
     };
     const get = async (at: number, size: number): Promise<Page<types.ListedTransaction>> => {
@@ -278,28 +311,33 @@ export class ServiceClient {
    * Replaces the account's webhook (endpoint 11). The callback must be an https URL. If the
    * response omits the new webhook, the client reads it from the list of webhooks.
    */
-  async createWebhook(webhook: { callback: string; secret: string }): Promise<types.Webhook> {
+  async createWebhook(
+    webhook: { callback: string; secret: string },
+    options?: types.RequestOptions,
+  ): Promise<types.Answered<types.Webhook>> {
     const call = {
       method: 'POST',
       path: '/api/v2/webhook',
-      body: wireJson(webhook),
+      body: wireJson(checkOptions('createWebhook', webhookShape, webhook)),
       effect: 'setting',
       mayBeEmpty: true,
     } as const;
-    const created = await this.#service.call(call, ifPossible(read.readWebhook));
-    const found =
-      created ?? (await this.webhooks()).find(({ callback }) => callback === webhook.callback);
+    const created = await this.#call(call, ifPossible(read.readWebhook), options);
+    if (created !== undefined) return created;
+    const listed = await this.webhooks(options);
+    const found = listed.find(({ callback }) => callback === webhook.callback);
     if (found === undefined)
       throw new Failure(
         'unexpected',
         'The service accepted the webhook, but does not list the webhook.',
       );
-    return found;
+    return answered(found, listed.lastResponse);
   }
 
   /** Reads the account's webhook, if there is one (endpoint 12). */
-  webhooks(): Promise<types.Webhook[]> {
-    return this.#read('/api/v2/webhook', read.readWebhooks).catch(ifMissing([]));
+  webhooks(options?: types.RequestOptions): Promise<types.Answered<types.Webhook[]>> {
+    const call = { method: 'GET', path: '/api/v2/webhook', effect: 'read' } as const;
+    return this.#call(call, read.readWebhooks, options, []);
   }
 
   /**
@@ -309,24 +347,26 @@ export class ServiceClient {
   async updateWebhook(
     webhookId: string,
     change: { callback?: string; secret?: string },
+    options?: types.RequestOptions,
   ): Promise<void> {
     const path = `/api/v2/webhook/${segment(webhookId)}`;
     const call = {
       method: 'PUT',
       path,
-      body: wireJson(change),
+      body: wireJson(checkOptions('updateWebhook', v.partial(webhookShape), change)),
       effect: 'setting',
       mayBeEmpty: true,
     } as const;
-    await this.#service.call(call, anything);
+    await this.#call(call, anything, options);
   }
 
   /** Removes a webhook (endpoint 14). */
-  async removeWebhook(webhookId: string): Promise<void> {
+  async removeWebhook(webhookId: string, options?: types.RequestOptions): Promise<void> {
     const path = `/api/v2/webhook/${segment(webhookId)}`;
-    await this.#service.call(
+    await this.#call(
       { method: 'DELETE', path, effect: 'setting', mayBeEmpty: true },
       anything,
+      options,
     );
   }
 
@@ -334,16 +374,27 @@ export class ServiceClient {
    * Lists the banks of a country (ISO alpha-2), followed by its mobile wallets (endpoint 15).
    * Resolves with an empty list if the country has no payout methods.
    */
-  async institutions(countryCode: string): Promise<types.Institution[]> {
+  async institutions(
+    countryCode: string,
+    options?: types.RequestOptions,
+  ): Promise<types.Answered<types.Institution[]>> {
     const path = `/api/v2/reference/fiat-institution/by-country/${segment(countryCode)}`;
-    return this.#service
-      .call({ method: 'GET', path, effect: 'read', mayBeEmpty: true }, read.readInstitutions)
-      .catch(ifMissing([]));
+    const call = { method: 'GET', path, effect: 'read', mayBeEmpty: true } as const;
+    return this.#call(call, read.readInstitutions, options, []);
   }
 
   /** Reads the exchange rates (endpoint 16, which the specification only names). */
-  rates(): Promise<types.Rates> {
-    return this.#read(ratesPath, read.readRates);
+  rates(options?: types.RequestOptions): Promise<types.Answered<types.Rates>> {
+    return this.#read(ratesPath, read.readRates, options);
+  }
+
+  /**
+   * Closes the connections of the client immediately, without waiting for requests in flight. Does
+   * nothing if the caller passed a `transport` in the options. A program may end without calling
+   * `close`.
+   */
+  async close(): Promise<void> {
+    await this.#options.close?.();
   }
 
   /**
@@ -380,21 +431,55 @@ export class ServiceClient {
     return this.#options.accountId ?? this.#service.accountId();
   }
 
-  #read<T>(path: string, reader: AnswerReader<T>, query?: [string, string][]): Promise<T> {
-    return this.#service.call({ method: 'GET', path, query, effect: 'read' }, reader);
+  #read<T extends object>(
+    path: string,
+    reader: AnswerReader<T>,
+    options: types.RequestOptions | undefined,
+  ): Promise<types.Answered<T>> {
+    return this.#call({ method: 'GET', path, effect: 'read' }, reader, options);
+  }
+
+  /**
+   * Sends a request, and adds the last response to the value that `reader` reads.
+   * @param missing the value if the service itself answers 404; a 404 from a gateway stays an error
+   */
+  async #call<T>(
+    call: Call,
+    reader: AnswerReader<T>,
+    options: types.RequestOptions | undefined,
+    missing?: T,
+  ): Promise<T extends object ? types.Answered<T> : T> {
+    let last: HttpResponse = { status: 0, headers: {}, body: '' };
+    const observe = (response: HttpResponse): void => void (last = response);
+    const value = await this.#service
+      .within({ ...termsOf(options), observe })
+      .call(call, reader)
+      .catch((error: unknown) => {
+        if (missing !== undefined && isMissing(error)) return missing;
+        throw error;
+      });
+    const { status, headers } = last;
+    return answered(value, { requestId: requestIdOf(last), status, headers });
   }
 
   /** Reads the transaction after a confirmation whose response does not contain the transaction. */
-  async #readBack(txnId: string): Promise<types.Transaction> {
-    return this.transaction(txnId).catch((cause: unknown) => {
+  async #readBack(
+    txnId: string,
+    options: types.RequestOptions | undefined,
+  ): Promise<types.Answered<types.Transaction>> {
+    return this.transaction(txnId, options).catch((cause: unknown) => {
       const message =
         'The service accepted the confirmation, but the transaction could not be read.';
       throw unknownOutcome(message, { effect: 'payment', txnId }, { cause });
     });
   }
 
-  async #accountPath(accountId?: string): Promise<string> {
-    return `/api/v2/account/${segment(accountId ?? (await this.accountId()))}`;
+  async #accountPath({ accountId, ...options }: types.AccountOptions = {}): Promise<string> {
+    const id =
+      accountId ??
+      this.#options.accountId ??
+      (await this.#service.within(termsOf(options)).accountId());
+    return `/api/v2/account/${segment(id)}`;
   }
 }
 
@@ -407,16 +492,66 @@ function segment(id: string): string {
 
 const anything = (): void => undefined;
 
-/**
- * Returns a replacement value if the service itself answers 404. A 404 from a gateway stays an
- * error.
- */
-const ifMissing =
-  <T>(nothing: T) =>
-  (error: unknown): T => {
-    if (error instanceof ServiceError && error.status === 404 && error.isOwnRefusal) return nothing;
-    throw error;
+const isMissing = (error: unknown): boolean =>
+  error instanceof ServiceError && error.status === 404 && error.isOwnRefusal;
+
+const any = v.optional(v.unknown());
+const webhookShape = v.strictObject({ callback: v.string(), secret: v.string() });
+const filterShape = v.strictObject({
+  time: any,
+  startTime: any,
+  endTime: any,
+  txnStatuses: any,
+  srcMethods: any,
+  destMethods: any,
+  excludedSrcMethods: any,
+  excludedDestMethods: any,
+  limit: any,
+  page: any,
+});
+const transactionShape = v.strictObject({
+  sourceReq: v.object({}),
+  destReq: v.object({}),
+  extRefId: option.text,
+  note: option.text,
+  deductNetworkFeesFromDest: option.flag,
+  deductServicepayFees: option.flag,
+  deductNetworkFees: option.flag,
+  sourceOfFunds: any,
+});
+const accountShape = v.strictObject({
+  signal: option.signal,
+  timeout: option.count(1),
+  maxNetworkRetries: option.count(0),
+  accountId: option.text,
+});
+const pagingShape = v.strictObject({
+  limit: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+});
+
+function termsOf(options: types.AccountOptions = {}): CallTerms {
+  const { signal, timeout, maxNetworkRetries } = checkOptions('request', accountShape, options);
+  return {
+    signal,
+    ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...(maxNetworkRetries !== undefined && { retries: maxNetworkRetries }),
   };
+}
+
+/** Adds the last response to a value as a hidden field. A value without fields stays unchanged. */
+function answered<T>(
+  value: T,
+  lastResponse: types.LastResponse,
+): T extends object ? types.Answered<T> : T {
+  if (typeof value === 'object' && value !== null)
+    Object.defineProperty(value, 'lastResponse', {
+      value: lastResponse,
+      enumerable: false,
+      configurable: true,
+    });
+  // The compiler does not see the field that defineProperty adds.
+  return value as T extends object ? types.Answered<T> : T;
+}
 
 /** Returns the result of the read, or undefined if the client cannot read the response. */
 const ifPossible =

@@ -75,6 +75,8 @@ export interface ClientOptions {
   onUnrecognized?: ((words: string) => void) | undefined;
   /** Called with each transaction that the client confirms or reads by its id. */
   onTransaction?: ((txn: Transaction) => void) | undefined;
+  /** Closes the connections of the transport. */
+  close?: (() => Promise<void>) | undefined;
   /** The user agent, such as `svcpay/1.0.0`. */
   userAgent?: string | undefined;
 }

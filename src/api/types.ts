@@ -295,12 +295,45 @@ export interface TransactionFilter {
   page?: number | undefined;
 }
 
+/** The options of one call, which replace the options of the client. */
 export interface RequestOptions {
   /**
    * A signal that stops the request. If the signal stops a request, the request rejects with a
-   * Failure of kind `interrupted`.
+   * Failure of kind `interrupted`, or of kind `pending` if a confirmation may have reached the
+   * service.
    */
   signal?: AbortSignal | undefined;
+  /** The time limit of the request with its retries, in ms. */
+  timeout?: number | undefined;
+  /**
+   * The number of retries if the request is a read and the network or the service fails
+   * temporarily.
+   */
+  maxNetworkRetries?: number | undefined;
+}
+
+/** The options of a call that reads an account. */
+export interface AccountOptions extends RequestOptions {
+  /** The account or subaccount to read, instead of the client's `accountId`. */
+  accountId?: string | undefined;
+}
+
+/** The last response of a successful call. */
+export interface LastResponse {
+  /** The service's id of the request, which the operator of the service can look up. */
+  readonly requestId: string | undefined;
+  readonly status: number;
+  /** The headers of the response, with names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A result with the hidden field `lastResponse`, which JSON and loops omit. */
+export type Answered<T> = T & { readonly lastResponse: LastResponse };
+
+/** The transactions of a list, which the client reads page by page while a loop runs. */
+export interface TransactionList extends AsyncGenerator<ListedTransaction, void, void> {
+  /** Resolves with the first `limit` transactions as an array. */
+  autoPagingToArray(options: { limit: number }): Promise<ListedTransaction[]>;
 }
 
 /** An access token, and the time of its expiry. */

@@ -3,7 +3,13 @@ import { closestMatch } from 'leven';
 
 /**
  * Returns the most similar name within two edits of the word, or within one edit of a word of up to
- * three letters.
+ * three letters. Letter case does not count as an edit.
  */
-export const nearest = (word: string, names: readonly string[]): string | undefined =>
-  closestMatch(word.toLowerCase(), names, { maxDistance: word.length <= 3 ? 1 : 2 });
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  const match = closestMatch(
+    word.toLowerCase(),
+    names.map((name) => name.toLowerCase()),
+    { maxDistance: word.length <= 3 ? 1 : 2 },
+  );
+  return names.find((name) => name.toLowerCase() === match);
+}

@@ -1,10 +1,13 @@
-// The types of the library's payments: options, results and events.
+// The types of the library's payments: options, results and events. Also the shapes against which
+// the library checks the options of a program.
+import * as v from 'valibot';
 import type { Transaction, TxnState } from '../api/types.js';
 import type { Money } from '../formats/amount.js';
 import type { Failure } from '../formats/failure.js';
+import { option } from '../api/check-options.js';
 import type { Journal } from '../store/journal/handle.js';
 import type { PaymentStatus } from '../store/journal/payment.js';
-import type { Limits, Network } from '../store/profile/profiles.js';
+import { networks, type Limits, type Network } from '../store/profile/profiles.js';
 import type { Answer } from '../wallet/payment/contract.js';
 import type { Quote } from '../wallet/quote/quote.js';
 import type { WalletClient } from './client.js';
@@ -240,3 +243,73 @@ export interface Payments {
   /** The report of a payment, or undefined if the journal has no payment with this reference. */
   status(ref: string, options?: Pick<CallOptions, 'signal'>): Promise<PaymentReport | undefined>;
 }
+
+const decimal = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,30}(\.\d{1,30})?$/, 'pass plain digits, such as "0.5"'),
+);
+const { text, flag, called } = option;
+const signal = { signal: option.signal };
+const call = {
+  ...signal,
+  on: called,
+  wait: v.optional(
+    v.union([v.pipe(v.number(), v.minValue(0)), v.picklist(['forever']), v.literal(false)]),
+  ),
+};
+const maxFee = v.optional(
+  v.union(
+    [v.strictObject({ percent: decimal }), v.strictObject({ amount: decimal, ccy: v.string() })],
+    'pass { percent } or { amount, ccy } with string values',
+  ),
+);
+const pay = {
+  ...call,
+  ref: text,
+  note: text,
+  maxFee,
+  maxRateLoss: v.optional(decimal),
+  approve: called,
+  again: flag,
+  retry: flag,
+};
+
+/** The options that the functions of {@link Payments} accept. */
+export const paymentShapes = {
+  openPayments: v.strictObject({
+    ...signal,
+    client: v.object({}),
+    journal: v.object({}),
+    limits: v.optional(v.object({})),
+    network: v.optional(v.picklist(networks)),
+    on: called,
+  }),
+  send: v.strictObject({
+    ...pay,
+    to: v.string(),
+    amount: text,
+    spend: text,
+    from: text,
+    via: v.optional(v.picklist(['lightning', 'onchain'])),
+    deductFees: flag,
+  }),
+  swap: v.strictObject({
+    ...pay,
+    amount: v.string(),
+    from: v.string(),
+    to: v.string(),
+    receive: flag,
+  }),
+  payout: v.strictObject({ ...pay, body: v.object({}) }),
+  receive: v.strictObject({
+    ...signal,
+    on: called,
+    amount: v.string(),
+    method: v.optional(v.picklist(['lightning', 'on-chain'])),
+    ref: text,
+    note: text,
+  }),
+  resume: v.strictObject({ ...call, ref: text }),
+  pending: v.strictObject(signal),
+  status: v.strictObject({ ...signal, ref: v.string() }),
+};

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serviceOf } from './client.js';
+import { paymentShapes } from './contract.js';
 import type {
   PaymentsOptions,
   CallOptions,
@@ -15,7 +16,6 @@ import type {
   Resumed,
   Payments,
 } from './contract.js';
-import { checked } from './given.js';
 import type { ServiceClient } from '../api/client.js';
 import type { Transaction } from '../api/types.js';
 import { wireJson } from '../api/wire.js';
@@ -23,6 +23,7 @@ import { unlessInterrupted } from '../api/request/retry.js';
 import { parseAmount, parseCurrency } from '../formats/amount.js';
 import { timerMs } from '../formats/duration.js';
 import { Failure, ifAvailable } from '../formats/failure.js';
+import { checkOptions } from '../api/check-options.js';
 import { parseReference } from '../formats/reference.js';
 import { errorOf } from '../formats/unknown.js';
 import { journalOf, ownName } from '../store/journal/handle.js';
@@ -65,7 +66,9 @@ const paidWithinMs = 600_000;
 
 /** Opens the payments of one account at one service. See docs/library.md. */
 export function openPayments(options: PaymentsOptions): Payments {
-  const client = serviceOf(checked('openPayments', options).client);
+  const client = serviceOf(
+    checkOptions('openPayments', paymentShapes.openPayments, options).client,
+  );
   const { journal, closed } = journalOf(options.journal);
   const network = options.network ?? (client.baseUrl.startsWith('https:') ? 'mainnet' : 'any');
   const begin = callsOf(client, options, closed);
@@ -75,18 +78,24 @@ export function openPayments(options: PaymentsOptions): Payments {
   const { depsOf, payAsked, first } = paymentsOf({ client, journal, closed, begin, limits });
   return {
     async send(given) {
-      const payment = checked('send', given);
+      const payment = checkOptions('send', paymentShapes.send, given);
       const words = { ...payment, from: payment.from && parseCurrency(payment.from) };
       const { instruction } = readSendNow(words, { network, now: Date.now() });
       return payAsked(instruction, payment);
     },
     async swap(swap) {
-      const { amount, from, to, receive = false, ...terms } = checked('swap', swap);
+      const {
+        amount,
+        from,
+        to,
+        receive = false,
+        ...terms
+      } = checkOptions('swap', paymentShapes.swap, swap);
       const words = { amount, from: parseCurrency(from), to: parseCurrency(to) };
       return payAsked(readSwap(words, receive), terms);
     },
     async payout(payout) {
-      const { body, ...terms } = checked('payout', payout);
+      const { body, ...terms } = checkOptions('payout', paymentShapes.payout, payout);
       const { instruction, method, ref } = readPayoutFile(wireJson(body), client.maker);
       const { institutionCode = '' } = instruction.payout?.destReq.reqDetails ?? {};
       const { service } = begin(terms);
@@ -95,9 +104,10 @@ export function openPayments(options: PaymentsOptions): Payments {
         findInstitution(String(institutionCode), method, institutions);
       return payAsked(instruction, { ...terms, ref: terms.ref ?? ref });
     },
-    receive: async (request) => receive(checked('receive', request), begin, network),
+    receive: async (request) =>
+      receive(checkOptions('receive', paymentShapes.receive, request), begin, network),
     async resume(given = {}) {
-      const { wait, ref, ...call } = checked('resume', given);
+      const { wait, ref, ...call } = checkOptions('resume', paymentShapes.resume, given);
       return first(named(ref) ?? unfinished(), async () => {
         const deps = await depsOf(call, async () => 'another');
         const open = await journal.open(deps.scope);
@@ -109,10 +119,16 @@ export function openPayments(options: PaymentsOptions): Payments {
       });
     },
     async pending(given = {}) {
-      return (await journal.open(await accountNamed(checked('pending', given)))).map(reportOf);
+      return (
+        await journal.open(
+          await accountNamed(checkOptions('pending', paymentShapes.pending, given)),
+        )
+      ).map(reportOf);
     },
     async status(ref, given = {}) {
-      const account = await accountNamed(checked('status', { ...given, ref }));
+      const account = await accountNamed(
+        checkOptions('status', paymentShapes.status, { ...given, ref }),
+      );
       const payment = await journal.find(account, ref);
       return payment?.ref === ref ? reportOf(payment) : undefined;
     },

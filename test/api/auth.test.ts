@@ -299,7 +299,7 @@ describe('ServiceClient access token', () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     service.on('GET', walletPath, ...Array(5).fill(wallets));
-    await Promise.all(Array.from({ length: 5 }, () => client.wallets('ne01-7f3a')));
+    await Promise.all(Array.from({ length: 5 }, () => client.wallets({ accountId: 'ne01-7f3a' })));
     expect(service.requests('POST')).toHaveLength(1);
   });
 
@@ -464,7 +464,7 @@ describe('ServiceClient after a 401 answer', () => {
     const other = answer(401, { error: 'you are not authorized to view this account' });
     service.on('GET', '/api/v2/account/ne01-other/wallet/', other, other);
     service.on('POST', tokenPath, tokenAnswer('fresh'));
-    await expect(client.wallets('ne01-other')).rejects.toMatchObject({
+    await expect(client.wallets({ accountId: 'ne01-other' })).rejects.toMatchObject({
       kind: 'authentication',
       message: expect.stringContaining('you are not authorized to view this account'),
     });
@@ -497,7 +497,7 @@ describe('ServiceClient after a 401 answer', () => {
     const tokens = { load: async () => token, save: async (saved: Token) => void (token = saved) };
     const sleep = (): Promise<void> => new Promise(setImmediate);
     const clients = Array.from({ length: 5 }, () => world({ transport, tokens, sleep }).client);
-    await Promise.all(clients.map((client) => client.wallets('ne01-7f3a')));
+    await Promise.all(clients.map((client) => client.wallets({ accountId: 'ne01-7f3a' })));
     expect(refusals).toBeGreaterThan(0);
     expect(signIns).toBeLessThanOrEqual(10);
   });

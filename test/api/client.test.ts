@@ -45,7 +45,12 @@ type Case = [
 
 const reads: Case[] = [
   ['/api/v2/account/ne01-7f3a/wallet/', (client) => client.wallets(), { data: [wallet] }, [wallet]],
-  ['/api/v2/account/ne01-sub/wallet/', (client) => client.wallets('ne01-sub'), { data: [] }, []],
+  [
+    '/api/v2/account/ne01-sub/wallet/',
+    (client) => client.wallets({ accountId: 'ne01-sub' }),
+    { data: [] },
+    [],
+  ],
   [
     '/api/v2/account/ne01-7f3a',
     (client) => client.account(),

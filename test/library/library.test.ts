@@ -486,6 +486,26 @@ describe('WalletClient', () => {
     expect(() => Reflect.construct(WalletClient, [])).toThrow(Failure);
   });
 
+  test.for([
+    ['createTransaction', { sourceReq: {}, destReq: {}, extRefID: 'a' }, 'extRefID', 'extRefId'],
+    ['transactions', { txnStatus: 'completed' }, 'txnStatus', 'txnStatuses'],
+    ['createWebhook', { callback: 'https://x.example', secert: 's' }, 'secert', 'secret'],
+    ['wallets', { timeOut: 1 }, 'timeOut', 'timeout'],
+  ] as const)('refuses an unknown name given to %s, before any request', async (row) => {
+    const [method, given, wrong, right] = row;
+    const client = new WalletClient({
+      baseUrl: 'https://api.example.com',
+      apiKey: 'k',
+      apiSecret: 's',
+      transport: () => Promise.reject(new Error('No request was expected.')),
+    });
+    const called = (async () => Reflect.apply(client[method], client, [given]))();
+    await expect(called).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining(`there is no option ${wrong}. Did you mean ${right}?`),
+    });
+  });
+
   test('applies the timeout, the retries and the signal of a single call', async () => {
     let tries = 0;
     const client = new WalletClient({

@@ -16,7 +16,7 @@ export const account = defineCommand({
   ],
   async run({ id }, { client }: Deps<'client'>) {
     const service = await client();
-    return service.account(id ?? (await service.accountId()));
+    return service.account({ accountId: id });
   },
   view: record(objectView<Account>(Object.keys(accountFields))),
   adapt: async (account, { id }, { client }) =>

@@ -159,7 +159,7 @@ async function usdtDeposit(named: Chain | undefined, context: Context): Promise<
  */
 async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
   const service = await client();
-  const lightningAddress = lightningAddressOf(await service.account(await service.accountId()));
+  const lightningAddress = lightningAddressOf(await service.account());
   const code = `lightning:${encodeLnurl(payUrl(lightningAddress))}`;
   return {
     answer: { lightningAddress: lightningAddress.address },

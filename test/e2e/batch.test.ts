@@ -27,9 +27,7 @@ interface Cost {
 
 /** Makes the service answer the second and later create requests with an error. */
 const refusedFromSecond =
-  'sandbox fault add status --status 503 --method POST --path **/transaction --nth 2 --times 9'.split(
-    ' ',
-  );
+  'sandbox fault add status status=503 method=POST path=**/transaction nth=2 times=9'.split(' ');
 
 describe('svcpay batch', () => {
   test('pays every kind of send and a payout, and writes each outcome to the result file', async ({
@@ -286,7 +284,7 @@ describe('svcpay batch', () => {
       stderr: expect.stringContaining('Run the same command again'),
     });
     await svcpay(['sandbox', 'fault', 'clear'], around);
-    await svcpay(['sandbox', 'fault', 'add', 'payment', '--outcome', 'no-route'], around);
+    await svcpay(['sandbox', 'fault', 'add', 'payment', 'outcome=no-route'], around);
     const again = await svcpay(['batch', file, '--yes'], around);
     expect(again).toMatchObject({
       exitCode: 6,

@@ -241,7 +241,7 @@ async function printing(around: Around): Promise<readonly (readonly string[])[]>
     ['sandbox', 'clock', 'advance', '1s'],
     ['sandbox', 'clock', 'freeze'],
     ['sandbox', 'clock', 'thaw'],
-    ['sandbox', 'fault', 'add', 'status', '--status=429', '--path=/none', '--retry-after=2s'],
+    ['sandbox', 'fault', 'add', 'status', 'status=429', 'path=/none', 'retryAfter=2s'],
     ['sandbox', 'fault', 'list'],
     ['sandbox', 'log'],
     ['sandbox', 'deliveries'],

@@ -320,7 +320,7 @@ describe('svcpay tx list', () => {
 test('svcpay tx get and tx list show the failure reason that a webhook event reported', async ({
   around,
 }) => {
-  const fault = ['sandbox', 'fault', 'add', 'payment', '--outcome', 'no-route'];
+  const fault = ['sandbox', 'fault', 'add', 'payment', 'outcome=no-route'];
   expect(await svcpay(fault, around)).toMatchObject({ exitCode: 0 });
   const send = ['send', 'ada@example.com', '2500sat', '--yes', '--json'];
   expect(await svcpay(send, around)).toMatchObject({ exitCode: 6 });

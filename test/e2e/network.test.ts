@@ -154,7 +154,7 @@ test.for([
   'the command %s shows at a terminal that it waits for the embedded sandbox',
   async ([, args], { home }) => {
     const sandbox = (...words: string[]) => svcpay(['--sandbox', ...words], { home });
-    await sandbox('sandbox', 'fault', 'add', 'latency', '--delay', '1s', '--times', '3');
+    await sandbox('sandbox', 'fault', 'add', 'latency', 'delay=1s', 'times=3');
     const env = environment({ home });
     const tty = startInPty(process.execPath, ['bin/svcpay.js', '--sandbox', ...args], { env });
     await tty.shows('Waiting for the embedded sandbox');

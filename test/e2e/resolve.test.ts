@@ -13,7 +13,7 @@ async function erroneous(
     readonly sandbox: Pick<Sandbox, 'invoice' | 'url' | 'apiKey' | 'apiSecret'>;
   },
 ): Promise<string> {
-  await svcpay(['sandbox', 'fault', 'add', 'payment', '--outcome', 'error'], around);
+  await svcpay(['sandbox', 'fault', 'add', 'payment', 'outcome=error'], around);
   const invoice = await around.sandbox.invoice('1000sat');
   const sent = await svcpay(['send', 'lightning', invoice, '--ref', ref, '--yes'], around);
   expect(sent.exitCode).toBe(8);
@@ -97,8 +97,8 @@ describe('svcpay tx resolve', () => {
       const given = ['tx', 'resolve', 'order-1', '--note', 'ticket 4711', '--yes'];
       const claim = state === 'completed' ? '--not-moved' : '--moved';
       expect(await svcpay([...given, claim], around)).toMatchObject({ exitCode: 0 });
-      const corrected = ['sandbox', 'fault', 'add', 'false-state', '--state', state];
-      await svcpay([...corrected, '--times', 'always'], around);
+      const corrected = ['sandbox', 'fault', 'add', 'false-state', `state=${state}`];
+      await svcpay([...corrected, 'times=always'], around);
       expect(await svcpay(['tx', 'get', 'order-1'], around)).toMatchObject({ exitCode: 0 });
       const undone = await svcpay([...given, claim], around);
       expect(undone).toMatchObject({

@@ -133,7 +133,7 @@ describe('svcpay sandbox', () => {
     around,
   }) => {
     const pattern = '/api/v2/account/*/wallet/';
-    const add = ['sandbox', 'fault', 'add', 'status', '--status', '403', '--path', pattern];
+    const add = ['sandbox', 'fault', 'add', 'status', 'status=403', `path=${pattern}`];
     const added = await svcpay([...add, '-o', 'table'], around);
     expect(added.stdout).toBe(`  Fault 1: status 403 applies to ${pattern}, once.\n`);
     expect(await svcpay(['wallets'], around)).toMatchObject({ exitCode: 4, stdout: '' });
@@ -154,30 +154,21 @@ describe('svcpay sandbox', () => {
 
   test.for([
     [
-      'a latency fault without --delay',
+      'a latency fault without a delay',
       ['latency'],
       3,
       'delay: this kind of fault requires this field',
     ],
     [
-      'a truncate fault with --status',
-      ['truncate', '--status', '500'],
+      'a truncate fault with a status',
+      ['truncate', 'status=500'],
       3,
-      'status: this kind of fault does not have this field',
+      'status: this kind of fault has only the fields nth, times, method, path',
     ],
     ['an unknown kind of fault', ['fire'], 2, 'is not one of'],
-    [
-      'a fault with an invalid --times',
-      ['truncate', '--times', 'often'],
-      2,
-      'not a number of times',
-    ],
-    [
-      'a fault with an invalid --body',
-      ['status', '--status', '500', '--body', '{'],
-      2,
-      '--body must be JSON',
-    ],
+    ['a fault with an invalid number of times', ['truncate', 'times=often'], 3, 'times'],
+    ['a fault whose field has no value', ['truncate', 'times'], 2, 'a field such as times=3'],
+    ['a fault with an invalid body', ['status', 'status=500', 'body={'], 2, 'body must be JSON'],
   ] as const)('refuses %s', async ([, args, exit, message], { around }) => {
     const run = await svcpay(['sandbox', 'fault', 'add', ...args], around);
     expect(run).toMatchObject({ exitCode: exit, stdout: '' });
@@ -201,7 +192,7 @@ describe('svcpay sandbox', () => {
     home,
   }) => {
     const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
-    await sandbox('sandbox', 'fault', 'add', 'drop-after-commit', '--path', '**/confirm');
+    await sandbox('sandbox', 'fault', 'add', 'drop-after-commit', 'path=**/confirm');
     const run = await sandbox('swap', '25', 'USDT', 'BTC', '--yes', '--json');
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: 'completed' });

@@ -2,13 +2,46 @@
 // number of times that the fault was applied.
 import { Big } from 'big.js';
 import * as v from 'valibot';
+import { parseDuration } from '../../formats/duration.js';
 import type { Fault } from '../../formats/sandbox/answers.js';
 import type { Store } from '../storage/database.js';
 import { readJson, writeJson } from '../wire/json.js';
-import { notFound } from '../wire/refusal.js';
+import { notFound, orRefuse } from '../wire/refusal.js';
 import { states, type State } from '../wire/states.js';
 import { deliveries } from '../unspecified.js';
-import { duration, number, whole } from '../wire/values.js';
+
+// A value of a fault is JSON, or text from the command line.
+
+const isNumber = (given: unknown): boolean =>
+  given instanceof Big ||
+  typeof given === 'number' ||
+  (typeof given === 'string' && /^\d{1,15}(\.\d{1,8})?$/.test(given));
+
+const number = v.pipe(v.custom<number>(isNumber, 'must be a number'), v.transform(Number));
+
+const whole = (min: number, max: number) =>
+  v.pipe(number, v.integer(), v.minValue(min), v.maxValue(max));
+
+const flag = v.pipe(
+  v.custom<boolean>((given) => /^(?:true|false)$/.test(String(given)), 'must be true or false'),
+  v.transform((given) => String(given) === 'true'),
+);
+
+/** A number in a unit of `unitMs`, or a text with its own unit, such as `2s`. */
+const durationIn = (unitMs: number, max: number) =>
+  v.pipe(
+    v.custom<number | string>((given) => typeof given === 'string' || isNumber(given)),
+    v.transform((given) =>
+      typeof given === 'string'
+        ? Math.ceil(orRefuse(() => parseDuration(given)) / unitMs)
+        : Number(given),
+    ),
+    v.integer(),
+    v.minValue(0),
+    v.maxValue(max),
+  );
+
+const duration = durationIn(1, 3.2e12);
 
 const count = whole(1, 1_000_000);
 
@@ -17,8 +50,8 @@ const count = whole(1, 1_000_000);
  * match.
  */
 const countFields = {
-  nth: v.optional(count, new Big(1)),
-  times: v.optional(v.union([v.literal('always'), count]), new Big(1)),
+  nth: v.optional(count, 1),
+  times: v.optional(v.union([v.literal('always'), count], 'must be a number, or always'), 1),
 };
 
 /**
@@ -37,7 +70,8 @@ const request = {
 /** The schema of one kind of fault, which refuses fields of other kinds of fault. */
 const rule = <E extends v.ObjectEntries>(entries: E) =>
   v.strictObject(entries, ({ expected, received, message }) => {
-    if (expected === 'never') return 'this kind of fault does not have this field';
+    if (expected === 'never')
+      return `this kind of fault has only the fields ${Object.keys(entries).slice(1).join(', ')}`;
     return received === 'undefined' ? 'this kind of fault requires this field' : message;
   });
 
@@ -46,7 +80,7 @@ const rule = <E extends v.ObjectEntries>(entries: E) =>
  * (`commit`), or a delay after the response (`commitAfter`).
  */
 const effect = (commit: boolean) => ({
-  commit: v.optional(v.boolean(), commit),
+  commit: v.optional(flag, commit),
   commitAfter: v.optional(duration),
 });
 
@@ -62,9 +96,6 @@ const destination = v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000
 /** A filter for webhook events of one state, or of all states. */
 const event = { ...countFields, state: v.optional(v.picklist(states)) };
 
-export const settledSides = ['source', 'dest'] as const;
-export const paymentOutcomes = ['no-route', 'rejected', 'error'] as const;
-
 export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('status'),
@@ -75,7 +106,7 @@ export const faultRule = v.variant('kind', [
     error: v.optional(v.string()),
     message: v.optional(v.string()),
     /** The value of the `Retry-After` header, in seconds. */
-    retryAfter: v.optional(whole(0, 86_400)),
+    retryAfter: v.optional(durationIn(1000, 86_400)),
     ...effect(false),
   }),
   rule({ kind: v.literal('latency'), ...request, delay: duration }),
@@ -85,7 +116,7 @@ export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('html'),
     ...request,
-    status: v.optional(whole(200, 599), new Big(502)),
+    status: v.optional(whole(200, 599), 502),
     ...effect(false),
   }),
   rule({ kind: v.literal('no-answer'), ...request, ...effect(true) }),
@@ -106,12 +137,12 @@ export const faultRule = v.variant('kind', [
      * Shows transactions as they were this long ago, and hides transactions that did not exist
      * then.
      */
-    ago: v.optional(duration, new Big(0)),
+    ago: v.optional(duration, 0),
     /**
      * Shows transactions as they were this many state changes ago, but not before their first
      * state.
      */
-    steps: v.optional(whole(0, 100), new Big(0)),
+    steps: v.optional(whole(0, 100), 0),
   }),
   rule({ kind: v.literal('false-state'), ...reads, state: v.picklist(states) }),
   /** Omits the transaction `txn` from lists, or the first row of the page if `txn` is not set. */
@@ -125,15 +156,15 @@ export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('payment'),
     ...countFields,
-    outcome: v.picklist(paymentOutcomes),
+    outcome: v.picklist(['no-route', 'rejected', 'error']),
     destination,
   }),
   /** Multiplies the settled amount of one side by the factor. */
   rule({
     kind: v.literal('settled-amount'),
     ...countFields,
-    side: v.picklist(settledSides),
-    factor: v.pipe(number, v.transform(Number), v.gtValue(0), v.maxValue(10)),
+    side: v.picklist(['source', 'dest']),
+    factor: v.pipe(number, v.gtValue(0), v.maxValue(10)),
     destination,
   }),
   /** Reports a completed send as failed or rejected after a delay, and returns the money. */
@@ -141,7 +172,7 @@ export const faultRule = v.variant('kind', [
     kind: v.literal('returned'),
     ...countFields,
     state: v.optional(v.picklist(['failed', 'rejected']), 'failed'),
-    delay: v.optional(duration, new Big(60_000)),
+    delay: v.optional(duration, 60_000),
     destination,
   }),
   rule({ kind: v.literal('webhook-duplicate'), ...event }),
@@ -149,11 +180,14 @@ export const faultRule = v.variant('kind', [
     kind: v.literal('webhook-out-of-order'),
     ...event,
     /** The delay of an event that the fault delivers out of order. */
-    delay: v.optional(duration, new Big(deliveries.heldBack)),
+    delay: v.optional(duration, deliveries.heldBack),
   }),
 ]);
 
 export const faultKinds = faultRule.options.map(({ entries }) => entries.kind.literal);
+export const faultFields = [
+  ...new Set(faultRule.options.flatMap(({ entries }) => Object.keys(entries).slice(1))),
+];
 
 export type FaultRule = v.InferOutput<typeof faultRule>;
 

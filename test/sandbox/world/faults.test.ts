@@ -284,7 +284,7 @@ describe('the sandbox with a fault', () => {
     { kind: 'settled-amount', side: 'dest' },
     { kind: 'settled-amount', side: 'both', factor: 0.9 },
     { kind: 'settled-amount', side: 'dest', factor: 0 },
-    { kind: 'settled-amount', side: 'dest', factor: '0.9' },
+    { kind: 'settled-amount', side: 'dest', factor: 'nine' },
     { kind: 'returned', state: 'completed' },
   ])('refuses the fault %j', async (body) => {
     const answer = await client.control('POST', 'faults', body);

@@ -15,9 +15,18 @@ async function erroneous(
 ): Promise<string> {
   await svcpay(['sandbox', 'fault', 'add', 'payment', 'outcome=error'], around);
   const invoice = await around.sandbox.invoice('1000sat');
-  const sent = await svcpay(['send', 'lightning', invoice, '--ref', ref, '--yes'], around);
-  expect(sent.exitCode).toBe(8);
-  expect(sent.stderr).toMatch(/record its answer: svcpay tx resolve /);
+  const sent = await svcpay(
+    ['send', 'lightning', invoice, '--ref', ref, '--yes', '--json'],
+    around,
+  );
+  expect(sent).toMatchObject({ exitCode: 8, stdout: '' });
+  expect(sent.error()).toMatchObject({
+    kind: 'outcome-unknown',
+    ref,
+    txnId: expect.any(String),
+    txnState: 'error',
+    hint: expect.stringMatching(/record its answer: svcpay tx resolve /),
+  });
   return invoice;
 }
 
@@ -64,6 +73,23 @@ describe('svcpay tx resolve', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(requests);
     expect(await svcpay([...same, '--retry'], around)).toMatchObject({ exitCode: 0 });
     expect(around.sandbox.requests('PUT')).toHaveLength(requests + 1);
+  });
+
+  test('tx watch and tx confirm end with outcome-unknown, until an answer is recorded', async ({
+    around,
+  }) => {
+    await erroneous('order-1', around);
+    for (const command of ['watch', 'confirm', 'resume']) {
+      const run = await svcpay(['tx', command, 'order-1', '--json', '--yes'], around);
+      expect(run).toMatchObject({ exitCode: 8, stdout: '' });
+      expect(run.error()).toMatchObject({ kind: 'outcome-unknown', ref: 'order-1' });
+    }
+    const resolve = ['tx', 'resolve', 'order-1', '--note', 'ticket', '--yes'];
+    await svcpay([...resolve, '--not-moved'], around);
+    for (const command of ['watch', 'confirm', 'resume'])
+      expect((await svcpay(['tx', command, 'order-1', '--yes'], around)).exitCode).toBe(6);
+    await svcpay([...resolve, '--moved'], around);
+    expect((await svcpay(['tx', 'watch', 'order-1'], around)).exitCode).toBe(0);
   });
 
   test('refuses to record an answer about a completed payment', async ({ around }) => {

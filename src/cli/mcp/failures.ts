@@ -17,13 +17,15 @@ export interface ToolError {
   readonly exitCode: number;
   readonly status?: number | undefined;
   readonly code?: string | undefined;
+  readonly ref?: string | undefined;
   readonly txnId?: string | undefined;
+  readonly txnState?: string | undefined;
   readonly hint?: string | undefined;
   readonly next: readonly Call[];
 }
 
 export function errorFor(row: ToolRow, failure: Failure, offered: readonly string[]): ToolError {
-  const { kind, message, exitCode, status, code, txnId, next } = failure;
+  const { kind, message, exitCode, status, code, ref, txnId, txnState, next } = failure;
   const call = next === undefined ? undefined : callFor(next);
   const isOffered = call !== undefined && offered.includes(call.tool);
   return {
@@ -32,7 +34,9 @@ export function errorFor(row: ToolRow, failure: Failure, offered: readonly strin
     exitCode,
     status,
     code,
+    ref,
     txnId,
+    txnState,
     hint: hintFor(row, failure, isOffered ? call.tool : undefined),
     next: isOffered ? [call] : [],
   };

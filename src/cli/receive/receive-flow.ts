@@ -352,8 +352,12 @@ function notReceived({ txnId, txnState }: Transaction): Failure {
     txnState === 'expired'
       ? 'the payment request expired unpaid'
       : `the payment request ended as ${txnState}`;
-  return new Failure('payment-failed', `Not received: ${what}.`, {
-    next: { do: 'show', id: txnId },
-    txnId,
-  });
+  const next = { do: 'show', id: txnId } as const;
+  if (txnState === 'error')
+    return new Failure('outcome-unknown', `It is unknown whether money arrived: ${what}.`, {
+      next,
+      txnId,
+      txnState,
+    });
+  return new Failure('payment-failed', `Not received: ${what}.`, { next, txnId, txnState });
 }

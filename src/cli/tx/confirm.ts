@@ -2,7 +2,7 @@
 // Specification: endpoint 7.
 import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, isUnknown } from '../../formats/failure.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
@@ -12,12 +12,12 @@ import { directionOf } from '../../wallet/transaction/direction.js';
 import { confirmReceive } from '../../wallet/receive/request.js';
 import { concernedBy, journalFirst } from '../../wallet/payment/journal-first.js';
 import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
-import { isFinal, isQuoted } from '../../formats/states.js';
+import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { optionsOf, showPayment } from '../payment/payment-flow.js';
 import { paymentOptions, termsOf, type PaymentFlags } from '../payment/payment-options.js';
-import { unresolvedFailure } from './transaction-details.js';
+import { endedFailure } from './transaction-details.js';
 import { resolveId } from './resolve-id.js';
 import { transaction } from '../values.js';
 import { aboutInvoice } from '../payment/send-flow.js';
@@ -54,9 +54,9 @@ async function confirm(
   const id = await resolveId(named, context);
   const txn = await service.transaction(id);
   if (isFinal(txn.txnState)) {
-    const unresolved = await unresolvedFailure(txn, context);
-    if (unresolved !== undefined) throw unresolved;
-    refuseUnlessCompleted(txn);
+    const unpaid = await endedFailure(txn, context);
+    if (unpaid !== undefined)
+      throw hasLapsed(txn.txnState) && !isUnknown(unpaid) ? lapsedQuote(txn) : unpaid;
     out.say('Nothing moved: this transaction was already completed.');
     return out.record(txn, receiptView({ now: service.serviceNow() }));
   }
@@ -75,17 +75,12 @@ async function confirm(
   );
 }
 
-function refuseUnlessCompleted({ txnId, txnState }: Transaction): void {
-  if (txnState === 'completed') return;
-  throw new Failure(
+const lapsedQuote = ({ txnId, txnState, extRefId }: Transaction): Failure =>
+  new Failure(
     'payment-failed',
     `Nothing moved: this quote is ${sendWord(txnState)}. Request a new quote.`,
-    {
-      next: { do: 'show', id: txnId },
-      txnId,
-    },
+    { next: { do: 'show', id: txnId }, ref: extRefId ?? undefined, txnId, txnState },
   );
-}
 
 function aboutQuote(txn: Transaction): Presentation {
   const { paymentRequest, address, acctName, acctNum, bankAcctNum } = txn.destReq.reqDetails ?? {};

@@ -3,7 +3,7 @@
 import type { Transaction } from '../../api/types.js';
 import { moneyFromWire } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, isUnknown } from '../../formats/failure.js';
 import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card.js';
 import { amountWithSats } from '../../terminal/cards/card.js';
 import { receiptPage } from '../../terminal/cards/receipt-page.js';
@@ -18,12 +18,7 @@ import { defineCommand } from '../define.js';
 import { record } from '../show.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
-import {
-  readDetails,
-  receiptDetails,
-  stateTimes,
-  unresolvedFailure,
-} from './transaction-details.js';
+import { readDetails, receiptDetails, stateTimes, endedFailure } from './transaction-details.js';
 import { choice, transaction } from '../values.js';
 
 const receiptFormats = ['html'] as const;
@@ -60,8 +55,9 @@ export const txGet = defineCommand({
     const id = named ?? (await pickId('Which transaction?', [], context));
     const { client } = await context.account();
     const txn = await explained(await readDetails(id, context), context);
-    const unresolved = await unresolvedFailure(txn, context);
-    if (unresolved !== undefined) context.out.warn(unresolved.message);
+    const unpaid = await endedFailure(txn, context);
+    const isUnresolved = unpaid !== undefined && isUnknown(unpaid);
+    if (isUnresolved) context.out.warn(unpaid.message);
     const now = client.serviceNow();
     const request =
       context.out.forPeople || qrFile !== undefined ? openRequest(txn, now, context) : undefined;
@@ -84,7 +80,7 @@ export const txGet = defineCommand({
       total: movedAmounts(txn)?.left,
       invoice: invoiceOf(txn),
       shownBelow,
-      isUnresolved: unresolved !== undefined,
+      isUnresolved,
     };
     if (format !== undefined) {
       const details = await receiptDetails(txn, context);

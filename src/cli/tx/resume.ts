@@ -9,7 +9,7 @@ import { paymentFields, transactionList } from '../../terminal/views/transaction
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Consent, PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
-import { ended, endedUnpaid } from '../../wallet/payment/outcomes.js';
+import { ended } from '../../wallet/payment/outcomes.js';
 import { concernedBy, journalFirst, unfinished } from '../../wallet/payment/journal-first.js';
 import { resume } from '../../wallet/payment/payment.js';
 import {
@@ -18,7 +18,7 @@ import {
   type DepsFor,
   type Resumed,
 } from '../../wallet/payment/resume-all.js';
-import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
+import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { waitUntilFinal } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -28,6 +28,7 @@ import { paymentScreen } from '../payment/payment-screen.js';
 import { paymentOptions, waitOf } from '../payment/payment-options.js';
 import { openPayments, openStates, readListed } from './open-payments.js';
 import { paymentNamed, resolveId } from './resolve-id.js';
+import { endedFailure } from './transaction-details.js';
 import { flag, transaction } from '../values.js';
 
 const { wait, waitTimeout } = paymentOptions;
@@ -291,7 +292,8 @@ async function followElsewhere(txnId: string, waiting: Wait, context: Context): 
           { atMostMs: waiting === 'forever' ? undefined : waiting, onChange, goOn: 'resume' },
           { ...context, service },
         );
-  if (isFinal(ended.txnState) && ended.txnState !== 'completed') throw endedUnpaid(ended);
+  const unpaid = await endedFailure(ended, context);
+  if (unpaid !== undefined) throw unpaid;
   await context.out.record(ended, receiptView({ now: service.serviceNow() }));
 }
 

@@ -3,12 +3,12 @@
 import type { Transaction } from '../../api/types.js';
 import { money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { hasLapsed, isQuoted } from '../../formats/states.js';
+import { isFinal, isQuoted } from '../../formats/states.js';
 import { latest, mayHaveMoved, type Payment } from '../../store/journal/payment.js';
 import type { ReceiptPageOptions } from '../../terminal/cards/receipt-page.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
-import { unresolvedTransaction } from '../../wallet/payment/outcomes.js';
+import { endedUnpaid } from '../../wallet/payment/outcomes.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import { recordRead } from '../../wallet/payment/record-read.js';
 import type { Context } from '../context.js';
@@ -47,17 +47,14 @@ export async function recordState(txn: Transaction, context: Context): Promise<v
     await recordRead(payment, txn, await context.journal(), context.owner).catch(() => undefined);
 }
 
-/**
- * Returns a failure with an unknown outcome if svcpay submitted a payment that the service reports
- * as expired or cancelled.
- */
-export async function unresolvedFailure(
+/** The failure for a transaction that ended unpaid, by what this home knows of its payment. */
+export const endedFailure = async (
   txn: Transaction,
   context: Context,
-): Promise<Failure | undefined> {
-  if (!hasLapsed(txn.txnState)) return undefined;
-  return unresolvedTransaction(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
-}
+): Promise<Failure | undefined> =>
+  isFinal(txn.txnState)
+    ? endedUnpaid(await paymentOf(txn.txnId, context).catch(() => undefined), txn)
+    : undefined;
 
 /**
  * Shows the last known state of a payment of this home, and when svcpay read that state. Returns a
@@ -80,10 +77,17 @@ async function lastSeen(
   const lastState = `The transaction was last seen as ${sendWord(attempt.txnState)} (${seen}).`;
   const message = `${failure.message} ${lastState}`;
   if (submitted === 'temporary' || !mayHaveMoved(attempt))
-    return new Failure('temporary', message, { ...failure, txnId, cause: failure });
+    return new Failure('temporary', message, {
+      ...failure,
+      ref: payment.ref,
+      txnId,
+      cause: failure,
+    });
   return new Failure('pending', `Outcome unknown: ${message}`, {
     next: { do: 'resume', id: txnId },
+    ref: payment.ref,
     txnId,
+    txnState: attempt.txnState,
     cause: failure,
   });
 }

@@ -1,9 +1,8 @@
 // Follows transactions until each transaction is final. The exit code is 6 if a transaction did not
 // complete.
-import { endedUnpaid } from '../../wallet/payment/outcomes.js';
 import { idLength, paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Transaction } from '../../api/types.js';
-import type { Failure } from '../../formats/failure.js';
+import { isUnknown, type Failure } from '../../formats/failure.js';
 import { ageOf, besideSteps, stepsLine, waitingText } from '../../terminal/cards/steps.js';
 import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/transaction/read.js';
@@ -12,7 +11,7 @@ import { defineCommand } from '../define.js';
 import { readUsual } from '../payment/usual-time.js';
 import { pickId } from './browse.js';
 import { openStates } from './open-payments.js';
-import { unresolvedFailure, readDetails, recordState } from './transaction-details.js';
+import { endedFailure, readDetails, recordState } from './transaction-details.js';
 import { rememberIds } from './resolve-id.js';
 import { duration, transaction } from '../values.js';
 
@@ -137,11 +136,11 @@ async function unpaid(
   ended: readonly Transaction[],
   context: Context,
 ): Promise<Failure | undefined> {
+  let first: Failure | undefined;
   for (const txn of ended) {
-    const unresolved = await unresolvedFailure(txn, context);
-    if (unresolved !== undefined) return unresolved;
+    const failure = await endedFailure(txn, context);
+    if (failure !== undefined && isUnknown(failure)) return failure;
+    first ??= failure;
   }
-  const first = ended.find(({ txnState }) => txnState !== 'completed');
-  if (first === undefined) return undefined;
-  return endedUnpaid(first);
+  return first;
 }

@@ -50,10 +50,11 @@ const again = { hint: 'Run the same command again. It continues the batch and pa
 
 /**
  * Returns the failure of an incomplete batch, which is `pending` if the outcome of a row is
- * unknown. After an interruption, the failure is `pending` if this run submitted a payment,
- * otherwise `interrupted`. If rows failed, the failure of the batch has the kind of the rows'
- * failures, or `payment-failed` if their kinds differ. If this run submitted a payment, the table
- * `partly` replaces each kind of failure that promises that no money moved.
+ * unknown, or `outcome-unknown` if another run cannot learn it. After an interruption, the failure
+ * is `pending` if this run submitted a payment, otherwise `interrupted`. If rows failed, the
+ * failure of the batch has the kind of the rows' failures, or `payment-failed` if their kinds
+ * differ. If this run submitted a payment, the table `partly` replaces each kind of failure that
+ * promises that no money moved.
  * @param complete whether svcpay reached the end of the file
  */
 export function failureOf(
@@ -64,10 +65,16 @@ export function failureOf(
 ): Failure | undefined {
   const { results, kinds } = tally;
   if (results.unknown > 0) {
+    const hasEnded = kinds.has('outcome-unknown') && !kinds.has('pending');
     return new Failure(
-      'pending',
+      hasEnded ? 'outcome-unknown' : 'pending',
       `Outcome unknown: ${counted(results.unknown, 'row')} may or may not have been paid.`,
-      again,
+      hasEnded
+        ? {
+            hint: 'Ask the service what happened to the money. To list these payments',
+            next: { do: 'see-open-payments' },
+          }
+        : again,
     );
   }
   if (interrupted && (!complete || kinds.has('interrupted'))) {

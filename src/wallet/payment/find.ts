@@ -167,6 +167,7 @@ async function readListed(
     'but cannot find the transaction by its id.';
   throw new Failure('pending', message, {
     next: { do: 'resume', id: payment.ref },
+    ref: payment.ref,
     txnId,
     cause: txn,
   });

@@ -5,6 +5,7 @@ import type { Transaction } from '../../api/types.js';
 import { formatAmount, formatNumber, type Money } from '../../formats/amount.js';
 import { Failure, isUnknown } from '../../formats/failure.js';
 import { entryOf, messageOf } from '../../formats/unknown.js';
+import { hasLapsed, isFinal } from '../../formats/states.js';
 import { instructionOf, type Instruction } from '../instruction/instruction.js';
 import { inWords } from '../instruction/words.js';
 import {
@@ -52,7 +53,10 @@ export const differentTransaction = (payment: Payment, txnId: string): Failure =
 
 /** The refusal if another payment with this idempotency key was submitted or paid. */
 export function alreadyPaid(payment: Payment): Failure {
-  const attempt = payment.attempts.find(mayHaveMoved) ?? latest(payment);
+  const attempt =
+    payment.attempts.find((each) => outcomeOf(each) === 'paid') ??
+    payment.attempts.findLast(mayHaveMoved) ??
+    latest(payment);
   const outcome = outcomeOf(attempt);
   const isOver = outcome === 'paid' || outcome === 'error';
   const how = {
@@ -190,15 +194,11 @@ export function ended(
 ): Failure {
   const id = txnId ?? ref;
   if (txnState === 'error' && resolution === null)
-    return new Failure(
-      'outcome-unknown',
-      'Outcome unknown: the transaction ended in the state error.',
-      {
-        hint: 'Ask the service what happened to the money, then record its answer',
-        next: { do: 'resolve', id },
-        ...concerned({ ref }, { txnId, txnState }),
-      },
-    );
+    return new Failure('outcome-unknown', endedInError, {
+      hint: 'Ask the service what happened to the money, then record its answer',
+      next: { do: 'resolve', id },
+      ...concerned({ ref }, { txnId, txnState }),
+    });
   const message =
     resolution === null
       ? `Not paid: the transaction ended as ${txnState ?? ''}.`
@@ -209,9 +209,33 @@ export function ended(
   });
 }
 
-/** The failure for a transaction of any home that ended unpaid. */
-export const endedUnpaid = ({ txnId, txnState, extRefId }: Transaction): Failure =>
-  ended(extRefId ?? txnId, { txnId, txnState }, false);
+/**
+ * The failure for a final transaction that was not paid. Undefined if it goes on, or was paid.
+ * @param payment the payment of this home that the transaction belongs to
+ */
+export function endedUnpaid(payment: Payment | undefined, txn: Transaction): Failure | undefined {
+  const { txnId, txnState, extRefId } = txn;
+  if (!isFinal(txnState) || txnState === 'completed') return undefined;
+  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  if (payment === undefined || attempt === undefined) {
+    const isError = txnState === 'error';
+    return new Failure(
+      isError ? 'outcome-unknown' : 'payment-failed',
+      isError ? endedInError : `Not paid: the transaction ended as ${txnState}.`,
+      {
+        hint: isError ? 'Ask the service what happened to the money. To see it' : undefined,
+        next: { do: 'show', id: txnId },
+        ...concerned({ ref: extRefId ?? txnId }, txn),
+      },
+    );
+  }
+  const { resolution } = attempt;
+  if (txnState === 'error' && resolution?.moved === true) return undefined;
+  const unresolved = hasLapsed(txnState) ? unresolvedTransaction(payment, txn) : undefined;
+  return unresolved ?? ended(payment.ref, { txnId, txnState, resolution }, false);
+}
+
+const endedInError = 'Outcome unknown: the transaction ended in the state error.';
 
 /** Describes the recorded result of an attempt: whether the money moved, and the person's note. */
 export const resolutionText = ({ moved, note, at }: Resolution): string =>

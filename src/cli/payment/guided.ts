@@ -14,10 +14,11 @@ interface Change<A> {
   readonly forget: (answers: A) => A;
 }
 
-export interface Flow<A> {
+/** A flow with the answers `A` and the result `R`. */
+export interface Flow<A, R> {
   /** Asks for the answers that `answers` lacks, and suggests the earlier answers in `before`. */
   readonly ask: (answers: A, before?: A) => Promise<A | Back>;
-  readonly run: (answers: A) => Promise<void>;
+  readonly run: (answers: A) => Promise<R>;
   readonly changes: readonly Change<A>[];
   /** Whether the flow moves no money, so that its refusals do not mention money. */
   readonly paysNobody?: true;
@@ -37,13 +38,15 @@ const retryable: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /** Runs a guided flow. The command ends if the person goes back from the first question. */
-export async function runGuided<A>(
+export async function runGuided<A, R>(
   start: A,
-  flow: Flow<A>,
+  flow: Flow<A, R>,
   ref: string | undefined,
   context: Context,
-): Promise<void> {
-  if ((await guide(start, flow, ref, context)) === back) throw leftAtOnce(context);
+): Promise<R> {
+  const result = await guide(start, flow, ref, context);
+  if (result === back) throw leftAtOnce(context);
+  return result;
 }
 
 /**
@@ -52,20 +55,19 @@ export async function runGuided<A>(
  * @param ref the reference that the person gave, if any; a payment with a given reference cannot
  * change, so a refusal ends the flow
  */
-export async function guide<A>(
+export async function guide<A, R>(
   start: A,
-  flow: Flow<A>,
+  flow: Flow<A, R>,
   ref: string | undefined,
   context: Context,
-): Promise<Back | undefined> {
+): Promise<R | Back> {
   // Opens the client first, so that a command without a login fails before the first question.
   await context.client();
   const asked = await flow.ask(start);
   if (asked === back) return back;
   for (let answers: A = asked; ;) {
     try {
-      await flow.run(answers);
-      return undefined;
+      return await flow.run(answers);
     } catch (error) {
       if (!(error instanceof Failure) || ref !== undefined || !retryable.has(error.kind))
         throw error;
@@ -80,10 +82,10 @@ export async function guide<A>(
  * Asks the person what to change after a failure, and returns the changed answers, or undefined if
  * the person leaves.
  */
-async function askChange<A>(
+async function askChange<A, R>(
   answers: A,
   error: Failure,
-  { ask, changes, paysNobody }: Flow<A>,
+  { ask, changes, paysNobody }: Flow<A, R>,
   context: Context,
 ): Promise<A | undefined> {
   const { out } = context;

@@ -37,15 +37,15 @@ import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 const paidWithinMs = 600_000;
 
 /**
- * Runs one payment, and prints its transaction. Asks for approval before money moves, or requires
- * `--yes` if svcpay cannot ask.
+ * Runs one payment, shows its progress and returns its transaction. Asks for approval before money
+ * moves, or requires `--yes` if svcpay cannot ask.
  */
 export async function runPayment(
   instruction: Instruction,
   flags: PaymentFlags,
   presentation: Presentation,
   context: Context,
-): Promise<void> {
+): Promise<Transaction> {
   const options = optionsOf(flags);
   demandAnswers([], flags, context);
   // Opens one connection each for the create request, the wallets, the rates and the account's own
@@ -67,8 +67,8 @@ export async function runPayment(
       ...(await depsUnder(flags, deps, context)),
       checkOrder,
     });
-  const show = (): Promise<void> => showPayment(asked, drive, context);
-  await journalFirst(named(referenceOf(request)), context.journal, show).catch((error: unknown) =>
+  const show = (): Promise<Transaction> => showPayment(asked, drive, context);
+  return journalFirst(named(referenceOf(request)), context.journal, show).catch((error: unknown) =>
     withWallets(error, instruction, context),
   );
 }
@@ -155,7 +155,7 @@ export async function showPayment(
   presentation: Presentation,
   drive: (deps: PaymentDeps, consent: Consent) => Promise<Transaction>,
   context: Context,
-): Promise<void> {
+): Promise<Transaction> {
   const { client } = await context.account();
   const screen = paymentScreen(presentation, () => client.serviceNow(), context);
   try {
@@ -169,7 +169,7 @@ export async function showPayment(
         throw await withReason(error, context);
       });
     screen.done(txn);
-    await context.out.record(txn, paidView(context));
+    return txn;
   } finally {
     context.live.stop();
   }
@@ -226,7 +226,7 @@ export async function spentToday(context: Context): Promise<readonly Spend[]> {
  * Returns the view of a paid transaction, which is empty on a screen because the live line shows
  * the result.
  */
-function paidView({ now }: Context): RecordView<Transaction> {
-  const { columns, fields, quiet } = transactionList(now());
+export function paidView(now: number): RecordView<Transaction> {
+  const { columns, fields, quiet } = transactionList(now);
   return { columns, fields, quiet, screen: () => [] };
 }

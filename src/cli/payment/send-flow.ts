@@ -1,4 +1,5 @@
 // Runs a `send` command, from its arguments to the payment.
+import type { Transaction } from '../../api/types.js';
 import { railProperties, type Rail, railTo } from '../../formats/rails.js';
 import { savedName } from '../../store/profile/profiles.js';
 import {
@@ -27,7 +28,7 @@ export const runSend = (
   amount: string | undefined,
   flags: SendFlags,
   context: Context,
-): Promise<void> =>
+): Promise<Transaction> =>
   journalFirst(named(flags.ref), context.journal, () =>
     readAndPay(rail, destination, amount, flags, context),
   );
@@ -38,7 +39,7 @@ async function readAndPay(
   amount: string | undefined,
   flags: SendFlags,
   context: Context,
-): Promise<void> {
+): Promise<Transaction> {
   const to = destination === '-' ? (await readStdin(context)).trim() : destination;
   const { spend, from, via, deductFees } = flags;
   const words = { rail, to, amount, spend, from, via, deductFees };
@@ -53,7 +54,7 @@ async function readAndPay(
   const pay = ({
     request,
     missing,
-  }: ReadSend & { readonly request?: SendRequest }): Promise<void> => {
+  }: ReadSend & { readonly request?: SendRequest }): Promise<Transaction> => {
     if (request === undefined) throw new Error(`The ${missing} of the send is missing.`);
     return paySend(request, flags, context);
   };
@@ -62,8 +63,8 @@ async function readAndPay(
   demandAnswers(missingWords(words, missing, ccy), flags, context);
   // svcpay loads the wizard only to ask a question, because most payments ask no question.
   const { guideSend } = await import('./send-wizard.js');
-  const run = (answers: SendWords): Promise<void> => pay(plan(answers));
-  await guideSend(words, missing, { plan, run, ref: flags.ref }, context);
+  const run = (answers: SendWords): Promise<Transaction> => pay(plan(answers));
+  return guideSend(words, missing, { plan, run, ref: flags.ref }, context);
 }
 
 /** Returns the names of the missing arguments, as help shows the names. */
@@ -96,10 +97,14 @@ function withContact(words: SendWords, { config }: Context): SendWords {
   return name === undefined ? words : { ...words, to: contacts[name], name };
 }
 
-async function paySend(request: SendRequest, flags: PaymentFlags, context: Context): Promise<void> {
+async function paySend(
+  request: SendRequest,
+  flags: PaymentFlags,
+  context: Context,
+): Promise<Transaction> {
   const { pays } = request;
   const expiresAt = pays.kind === 'bolt11' ? pays.value.expiresAt : undefined;
-  await runPayment(request.instruction, flags, { about: aboutSend(request), expiresAt }, context);
+  return runPayment(request.instruction, flags, { about: aboutSend(request), expiresAt }, context);
 }
 
 /** Returns the lines of the card that describe the recipient and the amount. */

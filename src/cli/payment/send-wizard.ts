@@ -1,4 +1,5 @@
 // Asks for the missing answers of a send at a terminal: destination, method and amount.
+import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
@@ -20,7 +21,7 @@ type Plan = (words: SendWords) => ReadSend;
 
 interface GuidedSend {
   readonly plan: Plan;
-  readonly run: (words: SendWords) => Promise<void>;
+  readonly run: (words: SendWords) => Promise<Transaction>;
   readonly ref: string | undefined;
 }
 
@@ -33,7 +34,7 @@ export async function guideSend(
   missing: Missing,
   { plan, run, ref }: GuidedSend,
   context: Context,
-): Promise<void> {
+): Promise<Transaction> {
   const flow = {
     ask: (answers: SendWords, before?: SendWords) => askSend(answers, plan, context, before),
     run,
@@ -44,7 +45,7 @@ export async function guideSend(
         : []),
     ],
   };
-  await runGuided(words, flow, ref, context);
+  return runGuided(words, flow, ref, context);
 }
 
 const withoutAmount = (words: SendWords): SendWords => ({

@@ -1,6 +1,6 @@
 // Runs a payout from the answers to the payment: looks up institutions, shows the quote card and
 // saves the answers.
-import type { Institution } from '../../api/types.js';
+import type { Institution, Transaction } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { keepSeenInstitutions } from '../../store/files/seen.js';
@@ -135,7 +135,7 @@ export async function runPayout(
   draft: Draft,
   flags: PaymentFlags,
   context: Context,
-): Promise<void> {
+): Promise<Transaction> {
   const { config, settings, out } = context;
   if (draft.keepSender === true) {
     await changeProfile(config, settings.profileName, (before) => ({
@@ -147,10 +147,12 @@ export async function runPayout(
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
     const instruction = payoutInstruction(payout);
-    await runPayoutInstruction(instruction, payout.method, flags, context, onSubmitted);
+    const { method } = payout;
+    const txn = await runPayoutInstruction(instruction, method, flags, context, onSubmitted);
     // Saves the answers even if this run submitted no payment, for example because an earlier run
     // submitted the payment.
     onSubmitted();
+    return txn;
   } finally {
     if ((await saved) === true && draft.keepAs)
       out.say(`  Saved in your address book: svcpay payout --recipient ${shellWord(draft.keepAs)}`);
@@ -198,10 +200,10 @@ export async function runPayoutInstruction(
   flags: PaymentFlags,
   context: Context,
   onSubmitted?: () => void,
-): Promise<void> {
+): Promise<Transaction> {
   const wait =
     flags.wait ?? (method.takesDays && flags.waitTimeout === undefined ? false : undefined);
-  await runPayment(
+  return runPayment(
     instruction,
     { ...flags, wait },
     { ...presentation(instruction, method, flags.note), onSubmitted },

@@ -1,13 +1,14 @@
 // Pays out fiat to a bank account or mobile wallet, from flags, from a file, or with questions.
-import { demandAnswers } from '../payment/payment-flow.js';
+import type { Transaction } from '../../api/types.js';
+import { demandAnswers, paidView } from '../payment/payment-flow.js';
 import { Failure } from '../../formats/failure.js';
-import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import { payeeOf } from '../../wallet/payout/payee.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { knownChoices, latestPayments } from '../payment/known-destinations.js';
 import { reference } from '../payment/payment-options.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
@@ -30,8 +31,8 @@ import { askPayout } from './payout-wizard.js';
 import { readGivenText } from '../stdin.js';
 
 export const payout = defineCommand({
-  fields: paymentFields,
   options: payoutOptions,
+  changes: true,
   examples: [
     ['svcpay payout', 'asks for everything, one question at a time; Esc goes back'],
     ['svcpay payout --recipient "Le Van A" --amount 500000vnd', 'pays out to a saved recipient'],
@@ -43,9 +44,10 @@ export const payout = defineCommand({
   ],
   run: (flags, context) =>
     journalFirst(named(flags.ref), context.journal, () => runPayouts(flags, context)),
+  view: record(paidView),
 });
 
-async function runPayouts(flags: PayoutFlags, context: Context): Promise<void> {
+async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transaction> {
   if (flags.fromFile !== undefined) return payFromFile(flags.fromFile, flags, context);
   const { ask, config, globals, settings } = context;
   const { recipients } = config.read();
@@ -74,7 +76,7 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<void> {
     run: (draft: Draft) => payNow(draft, flags, lookUp, context),
     changes: payoutChanges,
   };
-  await runGuided(start, flow, flags.ref, context);
+  return runGuided(start, flow, flags.ref, context);
 }
 
 async function payNow(
@@ -82,11 +84,15 @@ async function payNow(
   flags: PayoutFlags,
   lookUp: LookUp,
   context: Context,
-): Promise<void> {
-  await runPayout(await completePayout(draft, lookUp), draft, flags, context);
+): Promise<Transaction> {
+  return runPayout(await completePayout(draft, lookUp), draft, flags, context);
 }
 
-async function payFromFile(file: string, flags: PayoutFlags, context: Context): Promise<void> {
+async function payFromFile(
+  file: string,
+  flags: PayoutFlags,
+  context: Context,
+): Promise<Transaction> {
   const others = [
     ...(flags.recipient === undefined ? [] : ['--recipient']),
     ...givenFlags(flags, answerOptions),
@@ -109,7 +115,7 @@ async function payFromFile(file: string, flags: PayoutFlags, context: Context): 
     const { institutionCode } = payeeOf(payout);
     findInstitution(institutionCode, method, await lookUp(method.country.code));
   }
-  await runPayoutInstruction(instruction, method, merged, context);
+  return runPayoutInstruction(instruction, method, merged, context);
 }
 
 function chooseRef(flag: string | undefined, inFile: string | undefined): string | undefined {

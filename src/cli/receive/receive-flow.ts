@@ -11,7 +11,7 @@ import {
 import { describeDuration, formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
-import type { Back } from '../../terminal/ask/ask.js';
+import { back, type Back } from '../../terminal/ask/ask.js';
 import { amountWithSats, worthText, type CardDetail } from '../../terminal/cards/card.js';
 import { invoiceCard } from '../../terminal/cards/invoice-card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
@@ -95,7 +95,7 @@ export async function runReceive(
     changes: [{ name: 'Change the amount', forget: () => '' }],
     paysNobody: true as const,
   };
-  return guide('', flow, flags.ref, context);
+  return (await guide('', flow, flags.ref, context)) === back ? back : undefined;
 }
 
 async function receiveAmount(

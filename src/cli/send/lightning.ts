@@ -1,12 +1,12 @@
 // Pays a BOLT11 invoice.
-import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { currency, text } from '../values.js';
 import { paymentOptions } from '../payment/payment-options.js';
+import { paidView } from '../payment/payment-flow.js';
 import { runSend } from '../payment/send-flow.js';
 
 export const sendLightning = defineCommand({
-  fields: paymentFields,
   arguments: {
     invoice: text('INVOICE').optional().describe('a BOLT11 invoice, or - to read it from stdin'),
   },
@@ -19,6 +19,7 @@ export const sendLightning = defineCommand({
       ),
     ...paymentOptions,
   },
+  changes: true,
   examples: [
     ['svcpay send lightning lnbc25u1…', 'shows the full cost, then asks for approval'],
     [
@@ -28,4 +29,5 @@ export const sendLightning = defineCommand({
     ['cat invoice.txt | svcpay send lightning - --yes', 'reads the invoice from a pipe'],
   ],
   run: ({ invoice, ...flags }, context) => runSend('lightning', invoice, undefined, flags, context),
+  view: record(paidView),
 });

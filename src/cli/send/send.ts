@@ -1,14 +1,14 @@
 // Pays any destination. Each payment method also has its own command. Specification: endpoint 6,
 // rules 3, 5 and 6.
 import { uriRails } from '../../wallet/instruction/instruction.js';
-import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { choice, currency, phrase, text } from '../values.js';
 import { deductFees, paymentOptions, spend } from '../payment/payment-options.js';
+import { paidView } from '../payment/payment-flow.js';
 import { runSend } from '../payment/send-flow.js';
 
 export const send = defineCommand({
-  fields: paymentFields,
   arguments: {
     destination: text('DESTINATION')
       .suggesting('contact')
@@ -36,6 +36,7 @@ export const send = defineCommand({
     deductFees: deductFees(),
     ...paymentOptions,
   },
+  changes: true,
   examples: [
     ['svcpay send', 'asks for everything, one question at a time; Esc goes back'],
     ['svcpay send lnbc25u1…', 'pays the amount of the invoice'],
@@ -51,10 +52,10 @@ export const send = defineCommand({
   ],
   run: ({ destination, amount, ...flags }, context) =>
     runSend(undefined, destination, amount, flags, context),
+  view: record(paidView),
 });
 
 export const sendLnurl = defineCommand({
-  fields: paymentFields,
   arguments: {
     address: text('ADDRESS')
       .optional()
@@ -71,6 +72,7 @@ export const sendLnurl = defineCommand({
     deductFees: deductFees(),
     ...paymentOptions,
   },
+  changes: true,
   examples: [
     [
       'svcpay send lnurl satoshi@example.com 50000sat',
@@ -80,10 +82,10 @@ export const sendLnurl = defineCommand({
   ],
   run: ({ address, amount, ...flags }, context) =>
     runSend('lnurl', address, amount, flags, context),
+  view: record(paidView),
 });
 
 export const sendOnchain = defineCommand({
-  fields: paymentFields,
   arguments: {
     address: text('ADDRESS').optional().describe('a Bitcoin address, or - to read it from stdin'),
     amount: phrase('AMOUNT').describe(
@@ -100,6 +102,7 @@ export const sendOnchain = defineCommand({
     deductFees: deductFees(),
     ...paymentOptions,
   },
+  changes: true,
   examples: [
     ['svcpay send onchain bc1q… 0.01btc', 'shows the full cost, then asks for approval'],
     [
@@ -109,10 +112,10 @@ export const sendOnchain = defineCommand({
   ],
   run: ({ address, amount, ...flags }, context) =>
     runSend('onchain', address, amount, flags, context),
+  view: record(paidView),
 });
 
 export const sendUsdt = defineCommand({
-  fields: paymentFields,
   arguments: {
     address: text('ADDRESS').optional().describe('a TRON address, or - to read it from stdin'),
     amount: phrase('AMOUNT').describe('amount the recipient gets, e.g. 25usdt, or all'),
@@ -128,6 +131,7 @@ export const sendUsdt = defineCommand({
     deductFees: deductFees(),
     ...paymentOptions,
   },
+  changes: true,
   examples: [
     ['svcpay send usdt TQn9… 25usdt', 'shows the full cost, then asks for approval'],
     [
@@ -139,7 +143,6 @@ export const sendUsdt = defineCommand({
       'debits exactly this amount; the rate sets the amount received',
     ],
   ],
-  async run({ address, amount, ...flags }, context) {
-    await runSend('usdt', address, amount, flags, context);
-  },
+  run: ({ address, amount, ...flags }, context) => runSend('usdt', address, amount, flags, context),
+  view: record(paidView),
 });

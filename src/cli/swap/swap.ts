@@ -1,13 +1,14 @@
 // Swaps money between two wallets of the account. Specification: endpoint 6, rule 8.
+import type { Transaction } from '../../api/types.js';
 import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { Ask, Back } from '../../terminal/ask/ask.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
-import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import { checkHeld, isAll } from '../../wallet/instruction/whole-balance.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { flag, phrase } from '../values.js';
 import {
   runGuided,
@@ -16,14 +17,13 @@ import {
   askingUnder,
   type WalletChoice,
 } from '../payment/guided.js';
-import { demandAnswers, runPayment } from '../payment/payment-flow.js';
+import { demandAnswers, paidView, runPayment } from '../payment/payment-flow.js';
 import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
 import { swapPresentation } from '../payment/payment-model.js';
 import { readSwap, type SwapWords } from '../../wallet/instruction/swap.js';
 import { missingOf, readSwapWords, swapExample } from './swap-words.js';
 
 export const swap = defineCommand({
-  fields: paymentFields,
   arguments: {
     words: phrase('AMOUNT FROM TO')
       .describe(
@@ -36,6 +36,7 @@ export const swap = defineCommand({
     receive: flag().describe('AMOUNT is what TO receives, not what FROM pays'),
     ...paymentOptions,
   },
+  changes: true,
   examples: [
     ['svcpay swap', 'asks for both wallets and the amount'],
     ['svcpay swap 25 USDT BTC', 'sells 25 USDT for bitcoin'],
@@ -45,6 +46,7 @@ export const swap = defineCommand({
   ],
   run: ({ words, receive, ...flags }, context) =>
     journalFirst(named(flags.ref), context.journal, () => runSwap(words, receive, flags, context)),
+  view: record(paidView),
 });
 
 async function runSwap(
@@ -52,10 +54,11 @@ async function runSwap(
   receive: boolean,
   flags: PaymentFlags,
   context: Context,
-): Promise<void> {
+): Promise<Transaction> {
   const words = readSwapWords(given ?? '', receive);
   const missing = missingOf(words);
-  const run = (answers: SwapWords): Promise<void> => paySwap(answers, receive, flags, context);
+  const run = (answers: SwapWords): Promise<Transaction> =>
+    paySwap(answers, receive, flags, context);
   if (missing.length === 0) return run(words);
   demandAnswers(missing, flags, context, `For example: ${swapExample(words, receive)}`);
   const wallets = await walletChoices(context);
@@ -75,7 +78,7 @@ async function runSwap(
       },
     ],
   };
-  await runGuided(words, flow, flags.ref, context);
+  return runGuided(words, flow, flags.ref, context);
 }
 
 async function paySwap(
@@ -83,13 +86,13 @@ async function paySwap(
   receive: boolean,
   flags: PaymentFlags,
   context: Context,
-): Promise<void> {
+): Promise<Transaction> {
   const instruction = readSwap(words, receive);
   const { from, to, amount } = instruction;
   const about = [
     { label: 'Swap', value: amount === 'all' ? `all of ${from} to ${to}` : `${from} to ${to}` },
   ];
-  await runPayment(instruction, flags, { about, ...swapPresentation }, context);
+  return runPayment(instruction, flags, { about, ...swapPresentation }, context);
 }
 
 /** Throws Failure `limit` if the account has no money to swap or no second wallet. */

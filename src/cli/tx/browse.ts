@@ -177,7 +177,12 @@ export async function payAgain(instruction: Instruction, context: Context): Prom
   const flags = readAll(paymentOptions, {});
   const { verb, payout, from, to } = instruction;
   if (payout !== undefined)
-    return runPayoutInstruction(instruction, findMethod(payout.destReq.method), flags, context);
+    return void (await runPayoutInstruction(
+      instruction,
+      findMethod(payout.destReq.method),
+      flags,
+      context,
+    ));
   const about: CardDetail =
     verb === 'swap'
       ? { label: 'Swap', value: `${from} to ${to}` }

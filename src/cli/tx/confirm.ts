@@ -7,7 +7,6 @@ import type { CardDetail } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
 import { transactionKind } from '../../terminal/views/transaction-view.js';
-import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { directionOf } from '../../wallet/transaction/direction.js';
 import { confirmReceive } from '../../wallet/receive/request.js';
 import { concernedBy, journalFirst } from '../../wallet/payment/journal-first.js';
@@ -15,7 +14,9 @@ import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { optionsOf, showPayment } from '../payment/payment-flow.js';
+import { record } from '../show.js';
+import type { RecordView } from '../../terminal/rows/view.js';
+import { optionsOf, showPayment, paidView } from '../payment/payment-flow.js';
 import { paymentOptions, termsOf, type PaymentFlags } from '../payment/payment-options.js';
 import { endedFailure } from './transaction-details.js';
 import { resolveId } from './resolve-id.js';
@@ -26,7 +27,6 @@ import { swapPresentation, type Presentation } from '../payment/payment-model.js
 const { maxFee, maxRateLoss, wait, waitTimeout } = paymentOptions;
 
 export const txConfirm = defineCommand({
-  fields: paymentFields,
   arguments: { id: transaction().describe('id (or its first characters) or reference of a quote') },
   options: { maxFee, maxRateLoss, wait, waitTimeout },
   examples: [
@@ -36,9 +36,18 @@ export const txConfirm = defineCommand({
       'quotes and pays in two steps, in a script',
     ],
   ],
+  changes: true,
   run: (given, context) =>
     journalFirst(concernedBy(given.id), context.journal, () => confirm(given, context)),
+  view: record(paidView, ({ txn }: Confirmed) => txn),
+  adapt: ({ receipt }) => receipt ?? {},
 });
+
+interface Confirmed {
+  readonly txn: Transaction;
+  /** The view of a transaction whose confirmation the live line has not shown. */
+  readonly receipt?: RecordView<Transaction>;
+}
 
 type Given = { readonly id: string } & Pick<
   PaymentFlags,
@@ -48,7 +57,7 @@ type Given = { readonly id: string } & Pick<
 async function confirm(
   { id: named, maxFee, maxRateLoss, wait, waitTimeout }: Given,
   context: Context,
-): Promise<void> {
+): Promise<Confirmed> {
   const { ask, globals, out } = context;
   const { client: service } = await context.account();
   const id = await resolveId(named, context);
@@ -58,21 +67,23 @@ async function confirm(
     if (unpaid !== undefined)
       throw hasLapsed(txn.txnState) && !isUnknown(unpaid) ? lapsedQuote(txn) : unpaid;
     out.say('Nothing moved: this transaction was already completed.');
-    return out.record(txn, receiptView({ now: service.serviceNow() }));
+    return { txn, receipt: receiptView({ now: service.serviceNow() }) };
   }
   if (directionOf(txn) === 'receive') {
     const asked = isQuoted(txn.txnState) ? await confirmReceive(txn, { ...context, service }) : txn;
-    return out.record(asked, receiptView({ now: service.serviceNow() }));
+    return { txn: asked, receipt: receiptView({ now: service.serviceNow() }) };
   }
   if (!globals.yes) ask.demand(['--yes']);
   const terms = termsOf({ maxFee, maxRateLoss }, txn.sourceReq.ccy ?? '');
   const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
   const isSwap = txn.destReq.method === 'servicepay';
-  await showPayment(
-    { ...aboutQuote(txn), ...(isSwap && swapPresentation) },
+  const presentation = { ...aboutQuote(txn), ...(isSwap && swapPresentation) };
+  const paid = await showPayment(
+    presentation,
     (deps, consent) => confirmQuote(txn, { terms, consent }, options, deps),
     context,
   );
+  return { txn: paid };
 }
 
 const lapsedQuote = ({ txnId, txnState, extRefId }: Transaction): Failure =>

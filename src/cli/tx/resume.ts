@@ -22,7 +22,8 @@ import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { waitUntilFinal } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { paymentDeps, showPayment } from '../payment/payment-flow.js';
+import type { RecordView } from '../../terminal/rows/view.js';
+import { paymentDeps, paidView, showPayment } from '../payment/payment-flow.js';
 import type { Presentation } from '../payment/payment-model.js';
 import { paymentScreen } from '../payment/payment-screen.js';
 import { paymentOptions, waitOf } from '../payment/payment-options.js';
@@ -36,7 +37,6 @@ const { wait, waitTimeout } = paymentOptions;
 type Wait = PaymentOptions['wait'];
 
 export const txResume = defineCommand({
-  fields: [...paymentFields, 'ref', 'kind', 'exitCode', 'message'],
   arguments: {
     id: transaction()
       .optional()
@@ -55,7 +55,8 @@ export const txResume = defineCommand({
     ],
     ['svcpay tx resume order-118 --yes --json', 'resumes one payment, in a script'],
   ],
-  async run({ id, wait, waitTimeout, retry, newJournal }, context) {
+  changes: true,
+  async run({ id, wait, waitTimeout, retry, newJournal }, context): Promise<Result> {
     if (newJournal) return startNewJournal(context);
     if (retry && id === undefined)
       throw new Failure('usage', 'Name the payment to retry.', {
@@ -64,13 +65,38 @@ export const txResume = defineCommand({
     const isGiven = id !== undefined || wait !== undefined || waitTimeout !== undefined;
     const waiting = isGiven ? waitOf({ wait, waitTimeout }) : openWaitMs;
     const concerned = id === undefined ? unfinished() : concernedBy(id);
-    await journalFirst(concerned, context.journal, () =>
+    return journalFirst<Result>(concerned, context.journal, () =>
       id === undefined ? resumeOpen(waiting, context) : resumeOne(id, waiting, retry, context),
     );
   },
+  view: {
+    fields: [...paymentFields, 'ref', 'kind', 'exitCode', 'message'],
+    dataOf: ({ rows, txn }) => rows ?? txn,
+    print: printResult,
+  },
+  failure: ({ failure }) => failure,
 });
 
-async function startNewJournal({ home, now, config, out }: Context): Promise<void> {
+/** The resumed payments, or the transaction of the one payment that the command line names. */
+interface Result {
+  readonly rows?: readonly ResumedPayment[];
+  readonly failure?: Failure | undefined;
+  readonly txn?: Transaction;
+  /** The view of the transaction, if the live line has not shown the transaction. */
+  readonly receipt?: RecordView<Transaction>;
+}
+
+async function printResult(
+  { rows, txn, receipt }: Result,
+  _parts: object,
+  { out, now }: Context,
+): Promise<void> {
+  if (rows !== undefined && (out.format !== 'jsonl' || rows.length === 0))
+    await out.list(rows, resumedList);
+  if (txn !== undefined) await out.record(txn, receipt ?? paidView(now()));
+}
+
+async function startNewJournal({ home, now, config, out }: Context): Promise<Result> {
   const { setJournalAside } = await import('../../store/journal/set-aside.js');
   const path = journalFile(home);
   const aside = setJournalAside(path, now(), config.read().hasJournal === true);
@@ -84,6 +110,7 @@ async function startNewJournal({ home, now, config, out }: Context): Promise<voi
   out.say(
     'Before you pay, import the earlier payments from the service: svcpay reconcile --import',
   );
+  return {};
 }
 
 /**
@@ -92,8 +119,8 @@ async function startNewJournal({ home, now, config, out }: Context): Promise<voi
  */
 const openWaitMs = 30_000;
 
-async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
-  const { out, live } = context;
+async function resumeOpen(waiting: Wait, context: Context): Promise<Result> {
+  const { live } = context;
   const payments = await agreedPayments(context);
   // If svcpay asks a question, `tx resume` waits without a time limit, because the person decides
   // how long an answer takes.
@@ -119,9 +146,7 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
     const rows = resumed.map((each, n) =>
       resumedPayment({ ...each, payment: latestRead[n] ?? each.payment }),
     );
-    if (out.format !== 'jsonl' || rows.length === 0) await out.list(rows, resumedList);
-    const failure = mostUrgent(resumed);
-    if (failure !== undefined) throw failure;
+    return { rows, failure: mostUrgent(resumed) };
   } finally {
     over();
     live.stop();
@@ -259,7 +284,7 @@ async function resumeOne(
   waiting: Wait,
   retry: boolean,
   context: Context,
-): Promise<void> {
+): Promise<Result> {
   const { scope, journal } = await context.account();
   const payment = await paymentNamed(id, scope, await journal());
   const txnId = payment === undefined ? null : latest(payment).txnId;
@@ -271,14 +296,14 @@ async function resumeOne(
   else if (!yes) context.ask.demand(['--yes']);
   const drive = (deps: PaymentDeps, consent: Consent): Promise<Transaction> =>
     resume(payment, { wait: waiting, retry, consent }, deps);
-  await showPayment(presentationOf(payment), drive, context);
+  return { txn: await showPayment(presentationOf(payment), drive, context) };
 }
 
 /**
  * Follows a transaction of another home, or of an abandoned payment, without confirming the
  * transaction.
  */
-async function followElsewhere(txnId: string, waiting: Wait, context: Context): Promise<void> {
+async function followElsewhere(txnId: string, waiting: Wait, context: Context): Promise<Result> {
   const { client: service } = await context.account();
   const txn = await service.transaction(txnId);
   const { columns } = transactionList(context.now());
@@ -294,7 +319,7 @@ async function followElsewhere(txnId: string, waiting: Wait, context: Context): 
         );
   const unpaid = await endedFailure(ended, context);
   if (unpaid !== undefined) throw unpaid;
-  await context.out.record(ended, receiptView({ now: service.serviceNow() }));
+  return { txn: ended, receipt: receiptView({ now: service.serviceNow() }) };
 }
 
 function notOpen({ txnId, txnState }: Transaction): Failure {

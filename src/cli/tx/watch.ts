@@ -16,7 +16,6 @@ import { rememberIds } from './resolve-id.js';
 import { duration, transaction } from '../values.js';
 
 export const txWatch = defineCommand({
-  fields: paymentFields,
   arguments: {
     ids: transaction()
       .repeated()
@@ -28,7 +27,8 @@ export const txWatch = defineCommand({
     ['svcpay tx watch ID ID', 'shows one line per transaction, redrawn on every change'],
     ['svcpay tx watch ID -o jsonl', 'prints one line of JSON per state change'],
   ],
-  async run({ ids, waitTimeout }, context) {
+  changes: true,
+  async run({ ids, waitTimeout }, context): Promise<Watched> {
     const { live, out, terminal } = context;
     const { columns } = transactionList(context.now());
     const { client: service } = await context.account();
@@ -71,12 +71,13 @@ export const txWatch = defineCommand({
       const failure = await unpaid(ended, context);
       // For a script, `tx watch` leaves stdout empty if the exit code reports a failure.
       if (failure !== undefined && !out.forPeople) throw failure;
-      await printEnded(ended, service.serviceNow(), context);
-      if (failure !== undefined) throw failure;
+      return { ended, now: service.serviceNow(), failure };
     } finally {
       live.stop();
     }
   },
+  view: { fields: paymentFields, dataOf, print: printEnded },
+  failure: ({ failure }) => failure,
 });
 
 /** The pause between two reads of several transactions, which avoids rate limits. */
@@ -114,17 +115,29 @@ function watchLines(
   return shown.length === all.length ? lines : [...lines, `and ${all.length - shown.length} more`];
 }
 
+interface Watched {
+  readonly ended: readonly Transaction[];
+  /** The service's clock, in epoch ms. */
+  readonly now: number;
+  readonly failure: Failure | undefined;
+}
+
+/** Returns a single transaction as an object, and several transactions as a list. */
+function dataOf({ ended }: Watched): object {
+  return ended.length === 1 ? (ended[0] ?? ended) : ended;
+}
+
 async function printEnded(
-  ended: readonly Transaction[],
-  now: number,
+  { ended, now }: Watched,
+  _parts: object,
   { out }: Context,
 ): Promise<void> {
   // In JSONL format, svcpay has already printed every state change, so it prints no final list.
   if (out.format === 'jsonl') return;
   const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});
-  const [only] = ended;
-  const isAlone = only !== undefined && ended.length === 1;
-  if (isAlone && out.format === 'json') await out.record(only, { ...view, screen: () => [] });
+  const [only, ...others] = ended;
+  if (only !== undefined && others.length === 0 && out.format === 'json')
+    await out.record(only, { ...view, screen: () => [] });
   else await out.list(ended, view);
 }
 

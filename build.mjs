@@ -1,11 +1,10 @@
 // Builds dist/: the split, minified command-line program, the library and the sandbox fixture with
 // their types.
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { buildCompletion } from './build/completion.mjs';
 import { buildProgram } from './build/program.mjs';
@@ -70,21 +69,9 @@ async function buildTypes() {
   if (code !== 0) throw new Error(`tsc ended with ${code}`);
 }
 
-/**
- * Writes the output of `--help` without a terminal to a file, because bin/svcpay.js prints the file
- * in half the time that the whole program takes.
- */
-async function buildHelp() {
-  const { stdout } = await promisify(execFile)(process.execPath, ['bin/svcpay.js', '--help']);
-  // bin/svcpay.js prints the page in one write, and a pipe may split a text of more than 4096
-  // bytes.
-  if (stdout.length > 4096) throw new Error('The page of help is too long to be written at once.');
-  await writeFile(join(outdir, 'help.txt'), stdout);
-}
-
 await rm(outdir, { recursive: true, force: true });
 await Promise.all([
-  buildProgram(outdir).then(buildHelp),
+  buildProgram(outdir),
   buildCompletion(outdir),
   buildLibrary().then(buildRequire),
   buildTypes().then(buildRequiredTypes),

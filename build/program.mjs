@@ -77,10 +77,7 @@ export async function buildProgram(outdir) {
   ]);
 }
 
-/**
- * Writes the function that bin/load.js runs. esbuild splits only ECMAScript modules, so this
- * function converts each chunk to CommonJS.
- */
+/** Converts a chunk to CommonJS, because esbuild splits only ECMAScript modules. */
 async function writePart({ path, text }) {
   const { code } = await transform(text, {
     ...options,
@@ -88,5 +85,5 @@ async function writePart({ path, text }) {
     supported: { 'dynamic-import': false },
   });
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, `(function(exports,require,module){${code}})`);
+  await writeFile(path, code);
 }

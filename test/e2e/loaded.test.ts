@@ -1,19 +1,9 @@
 // Tests which files and Node modules the most frequent commands load, because these files and
 // modules determine the start-up time on any machine.
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -76,13 +66,6 @@ describe('the svcpay program', () => {
     expect(modules).not.toContain('NativeModule stream');
   });
 
-  test('loads only a prepared page for --help', async () => {
-    const { parts, kilobytes, modules } = await loadedBy(['--help'], {});
-    expect(parts).toBe(1);
-    expect(kilobytes).toBeLessThanOrEqual(4);
-    expect(modules).not.toContain('NativeModule stream');
-  });
-
   test('generates the help from the command table without loading an HTTP module', async () => {
     const { kilobytes, modules } = await loadedBy(['--no-color', '--help'], {});
     expect(kilobytes).toBeLessThanOrEqual(110);
@@ -129,73 +112,4 @@ test('svcpay keeps V8 from optimising the undici parser because process.exit wou
   });
   expect(stdout).toContain('using Liftoff');
   expect(stdout).not.toMatch(/^Compiled function .* using TurboFan/m);
-});
-
-test('svcpay --help prints a prepared page that equals the generated page', async ({ home }) => {
-  const [ready, drawn] = await Promise.all([
-    svcpay(['--help'], { home }),
-    svcpay(['--no-color', '--help'], { home }),
-  ]);
-  expect(drawn.stdout).toMatch(/wallets/);
-  expect(ready.stdout).toBe(drawn.stdout);
-});
-
-describe('the compile cache of svcpay', () => {
-  const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
-  const decode = async (
-    installed: string,
-    { text = address, flags = [] as string[] } = {},
-  ): Promise<string> => {
-    const args = [...flags, join(installed, 'bin/svcpay.js'), 'decode', text, '-q'];
-    const env = { PATH: process.env['PATH'], HOME: folder, SVCPAY_HOME: folder };
-    return (await promisify(execFile)(process.execPath, args, { env })).stdout;
-  };
-  const filesIn = (kept: string): string[] =>
-    readdirSync(kept, { recursive: true, withFileTypes: true }).flatMap((entry) =>
-      entry.isFile() ? join(entry.parentPath, entry.name) : [],
-    );
-
-  test('never replaces its files, and svcpay works even if the files are damaged or missing', async ({
-    home,
-  }) => {
-    for (const each of ['bin', 'dist', 'package.json'])
-      cpSync(join(root, each), join(home, each), { recursive: true });
-    const kept = join(home, 'dist/compiled');
-    rmSync(kept, { recursive: true, force: true });
-    const answers = await Promise.all(Array.from({ length: 4 }, () => decode(home)));
-    const paths = filesIn(kept);
-    expect(paths.length).toBeGreaterThan(1);
-    expect(paths.every((path) => path.endsWith('.cjs'))).toBe(true);
-    const before = paths.map((path) => statSync(path).mtimeMs);
-    answers.push(await decode(home));
-    expect(paths.map((path) => statSync(path).mtimeMs)).toEqual(before);
-
-    for (const path of paths) truncateSync(path, Math.floor(statSync(path).size / 2));
-    answers.push(await decode(home));
-    rmSync(kept, { recursive: true });
-    writeFileSync(kept, 'a file where the folder would be');
-    answers.push(await decode(home));
-    expect(new Set(answers).size).toBe(1);
-  });
-
-  test('stores a folder per set of V8 flags after the first successful run', async ({ home }) => {
-    for (const each of ['bin', 'dist', 'package.json'])
-      cpSync(join(root, each), join(home, each), { recursive: true });
-    const kept = join(home, 'dist/compiled');
-    rmSync(kept, { recursive: true, force: true });
-    await expect(decode(home, { text: 'nothing-that-can-be-decoded' })).rejects.toMatchObject({
-      code: 2,
-    });
-    expect(existsSync(kept)).toBe(false);
-
-    await decode(home);
-    const before = filesIn(kept).map((path) => [path, statSync(path).mtimeMs]);
-    await expect(decode(home, { text: 'nothing-that-can-be-decoded' })).rejects.toMatchObject({
-      code: 2,
-    });
-    await decode(home, { flags: ['--no-opt'] });
-    await decode(home);
-    expect(new Set(filesIn(kept).map((path) => dirname(path))).size).toBe(2);
-    expect(before.map(([path]) => [path, statSync(String(path)).mtimeMs])).toEqual(before);
-  });
 });

@@ -4,5 +4,5 @@ export type { ServiceClient } from './api/client.js';
 export type { ClientOptions, LogFacts } from './api/options.js';
 export type { CallLimits } from './api/request/call.js';
 export type { CallTerms } from './api/request/service.js';
-export { misread } from './api/types.js';
+export { misread, type MisreadField } from './api/types.js';
 export { serviceOf } from './library/client.js';

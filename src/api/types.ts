@@ -25,10 +25,19 @@ export type Method =
   | (string & {});
 
 /**
- * The key under which an object stores the descriptions of its unrecognized fields. The client sets
- * an unrecognized field to null.
+ * The key under which an object stores its unrecognized fields. The client sets an unrecognized
+ * field to null.
  */
 export const misread: unique symbol = Symbol('misread');
+
+/** A field whose value svcpay could not read. */
+export interface MisreadField {
+  /** The name of the field, such as `sourceReq.amtRequested`. */
+  readonly path: string;
+  readonly value: unknown;
+  /** What svcpay expected, such as `a number`. */
+  readonly expected: string;
+}
 
 /**
  * The names of `reqDetails` by method and role (specification: reqDetails), and names that live
@@ -123,11 +132,8 @@ export interface Transaction {
   deductNetworkFees?: boolean | null | undefined;
   deductServicepayFees?: boolean | null | undefined;
   createdAt?: number | null | undefined;
-  /**
-   * The descriptions of unrecognized fields, such as
-   * `sourceReq.amtRequested is "abc", a number was expected`.
-   */
-  [misread]?: readonly string[] | undefined;
+  /** The unrecognized fields. */
+  [misread]?: readonly MisreadField[] | undefined;
 }
 
 /** An item of the transaction list (endpoint 10), which may lack fields. */

@@ -70,6 +70,6 @@ export function readPayload(body: Uint8Array): WebhookEvent | undefined {
   if (!isFields(payload)) return undefined;
   const [txnId, txnState] = [name.read(payload['txnId']), word.read(payload['txnState'])];
   if (txnId === undefined || txnState === undefined) return undefined;
-  readInPlace(payload, payloadFields, () => undefined);
+  readInPlace(payload, payloadFields);
   return Object.assign(payload, { txnId, txnState });
 }

@@ -11,6 +11,7 @@ import {
   readInPlace,
   Misread,
   misreading,
+  misreadText,
   name,
   readRows,
   required,
@@ -79,7 +80,7 @@ export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): type
     'wallet',
     (row) => {
       const ccy = required(row, 'ccy', currency);
-      readInPlace(row, walletFields, unrecognized, `${ccy} wallet: `);
+      readInPlace(row, walletFields, `${ccy} wallet: `).map(misreadText).forEach(unrecognized);
       return Object.assign(row, { ccy });
     },
     unrecognized,
@@ -140,7 +141,7 @@ export const usdtAddressFields = {
 
 export function readUsdtAddress(answer: unknown, unrecognized: OnUnrecognized): types.UsdtAddress {
   const row = readAddress(answer);
-  readInPlace(row, usdtAddressFields, unrecognized);
+  readInPlace(row, usdtAddressFields).map(misreadText).forEach(unrecognized);
   return row;
 }
 
@@ -152,7 +153,7 @@ export const webhookFields = {
 
 function webhookOf(row: Fields, unrecognized: OnUnrecognized): types.Webhook {
   const [id, callback] = [required(row, 'id', name), required(row, 'callback', name)];
-  readInPlace(row, webhookFields, unrecognized);
+  readInPlace(row, webhookFields).map(misreadText).forEach(unrecognized);
   return Object.assign(row, { id, callback });
 }
 
@@ -202,7 +203,7 @@ const institutionRows = (
     'institution',
     (row) => {
       const institutionCode = required(row, 'institutionCode', name);
-      readInPlace(row, institutionFields, unrecognized);
+      readInPlace(row, institutionFields).map(misreadText).forEach(unrecognized);
       return Object.assign(row, {
         institutionCode,
         institutionType: word.read(row['institutionType']) ?? type,

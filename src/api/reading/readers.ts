@@ -3,6 +3,7 @@
 // unrecognized values.
 import type { Big } from 'big.js';
 import { readDecimal, type WireNumber } from '../../formats/amount.js';
+import type { MisreadField } from '../types.js';
 import { clip } from '../../formats/text.js';
 import { isFields, type Fields } from '../../formats/unknown.js';
 
@@ -171,24 +172,26 @@ function isoInstant(value: string): number | undefined {
 }
 
 /**
- * Converts the fields of an object in place. An unrecognized value becomes null, and `unrecognized`
- * reports it.
+ * Converts the fields of an object in place. An unrecognized value becomes null, and is in the
+ * result.
  */
-export function readInPlace(
-  of: Fields,
-  readers: Readers,
-  unrecognized: OnUnrecognized,
-  where = '',
-): void {
+export function readInPlace(of: Fields, readers: Readers, where = ''): MisreadField[] {
+  const misread: MisreadField[] = [];
   for (const [field, reader] of Object.entries(readers)) {
     const value = of[field];
     if (value === undefined || value === null) continue;
     const read = reader.read(value);
     if (read === value) continue;
     of[field] = read ?? null;
-    if (read === undefined) unrecognized(misreading(where + field, value, reader.expected));
+    const { expected } = reader;
+    if (read === undefined) misread.push({ path: where + field, value, expected });
   }
+  return misread;
 }
+
+/** Describes a field that {@link readInPlace} could not read. */
+export const misreadText = ({ path, value, expected }: MisreadField): string =>
+  misreading(path, value, expected);
 
 export function required<T>(of: Fields, field: string, reader: Reader<T>): T {
   const value = of[field];

@@ -3,6 +3,7 @@
 import { isFields, type Fields } from '../../formats/unknown.js';
 import {
   misread,
+  type MisreadField,
   type DetailName,
   type ListedTransaction,
   type Pagination,
@@ -19,6 +20,7 @@ import {
   instant,
   readInPlace,
   misreading,
+  misreadText,
   name,
   required,
   rowsOf,
@@ -168,7 +170,7 @@ export function readTransactionPage(
   const around = isFields(answer) ? answer : {};
   const pagination = isFields(around['pagination']) ? around['pagination'] : undefined;
   if (pagination !== undefined)
-    readInPlace(pagination, paginationFields, unrecognized, 'pagination.');
+    readInPlace(pagination, paginationFields, 'pagination.').map(misreadText).forEach(unrecognized);
   return { ...around, data, pagination };
 }
 
@@ -193,23 +195,21 @@ function withSides(
   unrecognized: OnUnrecognized,
 ): Transaction {
   if (isSpecified(row)) return row;
-  const unrecognizedFields: string[] = [];
-  readInPlace(row, optional, (words) => unrecognizedFields.push(words));
-  const sourceReq = side(row, 'sourceReq', (words) => unrecognizedFields.push(words));
-  const destReq = side(row, 'destReq', (words) => unrecognizedFields.push(words));
+  const fields = readInPlace(row, optional);
+  const sourceReq = side(row, 'sourceReq', fields);
+  const destReq = side(row, 'destReq', fields);
   const txn = Object.assign(row, { txnId, txnState, sourceReq, destReq });
-  unrecognizedFields.forEach(unrecognized);
-  return unrecognizedFields.length === 0
-    ? txn
-    : Object.assign(txn, { [misread]: unrecognizedFields });
+  fields.map(misreadText).forEach(unrecognized);
+  return fields.length === 0 ? txn : Object.assign(txn, { [misread]: fields });
 }
 
-function side(row: Fields, which: string, unrecognized: OnUnrecognized): RequestSide {
-  const value = row[which];
-  if (!isFields(value)) {
-    if (value !== undefined && value !== null) unrecognized(misreading(which, value, 'an object'));
-    return {};
+function side(row: Fields, path: string, unrecognized: MisreadField[]): RequestSide {
+  const value = row[path];
+  if (isFields(value)) {
+    unrecognized.push(...readInPlace(value, sideFields, `${path}.`));
+    return value;
   }
-  readInPlace(value, sideFields, unrecognized, `${which}.`);
-  return value;
+  if (value !== undefined && value !== null)
+    unrecognized.push({ path, value, expected: 'an object' });
+  return {};
 }

@@ -2,6 +2,7 @@
 // response, and throws a refusal if the order and the response differ. Compares currencies,
 // methods, amounts, the parties, and every field that identifies the destination.
 import Big from 'big.js';
+import { misreadText } from '../../api/reading/readers.js';
 import { deductions } from '../../api/reading/transaction.js';
 import { misread, type RequestSide, type Transaction } from '../../api/types.js';
 import { decimalsOf, fixed, givenFromWire } from '../../formats/amount.js';
@@ -20,7 +21,7 @@ import type { Order } from './orders.js';
 export function checkEcho(order: Order, txn: Transaction, account?: string): void {
   const difference =
     accountDifference(txn, account) ??
-    txn[misread]?.find((words) => decides.test(words)) ??
+    misreadDifference(txn) ??
     sideDifference('source', order.body.sourceReq, txn.sourceReq) ??
     sideDifference('destination', order.body.destReq, txn.destReq) ??
     extraTarget(order.body.sourceReq, txn.sourceReq, txn) ??
@@ -45,7 +46,7 @@ export function echoes(order: Order, txn: Transaction, account: string): boolean
  * The fields that decide how much money goes to whom. svcpay ignores an unreadable field that is
  * not in `deciding`.
  */
-const deciding = [
+const deciding: ReadonlySet<string> = new Set([
   'accountId',
   'ccy',
   'method',
@@ -58,9 +59,14 @@ const deciding = [
   'extRefId',
   'sourceReq',
   'destReq',
-  'deduct\\w+',
-];
-const decides = new RegExp(`^(?:\\w+\\.)?(?:${deciding.join('|')}) is `);
+  ...deductions,
+]);
+
+/** Describes the first unreadable field that decides how much money goes to whom. */
+function misreadDifference(txn: Transaction): string | undefined {
+  const field = txn[misread]?.find(({ path }) => deciding.has(path.split('.').at(-1) ?? ''));
+  return field && misreadText(field);
+}
 
 export function notObeyed(difference: string, txnId?: string): Failure {
   return new Failure('refused', `Nothing moved: the quote differs from the order: ${difference}.`, {

@@ -1,11 +1,12 @@
 // Prints the files of src/ whose functions one Lightning payment calls, because a reader who
-// follows a payment must open these files. Function calls inside the sandbox are not counted,
+// follows a payment must open these files. Names the files of which the payment uses one function or
+// only types. Function calls inside the sandbox are not counted,
 // because the sandbox runs in a separate process.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
@@ -63,9 +64,36 @@ const place = pathToFileURL(join(folder, 'src')).href;
 const [report] = readdirSync(coverage);
 const isCalled = ({ functionName, ranges: [whole] }) =>
   whole.count > 0 && (functionName !== '' || whole.startOffset > 0);
-const files = JSON.parse(readFileSync(join(coverage, report), 'utf8'))
-  .result.filter(({ url, functions }) => url.startsWith(place) && functions.some(isCalled))
-  .map(({ url }) => relative(place, url).replace(/\.js$/, '.ts'))
-  .toSorted();
+const touched = new Map(
+  JSON.parse(readFileSync(join(coverage, report), 'utf8'))
+    .result.filter(({ url }) => url.startsWith(place))
+    .map(({ url, functions }) => [
+      relative(place, url).replace(/\.js$/, '.ts'),
+      functions.filter(isCalled).length,
+    ])
+    .filter(([, calls]) => calls > 0)
+    .toSorted(),
+);
+
+/** The files that contain only types, and that a touched file imports. */
+const typeFiles = [...touched.keys()]
+  .flatMap((file) =>
+    [...readFileSync(join('src', file), 'utf8').matchAll(/ from '(\.[^']+)\.js'/g)].map(
+      ([, path]) => join(dirname(file), `${path}.ts`),
+    ),
+  )
+  .filter((file, index, all) => all.indexOf(file) === index)
+  .filter((file) => {
+    const code = readFileSync(join(folder, 'src', file.replace(/\.ts$/, '.js')), 'utf8');
+    return code.replace(/\/\/.*|\/\*[^]*?\*\//g, '').trim() === '';
+  });
 rmSync(folder, { recursive: true, force: true });
-process.stdout.write(`${files.map((file) => `src/${file}\n`).join('')}${files.length} files\n`);
+const list = (rows) => rows.map((each) => `src/${each}\n`).join('');
+const single = [...touched].filter(([, calls]) => calls === 1).map(([file]) => file);
+process.stdout.write(list([...touched.keys()]));
+process.stdout.write(`\nOnly one function is called:\n${list(single)}`);
+process.stdout.write(`\nOnly types, for these files:\n${list(typeFiles.toSorted())}`);
+process.stdout.write(
+  `\n${touched.size} files, ${single.length} of them for one function; ` +
+    `${typeFiles.length} more files of types\n`,
+);

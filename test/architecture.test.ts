@@ -159,15 +159,6 @@ describe('the source code', () => {
     expect(wide).toEqual([]);
   });
 
-  test('has at most twenty files per folder', () => {
-    const folders = new Map<string, number>();
-    const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
-      file.endsWith('.ts'),
-    );
-    for (const file of files) folders.set(dirname(file), (folders.get(dirname(file)) ?? 0) + 1);
-    expect([...folders].filter(([, count]) => count > 20)).toEqual([]);
-  });
-
   test('exports the command "X Y" from cli/x/y.ts, or from cli/x/x.ts if there is no such file', () => {
     const files = new Set(allFiles());
     const misplaced = commandPaths(tree).filter((path) => {

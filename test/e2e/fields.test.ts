@@ -49,6 +49,7 @@ const looking = [
   'webhook consumers list',
   'sandbox clock show',
   'sandbox status',
+  'sandbox fault list',
   'sandbox log',
   'sandbox snapshot list',
   'sandbox deliveries',

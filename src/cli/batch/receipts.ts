@@ -13,6 +13,7 @@ import { rowState } from '../../wallet/batch/status.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { list } from '../show.js';
 import { stateTimes } from '../tx/transaction-details.js';
 import { file, verbatim } from '../values.js';
 import { batchOptions } from './batch-pay.js';
@@ -22,7 +23,6 @@ const { name, from, ignoreColumns } = batchOptions;
 const readsAtOnce = 4;
 
 export const batchReceipts = defineCommand({
-  fields: remittanceList.columns.map((column) => column.name),
   arguments: { file: file().describe('the batch file, or the name of a run') },
   options: {
     out: verbatim('DIR').describe('folder for the pages, one for each payee'),
@@ -33,6 +33,7 @@ export const batchReceipts = defineCommand({
   examples: [
     ['svcpay batch receipts payroll.csv --out advice', 'writes a page to print for each payee'],
   ],
+  changes: true,
   async run({ file, out: folder, ...flags }, context: Context) {
     const rows = await knownRows(file, flags, context);
     const paid = rows.filter(({ payment, txn }) => rowState(payment, txn) === 'paid');
@@ -53,11 +54,9 @@ export const batchReceipts = defineCommand({
     );
     const left = rows.length - paid.length;
     if (left > 0) out.say(`Without a receipt: ${counted(left, 'unpaid row')}.`);
-    await out.list(
-      written.toSorted((a, b) => (a.file < b.file ? -1 : 1)),
-      remittanceList,
-    );
+    return written.toSorted((a, b) => (a.file < b.file ? -1 : 1));
   },
+  view: list(remittanceList),
 });
 
 function byPayee(rows: readonly KnownRow[]): Map<string, KnownRow[]> {

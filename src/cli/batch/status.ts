@@ -2,7 +2,6 @@
 import Big from 'big.js';
 import { latest } from '../../store/journal/payment.js';
 import { shellArgument } from '../../terminal/next-step.js';
-import { namesOf } from '../../terminal/rows/list.js';
 import {
   batchStatusList,
   statusHeading,
@@ -11,6 +10,7 @@ import {
 import { rowState, rowStates, type RowState } from '../../wallet/batch/status.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { list } from '../show.js';
 import { file } from '../values.js';
 import { batchOptions } from './batch-pay.js';
 import { knownRows, type KnownRow } from './batch-rows.js';
@@ -18,7 +18,6 @@ import { knownRows, type KnownRow } from './batch-rows.js';
 const { name, from, ignoreColumns } = batchOptions;
 
 export const batchStatus = defineCommand({
-  prints: namesOf(undefined, batchStatusList),
   arguments: { file: file().describe('the batch file, or the name of a run') },
   options: { name, from, ignoreColumns },
   examples: [
@@ -27,14 +26,27 @@ export const batchStatus = defineCommand({
   ],
   async run({ file, ...flags }, context: Context) {
     const rows = await knownRows(file, flags, context);
-    const lines = rows.map((row) => lineOf(file, row)).toSorted(byUrgency);
-    const { out } = context;
-    if (!out.forPeople) return out.list(lines, batchStatusList);
-    out.screen((canvas) => statusHeading(file, lines, canvas));
-    const left = lines.filter(({ state }) => state !== 'paid');
-    if (left.length > 0) await out.list(left, batchStatusList);
+    return { file, lines: rows.map((row) => lineOf(file, row)).toSorted(byUrgency) };
   },
+  view: { ...list(batchStatusList, ({ lines }: Status) => lines), print: printStatus },
 });
+
+interface Status {
+  readonly file: string;
+  readonly lines: readonly StatusLine[];
+}
+
+/** Prints every row for machines. For people, prints a summary and the unpaid rows. */
+async function printStatus(
+  { file, lines }: Status,
+  _parts: object,
+  { out }: Context,
+): Promise<void> {
+  if (!out.forPeople) return out.list(lines, batchStatusList);
+  out.screen((canvas) => statusHeading(file, lines, canvas));
+  const left = lines.filter(({ state }) => state !== 'paid');
+  if (left.length > 0) await out.list(left, batchStatusList);
+}
 
 const rank = (state: RowState): number => rowStates.indexOf(state);
 const byUrgency = (a: StatusLine, b: StatusLine): number =>

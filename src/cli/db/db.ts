@@ -9,7 +9,7 @@ import type { TableGroup } from '../../store/database/postgres-schema.js';
 import { databaseList, movedView } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { done, list } from '../show.js';
+import { done, list, record } from '../show.js';
 import { choice, flag } from '../values.js';
 import { databaseRows, parts, withFigures, type OpenDatabase } from './figures.js';
 
@@ -94,23 +94,24 @@ function upgradeNotice({ name }: TableGroup, version: number): string {
  * move.
  */
 export const dbMove = defineCommand({
-  fields: ['payments', 'events'],
   examples: [
     ['svcpay db move', 'moves the files of this home; open payments continue from the database'],
   ],
+  changes: true,
   async run(_inputs, context) {
     const { postgres } = await findDatabase(context);
     const { checkTables } = await import('../../store/database/postgres-schema.js');
     for (const part of await parts()) await checkTables(postgres, part);
-    const { home, config, out, owner, now } = context;
+    const { home, config, owner, now } = context;
     const { moveInto } = await import('../../store/database/move.js');
     const { journalIn } = await import('../../store/journal/sqlite-journal.js');
     const { eventsIn } = await import('../../store/events/sqlite-events.js');
     const files = { journal: journalIn(journalFile(home)), inbox: eventsIn(eventsFile(home)) };
     const moved = await moveInto(postgres, files, (each) => isAlive(each, owner), now);
     await config.update((before) => ({ ...before, journalMovedTo: postgres.where }));
-    await out.record(moved, movedView(moved));
+    return moved;
   },
+  view: record(movedView),
 });
 
 /** Opens the configured database. Throws Failure `usage` if no database is configured. */

@@ -9,14 +9,12 @@ import {
 import { back } from '../../terminal/ask/ask.js';
 import { taking, walk } from '../../terminal/ask/wizard.js';
 import { shellArgument, shellWord } from '../../terminal/next-step.js';
-import {
-  recipientList,
-  recipientFields,
-  type ListedRecipient,
-} from '../../terminal/views/payout-lists.js';
+import { recipientList, type ListedRecipient } from '../../terminal/views/payout-lists.js';
 import { readSend } from '../../wallet/instruction/send.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, type Deps } from '../define.js';
+import type { RecordView } from '../../terminal/rows/view.js';
+import { done, list, record } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
 import { answersOf, readDestination, withMethod } from '../payout/payout-draft.js';
 import {
@@ -36,23 +34,29 @@ import { askRecipient } from '../payout/payout-wizard.js';
 import { text, word } from '../values.js';
 
 export const recipientsList = defineCommand({
-  prints: recipientFields,
   examples: [['svcpay recipients list -q', 'prints only the names']],
-  async run(_values, { config, out }) {
+  async run(_inputs, { config }: Deps<'config'>) {
     const { recipients, contacts } = config.read();
     const rows: ListedRecipient[] = [
       ...Object.entries(recipients).map(([name, kept]) => ({ name, ...kept })),
       ...Object.entries(contacts).map(([name, destination]) => ({ name, destination })),
     ];
-    await out.list(
-      rows.toSorted((a, b) => a.name.localeCompare(b.name)),
-      recipientList,
-    );
+    return rows.toSorted((a, b) => a.name.localeCompare(b.name));
   },
+  view: list(recipientList),
 });
 
+const savedView: RecordView<ListedRecipient> = {
+  ...recipientList,
+  screen: (_canvas, { name, destination }) => [
+    `  ${name} is in your address book.`,
+    destination === undefined
+      ? `  svcpay payout --recipient ${shellWord(name)}`
+      : `  svcpay send ${shellArgument(name)}`,
+  ],
+};
+
 export const recipientsAdd = defineCommand({
-  fields: recipientFields,
   arguments: {
     name: word('NAME', parseRecipientName).optional().describe('name in your address book'),
     destination: text('DESTINATION')
@@ -67,8 +71,9 @@ export const recipientsAdd = defineCommand({
     ],
     ['svcpay recipients add "Le Van A"', 'asks for the details of the account to which payouts go'],
   ],
-  async run({ name: given, destination: named, ...flags }, context) {
-    const { config, ask, out } = context;
+  changes: true,
+  async run({ name: given, destination: named, ...flags }, context): Promise<ListedRecipient> {
+    const { config, ask } = context;
     const name = given ?? (await askName(context));
     const isOpen =
       named === undefined &&
@@ -88,24 +93,20 @@ export const recipientsAdd = defineCommand({
       ...(earlier?.codes && { codes: earlier.codes }),
     };
     await changeRecipients(config, (before) => ({ ...before, [name]: kept }));
-    const { columns, quiet } = recipientList;
-    const screen = (): string[] => [
-      `  ${name} is in your address book.`,
-      `  svcpay payout --recipient ${shellWord(name)}`,
-    ];
-    await out.record({ name, ...kept }, { columns, quiet, screen });
+    return { name, ...kept };
   },
+  view: record(savedView),
 });
 
 export const recipientsRemove = defineCommand({
-  fields: [],
   arguments: {
     name: text('NAME').suggesting('recipient').describe('name, as shown by svcpay recipients list'),
   },
   examples: [
     ['svcpay recipients remove "Le Van A"', 'asks for confirmation, then deletes the entry'],
   ],
-  async run({ name }, { config, out, ask }) {
+  changes: true,
+  async run({ name }, { config, out, ask }: Deps<'config' | 'out' | 'ask'>) {
     const { contacts, recipients } = config.read();
     const isContact = Object.hasOwn(contacts, name);
     if (!isContact && !Object.hasOwn(recipients, name)) {
@@ -117,8 +118,9 @@ export const recipientsRemove = defineCommand({
     await changeRecipients(config, ({ [name]: _removed, ...others }) => others);
     if (isContact) await changeContact(config, name, undefined);
     out.say(`${name} is no longer in your address book.`);
-    out.did({ name, removed: true });
+    return { name, removed: true };
   },
+  view: done,
 });
 
 async function askName(context: Context): Promise<string> {
@@ -188,8 +190,8 @@ async function addContact(
   name: string,
   destination: string,
   flags: DestinationFlags,
-  { config, out, settings, now }: Context,
-): Promise<void> {
+  { config, settings, now }: Context,
+): Promise<ListedRecipient> {
   const given = givenFlags(flags, destinationOptions);
   if (given.length > 0)
     throw new Failure(
@@ -211,12 +213,7 @@ async function addContact(
   }
   readSend({ to: destination }, { network: settings.network, now: now() });
   await changeContact(config, name, found.text);
-  const { columns, quiet } = recipientList;
-  const screen = (): string[] => [
-    `  ${name} is in your address book.`,
-    `  svcpay send ${shellArgument(name)}`,
-  ];
-  await out.record<ListedRecipient>({ name, destination: found.text }, { columns, quiet, screen });
+  return { name, destination: found.text };
 }
 
 function isDestination(text: string): boolean {

@@ -3,9 +3,10 @@
 import { faultAnswer, listOf } from '../../formats/sandbox/answers.js';
 import { Failure } from '../../formats/failure.js';
 import { faultFields as fieldNames, faultKinds } from '../../sandbox/world/faults.js';
-import { faultList, faultView, faultFields } from '../../terminal/views/sandbox-traffic-view.js';
+import { faultList, faultView } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand } from '../define.js';
-import { controlSandbox } from './control.js';
+import { list, record } from '../show.js';
+import { controlSandbox, type SandboxDeps } from './control.js';
 import { choice, literal, whole } from '../values.js';
 
 const field = literal('FIELD=VALUE', (given): readonly [string, unknown] => {
@@ -24,7 +25,6 @@ function jsonOf(text: string): unknown {
 }
 
 export const sandboxFaultAdd = defineCommand({
-  fields: faultFields,
   arguments: {
     kind: choice(faultKinds, 'KIND').describe(faultKinds.join(', ')),
     given: field
@@ -69,31 +69,26 @@ export const sandboxFaultAdd = defineCommand({
       'delivers completed events twice',
     ],
   ],
-  async run({ kind, given }, context) {
-    const fault = await controlSandbox(context, 'POST', 'faults', faultAnswer, {
-      kind,
-      ...Object.fromEntries(given),
-    });
-    await context.out.record(fault, faultView(fault));
-  },
+  changes: true,
+  run: ({ kind, given }, deps: SandboxDeps) =>
+    controlSandbox(deps, 'POST', 'faults', faultAnswer, { kind, ...Object.fromEntries(given) }),
+  view: record(faultView),
 });
 
 export const sandboxFaultList = defineCommand({
-  fields: faultFields,
   examples: [['svcpay sandbox fault list', 'lists faults and how often each was applied']],
-  async run(_values, context) {
-    const { data } = await controlSandbox(context, 'GET', 'faults', listOf(faultAnswer));
-    await context.out.list(data, faultList);
-  },
+  run: async (_inputs, deps: SandboxDeps) =>
+    (await controlSandbox(deps, 'GET', 'faults', listOf(faultAnswer))).data,
+  view: list(faultList),
 });
 
 export const sandboxFaultClear = defineCommand({
-  fields: faultFields,
   arguments: { id: whole(1, 999_999_999, 'ID').optional().describe('one fault (default: all)') },
   examples: [['svcpay sandbox fault clear', 'removes all faults']],
-  async run({ id }, context) {
+  changes: true,
+  async run({ id }, deps: SandboxDeps) {
     const path = id === undefined ? 'faults' : `faults/${id}`;
-    const { data } = await controlSandbox(context, 'DELETE', path, listOf(faultAnswer));
-    await context.out.list(data, faultList);
+    return (await controlSandbox(deps, 'DELETE', path, listOf(faultAnswer))).data;
   },
+  view: list(faultList),
 });

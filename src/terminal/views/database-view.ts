@@ -1,10 +1,10 @@
 // Shows the journal and the inbox as a table: where they are stored, whether they are usable, and
 // what they contain. Shows the result of `db move` as a record.
-import type { ListView, RecordView } from '../rows/view.js';
+import type { ListView } from '../rows/view.js';
 import { counted } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
 import { unfinishedStatuses, type UnfinishedPayments } from '../../store/journal/figures.js';
-import { fieldColumns } from '../rows/cell.js';
+import { sentenceView } from './object-view.js';
 
 export interface DatabaseRow {
   readonly part: string;
@@ -92,17 +92,10 @@ export const databaseList: ListView<DatabaseRow> = {
   empty: '',
 };
 
-export const movedView = ({
-  payments,
-  events,
-}: {
-  payments: number;
-  events: number;
-}): RecordView<object> => ({
-  screen: () => [
+export const movedView = sentenceView<{ readonly payments: number; readonly events: number }>(
+  ['payments', 'events'],
+  ({ payments, events }) =>
     `Moved ${payments} payments and ${events} events. ` +
-      `svcpay keeps the files but no longer uses them.`,
-  ],
-  columns: fieldColumns(['payments', 'events']),
-  quiet: () => String(payments),
-});
+    'svcpay keeps the files but no longer uses them.',
+  ({ payments }) => String(payments),
+);

@@ -95,7 +95,7 @@ const inner: Readonly<Record<string, Readers>> = {
   codes: codeFields,
 };
 
-export const recipientFields: readonly string[] = Object.keys(listedFields).flatMap((name) =>
+const recipientFields: readonly string[] = Object.keys(listedFields).flatMap((name) =>
   within(name, Object.keys(inner[name] ?? {})),
 );
 
@@ -118,6 +118,7 @@ export const recipientList: ListView<ListedRecipient> = {
     },
     { name: 'method', title: 'Method', value: ({ method }) => method, priority: 3 },
   ],
+  fields: recipientFields,
   quiet: ({ name }) => name,
   empty: 'Your address book is empty. Add a recipient: svcpay recipients add ada ada@example.com',
 };

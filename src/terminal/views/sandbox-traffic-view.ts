@@ -112,12 +112,9 @@ const faultColumns: readonly Column<Fault>[] = [
   },
 ];
 
-export const faultFields: readonly string[] = [
-  ...new Set([...faultColumns.map(({ name }) => name), ...fieldNames(faultAnswer)]),
-];
-
 export const faultList: ListView<Fault> = {
   columns: faultColumns,
+  fields: fieldNames(faultAnswer),
   quiet: ({ id }) => String(id),
   empty: 'No faults. Add a fault: svcpay sandbox fault add KIND',
 };
@@ -127,11 +124,11 @@ function faultSentence(fault: Fault): string {
   return `Fault ${fault.id}: ${what} applies to ${whereText(fault)}, ${oftenText(fault)}.`;
 }
 
-export const faultView = (fault: Fault): RecordView<Fault> => ({
-  screen: ({ columns }) => wrap(faultSentence(fault), columns - 2).map((line) => `  ${line}`),
-  columns: faultColumns,
-  quiet: ({ id }) => String(id),
-});
+export const faultView: RecordView<Fault> = {
+  ...faultList,
+  screen: ({ columns }, fault) =>
+    wrap(faultSentence(fault), columns - 2).map((line) => `  ${line}`),
+};
 
 function howText({
   kind,

@@ -5,7 +5,7 @@ import Big from 'big.js';
 import { misreadText } from '../../api/reading/readers.js';
 import { deductions } from '../../api/reading/transaction.js';
 import { misread, type RequestSide, type Transaction } from '../../api/types.js';
-import { decimalsOf, fixed, givenFromWire } from '../../formats/amount.js';
+import { decimalsOf, fixed, givenFromWire, readDecimal } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/lnurl.js';
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
@@ -18,7 +18,8 @@ import type { Order } from './orders.js';
  * `refused` if the transaction differs from the order.
  * @param account the account to which the transaction must belong, if the response names an account
  */
-export function checkEcho(order: Order, txn: Transaction, account?: string): void {
+export function checkEcho(order: Order, answered: Transaction, account?: string): void {
+  const txn = beforeDeduction(order, answered);
   const difference =
     accountDifference(txn, account) ??
     misreadDifference(txn) ??
@@ -30,6 +31,22 @@ export function checkEcho(order: Order, txn: Transaction, account?: string): voi
     deductionDifference(order, txn);
   if (difference !== undefined) throw notObeyed(difference, txn.txnId);
 }
+
+/**
+ * Returns the transaction with the recipient's amount before the fees are taken out of it. If an
+ * order deducts the fees, a service may repeat the amount of the order, or return it less the fees.
+ */
+export function beforeDeduction({ body, receives }: Order, txn: Transaction): Transaction {
+  const { sourceReq, destReq } = txn;
+  const isDeducted =
+    body.deductNetworkFeesFromDest === true && body.sourceReq.ccy === receives?.ccy;
+  const gets = givenFromWire(destReq.amtRequested);
+  if (!isDeducted || gets?.eq(receives.value.minus(feesOf(sourceReq))) !== true) return txn;
+  return { ...txn, destReq: { ...destReq, amtRequested: readDecimal(fixed(receives.value)) } };
+}
+
+const feesOf = ({ servicepayFees, networkFees }: RequestSide): Big =>
+  (givenFromWire(servicepayFees) ?? new Big(0)).plus(givenFromWire(networkFees) ?? 0);
 
 /** Whether the transaction matches this order and belongs to this account. */
 export function echoes(order: Order, txn: Transaction, account: string): boolean {
@@ -247,9 +264,7 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   if (sourceReq.ccy !== receives.ccy || sent === undefined) return undefined;
   // Accepts the computed amount with or without fees, because the specification does not define
   // whether the amount that the service computed includes the fees.
-  const fees = (givenFromWire(sourceReq.servicepayFees) ?? new Big(0)).plus(
-    givenFromWire(sourceReq.networkFees) ?? 0,
-  );
+  const fees = feesOf(sourceReq);
   const whole = receives.value.round(decimalsOf(receives.ccy), Big.roundUp);
   if (
     [receives.value, whole].some(

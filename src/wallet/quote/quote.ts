@@ -12,7 +12,7 @@ import {
 } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
-import { notObeyed } from '../order/echo.js';
+import { beforeDeduction, notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
 
 /** The amounts and costs of a payment, as the service quoted them. */
@@ -50,7 +50,8 @@ export interface Quote {
  * the received amount (endpoint 6). Throws Failure `refused` if the amounts are impossible or
  * inconsistent.
  */
-export function readQuote(order: Order, txn: Transaction): Quote {
+export function readQuote(order: Order, answered: Transaction): Quote {
+  const txn = beforeDeduction(order, answered);
   // The currency can come from the order, because `checkEcho` has already compared the response
   // with the order.
   const { ccy } = order.body.sourceReq;

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { formatAmount, parseAmount } from '../../../src/formats/amount.js';
-import { deducting, onchainOrder } from '../../../src/wallet/order/orders.js';
+import { checkEcho } from '../../../src/wallet/order/echo.js';
+import { deducting, lnurlOrder, onchainOrder } from '../../../src/wallet/order/orders.js';
 import { readQuote } from '../../../src/wallet/quote/quote.js';
 
 const address = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
@@ -37,6 +38,26 @@ describe('readQuote with deducted fees', () => {
     expect(formatAmount(total)).toBe('100.00 USDT');
     expect(receives && formatAmount(receives)).toBe('0.00099500 BTC');
     expect(derived).toBe(true);
+  });
+
+  test.each([
+    ['--deduct-fees', onchainOrder(address, parseAmount('0.001btc'), 'BTC')],
+    ['all', lnurlOrder('ada@example.com', parseAmount('0.001btc'))],
+  ])('accepts the amount before or after the fees for %s, and no other amount', (_name, order) => {
+    const answered = (amtRequested: number): Transaction => {
+      const { sourceReq, ...txn } = quoted({ amtRequested: 0.001 }, 1);
+      const { ccy, method, reqDetails } = order.body.destReq;
+      return { ...txn, sourceReq, destReq: { ccy, method, reqDetails, amtRequested } };
+    };
+    const less = deducting(order);
+    for (const amount of [0.001, 0.000995]) {
+      checkEcho(less, answered(amount));
+      const { total, receives } = readQuote(less, answered(amount));
+      expect(formatAmount(total)).toBe('0.00100000 BTC');
+      expect(receives && formatAmount(receives)).toBe('0.00099500 BTC');
+    }
+    expect(() => checkEcho(less, answered(0.00099))).toThrow(/0\.00099/);
+    expect(() => checkEcho(order, answered(0.000995))).toThrow(/0\.000995/);
   });
 
   test('refuses a quote whose deducted fees exceed the amount', () => {

@@ -62,7 +62,7 @@ export type {
   BitcoinAddressType,
 } from './formats/address/bitcoin-address.js';
 export type { EvmAddress } from './formats/address/evm-address.js';
-export type { BitcoinNetwork } from './formats/address/network.js';
+export type { BitcoinNetwork, Network } from './formats/address/network.js';
 export type { TronAddress } from './formats/address/tron-address.js';
 export type { Bip21 } from './formats/bip21.js';
 export type { RouteHop } from './formats/bolt11/parts.js';
@@ -93,7 +93,7 @@ export type {
   Swap,
 } from './library/contract.js';
 export type { PaymentStatus } from './store/journal/payment.js';
-export type { Limits, Network } from './store/profile/profiles.js';
+export type { Limits } from './store/profile/profiles.js';
 export type { Answer } from './wallet/payment/contract.js';
 export type { Quote } from './wallet/quote/quote.js';
 export type {

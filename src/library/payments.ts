@@ -28,7 +28,8 @@ import { parseReference } from '../formats/reference.js';
 import { errorOf } from '../formats/unknown.js';
 import { journalOf, ownName } from '../store/journal/handle.js';
 import { latest, mayHavePaid, status, type Payment } from '../store/journal/payment.js';
-import { readLimits, type Network } from '../store/profile/profiles.js';
+import type { Network } from '../formats/address/network.js';
+import { readLimits } from '../store/profile/profiles.js';
 import { noLimits } from '../wallet/limits/limits.js';
 import type {
   Approval as CoreApproval,

@@ -14,7 +14,8 @@ import {
   readNetwork,
   type Settings,
 } from '../../store/profile/settings.js';
-import { networks, type KycCodes, type Profile } from '../../store/profile/profiles.js';
+import { networks } from '../../formats/address/network.js';
+import type { KycCodes, Profile } from '../../store/profile/profiles.js';
 import type { SecretStore } from '../../store/profile/secrets.js';
 import { parseLine } from '../../wallet/payout/order.js';
 import type { Globals } from '../globals.js';

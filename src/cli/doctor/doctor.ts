@@ -91,9 +91,9 @@ async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Chec
 }
 
 /** Runs a check, and converts its error to a finding. */
-async function found(check: string, look: () => Finding | Promise<Finding>): Promise<Check> {
+async function found(check: string, find: () => Finding | Promise<Finding>): Promise<Check> {
   try {
-    return { check, ...(await look()) };
+    return { check, ...(await find()) };
   } catch (error) {
     if (error instanceof Failure)
       return { check, ...problem(error.message, adviceOf(error) ?? null) };

@@ -3,7 +3,7 @@
 import { bech32, bech32m, hex } from '@scure/base';
 import { changed, decodeBase58check, encodeBase58check, normaliseBech32 } from './encodings.js';
 import { Failure } from '../failure.js';
-import { findNetwork, networks, type BitcoinNetwork } from './network.js';
+import { findNetwork, prefixes, type BitcoinNetwork } from './network.js';
 
 /**
  * The script that an address pays to. `witness` stands for every segwit program that is not defined
@@ -56,7 +56,7 @@ export function encodeSegwitAddress(
 ): string {
   checkProgram(version, program);
   const coder = version === 0 ? bech32 : bech32m;
-  return coder.encode(networks[network].segwit, [version, ...coder.toWords(program)]);
+  return coder.encode(prefixes[network].segwit, [version, ...coder.toWords(program)]);
 }
 
 /** Writes a 20-byte public key or script hash as a base58check address. */
@@ -66,7 +66,7 @@ export function encodeBase58Address(
   hash: Uint8Array,
 ): string {
   if (hash.length !== 20) throw changed(noun, `the hash has ${hash.length} bytes instead of 20`);
-  return encodeBase58check(Uint8Array.of(networks[network][type], ...hash));
+  return encodeBase58check(Uint8Array.of(prefixes[network][type], ...hash));
 }
 
 function parseBase58(text: string): BitcoinAddress {

@@ -3,6 +3,10 @@
 /** The Bitcoin network of an address or an invoice. */
 export type BitcoinNetwork = 'mainnet' | 'testnet' | 'signet' | 'regtest';
 
+/** The network whose invoices and addresses svcpay accepts. */
+export type Network = 'mainnet' | 'testnet' | 'any';
+export const networks = ['mainnet', 'testnet', 'any'] as const satisfies readonly Network[];
+
 interface NetworkPrefixes {
   /**
    * The human-readable part of segwit addresses (BIP173). BOLT11 invoices begin with `ln` and this
@@ -19,17 +23,15 @@ interface NetworkPrefixes {
  * The prefixes of each network. Testnet precedes signet and regtest, because signet addresses and
  * base58 addresses of regtest look like testnet addresses.
  */
-export const networks: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
+export const prefixes: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
   mainnet: { segwit: 'bc', invoice: 'lnbc', p2pkh: 0x00, p2sh: 0x05 },
   testnet: { segwit: 'tb', invoice: 'lntb', p2pkh: 0x6f, p2sh: 0xc4 },
   signet: { segwit: 'tb', invoice: 'lntbs', p2pkh: 0x6f, p2sh: 0xc4 },
   regtest: { segwit: 'bcrt', invoice: 'lnbcrt', p2pkh: 0x6f, p2sh: 0xc4 },
 };
 
-/** Returns the first network, in the order of {@link networks}, whose prefixes satisfy `test`. */
-export function findNetwork(
-  test: (prefixes: NetworkPrefixes) => boolean,
-): BitcoinNetwork | undefined {
+/** Returns the first network, in the order of {@link prefixes}, whose prefixes satisfy `test`. */
+export function findNetwork(test: (of: NetworkPrefixes) => boolean): BitcoinNetwork | undefined {
   const order: readonly BitcoinNetwork[] = ['mainnet', 'testnet', 'signet', 'regtest'];
-  return order.find((network) => test(networks[network]));
+  return order.find((network) => test(prefixes[network]));
 }

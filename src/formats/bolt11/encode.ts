@@ -3,7 +3,7 @@ import { bech32, hex } from '@scure/base';
 import { defaultCltvExpiry } from './decode.js';
 import { joinField, wordsOfNumber, sealInvoice } from './parts.js';
 import { Failure } from '../failure.js';
-import { networks, type BitcoinNetwork } from '../address/network.js';
+import { prefixes, type BitcoinNetwork } from '../address/network.js';
 
 /**
  * The fields of a new invoice, with the same units and notations as in `Invoice`. Set either a
@@ -38,7 +38,7 @@ const featureWords = [16, 8, 0];
 export function encodeInvoice(fields: InvoiceFields, privateKey: Uint8Array): string {
   const words = [...timestampWords(fields.timestamp), ...taggedFields(fields)];
   return sealInvoice(
-    networks[fields.network].invoice + amountText(fields.amountMsat ?? null),
+    prefixes[fields.network].invoice + amountText(fields.amountMsat ?? null),
     words,
     privateKey,
   );

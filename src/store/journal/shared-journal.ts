@@ -64,7 +64,7 @@ export async function openSharedJournal({
    * Compares the database with its last known state. Throws Failure `usage` if the connection leads
    * to a database other than the opened database.
    */
-  const look = async (): Promise<void> => {
+  const inspect = async (): Promise<void> => {
     losses = database.losses();
     // Copies the last known state before reading the database. If this process submitted a payment
     // during the read, `seenDatabase.recorded` would exceed the number that svcpay reads, and the
@@ -77,7 +77,7 @@ export async function openSharedJournal({
 
   /** Throws Failure `usage` if svcpay must not pay from the database. */
   const check = async (): Promise<void> => {
-    if (database.losses() !== losses) await look();
+    if (database.losses() !== losses) await inspect();
     if (restored) throw restoredDatabase(database.source, seenDatabase.generation);
     if (refusal !== undefined) throw refusal;
   };
@@ -98,7 +98,7 @@ export async function openSharedJournal({
     // Receivers and timers count the unfinished payments every minute, so they also detect a
     // restored database on behalf of paying programs that store no state between runs.
     unfinished: async () => {
-      await look();
+      await inspect();
       onSeen?.(seenDatabase);
       return journal.unfinished();
     },

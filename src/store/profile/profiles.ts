@@ -1,15 +1,12 @@
 // Profiles (service, account, network), stored in config.json without secrets.
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { networks } from '../../formats/address/network.js';
 import { isCurrency } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { isFields } from '../../formats/unknown.js';
 import { openDocument, type Document } from '../files/document.js';
 import { clip, folded } from '../../formats/text.js';
-
-/** The network whose invoices and addresses svcpay accepts. */
-export type Network = 'mainnet' | 'testnet' | 'any';
-export const networks = ['mainnet', 'testnet', 'any'] as const satisfies readonly Network[];
 
 /** The recipient or the sender of a payout, with fields of the specification's `kyc` object. */
 const partySchema = v.object({

@@ -8,7 +8,8 @@ import {
   withPassword,
   withRootCertificate,
 } from '../database/address.js';
-import { defaultProfile, networks, type Config, type Network, type Profile } from './profiles.js';
+import { networks, type Network } from '../../formats/address/network.js';
+import { defaultProfile, type Config, type Profile } from './profiles.js';
 import type { SecretStore } from './secrets.js';
 
 export interface SettingFlags {

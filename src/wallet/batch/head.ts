@@ -1,5 +1,6 @@
 // Reads the first line of a batch file, which names the columns. svcpay accepts the column names
 // that other programs write.
+import leven from 'leven';
 import { clip } from '../../formats/text.js';
 
 export interface Columns {
@@ -91,22 +92,6 @@ function meant(name: string, { names }: Columns): string | undefined {
   if (names.has(plain)) return plain;
   const other = otherNames[plain];
   if (other !== undefined && Object.hasOwn(otherNames, plain)) return other;
-  return plain.length < 4 ? undefined : [...names].find((each) => isOneEditAway(plain, each));
-}
-
-/**
- * Whether two words differ by one edit: one letter added, removed or replaced, or two letters
- * swapped.
- */
-function isOneEditAway(one: string, other: string): boolean {
-  if (Math.abs(one.length - other.length) > 1) return false;
-  let at = 0;
-  while (at < one.length && one[at] === other[at]) at += 1;
-  const [rest, otherRest] = [one.slice(at), other.slice(at)];
-  return (
-    rest.slice(1) === otherRest.slice(1) ||
-    rest.slice(1) === otherRest ||
-    rest === otherRest.slice(1) ||
-    (rest.slice(2) === otherRest.slice(2) && rest[0] === otherRest[1] && rest[1] === otherRest[0])
-  );
+  const edits = plain.length < 4 ? 0 : plain.length < 6 ? 1 : 2;
+  return [...names].find((each) => leven(plain, each) <= edits);
 }

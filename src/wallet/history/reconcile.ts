@@ -67,7 +67,7 @@ const overlapMs = 3_600_000;
 export async function reconcile(since: number, deps: ReconcileDeps): Promise<Reconciled> {
   let [read, entered] = [0, 0];
   const [uncounted, unclear]: [string[], string[]] = [[], []];
-  const look = async (txnId: string): Promise<void> => {
+  const importOne = async (txnId: string): Promise<void> => {
     const outcome = await account(txnId, deps);
     if (outcome === 'entered' || outcome === 'uncounted') entered += 1;
     if (outcome === 'uncounted') uncounted.push(txnId);
@@ -77,11 +77,11 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
   for await (const page of createdSince(deps.service.eachTransactionPage(spanFilter(from)), from)) {
     read += page.length;
     deps.onRead(page.length);
-    for (const row of page) if (mayBeOurs(row, deps.account)) await look(row.txnId);
+    for (const row of page) if (mayBeOurs(row, deps.account)) await importOne(row.txnId);
   }
   for (const payment of await deps.journal.open(deps.scope)) {
     const { txnId, state } = latest(payment);
-    if (state === 'quoted' && txnId !== null) await look(txnId);
+    if (state === 'quoted' && txnId !== null) await importOne(txnId);
   }
   return { read, entered, uncounted, unclear };
 }

@@ -2,12 +2,11 @@
 import Big from 'big.js';
 import { ServiceError } from '../../api/errors.js';
 import { formatSats, satsOf, type Money } from '../../formats/amount.js';
-import type { BitcoinNetwork } from '../../formats/address/network.js';
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { tronUsdtContract } from '../../formats/address/tron-address.js';
-import type { Network } from '../../store/profile/profiles.js';
+import type { BitcoinNetwork, Network } from '../../formats/address/network.js';
 import type { Instruction } from './instruction.js';
 
 export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>

@@ -18,7 +18,7 @@ import {
 } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import { railProperties, railTo, type Rail } from '../../formats/rails.js';
-import type { Network } from '../../store/profile/profiles.js';
+import type { Network } from '../../formats/address/network.js';
 import { isForeign } from '../receive/asked.js';
 import {
   checkBitcoinAddress,

@@ -5,7 +5,7 @@ import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf, type Fields } from '../../formats/unknown.js';
 import type { Transaction } from '../../api/types.js';
-import type { Network } from '../../store/profile/profiles.js';
+import type { Network } from '../../formats/address/network.js';
 import { isOnNetwork } from '../instruction/destinations.js';
 import { parseLightningAddress, type LightningAddress } from '../../formats/lnurl.js';
 

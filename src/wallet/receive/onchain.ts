@@ -15,7 +15,7 @@ import { parseEvmAddress } from '../../formats/address/evm-address.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
 import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
-import type { Network } from '../../store/profile/profiles.js';
+import type { Network } from '../../formats/address/network.js';
 import { isOnNetwork } from '../instruction/destinations.js';
 
 export interface OnchainRequest {

@@ -11,6 +11,7 @@ import { exportFormats, exportLines, type ExportOptions } from '../../wallet/his
 import { withFigures } from '../../wallet/history/missing-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { pieces } from '../show.js';
 import { lookUpsOf } from '../statement/lines.js';
 import { recipientsOf } from './parties.js';
 import { historyFilter, historyOptions, withStates } from './history-options.js';
@@ -81,17 +82,10 @@ export const txExport = defineCommand({
         local: localDataFor(format, context),
       });
     const count = () => service.transactions({ ...filter, limit: 1 });
-    await pourCounted(history, lines, count, context).catch((error: unknown) =>
-      withStates(error, flags),
-    );
-    if (left.unmoved > 0 && ccy === '')
-      out.say(`Not exported: ${counted(left.unmoved, 'transaction')} that moved no money.`);
-    if (left.unclear > 0 && ccy === '')
-      out.warn(
-        `Not exported: ${counted(left.unclear, 'transaction')} without a usable amount, ` +
-          'currency or time.',
-      );
+    const onEnd = (): void => (ccy === '' ? reportLeftOut(left, out) : undefined);
+    return writing(history, lines, { count, onEnd, flags }, context);
   },
+  view: pieces,
 });
 
 /** The formats whose cells a spreadsheet could execute as formulas. */
@@ -130,16 +124,35 @@ function localDataFor(
 
 type Pages = AsyncIterable<readonly ListedTransaction[]>;
 
+function reportLeftOut(
+  { unmoved, unclear }: { readonly unmoved: number; readonly unclear: number },
+  out: Context['out'],
+): void {
+  if (unmoved > 0) out.say(`Not exported: ${counted(unmoved, 'transaction')} that moved no money.`);
+  if (unclear > 0)
+    out.warn(
+      `Not exported: ${counted(unclear, 'transaction')} without a usable amount, ` +
+        'currency or time.',
+    );
+}
+
+interface Writing {
+  /** Reads a page that reports the number of transactions. */
+  readonly count: () => Promise<TransactionPage>;
+  readonly onEnd: () => void;
+  readonly flags: Parameters<typeof withStates>[1];
+}
+
 /**
- * Shows the progress of an export. If the export is interrupted, throws a failure with the number
- * of written transactions and the id of the last written transaction.
+ * Yields the lines of an export and shows the progress. If the export is interrupted, throws a
+ * failure with the number of written transactions and the id of the last written transaction.
  */
-async function pourCounted(
+async function* writing(
   pages: Pages,
   lines: (pages: Pages) => AsyncIterable<string>,
-  count: () => Promise<TransactionPage>,
-  { live, out, terminal }: Context,
-): Promise<void> {
+  { count, onEnd, flags }: Writing,
+  { live, terminal }: Context,
+): AsyncGenerator<string> {
   let written = 0;
   let last: ListedTransaction | undefined;
   let total: number | undefined;
@@ -162,17 +175,15 @@ async function pourCounted(
     live.start(() => `Writing ${amountText()}`);
   }
   try {
-    await out.pour(lines(counted()));
+    yield* lines(counted());
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const end =
       last === undefined ? '' : `, ending with ${last.txnId} of ${dateTime(last.createdAt ?? 0)}`;
-    throw new Failure(
-      error.kind,
-      `The export is incomplete: it contains ${amountText()}${end}. ${error.message}`,
-      { ...error, cause: error },
-    );
+    const message = `The export is incomplete: it contains ${amountText()}${end}. ${error.message}`;
+    withStates(new Failure(error.kind, message, { ...error, cause: error }), flags);
   } finally {
     live.stop();
   }
+  onEnd();
 }

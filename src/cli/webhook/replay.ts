@@ -20,7 +20,6 @@ import { eventRow, defaultListenUrl, headerOf } from './receiving.js';
 import { duration, text, word } from '../values.js';
 
 export const webhookReplay = defineCommand({
-  fields: eventFields,
   arguments: {
     ids: text('ID')
       .repeated()
@@ -45,6 +44,7 @@ export const webhookReplay = defineCommand({
       'sends the events of the last ten minutes to the receiver on this machine',
     ],
   ],
+  changes: true,
   async run({ ids = [], since, to: given }, context) {
     if ((ids.length === 0) === (since === undefined)) {
       throw new Failure('usage', 'Name the events by number, or with --since DURATION.', {
@@ -61,23 +61,23 @@ export const webhookReplay = defineCommand({
       throw new Failure('not-found', 'No event was received within the time of --since.');
     const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings) });
     context.onClose(forwarder.close);
-    const failed: ReplayResult[] = [];
-    const { out } = context;
-    const replayed = rows(replay(events, forwarder), failed);
-    if (out.format === 'json') {
-      // With `-o json`, the results of all replays are one document, which svcpay prints only if
-      // every replay succeeds.
-      const whole = await all(replayed);
-      throwIfFailed(failed, events.length, to);
-      return out.list(whole, {
-        ...eventStream,
-        empty: 'No event was received within the time of --since.',
-      });
-    }
-    await out.stream(replayed, eventStream);
-    throwIfFailed(failed, events.length, to);
+    return rows(replay(events, forwarder), events.length, to);
   },
+  view: { fields: eventFields, dataOf: (replayed) => replayed, print },
 });
+
+/**
+ * Prints each result as soon as it arrives. With `-o json`, the results are one document, which
+ * svcpay prints only if every replay succeeds.
+ */
+async function print(
+  replayed: AsyncIterable<EventRow>,
+  _parts: object,
+  { out }: Context,
+): Promise<void> {
+  if (out.format !== 'json') return out.stream(replayed, eventStream);
+  await out.list(await all(replayed), { ...eventStream, empty: '' });
+}
 
 const receiver = v.object({ url: v.pipe(v.string(), v.url()) });
 
@@ -132,10 +132,13 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
+/** Yields the result of each replay. Throws a failure after the last replay if a replay failed. */
 async function* rows(
   replayed: AsyncIterable<ReplayResult>,
-  failed: ReplayResult[],
+  total: number,
+  to: URL,
 ): AsyncGenerator<EventRow> {
+  const failed: ReplayResult[] = [];
   for await (const each of replayed) {
     if (each.status === null || each.status < 200 || each.status > 299) failed.push(each);
     yield {
@@ -144,6 +147,7 @@ async function* rows(
       ...(each.error !== undefined && { error: each.error }),
     };
   }
+  throwIfFailed(failed, total, to);
 }
 
 function throwIfFailed(failed: readonly ReplayResult[], total: number, to: URL): void {

@@ -3,9 +3,12 @@
 import { fixed, formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { dayWriter, ownZone, spanOf, type CalendarDate } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
+import type { Close } from '../../store/journal/book-records.js';
 import { entryList } from '../../terminal/views/statement-view.js';
+import { monthAfter } from '../../wallet/books/changes.js';
 import { defineCommand } from '../define.js';
 import { text, word } from '../values.js';
+import { closesOf } from './closed-months.js';
 import { date } from './open-books.js';
 
 /** Reads the amount of an adjustment. A minus sign means that money left the wallet. */
@@ -47,6 +50,7 @@ export const statementAdjust = defineCommand({
     const day = on === undefined ? dayWriter(zone)(now) : dayText(on);
     if (on !== undefined && spanOf(on, zone).first > now)
       throw new Failure('usage', `Nothing was recorded: ${day} is in the future.`);
+    checkOpen(day, await closesOf(context));
     const { ccy, value } = amount;
     await context.ask.agree(
       `Record ${formatAmount({ ccy, value })} on ${day}?`,
@@ -67,4 +71,14 @@ export const statementAdjust = defineCommand({
 function dayText({ year, month, day }: CalendarDate): string {
   if (day === undefined) throw new Failure('usage', '--on must be a day such as 2026-11-14.');
   return [year, month, day].map((part) => String(part).padStart(2, '0')).join('-');
+}
+
+/** Throws Failure `usage` for a day of a closed month. */
+function checkOpen(day: string, closes: readonly Close[]): void {
+  const month = closes.at(-1)?.month;
+  if (month === undefined || day.slice(0, 7) > month) return;
+  const first = `${monthAfter(month)}-01`;
+  throw new Failure('usage', `Nothing was recorded: ${month} is closed.`, {
+    hint: `Use the first day after it: --on ${first}`,
+  });
 }

@@ -1,6 +1,7 @@
-// Closes a month: writes its statement with a hash. If a closed month is closed again, svcpay
-// writes the changes of its statement as a numbered correction.
-import { basename, dirname, join } from 'node:path';
+// Closes a month: seals its statement in the database, and writes a copy with a hash. If a closed
+// month is closed again, svcpay prints what has changed. The next month contains the corrections.
+import { join } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
 import {
   dayWriter,
   ownZone,
@@ -11,7 +12,7 @@ import {
 } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
-import { sha256Of } from '../../store/files/sealed.js';
+import { checkSealed, sha256Of, writeSealed } from '../../store/files/sealed.js';
 import type { Close } from '../../store/journal/book-records.js';
 import { csvCell } from '../../terminal/rows/list.js';
 import {
@@ -20,20 +21,14 @@ import {
   draftLines,
   statementList,
 } from '../../terminal/views/statement-view.js';
-import {
-  changesBetween,
-  correctionLines,
-  monthAfter,
-  type Cells,
-  type Change,
-} from '../../wallet/books/changes.js';
+import { changesBetween, monthAfter, type Cells, type Change } from '../../wallet/books/changes.js';
 import type { Books } from '../../wallet/books/gather.js';
 import type { Candidate } from '../../wallet/books/movement.js';
 import { balanceAfter } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { file, text, word } from '../values.js';
-import { closedRows, closesOf, writeClose } from './closed-months.js';
+import { file, word } from '../values.js';
+import { closedRows, closesOf } from './closed-months.js';
 import { withBooks, zoneOption } from './open-books.js';
 import { notTied } from './statement.js';
 import { lookUpsOf, statementLines } from './lines.js';
@@ -45,7 +40,6 @@ export const statementClose = defineCommand({
       .optional()
       .describe('folder for the files (default: statements, next to the journal)'),
     tz: zoneOption('time zone of the last close, or of this machine before the first close'),
-    note: text().optional().describe('for a correction: the reason why the month changed'),
   },
   fields: ['month', 'file', 'rows', 'sha256', 'change', 'row', 'before', 'after'],
   examples: [
@@ -54,25 +48,30 @@ export const statementClose = defineCommand({
       'writes the statement of October and its SHA-256; sha256sum -c checks the file',
     ],
     [
-      "svcpay statement close 2026-10 --note 'bank error'",
-      'if October has changed since the close, writes the changes to 2026-10.1.csv ' +
-        'and exits with 10',
+      'svcpay statement close 2026-10 --folder /srv/books',
+      'if October is closed already, compares the month with the service; exits with 10 if a ' +
+        'row has changed',
     ],
   ],
-  async run({ month: date, folder, tz, note }, context) {
+  async run({ month: date, folder, tz }, context) {
     const name = nameOf(date);
     const closes = await closesOf(context);
     const last = closes.at(-1);
     const zone = tz ?? last?.zone ?? ownZone();
-    const earlier = closes.filter(({ month }) => month === name);
+    const closed = closes.find(({ month }) => month === name);
     checkNext(name, zone, closes);
-    const month = { name, zone, period: spanOf(date, zone), note, folder };
+    const { id } = await context.account();
+    const path = join(
+      folder ?? join(context.home.data, 'statements'),
+      `${fileNameOf(id)}-${name}.csv`,
+    );
+    const month = { name, zone, period: spanOf(date, zone), path };
     await withBooks(
-      month,
+      { ...month, openMonth: name },
       (books) =>
-        earlier.length === 0
-          ? closeFirst(books, month, closes, context)
-          : closeAgain(books, month, earlier, context),
+        closed === undefined
+          ? closeFirst(books, month, last, context)
+          : closeAgain(books, month, closed, context),
       context,
     );
   },
@@ -83,9 +82,8 @@ interface Month {
   readonly name: string;
   readonly zone: string;
   readonly period: Span;
-  /** The person's reason for a correction. */
-  readonly note: string | undefined;
-  readonly folder: string | undefined;
+  /** The path of the copy of the sealed statement. */
+  readonly path: string;
 }
 
 function nameOf({ year, month, day }: CalendarDate): string {
@@ -126,42 +124,46 @@ function checkNext(name: string, zone: string, closes: readonly Close[]): void {
 async function closeFirst(
   books: Books,
   month: Month,
-  closes: readonly Close[],
+  last: Close | undefined,
   context: Context,
 ): Promise<void> {
-  const { name, zone, folder } = month;
+  const { name, zone, path } = month;
   if (books.at < month.period.end) throw notOver(books, month, context);
   const failure = blockedBy(books, month, context);
   if (failure !== undefined) throw failure;
   const { lines, columns } = await rowsOf(books, month, context);
-  const last = closes.at(-1);
-  if (last !== undefined) checkContinues(lines, last, closes, folder);
-  const { id } = await context.account();
-  const path = join(
-    folder ?? (last && dirname(last.file)) ?? join(context.home.data, 'statements'),
-    `${fileNameOf(id)}-${name}.csv`,
-  );
-  const close = { month: name, correction: 0, zone };
-  const { sha256 } = await writeClose(path, { lines, columns }, close, context);
-  const result = { month: name, file: path, rows: lines.length, sha256 };
-  await context.out.record(result, closedView(result));
+  if (last !== undefined) checkContinues(lines, last);
+  const sealed = stringify([columns, ...lines.map((cells) => columns.map((each) => cells[each]))]);
+  checkSealed(path, sealed);
+  const { scope, client } = await context.account();
+  const seal = { zone, sealed, closedAt: client.serviceNow(), closedBy: context.owner };
+  if (!(await (await context.books()).addClose(scope, { month: name, ...seal })))
+    throw new Failure('usage', `Another process has closed ${name} at the same time.`, {
+      hint: `svcpay statement close ${name} compares the closed month with the service.`,
+    });
+  await showClosed(sealed, lines.length, month, context);
+}
+
+/** Writes a copy of the sealed statement, unless the copy exists, and prints the closed month. */
+async function showClosed(
+  sealed: string,
+  rows: number,
+  { name, path }: Month,
+  { out }: Context,
+): Promise<void> {
+  writeSealed(path, sealed);
+  const result = { month: name, file: path, rows, sha256: sha256Of(sealed) };
+  await out.record(result, closedView(result));
 }
 
 /**
  * Throws Failure `books-differ` if the opening balance of a wallet differs from the closing balance
  * of the last closed month.
  */
-function checkContinues(
-  lines: readonly Cells[],
-  last: Close,
-  closes: readonly Close[],
-  folder: string | undefined,
-): void {
-  const before = closedRows(
-    closes.filter(({ month }) => month === last.month),
-    folder,
+function checkContinues(lines: readonly Cells[], last: Close): void {
+  const closing = new Map(
+    closedRows(last).map((cells) => [`${cells['wallet']} ${cells['kind']}`, cells]),
   );
-  const closing = new Map(before.map((cells) => [`${cells['wallet']} ${cells['kind']}`, cells]));
   const changed = lines.find(
     ({ wallet, kind, balance }) =>
       kind === 'opening' && (closing.get(`${wallet} closing`)?.['balance'] ?? '0') !== balance,
@@ -170,48 +172,38 @@ function checkContinues(
   throw new Failure(
     'books-differ',
     `Not closed: the closing balance of ${changed['wallet']} has changed since ${last.month} ` +
-      'was closed.',
-    { hint: `Correct ${last.month} first: svcpay statement close ${last.month}` },
+      'was closed, by a transaction before the first closed month.',
+    { hint: `To see the changes: svcpay statement close ${last.month}` },
   );
 }
 
-/** Compares a closed month with its files, and writes the changes as a correction. */
+/** Compares a closed month with the service, and writes only a missing copy of its statement. */
 async function closeAgain(
   books: Books,
   month: Month,
-  earlier: readonly Close[],
+  closed: Close,
   context: Context,
 ): Promise<void> {
-  const { name, zone, folder, note } = month;
-  const closed = closedRows(earlier, folder);
-  const { lines, columns } = await rowsOf(books, month, context);
-  const changes = changesBetween(closed, lines);
-  const [first, last] = [earlier[0], earlier.at(-1)];
-  if (first === undefined || last === undefined) return;
+  const { name } = month;
+  const { lines } = await rowsOf(books, month, context);
+  const before = closedRows(closed);
+  const changes = changesBetween(before, lines);
+  const by = `${dayWriter(month.zone)(closed.closedAt)} by ${closed.closedBy.split('/')[0]}`;
   if (changes.length === 0) {
-    context.out.say(`${name} has not changed since it was closed.`);
-    const result = { month: name, file: last.file, rows: lines.length, sha256: last.sha256 };
-    return context.out.record(result, closedView(result));
+    context.out.say(`${name} has not changed since it was closed on ${by}.`);
+    return showClosed(closed.sealed, before.length, month, context);
   }
   await context.out.list(changes.map(shown), changeList);
-  const failure = blockedBy(books, month, context);
-  const what = `${counted(changes.length, 'row')} changed since ${name} was closed`;
-  if (failure !== undefined)
-    throw new Failure(failure.kind, `${what}. No correction was written: ${failure.message}`, {
-      ...failure,
-    });
-  const correction = last.correction + 1;
-  const path = join(
-    folder ?? dirname(first.file),
-    `${fileNameOf((await context.account()).id)}-${name}.${correction}.csv`,
+  const next = monthAfter(name);
+  throw new Failure(
+    'books-differ',
+    `${counted(changes.length, 'row')} changed since ${name} was closed on ${by}.`,
+    {
+      hint:
+        'The closed month stays as it is. The next open month contains the changes as ' +
+        `corrections: svcpay statement --from ${next}`,
+    },
   );
-  const table = {
-    lines: correctionLines(changes, note),
-    columns: ['change', 'reason', ...columns],
-  };
-  const after = join(folder ?? dirname(last.file), basename(last.file));
-  await writeClose(path, table, { month: name, correction, zone }, context, after);
-  throw new Failure('books-differ', `${what}. The correction is in ${path}.`);
 }
 
 const shown = ({ before, after, ...change }: Change) => ({

@@ -48,24 +48,32 @@ export function ledgerTexts(
 function recordedEntry(movement: Movement, day: StatementScope['day']): Entry {
   const { ccy, at, kind, note, reference } = movement;
   const change = changeOf(movement);
-  const isOpening = kind === 'opening entry';
+  const { title, account } = recordedNames(kind);
   return {
     time: new Date(at).toISOString(),
     day: day(at),
-    title: isOpening ? 'Opening' : 'Adjustment',
+    title,
     note: note === null ? undefined : sanitize(note),
-    txnId: undefined,
+    txnId: movement.txnId ?? undefined,
     reference: reference ?? undefined,
     rate: undefined,
     prices: [],
     postings: [
       { account: walletAccount(ccy), amount: figure(ccy, change) },
       {
-        account: `Equity:Svcpay:${isOpening ? 'Opening' : 'Adjustments'}`,
+        account: `Equity:Svcpay:${account}`,
         amount: figure(ccy, change.neg()),
       },
     ],
   };
+}
+
+function recordedNames(kind: Movement['kind']): { title: string; account: string } {
+  if (kind === 'opening entry') return { title: 'Opening', account: 'Opening' };
+  if (kind === 'adjustment') return { title: 'Adjustment', account: 'Adjustments' };
+  return kind === 'correction'
+    ? { title: 'Correction', account: 'Corrections' }
+    : { title: 'As sealed', account: 'Sealed' };
 }
 
 const writtenText = v.object({ names: v.array(v.string()), text: v.string() });

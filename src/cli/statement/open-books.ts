@@ -18,10 +18,11 @@ import type { BookRecords } from '../../store/journal/book-records.js';
 import { movementOf } from '../../wallet/books/entries.js';
 import { gather, type Books, type LedgerText } from '../../wallet/books/gather.js';
 import type { Candidate, Movement } from '../../wallet/books/movement.js';
+import { sealedMovements } from '../../wallet/books/sealed-months.js';
 import type { Context } from '../context.js';
 import { eventsOf } from '../payment/inbox.js';
 import { word } from '../values.js';
-import { closedHere } from './closed-months.js';
+import { closedTransactions, closesOf, sealedMonth } from './closed-months.js';
 import { submittedHere } from './known-here.js';
 import { lookUpsOf } from './lines.js';
 
@@ -60,12 +61,14 @@ export interface BooksWanted {
   /** The opening balances that apply to this run only. */
   readonly openings?: readonly Movement[];
   readonly ledger?: LedgerText | undefined;
+  /** The month that the books take from the list even if it is closed, as later months. */
+  readonly openMonth?: string;
   readonly onPage?: (page: readonly ListedTransaction[]) => void | Promise<void>;
 }
 
 /** Reads the books, passes the books to `use`, then deletes the sorted copy of the transactions. */
 export async function withBooks<T>(
-  { zone, period, openings = [], ledger, onPage }: BooksWanted,
+  { zone, period, openings = [], ledger, onPage, openMonth }: BooksWanted,
   use: (books: Books) => Promise<T>,
   context: Context,
 ): Promise<T> {
@@ -74,6 +77,12 @@ export async function withBooks<T>(
   const records = await context.books();
   const recorded = (await records.entries(scope)).map((entry) => movementOf(entry, zone));
   const ties = (await records.ties(scope)).map(({ ccy, tiedAt }) => [ccy, tiedAt] as const);
+  const sealed = (await closesOf(context)).map(sealedMonth);
+  const sealedTimes = new Map(
+    sealed
+      .flatMap(sealedMovements)
+      .map(({ txnId, kind, at }) => [kind === 'correction' ? '' : txnId, at]),
+  );
   const rows = openSortedRows();
   const onRead = showProgress('Reading the history', context);
   try {
@@ -88,11 +97,12 @@ export async function withBooks<T>(
         return onPage?.(page);
       },
       ledger,
-      edges: [period.first, period.end],
-      settled: (txnId) => settledHere(txnId, context),
+      edges: [period.first, period.end, ...sealed.flatMap(({ first, end }) => [first, end])],
+      sealed: sealed.filter(({ month }) => openMonth === undefined || month < openMonth),
+      settled: async (txnId) => sealedTimes.get(txnId) ?? settledHere(txnId, context),
       recorded: [...recorded, ...openings],
       ties: new Map(ties),
-      submitted: () => knownHere(context),
+      submitted: () => knownHere(closedTransactions(sealed), context),
     });
     live.stop();
     for (const ccy of books.unreported)
@@ -124,10 +134,12 @@ export function showProgress(what: string, { live, terminal }: Context): (more: 
  * Returns the payments of the journal, plus the transactions of closed months that are missing from
  * the journal.
  */
-async function knownHere(context: Context): Promise<readonly Candidate[]> {
+async function knownHere(
+  closed: readonly Candidate[],
+  context: Context,
+): Promise<readonly Candidate[]> {
   const submitted = await submittedHere(context);
   const submittedIds = new Set(submitted.map(({ txnId }) => txnId));
-  const closed = await closedHere(context);
   return [...submitted, ...closed.filter(({ txnId }) => !submittedIds.has(txnId))];
 }
 

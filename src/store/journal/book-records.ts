@@ -38,13 +38,13 @@ export interface Tie {
 export interface Close {
   /** A month such as `2026-10`. */
   readonly month: string;
-  /** The number of the correction of the month, or 0 for the original close of the month. */
-  readonly correction: number;
   readonly zone: string;
-  readonly file: string;
-  readonly sha256: string;
+  /** The statement of the month as CSV. */
+  readonly sealed: string;
   /** The time at which the month was closed, in epoch ms by the service's clock. */
   readonly closedAt: number;
+  /** The machine and process that closed the month. */
+  readonly closedBy: string;
 }
 
 export interface BookRecords {
@@ -57,10 +57,10 @@ export interface BookRecords {
    */
   ties(scope: string): Promise<readonly Tie[]>;
   keepTies(scope: string, ties: readonly Tie[]): Promise<void>;
-  /** All closed months, sorted by month and correction number. */
+  /** All closed months, sorted by month. */
   closes(scope: string): Promise<readonly Close[]>;
-  /** Adds a closed month, or replaces the stored record of the same month and correction number. */
-  addClose(scope: string, close: Close): Promise<void>;
+  /** Seals a month, or returns false if the month is sealed already. */
+  addClose(scope: string, close: Close): Promise<boolean>;
   /** Deletes all records about the books of an account, after its sandbox was reset. */
   forget(scope: string): Promise<void>;
 }
@@ -82,11 +82,10 @@ const tieRows = v.array(rowOf({ ccy: v.string(), tiedAt: v.number(), balance: v.
 const closeRows = v.array(
   rowOf({
     month: v.string(),
-    correction: v.number(),
     zone: v.string(),
-    file: v.string(),
-    sha256: v.string(),
+    sealed: v.string(),
     closedAt: v.number(),
+    closedBy: v.string(),
   }),
 );
 
@@ -119,17 +118,16 @@ export const bookRecords = (database: SqlDatabase): BookRecords => ({
     });
   },
   async closes(scope) {
-    const text = `SELECT month, correction, zone, file, sha256, closed_at FROM book_closes
-      WHERE scope = ? ORDER BY month, correction`;
+    const text = `SELECT month, zone, sealed, closed_at, closed_by FROM book_closes
+      WHERE scope = ? ORDER BY month`;
     return v.parse(closeRows, await database.read((sql) => sql.all(text, scope)));
   },
-  async addClose(scope, { month, correction, zone, file, sha256, closedAt }) {
-    const text = `INSERT INTO book_closes (scope, month, correction, zone, file, sha256, closed_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, month, correction) DO UPDATE
-      SET zone = excluded.zone, file = excluded.file, sha256 = excluded.sha256,
-        closed_at = excluded.closed_at`;
-    await database.transaction(
-      (sql) => sql.run(text, scope, month, correction, zone, file, sha256, closedAt),
+  async addClose(scope, { month, zone, sealed, closedAt, closedBy }) {
+    const text = `INSERT INTO book_closes (scope, month, zone, sealed, closed_at, closed_by)
+      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    return database.transaction(
+      async (sql) =>
+        (await sql.run(text, scope, month, zone, sealed, closedAt, closedBy)) > 0 || sql.isAgain,
       { lasts: true },
     );
   },

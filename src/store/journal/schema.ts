@@ -108,16 +108,15 @@ export const sqliteSteps: readonly string[] = [
     PRIMARY KEY (scope, ccy)
   ) STRICT, WITHOUT ROWID;
 
-  -- Files of closed months (correction 0) and their corrections.
+  -- The sealed statements of closed months. Rows are never changed.
   CREATE TABLE book_closes (
     scope TEXT NOT NULL,
     month TEXT NOT NULL,
-    correction INTEGER NOT NULL,
     zone TEXT NOT NULL,
-    file TEXT NOT NULL,
-    sha256 TEXT NOT NULL,
+    sealed TEXT NOT NULL, -- the statement as CSV
     closed_at INTEGER NOT NULL,
-    PRIMARY KEY (scope, month, correction)
+    closed_by TEXT NOT NULL,
+    PRIMARY KEY (scope, month)
   ) STRICT, WITHOUT ROWID;`,
 ];
 
@@ -225,12 +224,11 @@ const postgresSteps: readonly string[] = [
   CREATE TABLE book_closes (
     scope TEXT COLLATE "C" NOT NULL,
     month TEXT COLLATE "C" NOT NULL,
-    correction BIGINT NOT NULL,
     zone TEXT COLLATE "C" NOT NULL,
-    file TEXT COLLATE "C" NOT NULL,
-    sha256 TEXT COLLATE "C" NOT NULL,
+    sealed TEXT COLLATE "C" NOT NULL,
     closed_at BIGINT NOT NULL,
-    PRIMARY KEY (scope, month, correction)
+    closed_by TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (scope, month)
   );`,
 ];
 

@@ -55,6 +55,7 @@ const kinds: Readonly<Record<string, string>> = {
   swap: 'Swapped',
   'opening entry': 'Opening',
   adjustment: 'Adjusted',
+  correction: 'Corrected',
   difference: 'Difference',
 };
 

@@ -1,5 +1,4 @@
-// Compares the rows of a closed month with the current rows of the month, and writes and applies
-// corrections.
+// Compares the rows of a closed month with the current rows of the month.
 
 /** The cells of one row of a statement, by column name. */
 export type Cells = Readonly<Record<string, string>>;
@@ -56,37 +55,4 @@ export function changesBetween(before: readonly Cells[], after: readonly Cells[]
       after: null,
     })),
   ];
-}
-
-const reasons = {
-  added: 'not in the list when the month was closed',
-  removed: 'no longer in the list',
-  changed: 'had different values when the month was closed',
-} as const;
-
-/**
- * Converts the changes of a closed month to the lines of its correction file. A changed row has two
- * lines: one with the old values and one with the new values.
- */
-export function correctionLines(changes: readonly Change[], note: string | undefined): Cells[] {
-  return changes.flatMap(({ change, before, after }) => {
-    const recorded = after?.['kind'] === 'adjustment' || after?.['kind'] === 'opening entry';
-    const why = change === 'added' && recorded ? 'recorded after the month was closed' : '';
-    const reason = [why || reasons[change], note].filter((text) => text !== undefined).join(': ');
-    const line = (is: string, cells: Cells | null): Cells[] =>
-      cells === null ? [] : [{ change: is, reason, ...cells }];
-    return change === 'changed'
-      ? [...line('before', before), ...line('after', after)]
-      : line(change, before ?? after);
-  });
-}
-
-/** Returns the rows of a month after the correction is applied. */
-export function corrected(rows: readonly Cells[], correction: readonly Cells[]): Cells[] {
-  const left = new Map(rows.map((cells) => [keyOf(cells), cells]));
-  for (const { change, reason: _, ...cells } of correction) {
-    if (change === 'removed' || change === 'before') left.delete(keyOf(cells));
-    else left.set(keyOf(cells), cells);
-  }
-  return [...left.values()];
 }

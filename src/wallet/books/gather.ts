@@ -15,6 +15,7 @@ import { mayHaveCrossed, settledAt, withKnownTimes } from '../history/settled-at
 import type { BookEntry } from '../../store/journal/book-records.js';
 import { movementOf, openingEntry } from './entries.js';
 import { booked, readCandidate, readMovement, type Candidate, type Movement } from './movement.js';
+import { keepSealed, type SealedMonth } from './sealed-months.js';
 import { balanceAfter, explanations, type Difference } from './statement.js';
 
 export interface BooksService {
@@ -50,6 +51,8 @@ export interface GatherDeps {
   readonly edges: readonly number[];
   /** Returns the time at which a transaction settled, if this home knows that time. */
   readonly settled: (txnId: string) => Promise<number | undefined>;
+  /** The closed months in their order. Their rows stay as they were sealed. */
+  readonly sealed: readonly SealedMonth[];
   /** Called with each page of the list before svcpay formats the page. */
   readonly onPage: (page: readonly ListedTransaction[]) => void | Promise<void>;
 }
@@ -122,6 +125,15 @@ export async function gather(deps: GatherDeps): Promise<Books> {
       : [],
   );
   for (const { entry } of openings) addRecorded(movementOf(entry, 'UTC'), rows);
+  keepSealed(deps.sealed, currenciesIn(rows, deps.sealed), rows, (txnId, movements) => {
+    for (const each of ledger === undefined ? [] : movements)
+      rows.add({
+        group: seenGroup,
+        at: each.at,
+        id: `${txnId} ${each.ccy}`,
+        data: ledger?.recorded(each) ?? '',
+      });
+  });
   const isOpened = new Set(openings.map(({ entry }) => entry.ccy));
   const left = differences.filter(({ ccy }) => !isOpened.has(ccy));
   const currencies = [
@@ -232,6 +244,14 @@ function* movementsIn(ccy: string, rows: SortedRows): Generator<Movement, void, 
 
 const movementGroups = (rows: SortedRows): string[] =>
   rows.groups().filter((group) => group !== seenGroup && !group.endsWith(candidateMark));
+
+/** The currencies of the list and of the closed months. */
+const currenciesIn = (rows: SortedRows, sealed: readonly SealedMonth[]): string[] => [
+  ...new Set([
+    ...movementGroups(rows),
+    ...sealed.flatMap((month) => month.rows.flatMap(({ wallet }) => wallet ?? [])),
+  ]),
+];
 
 /**
  * Returns the rows of a page for sorting, and the creation time of the oldest unfinished

@@ -18,7 +18,7 @@ const movementText = v.object({
   ccy: v.string(),
   at: v.number(),
   created: v.nullable(v.number()),
-  kind: v.picklist(['receive', 'send', 'swap', 'opening entry', 'adjustment']),
+  kind: v.picklist(['receive', 'send', 'swap', 'opening entry', 'adjustment', 'correction']),
   txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),
   note: v.nullable(v.string()),

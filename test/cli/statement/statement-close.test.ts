@@ -1,15 +1,14 @@
 // svcpay statement close writes a closed month with its hash, and later compares the month with
 // the service.
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, unlinkSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { spawnSync } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test as unit } from 'vitest';
 import { fileNameOf } from '../../../src/cli/statement/close.js';
 import { deposit } from '../../support/deposit.js';
-import { isInstalled } from '../../support/installed.js';
 import { svcpay, type Here } from '../../support/in-process.js';
 import { test } from '../../support/svcpay.js';
 
@@ -36,60 +35,101 @@ const close = (around: Here, month: string, ...args: string[]) =>
     around,
   );
 
+type Line = Record<string, string>;
+
+const statementOf = async (around: Here, from: string, to: string): Promise<Line[]> => {
+  const args = ['statement', '--from', from, '--to', to, '--tz', 'UTC', '-o', 'csv'];
+  return parse((await svcpay(args, around)).stdout, { columns: true });
+};
+
 describe('svcpay statement close', () => {
-  test('writes a closed month with its hash, verifies the file later, and shows each changed row', async ({
+  test('seals a closed month, and writes a change of it as a correction of the next month', async ({
     around,
   }) => {
-    await around.sandbox.seed('history', 3);
-    const month = monthBefore(await around.sandbox.clock.now(), 1);
-    const first = await close(around, month);
+    await around.sandbox.seed('history', 4);
+    const now = await around.sandbox.clock.now();
+    const [month, next] = [monthBefore(now, 2), monthBefore(now, 1)];
+    const whole = await statementOf(around, month, month);
+    const { txnId = '' } =
+      whole.find(({ kind, wallet }) => kind === 'send' && wallet === 'BTC') ?? {};
+    await around.sandbox.faults.add({
+      kind: 'missing-row',
+      txn: txnId,
+      times: 'always',
+    });
+    const late = whole.find((row) => row.txnId === txnId);
+    const amount = new Big(late?.out ?? 0).plus(late?.fee ?? 0);
+    const quick = { ...around, sleep: () => Promise.resolve() };
+    await svcpay(
+      ['statement', 'adjust', '--on', `${month}-01`, '--yes', '--', `-${amount}btc`],
+      quick,
+    );
+    const first = await close(quick, month);
     expect(first.exitCode).toBe(0);
     const { file, sha256, rows } = first.json() as { file: string; sha256: string; rows: number };
     const text = readFileSync(file, 'utf8');
     expect(createHash('sha256').update(text).digest('hex')).toBe(sha256);
     expect(readFileSync(`${file}.sha256`, 'utf8')).toBe(`${sha256}  ${file.split('/').at(-1)}\n`);
-    const lines: Record<string, string>[] = parse(text, { columns: true });
-    expect(lines).toHaveLength(rows);
-    expect(new Set(lines.map(({ date = '' }) => date.slice(0, 7)))).toEqual(new Set([month]));
+    expect(parse(text, { columns: true })).toHaveLength(rows);
+    expect(await close(quick, month)).toMatchObject({ exitCode: 0, stdout: first.stdout });
 
-    const again = await close(around, month);
-    expect(again).toMatchObject({ exitCode: 0, stdout: first.stdout });
-    expect(again.stderr).toContain('has not changed');
+    await around.sandbox.faults.clear();
+    await svcpay(['statement', 'adjust', '--on', `${next}-01`, '--yes', `${amount}btc`], quick);
+    const changed = await close(quick, month);
+    expect(changed.error()).toMatchObject({ exitCode: 10, kind: 'books-differ' });
+    expect(changed.json()).toContainEqual(
+      expect.objectContaining({ change: 'added', row: `BTC ${txnId}` }),
+    );
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(readdirSync(join(around.home, 'closed'))).toHaveLength(2);
 
-    await deposit(around, '0.1');
-    await svcpay(
-      ['statement', 'adjust', '0.1btc', '--on', `${month}-02`, '--note', 'late', '--yes'],
+    const closing = (lines: Line[], kind: string) =>
+      lines.find((row) => row.kind === kind && row.wallet === 'BTC')?.balance;
+    const sealed: Line[] = parse(text, { columns: true });
+    const after = await statementOf(quick, next, next);
+    expect(closing(after, 'opening')).toBe(closing(sealed, 'closing'));
+    const correction = after.filter(({ kind }) => kind === 'correction');
+    expect(correction).toMatchObject([
+      { txnId, date: `${next}-01`, out: amount.toFixed(), note: expect.stringContaining(month) },
+    ]);
+    expect(closing(await statementOf(quick, month, month), 'closing')).toBe(
+      closing(sealed, 'closing'),
+    );
+    expect(await close(quick, next)).toMatchObject({ exitCode: 0 });
+    expect(
+      (await statementOf(quick, next, next)).filter(({ kind }) => kind === 'correction'),
+    ).toEqual(correction);
+  });
+
+  test('never overwrites a file, adopts the same content, and restores a missing copy', async ({
+    around,
+  }) => {
+    await around.sandbox.seed('history', 3);
+    const month = monthBefore(await around.sandbox.clock.now(), 1);
+    const { file } = (await close(around, month)).json() as { file: string };
+    const text = readFileSync(file, 'utf8');
+    unlinkSync(file);
+    expect(await close(around, month)).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    appendFileSync(file, 'x');
+    expect((await close(around, month)).error()).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('has different content'),
+    });
+    expect(readFileSync(file, 'utf8')).toBe(`${text}x`);
+  });
+
+  test('refuses an adjustment in a closed month and names the day to use', async ({ around }) => {
+    await around.sandbox.seed('history', 3);
+    const now = await around.sandbox.clock.now();
+    const month = monthBefore(now, 1);
+    expect(await close(around, month)).toMatchObject({ exitCode: 0 });
+    const adjusted = await svcpay(
+      ['statement', 'adjust', '0.1btc', '--on', `${month}-03`, '--yes', '--json'],
       around,
     );
-    const changed = await close(around, month, '--note', 'found in March');
-    expect(changed.exitCode).toBe(10);
-    const changes = changed.json() as { change: string; row: string }[];
-    expect(changes).toHaveLength(2);
-    expect(changes[0]).toMatchObject({ change: 'added', row: expect.stringMatching(/^BTC /) });
-    expect(changes[1]).toMatchObject({ change: 'changed', row: 'BTC closing' });
-    expect(readFileSync(file, 'utf8')).toBe(text);
-
-    const correction = file.replace(/\.csv$/, '.1.csv');
-    const corrected: Record<string, string>[] = parse(readFileSync(correction, 'utf8'), {
-      columns: true,
-    });
-    const reason = 'recorded after the month was closed: found in March';
-    expect(corrected.map((row) => row['change'])).toEqual(['added', 'before', 'after']);
-    expect(corrected[0]).toMatchObject({ reason, in: '0.1', kind: 'adjustment', note: 'late' });
-    const program = 'sha256sum';
-    if (isInstalled(program))
-      for (const sealed of [file, correction]) {
-        const checked = spawnSync(program, ['-c', `${sealed}.sha256`], { cwd: dirname(file) });
-        expect(checked.status).toBe(0);
-      }
-    expect(readFileSync(`${correction}.sha256`, 'utf8')).toContain(
-      createHash('sha256')
-        .update(readFileSync(`${file}.sha256`, 'utf8'))
-        .digest('hex'),
-    );
-    const settled = await close(around, month);
-    expect(settled).toMatchObject({ exitCode: 0 });
-    expect(settled.json()).toMatchObject({ file: correction });
+    expect(adjusted.error()).toMatchObject({ exitCode: 2 });
+    expect(adjusted.error().hint).toContain(`--on ${monthBefore(now, 0)}-01`);
   });
 
   test('closes months only in order and in one time zone', async ({ around }) => {
@@ -111,18 +151,10 @@ describe('svcpay statement close', () => {
     expect((await svcpay(elsewhere, around)).error().message).toContain(
       'earlier months end at midnight in UTC',
     );
-    // Without flags, svcpay uses the time zone and the folder of the last closed month.
+    // Without --tz, svcpay uses the time zone of the last closed month.
     expect(await svcpay(['statement', 'close', ago(2), '--json'], around)).toMatchObject({
       exitCode: 0,
     });
-    expect(readdirSync(join(around.home, 'closed'))).toHaveLength(4);
-
-    await deposit(around, '0.1');
-    await svcpay(['statement', 'adjust', '0.1btc', '--on', `${ago(2)}-03`, '--yes'], around);
-    const changed = await close(around, ago(1));
-    expect(changed.error()).toMatchObject({ exitCode: 10, kind: 'books-differ' });
-    expect(changed.error().hint).toContain(`svcpay statement close ${ago(2)}`);
-    expect(await close(around, ago(2))).toMatchObject({ exitCode: 10 });
     expect(await close(around, ago(1))).toMatchObject({ exitCode: 0 });
   });
 
@@ -146,7 +178,6 @@ describe('svcpay statement close', () => {
     expect(again.json()).toContainEqual(
       expect.objectContaining({ change: 'removed', row: `BTC ${txnId}` }),
     );
-    expect(again.error().message).toContain('No correction was written');
     expect(readdirSync(join(around.home, 'closed'))).toHaveLength(2);
   });
 
@@ -172,18 +203,6 @@ describe('svcpay statement close', () => {
       '~2e~.~2f~..~2f~evil~2f~~0~..-2026-01.csv',
       '~2e~.~2f~..~2f~evil~2f~~0~..-2026-01.csv.sha256',
     ]);
-  });
-
-  test('detects a change in the file of a closed month', async ({ around }) => {
-    await around.sandbox.seed('history', 3);
-    const month = monthBefore(await around.sandbox.clock.now(), 1);
-    const { file } = (await close(around, month)).json() as { file: string };
-    appendFileSync(file, 'x');
-    expect((await close(around, month)).error()).toMatchObject({
-      kind: 'books-differ',
-      exitCode: 10,
-      message: expect.stringContaining('was changed after the month was closed'),
-    });
   });
 
   test('refuses a month that has not ended, has an unexplained balance or has a payment in flight', async ({

@@ -84,6 +84,7 @@ async function booksOf({
     rows,
     recorded,
     edges,
+    sealed: [],
     settled: (txnId) => Promise.resolve(settled[txnId]),
     ties: new Map(tied === undefined ? [] : [['BTC', tied]]),
     submitted: () => Promise.resolve(submitted),

@@ -2,6 +2,7 @@
 // command's code, parses the words and runs the command.
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
+import { nearest } from '../formats/nearest.js';
 import { counted } from '../formats/text.js';
 import { withRestApart, type CommandLine } from './command-line.js';
 import type { Context } from './context.js';
@@ -53,7 +54,7 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
       );
       await refuseSubaccount(context).finally(context.close);
     }
-    throw usageFailure(error, path, program);
+    throw usageFailure(error, line, program);
   }
 }
 
@@ -106,43 +107,48 @@ async function refuseUnknown({ path, tree, nextWord: word }: CommandLine): Promi
 const opensHome = ({ page, stdin, line }: ProgramOptions): boolean =>
   isBare(line) && !line.asksForHelp && page.isTTY && stdin.isTTY;
 
-function usageFailure(error: CommanderError, path: readonly Branch[], program: Commander): Failure {
+function usageFailure(error: CommanderError, line: CommandLine, program: Commander): Failure {
+  const { path } = line;
   const name = path.map((branch) => branch.name).join(' ');
-  const message = error.message
-    .replace(/^error: /, '')
-    .split('\n')
-    .map((line) => line.trim())
-    .join(' ');
-  const [, given] = /^unknown option '(--[\w-]+)=/.exec(message) ?? [];
-  const isSwitch =
-    given !== undefined && optionsAlong(program, path).some(({ long }) => long === given);
-  const sentence = isSwitch
-    ? `${given} takes no value.`
-    : message
-        .replace(
-          /^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/,
-          (_, most, given) =>
-            `${name} takes ${most === '0' ? 'no arguments' : counted(Number(most), 'argument')} ` +
-            `(got ${given}).`,
-        )
-        .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
-        .replace(
-          /^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/,
-          '$1 must be followed by $2.',
-        )
-        // Hides the text after `=` in an unknown option, because the text may be a secret.
-        .replace(
-          /^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/,
-          (_, given, meant) =>
-            `there is no option "${given}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
-        );
-  const hint = ['svcpay', ...(name === '' ? [] : [name]), '--help'].join(' ');
-  const isCommand = name !== '' && sentence.startsWith(name);
-  return new Failure(
-    'usage',
-    isCommand ? sentence : `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`,
-    { hint },
-  );
+  return new Failure('usage', usageText(error, name, line, program), {
+    hint: ['svcpay', ...(name === '' ? [] : [name]), '--help'].join(' '),
+  });
+}
+
+function usageText(
+  { code, message }: CommanderError,
+  name: string,
+  { path, argv }: CommandLine,
+  program: Commander,
+): string {
+  const { registeredArguments, args } = chosenIn(program, path);
+  const options = optionsAlong(program, path);
+  switch (code) {
+    case 'commander.excessArguments': {
+      const most = registeredArguments.length;
+      const taken = most === 0 ? 'no arguments' : counted(most, 'argument');
+      return `${name} takes ${taken} (got ${args.length}).`;
+    }
+    case 'commander.missingArgument':
+      return `${registeredArguments[args.length]?.name()} is missing.`;
+    case 'commander.optionMissingArgument': {
+      // Only the last word of a command line has no word after it.
+      const last = argv.at(-1) ?? '';
+      const option = options.find(({ short, long }) => short === last || long === last);
+      return `${option?.long} must be followed by ${option?.flags.replace(/^.*<(.*)>$/, '$1')}.`;
+    }
+    case 'commander.unknownOption': {
+      // Hides the text after `=`, because the text may be a secret.
+      const [given = ''] = message.split("'")[1]?.split('=') ?? [];
+      if (options.some(({ long }) => long === given)) return `${given} takes no value.`;
+      const names = options.flatMap(({ long, hidden }) => (hidden ? [] : [long ?? '']));
+      const meant = given.startsWith('--') ? nearest(given, names) : undefined;
+      const advice = meant === undefined ? '' : ` Did you mean ${meant}?`;
+      return `There is no option "${given}".${advice}`;
+    }
+    default:
+      return message;
+  }
 }
 
 /** Returns the options of the chosen command and of its parent commands. */

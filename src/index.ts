@@ -21,6 +21,7 @@ export type {
   Kyc,
   LastResponse,
   ListedTransaction,
+  MisreadField,
   Pagination,
   Rates,
   RequestOptions,

@@ -27,16 +27,23 @@ export function showFailure(
       ...(txnId !== undefined && { txnId }),
       ...(requestId !== undefined && { requestId }),
     };
-    return stderr.entry('error', failure.message, { ...facts, error: failureFields(failure) });
+    return stderr.entry('error', failure.message, {
+      ...facts,
+      error: failureFields(failure, globals ?? {}),
+    });
   }
   if (json) {
     if (debug) stderr.write(causesOf(failure));
-    stderr.write(`${failureJson(failure)}\n`);
+    stderr.write(`${failureJson(failure, globals ?? {})}\n`);
     return;
   }
   const terminal = openTerminal({ ...proc, flags: { noColor: !color } });
   const canvas = terminal.stderrIsTty ? terminal.stderrCanvas : undefined;
-  const lines = failureLines(failure, { money: line.movesMoney, canvas });
+  const lines = failureLines(failure, {
+    money: line.movesMoney,
+    canvas,
+    run: globals ?? {},
+  });
   stderr.write(`${(terminal.unicode ? lines : lines.map(asciiGlyphs)).join('\n')}\n`);
   if (debug) stderr.write(causesOf(failure));
 }

@@ -72,7 +72,14 @@ export type NextStep =
     }
   | { readonly do: 'accept-database'; readonly id: string }
   | { readonly do: 'allow'; readonly destination: string }
-  | { readonly do: 'see-institutions'; readonly country: string };
+  | { readonly do: 'see-institutions'; readonly country: string }
+  /** A command of the command line, for failures that only the command line has. */
+  | {
+      readonly do: 'run';
+      readonly command: string;
+      readonly argument?: string | undefined;
+      readonly options?: Readonly<Record<string, string | true | undefined>> | undefined;
+    };
 
 /** The details of a failure in addition to its kind and message. */
 export interface FailureDetails {

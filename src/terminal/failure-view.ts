@@ -1,7 +1,7 @@
 // Shows a failure as text: first the state of the money, then the reason, then the next command.
 // For scripts, a failure is one line of JSON.
 import { isUnknown, type Failure, type FailureKind } from '../formats/failure.js';
-import { adviceOf } from './next-step.js';
+import { adviceOf, type RunGlobals } from './next-step.js';
 import { toJson } from './rows/json.js';
 import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
@@ -34,14 +34,19 @@ export interface FailureViewOptions {
    * paragraph stays on one line.
    */
   readonly canvas?: Canvas | undefined;
+  /** The options that the printed command repeats. */
+  readonly run: RunGlobals;
 }
 
-export function failureLines(failure: Failure, { money, canvas }: FailureViewOptions): string[] {
+export function failureLines(
+  failure: Failure,
+  { money, canvas, run }: FailureViewOptions,
+): string[] {
   const paragraph = sanitize(money ? withOutcome(failure) : failure.message);
   const lines = canvas === undefined ? [paragraph] : marked(paragraph, failure.kind, canvas);
   // svcpay does not wrap the request id, so that people can copy the id.
   if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
-  const advice = adviceOf(failure);
+  const advice = adviceOf(failure, run);
   return advice === undefined ? lines : [...lines, ...adviceLines(sanitize(advice), canvas)];
 }
 
@@ -91,10 +96,11 @@ export const unreachedText = ({ status }: Failure): string =>
   status === undefined ? 'service not reached' : `service error (${status})`;
 
 /** Converts a failure to JSON, which is the last line of stderr with `--json`. */
-export const failureJson = (failure: Failure): string => toJson({ error: failureFields(failure) });
+export const failureJson = (failure: Failure, run: RunGlobals): string =>
+  toJson({ error: failureFields(failure, run) });
 
-export function failureFields(failure: Failure) {
+export function failureFields(failure: Failure, run: RunGlobals) {
   const { kind, message, status, code, ref, txnId, txnState, requestId, exitCode } = failure;
-  const hint = adviceOf(failure);
+  const hint = adviceOf(failure, run);
   return { kind, message, status, code, ref, txnId, txnState, requestId, hint, exitCode };
 }

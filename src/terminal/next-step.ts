@@ -1,8 +1,10 @@
-// Returns the command for each step that is possible after a failure.
+// Renders every command that svcpay prints, and the command for each step after a failure.
 import type { Failure, NextStep } from '../formats/failure.js';
 import { sanitize } from './sanitize.js';
 
-const commands: Readonly<Record<NextStep['do'], string>> = {
+type NamedStep = Exclude<NextStep, { readonly do: 'run' }>;
+
+const commands: Readonly<Record<NamedStep['do'], string>> = {
   'sign-in': 'login',
   'see-wallets': 'wallets',
   'see-rates': 'rates',
@@ -27,8 +29,54 @@ const commands: Readonly<Record<NextStep['do'], string>> = {
   watch: 'tx watch',
 };
 
-export function commandFor(step: NextStep): string {
-  const about =
+/**
+ * The global options that choose what a command acts on. A printed command repeats the options of
+ * the run that prints it, because without them it would act on another account or service.
+ */
+export interface RunGlobals {
+  readonly profile?: string | undefined;
+  readonly account?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly sandbox?: boolean | undefined;
+  readonly insecure?: boolean | undefined;
+}
+
+/** The parts of a command. */
+export interface Command {
+  /** The name of the command, with options that need no quotes. */
+  readonly command: string;
+  readonly argument?: string | undefined;
+  /** Options by flag. An option without a value is true. An undefined option is left out. */
+  readonly options?: Readonly<Record<string, string | true | undefined>> | undefined;
+}
+
+/** Renders a command for the shell. */
+export function commandLine({ command, argument, options = {} }: Command, run: RunGlobals): string {
+  const { profile, account, baseUrl, sandbox, insecure } = run;
+  const globals = {
+    '--profile': profile,
+    '--account': account,
+    '--base-url': baseUrl,
+    '--sandbox': sandbox === true ? sandbox : undefined,
+    '--insecure': insecure === true ? insecure : undefined,
+  } as const;
+  const given = [...optionWords(options)];
+  const about = argument === undefined ? [] : [shellArgument(argument)];
+  const isOption = argument?.startsWith('-') === true && argument !== '-';
+  const words = isOption ? [...given, ...about] : [...about, ...given];
+  return ['svcpay', ...optionWords(globals), command, ...words].join(' ');
+}
+
+const optionWords = (options: NonNullable<Command['options']>): string[] =>
+  Object.entries(options).flatMap(([flag, value]) => {
+    if (value === undefined) return [];
+    if (value === true) return [flag];
+    return value.startsWith('-') ? [`${flag}=${shellWord(value)}`] : [flag, shellWord(value)];
+  });
+
+export function commandFor(step: NextStep, run: RunGlobals): string {
+  if (step.do === 'run') return commandLine(step, run);
+  const argument =
     'id' in step
       ? step.id
       : 'destination' in step
@@ -36,15 +84,17 @@ export function commandFor(step: NextStep): string {
         : 'country' in step
           ? step.country
           : undefined;
-  return ['svcpay', commands[step.do], ...(about === undefined ? [] : [shellArgument(about)])].join(
-    ' ',
-  );
+  return commandLine({ command: commands[step.do], argument }, run);
 }
 
 /** Returns the advice for a failure: a text, a command, or both. */
-export function adviceOf({ hint, next }: Pick<Failure, 'hint' | 'next'>): string | undefined {
+export function adviceOf(
+  { hint, next }: Pick<Failure, 'hint' | 'next'>,
+  run: RunGlobals,
+): string | undefined {
   if (next === undefined) return hint;
-  return hint === undefined ? commandFor(next) : `${hint}: ${commandFor(next)}`;
+  const command = commandFor(next, run);
+  return hint === undefined ? command : `${hint}: ${command}`;
 }
 
 /**
@@ -66,4 +116,4 @@ function escaped(character: string): string {
 
 /** Quotes an argument, and puts `--` before an argument that looks like an option. */
 export const shellArgument = (text: string): string =>
-  text.startsWith('-') ? `-- ${shellWord(text)}` : shellWord(text);
+  text.startsWith('-') && text !== '-' ? `-- ${shellWord(text)}` : shellWord(text);

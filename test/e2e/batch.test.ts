@@ -295,6 +295,25 @@ describe('svcpay batch', () => {
     });
   });
 
+  test('prints a retry that pays only the failed row of a named run, in the same sandbox and profile', async ({
+    around,
+  }) => {
+    const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,b@example.com,1000sat,,']);
+    await svcpay(['sandbox', 'fault', 'add', 'payment', 'outcome=no-route'], around);
+    const { url } = around.sandbox;
+    const given = ['--name', 'week 47', '--base-url', url, '--concurrency', '1'];
+    const run = await svcpay(['batch', file, ...given, '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 6 });
+    const printed = `svcpay --base-url ${url} batch ${file} --name 'week 47' --retry`;
+    expect(run.error()).toMatchObject({ hint: `To retry the failed rows: ${printed}` });
+    const status = await svcpay(['batch', 'status', file, ...given.slice(0, 4), '--json'], around);
+    expect(status.json()).toContainEqual(expect.objectContaining({ next: printed }));
+    const before = around.sandbox.requests('PUT').length;
+    const words = ['--base-url', url, 'batch', file, '--name', 'week 47', '--retry', '--yes'];
+    expect(await svcpay(words, around)).toMatchObject({ exitCode: 0 });
+    expect(around.sandbox.requests('PUT')).toHaveLength(before + 1);
+  });
+
   test('starts no further row after a failure with --on-error stop', async ({ around }) => {
     const file = batchFile(around.home, ['a,nobody@example.com,1000sat,,', ...lightningRows(6)]);
     const run = await svcpay(

@@ -845,18 +845,20 @@ describe('failureLines', () => {
       },
     ].map((each) => [each.shown, each] as const),
   )('shows a failed payment as "%s"', (_shown, { failure, shown }) => {
-    expect(failureLines(failure, { money: true })).toEqual(shown);
+    expect(failureLines(failure, { run: {}, money: true })).toEqual(shown);
   });
 
   test('shows only the reason if the command moves no money', () => {
-    expect(failureLines(invoiceExpired, { money: false })).toEqual([invoiceExpired.message]);
+    expect(failureLines(invoiceExpired, { run: {}, money: false })).toEqual([
+      invoiceExpired.message,
+    ]);
   });
 
   test('wraps a failure to the window, but not its command', () => {
     const failure = new Failure('temporary', 'The service does not answer at all.', {
       hint: 'svcpay doctor --a-very-long-flag',
     });
-    expect(failureLines(failure, { money: true, canvas: plain(24) })).toEqual([
+    expect(failureLines(failure, { run: {}, money: true, canvas: plain(24) })).toEqual([
       '✗ Nothing moved: the',
       '  service does not',
       '  answer at all.',
@@ -868,11 +870,11 @@ describe('failureLines', () => {
     const failure = new Failure('authentication', 'You are not logged in.', {
       hint: 'svcpay login, or try the sandbox without an account: svcpay --sandbox wallets',
     });
-    expect(failureLines(failure, { money: false, canvas: plain(60) }).slice(1)).toEqual([
+    expect(failureLines(failure, { run: {}, money: false, canvas: plain(60) }).slice(1)).toEqual([
       '  svcpay login, or try the sandbox without an account:',
       '  svcpay --sandbox wallets',
     ]);
-    expect(failureLines(failure, { money: false, canvas: plain(80) })).toHaveLength(2);
+    expect(failureLines(failure, { run: {}, money: false, canvas: plain(80) })).toHaveLength(2);
   });
 
   test.for(
@@ -898,8 +900,8 @@ describe('failureLines', () => {
     ).map((each) => [each.advice, each] as const),
   )('shows the next step as the command "%s"', ([, { next, hint, advice }]) => {
     const failure = new Failure('refused', 'No.', { next, hint });
-    expect(failureLines(failure, { money: false }).at(-1)).toBe(`  ${advice}`);
-    expect(failureJson(failure)).toContain(JSON.stringify(advice));
+    expect(failureLines(failure, { run: {}, money: false }).at(-1)).toBe(`  ${advice}`);
+    expect(failureJson(failure, {})).toContain(JSON.stringify(advice));
   });
 
   test.each(
@@ -912,6 +914,7 @@ describe('failureLines', () => {
     ].map((each) => [each.message, each] as const),
   )('wraps neither numbers nor flags of "%s"', (_message, { message, columns }) => {
     const lines = failureLines(new Failure('limit', message), {
+      run: {},
       money: false,
       canvas: plain(columns),
     });
@@ -930,11 +933,11 @@ describe('failureLines', () => {
       txnId,
       hint: 'svcpay',
     });
-    expect(failureJson(failure)).toBe(
+    expect(failureJson(failure, {})).toBe(
       '{"error":{"kind":"refused","message":"No\\n\\u202e","status":400,"code":"2005",' +
         `"txnId":"${txnId}","hint":"svcpay","exitCode":3}}`,
     );
-    expect(failureJson(invoiceExpired)).not.toContain('status');
+    expect(failureJson(invoiceExpired, {})).not.toContain('status');
   });
 });
 

@@ -6,7 +6,6 @@ import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { openSpool, type Spool } from '../../store/files/spool.js';
 import { back } from '../../terminal/ask/ask.js';
-import { shellArgument } from '../../terminal/next-step.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { wrap } from '../../terminal/layout.js';
 import {
@@ -23,7 +22,7 @@ import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
 import { openLookUp } from '../payout/payout-flow.js';
-import type { BatchFlags } from './batch-pay.js';
+import { batchCommand, type BatchFlags } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 
 /** A batch file that passed all checks. */
@@ -65,7 +64,7 @@ export async function openFile(
     const found = await checked(name);
     const stale = staleRows(found.check, now());
     if (stale.length === 0) return found;
-    const next = await nameFor(stale, found.check, { file, needsYes, name }, context);
+    const next = await nameFor(stale, found.check, { file, flags, needsYes, name }, context);
     if (next === undefined) return found;
     name = next;
   }
@@ -77,6 +76,7 @@ export const labelOf = (file: string, name: string): string =>
 
 interface NameRequest {
   readonly file: string;
+  readonly flags: BatchFlags;
   readonly needsYes: boolean;
   /** The name of the run, which is empty for a run without a name. */
   readonly name: string;
@@ -89,7 +89,7 @@ interface NameRequest {
 async function nameFor(
   stale: readonly SettledRow[],
   { rows, settled }: BatchCheck,
-  { file, needsYes, name: before }: NameRequest,
+  { file, flags, needsYes, name: before }: NameRequest,
   { ask, now }: Context,
 ): Promise<string | undefined> {
   const at = Math.max(...stale.map((row) => row.at));
@@ -99,9 +99,9 @@ async function nameFor(
   // The suggested name of the run is today's date, because a month may have several weekly runs.
   const suggested = new Date(now()).toISOString().slice(0, 10);
   if (!needsYes) {
-    const command = `svcpay batch ${file === '-' ? '-' : shellArgument(file)} --name ${suggested}`;
     throw new Failure('usage', `Nothing was sent: ${what}.`, {
-      hint: `To pay these rows again, give this run a name: ${command}`,
+      hint: 'To pay these rows again, give this run a name',
+      next: { do: 'run', ...batchCommand(file, { ...flags, name: suggested }) },
     });
   }
   const left = rows - settled;

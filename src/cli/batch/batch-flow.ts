@@ -31,7 +31,8 @@ import { payeeRow } from '../../wallet/batch/payee.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { openFile, type CheckedFile } from './batch-check.js';
-import { openPayments, payBatch, quoteRow, type BatchFlags } from './batch-pay.js';
+import { commandLine } from '../../terminal/next-step.js';
+import { batchCommand, openPayments, payBatch, quoteRow, type BatchFlags } from './batch-pay.js';
 import { checkSeal } from './batch-seal.js';
 import type { Context } from '../context.js';
 import type { Drain } from './drain.js';
@@ -75,7 +76,7 @@ export async function runBatchFile(
     available.of,
   );
   if (flags.dryRun && short.length === 0) {
-    await listRows(found.rows(), before, quoted, context);
+    await listRows(found.rows(), before, quoted, flags, context);
     const [refused] = quoted?.refused ?? [];
     if (refused !== undefined) throw refusedRow(refused);
     if (quoted !== undefined) refuseUnpayable(quoted, available.of);
@@ -164,7 +165,8 @@ async function listRows(
   rows: AsyncIterable<PlannedRow>,
   summary: BatchSummary,
   quoted: Quoted | undefined,
-  { out }: Context,
+  flags: BatchFlags,
+  { out, globals }: Context,
 ): Promise<void> {
   if (out.format === 'json') {
     const list: BatchRowView[] = [];
@@ -174,7 +176,9 @@ async function listRows(
   const { seal, remarks } = summary;
   if (out.quiet && seal !== null) return out.text(seal);
   await out.list(rowViews(rows, quoted), batchRowList);
-  if (out.forPeople) out.screen((canvas) => ['', ...dryRunLines(summary, quoted, canvas)]);
+  const toPay = batchCommand(summary.file, flags, { '--sealed': seal ?? undefined });
+  const command = commandLine(toPay, globals);
+  if (out.forPeople) out.screen((canvas) => ['', ...dryRunLines(summary, quoted, command, canvas)]);
   else for (const each of remarks) out.say(`${remarkText(each)}.`);
   if (seal !== null && !out.forPeople) out.say(`Seal: ${seal}`);
 }

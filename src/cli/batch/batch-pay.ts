@@ -11,7 +11,7 @@ import {
   type BatchLine,
 } from '../../terminal/cards/batch-progress.js';
 import type { BatchSummary } from '../../terminal/cards/batch-view.js';
-import { shellArgument } from '../../terminal/next-step.js';
+import type { Command } from '../../terminal/next-step.js';
 import type { BatchCheck } from '../../wallet/batch/check.js';
 import { sharedService } from '../../wallet/batch/shared-service.js';
 import { payeeRow } from '../../wallet/batch/payee.js';
@@ -166,15 +166,15 @@ function withRetry(
   failure: Failure,
   { kinds }: BatchTally,
   file: string,
-  { retry }: BatchFlags,
+  { retry, ...flags }: BatchFlags,
 ): Failure {
   if (retry || !kinds.has('payment-failed') || isUnknown(failure)) return failure;
-  const hint =
-    file === '-'
-      ? 'To retry the failed rows, run the same command with --retry.'
-      : `To retry the failed rows: svcpay batch ${shellArgument(file)} --retry`;
+  const isPiped = file === '-';
   return new Failure(failure.kind, failure.message, {
-    hint,
+    hint: isPiped
+      ? 'To retry the failed rows, run the same command with --retry.'
+      : 'To retry the failed rows',
+    next: isPiped ? undefined : { do: 'run', ...batchCommand(file, flags, { '--retry': true }) },
     cause: failure,
   });
 }
@@ -328,3 +328,22 @@ export const batchOptions = {
 };
 
 export type BatchFlags = ValuesOf<typeof batchOptions>;
+
+/**
+ * The command that runs a batch again, with every option that decides what its rows are. Without
+ * the name of the run, svcpay would pay the rows as another run.
+ */
+export const batchCommand = (
+  file: string,
+  { name, from, ignoreColumns }: Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'>,
+  more: Command['options'] = {},
+): Command => ({
+  command: 'batch',
+  argument: file,
+  options: {
+    '--name': name === '' ? undefined : name,
+    '--from': from,
+    '--ignore-columns': ignoreColumns ? true : undefined,
+    ...more,
+  },
+});

@@ -1,7 +1,12 @@
 // Lists the outcome of each row of a batch, and the command for each row that needs work.
 import Big from 'big.js';
 import { latest } from '../../store/journal/payment.js';
-import { shellArgument } from '../../terminal/next-step.js';
+import {
+  commandFor,
+  commandLine,
+  type Command,
+  type RunGlobals,
+} from '../../terminal/next-step.js';
 import {
   batchStatusList,
   statusHeading,
@@ -12,7 +17,7 @@ import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { file } from '../values.js';
-import { batchOptions } from './batch-pay.js';
+import { batchCommand, batchOptions, type BatchFlags } from './batch-pay.js';
 import { knownRows, type KnownRow } from './batch-rows.js';
 
 const { name, from, ignoreColumns } = batchOptions;
@@ -26,7 +31,10 @@ export const batchStatus = defineCommand({
   ],
   async run({ file, ...flags }, context: Context) {
     const rows = await knownRows(file, flags, context);
-    return { file, lines: rows.map((row) => lineOf(file, row)).toSorted(byUrgency) };
+    return {
+      file,
+      lines: rows.map((row) => lineOf(file, row, flags, context.globals)).toSorted(byUrgency),
+    };
   },
   view: { ...list(batchStatusList, ({ lines }: Status) => lines), print: printStatus },
 });
@@ -52,7 +60,14 @@ const rank = (state: RowState): number => rowStates.indexOf(state);
 const byUrgency = (a: StatusLine, b: StatusLine): number =>
   rank(a.state) - rank(b.state) || a.line - b.line;
 
-function lineOf(file: string, { ref, paid, payment, txn }: KnownRow): StatusLine {
+type RowFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'>;
+
+function lineOf(
+  file: string,
+  { ref, paid, payment, txn }: KnownRow,
+  flags: RowFlags,
+  run: RunGlobals,
+): StatusLine {
   const state = rowState(payment, txn);
   const txnId = payment === undefined ? null : latest(payment).txnId;
   return {
@@ -63,25 +78,31 @@ function lineOf(file: string, { ref, paid, payment, txn }: KnownRow): StatusLine
     state,
     ref,
     txnId,
-    next: nextOf(state, file, ref, txnId),
+    next: nextOf(state, txnId ?? ref, run, (more) =>
+      commandLine(batchCommand(file, flags, more), run),
+    ),
   };
 }
 
 /** Returns the next command for a row, or null if the row needs no command. */
-function nextOf(state: RowState, file: string, ref: string, txnId: string | null): string | null {
-  const id = shellArgument(txnId ?? ref);
+function nextOf(
+  state: RowState,
+  id: string,
+  run: RunGlobals,
+  batch: (more: Command['options']) => string,
+): string | null {
   switch (state) {
     case 'paid':
       return null;
     case 'in-flight':
-      return `svcpay tx watch ${id}`;
+      return commandFor({ do: 'watch', id }, run);
     case 'unknown':
-      return `svcpay tx resume ${id}`;
+      return commandFor({ do: 'resume', id }, run);
     case 'failed':
-      return `svcpay batch ${shellArgument(file)} --retry`;
+      return batch({ '--retry': true });
     case 'not-started':
-      return `svcpay batch ${shellArgument(file)}`;
+      return batch({});
     default:
-      return `svcpay tx get ${id}`;
+      return commandFor({ do: 'show', id }, run);
   }
 }

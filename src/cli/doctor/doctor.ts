@@ -63,20 +63,20 @@ const problem = (detail: string, advice: string | null): Finding => ({
 /** Runs the checks of `doctor`, without the checks that an earlier problem prevents. */
 async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
   const { home } = context;
-  yield await found('Node', () => checkNode(machine));
+  yield await found('Node', context, () => checkNode(machine));
   // Checks the file modes before any check opens the files, because opening the files corrects the
   // mode of the folder.
-  if (machine.hasModes) yield await found('Files', () => checkModes(home));
-  const settings = await found('Settings', () => checkSettings(context));
+  if (machine.hasModes) yield await found('Files', context, () => checkModes(home));
+  const settings = await found('Settings', context, () => checkSettings(context));
   yield settings;
-  const journal = await found('Journal', () => findJournal(context));
+  const journal = await found('Journal', context, () => findJournal(context));
   yield journal;
   if (settings.state === 'problem') return;
-  yield await found('Limits', () => checkLimits(context));
+  yield await found('Limits', context, () => checkLimits(context));
   const proxy = checkProxy(context);
   if (proxy !== undefined) yield { check: 'Proxy', ...proxy };
   if (takesAnyCertificate(context.env)) yield { check: 'TLS', ...unchecked(context) };
-  const secret = await found('Secret', () => checkSecret(context));
+  const secret = await found('Secret', context, () => checkSecret(context));
   yield secret;
   const { finding, answer, at } = await probe(context);
   yield { check: 'Service', ...finding };
@@ -84,19 +84,24 @@ async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Chec
   const isSandbox = isLoopback(new URL(context.settings.baseUrl ?? '').hostname);
   yield { check: 'Clock', ...compareClocks(answer.headers['date'], at, isSandbox) };
   if (secret.state === 'problem') return;
-  const token = await found('Token', () => checkToken(context));
+  const token = await found('Token', context, () => checkToken(context));
   yield token;
   const isReadable = journal.state === 'ok' && journal.detail !== noneYet;
-  if (token.state === 'ok' && isReadable) yield await found('Payments', () => checkOpen(context));
+  if (token.state === 'ok' && isReadable)
+    yield await found('Payments', context, () => checkOpen(context));
 }
 
 /** Runs a check, and converts its error to a finding. */
-async function found(check: string, find: () => Finding | Promise<Finding>): Promise<Check> {
+async function found(
+  check: string,
+  { globals }: Pick<Context, 'globals'>,
+  find: () => Finding | Promise<Finding>,
+): Promise<Check> {
   try {
     return { check, ...(await find()) };
   } catch (error) {
     if (error instanceof Failure)
-      return { check, ...problem(error.message, adviceOf(error) ?? null) };
+      return { check, ...problem(error.message, adviceOf(error, globals) ?? null) };
     // An error with the property `syscall` is a file error of the operating system.
     if (error instanceof Error && 'syscall' in error)
       return { check, ...problem(error.message, null) };
@@ -231,7 +236,14 @@ const probeTimeoutMs = 10_000;
  * Sends a request with an invalid token to the service. A 401 response shows that the service
  * answers.
  */
-async function probe({ settings, transport, now, signal, version }: Context): Promise<ProbeResult> {
+async function probe({
+  settings,
+  transport,
+  now,
+  signal,
+  version,
+  globals,
+}: Context): Promise<ProbeResult> {
   const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
   const sentAt = now();
   try {
@@ -255,7 +267,7 @@ async function probe({ settings, transport, now, signal, version }: Context): Pr
   } catch (error) {
     // A Failure may have a cause other than the network, such as an invalid proxy address.
     if (error instanceof Failure && !signal.aborted)
-      return { finding: problem(error.message, adviceOf(error) ?? null), at: now() };
+      return { finding: problem(error.message, adviceOf(error, globals) ?? null), at: now() };
     if (!(error instanceof NetworkError)) throw error;
     const advice = 'Check the network, the proxy settings and the base URL.';
     return { finding: problem(`${baseUrl} does not answer: ${error.message}`, advice), at: now() };
@@ -302,7 +314,7 @@ async function checkOpen(context: Context): Promise<Finding> {
     return problem(
       `${[...open, ...part(unresolved.length, 'unresolved')].join(', ')}: ask the service ` +
         `whether the payment ${first.ref} was made`,
-      `Then record the answer: ${commandFor({ do: 'resolve', id: first.ref })}`,
+      `Then record the answer: ${commandFor({ do: 'resolve', id: first.ref }, context.globals)}`,
     );
   return open.length === 0 ? ok('no open payments') : ok(open.join(''), 'svcpay tx pending');
 }

@@ -116,7 +116,9 @@ async function signIn(start: Access, context: Context) {
       return { baseUrl, apiKey, apiSecret, tokens, token: await client.authenticate() };
     } catch (error) {
       if (!isTyped || !(error instanceof Failure) || error.kind !== 'authentication') throw error;
-      context.out.card((canvas) => failureLines(error, { money: false, canvas }));
+      context.out.card((canvas) =>
+        failureLines(error, { money: false, canvas, run: context.globals }),
+      );
       [known, before] = [{ baseUrl, apiKey: start.apiKey, apiSecret: undefined }, asked];
     }
   }
@@ -140,7 +142,9 @@ async function askAddress(before: string | undefined, context: Context): Promise
     if (typed === back) return back;
     const problem = await addressProblem(typed, context);
     if (problem === undefined) return typed;
-    context.out.card((canvas) => failureLines(problem, { money: false, canvas }));
+    context.out.card((canvas) =>
+      failureLines(problem, { money: false, canvas, run: context.globals }),
+    );
     suggested = typed;
   }
 }

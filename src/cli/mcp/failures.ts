@@ -1,7 +1,7 @@
 // Describes a failure to an agent: with tools and inputs instead of commands and flags, and without
 // advice that only a person can follow.
 import type { Failure, NextStep } from '../../formats/failure.js';
-import { commandFor } from '../../terminal/next-step.js';
+import { commandFor, type RunGlobals } from '../../terminal/next-step.js';
 import { flagName } from '../values.js';
 import type { ToolRow } from './tools.js';
 
@@ -24,7 +24,12 @@ export interface ToolError {
   readonly next: readonly Call[];
 }
 
-export function errorFor(row: ToolRow, failure: Failure, offered: readonly string[]): ToolError {
+export function errorFor(
+  row: ToolRow,
+  failure: Failure,
+  offered: readonly string[],
+  run: RunGlobals,
+): ToolError {
   const { kind, message, exitCode, status, code, ref, txnId, txnState, next } = failure;
   const call = next === undefined ? undefined : callFor(next);
   const isOffered = call !== undefined && offered.includes(call.tool);
@@ -37,7 +42,7 @@ export function errorFor(row: ToolRow, failure: Failure, offered: readonly strin
     ref,
     txnId,
     txnState,
-    hint: hintFor(row, failure, isOffered ? call.tool : undefined),
+    hint: hintFor(row, failure, isOffered ? call.tool : undefined, run),
     next: isOffered ? [call] : [],
   };
 }
@@ -56,13 +61,15 @@ function hintFor(
   row: ToolRow,
   { kind, hint, next }: Failure,
   tool: string | undefined,
+  run: RunGlobals,
 ): string | undefined {
   if (kind === 'limit') {
     const person = 'Only a person can change the limits and the highest fee.';
     const command = /svcpay .*/.exec(hint ?? '')?.[0];
     return command === undefined ? person : `${person} A person can run: ${command}`;
   }
-  if (next !== undefined && tool === undefined) return `Only a person can run: ${commandFor(next)}`;
+  if (next !== undefined && tool === undefined)
+    return `Only a person can run: ${commandFor(next, run)}`;
   if (kind === 'temporary' || kind === 'pending')
     return row.effect === 'reads'
       ? `Call ${row.name} again.`

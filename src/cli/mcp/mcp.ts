@@ -104,7 +104,8 @@ async function callTool(
   signal: AbortSignal,
   context: Context,
 ): Promise<Result> {
-  const errorOf = (failure: Failure): ToolError => errorFor(row, failure, serving.offered);
+  const errorOf = (failure: Failure): ToolError =>
+    errorFor(row, failure, serving.offered, context.globals);
   try {
     const { differentFrom, ...given } = readGiven(row, inputs);
     const called = row.name === 'pay' ? payCall(row, given) : row;

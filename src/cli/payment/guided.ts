@@ -90,7 +90,11 @@ async function askChange<A, R>(
 ): Promise<A | undefined> {
   const { out } = context;
   if (error.kind !== 'declined')
-    out.card((canvas) => ['', ...failureLines(error, { money: paysNobody !== true, canvas }), '']);
+    out.card((canvas) => [
+      '',
+      ...failureLines(error, { money: paysNobody !== true, canvas, run: context.globals }),
+      '',
+    ]);
   const again =
     error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];
   const changed = changes.map(({ name, forget }) => ({ name, value: forget }));

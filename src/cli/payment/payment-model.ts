@@ -99,7 +99,7 @@ export function step(model: PaymentModel, event: ScreenEvent, now: number): Step
     case 'searching':
       return [model, [{ draw: 'searching', count: event.count }]];
     case 'refused':
-      return [model, [say(refusedText(event.error))]];
+      return [model, [say(refusedText)]];
     case 'exceeded':
       return [model, [warning(event.failure.message)]];
     case 'rate-unchecked':
@@ -128,9 +128,10 @@ export function step(model: PaymentModel, event: ScreenEvent, now: number): Step
 const replacedText = (payment: Payment): string =>
   `${inWords(instructionOf(payment))}, which was never sent`;
 
-const refusedText = ({ message }: Failure): string =>
-  `The service refused the confirmation (${message.replace(/\.$/, '')}). ` +
-  'svcpay checks for 8 s whether the service accepted an earlier confirmation.';
+/** The failure that ends the run tells the reason of the refusal. */
+const refusedText =
+  'The service refused the confirmation. svcpay checks for 8 s whether the service accepted an ' +
+  'earlier confirmation.';
 
 function waiting(model: PaymentModel, txn: Transaction | undefined, now: number): Step {
   const waitingSince = model.waitingSince ?? now;

@@ -67,7 +67,10 @@ async function offerAgain(txnId: string, context: Context): Promise<number | und
     return 0;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    out.card((canvas) => ['', ...failureLines(error, { money: true, canvas })]);
+    out.card((canvas) => [
+      '',
+      ...failureLines(error, { money: true, canvas, run: context.globals }),
+    ]);
     return error.exitCode;
   }
 }

@@ -345,7 +345,7 @@ async function showRows(
   const view = transactionList(now, {
     recipientOf,
     heading,
-    footer: [commandFor({ do: 'show', id: newest }), ...footer].join(' · '),
+    footer: [commandFor({ do: 'show', id: newest }, context.globals), ...footer].join(' · '),
     ...(terminal.stdoutIsTty && { ids }),
   });
   await out.list(

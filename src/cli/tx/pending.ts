@@ -3,7 +3,7 @@ import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { processOf } from '../../store/journal/owner.js';
 import { needsAnswer } from '../../store/journal/payment.js';
-import { commandFor } from '../../terminal/next-step.js';
+import { commandFor, commandLine } from '../../terminal/next-step.js';
 import {
   overdueList,
   pendingList,
@@ -35,20 +35,23 @@ export const txPending = defineCommand({
     ],
   ],
   async run({ olderThan, fail }, context) {
-    if (olderThan !== undefined || fail) return listOverdue(olderThan ?? 0, fail, context);
-    const { out } = context;
+    if (olderThan !== undefined || fail) return listOverdue(olderThan, fail, context);
+    const { out, globals } = context;
+    const printed = (command: string): string => commandLine({ command }, globals);
     const refreshed = await refreshOpen(context);
-    for (const txn of refreshed.ended.slice(0, mostShown))
-      out.say(
-        `  ${stateWord(txn)}: ${movedText(txn)}   ${commandFor({ do: 'show', id: txn.txnId })}`,
-      );
-    if (refreshed.ended.length > mostShown)
-      out.say(`  ${refreshed.ended.length - mostShown} more payments have ended: svcpay tx list`);
+    for (const txn of refreshed.ended.slice(0, mostShown)) {
+      const shown = commandFor({ do: 'show', id: txn.txnId }, globals);
+      out.say(`  ${stateWord(txn)}: ${movedText(txn)}   ${shown}`);
+    }
+    const more = refreshed.ended.length - mostShown;
+    if (more > 0) out.say(`  ${more} more payments have ended: ${printed('tx list')}`);
     const needsPerson = refreshed.open.some(({ payment }) =>
       payment.attempts.some((each) => needsAnswer(each) && each.resolution === null),
     );
-    const advice = needsPerson ? ' · svcpay tx resolve ID records whether the money moved' : '';
-    const finishing = 'svcpay tx resume finishes or reports each payment';
+    const advice = needsPerson
+      ? ` · ${printed('tx resolve ID')} records whether the money moved`
+      : '';
+    const finishing = `${printed('tx resume')} finishes or reports each payment`;
     const footer = `${asOfText(refreshed)} · ${finishing}${advice}`;
     if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
     return {
@@ -74,11 +77,11 @@ const mostShown = 5;
  * @param fails whether to return Failure `pending` if the list is not empty
  */
 async function listOverdue(
-  olderThanMs: number,
+  olderThanMs: number | undefined,
   fails: boolean,
   { journal, now }: Deps<'journal' | 'now'>,
 ) {
-  const found = await (await journal()).openSince(olderThanMs);
+  const found = await (await journal()).openSince(olderThanMs ?? 0);
   const rows = found.map(({ owner, ...payment }) => ({
     ...pendingPayment({ payment, txn: undefined }, now()),
     ...processOf(owner),
@@ -88,7 +91,7 @@ async function listOverdue(
 
 function overdueFailure(
   [first, ...others]: readonly OverduePayment[],
-  olderThanMs: number,
+  olderThanMs: number | undefined,
 ): Failure | undefined {
   if (first === undefined) return undefined;
   const place =
@@ -96,12 +99,11 @@ function overdueFailure(
       ? 'not handled by any process'
       : `last handled by process ${first.pid} on ${first.host}`;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return new Failure(
-    'pending',
-    `Unfinished for more than ${describeDuration(olderThanMs)}: ${first.ref} (${place})${more}.`,
-    {
-      next: { do: 'resume', id: first.ref },
-      ...(first.txnId !== null && { txnId: first.txnId }),
-    },
-  );
+  const age = olderThanMs === undefined ? '' : ` for more than ${describeDuration(olderThanMs)}`;
+  const where = olderThanMs === undefined ? '' : ` (${place})`;
+  return new Failure('pending', `Unfinished${age}: ${first.ref}${where}${more}.`, {
+    next: { do: 'resume', id: first.ref },
+    ref: first.ref,
+    txnId: first.txnId ?? undefined,
+  });
 }

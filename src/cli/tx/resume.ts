@@ -6,6 +6,7 @@ import { journalFile } from '../../store/files/home.js';
 import { latest, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import { resumedList, type ResumedPayment } from '../../terminal/views/pending-view.js';
 import { paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
+import { commandFor } from '../../terminal/next-step.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Consent, PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
@@ -239,7 +240,9 @@ async function agreedPayments(context: Context): Promise<readonly Payment[]> {
   const payments = await openPayments(context);
   if (!globals.yes && terminal.canPrompt) return payments;
   for (const { ref } of payments.filter((each) => !mayHavePaid(each)))
-    out.warn(`${ref} was never submitted. To pay it: svcpay tx resume ${ref}`);
+    out.warn(
+      `${ref} was never submitted. To pay it: ${commandFor({ do: 'resume', id: ref }, globals)}`,
+    );
   return payments.filter(mayHavePaid);
 }
 

@@ -9,7 +9,6 @@ import { createTable } from '../rows/table.js';
 import type { ListView } from '../rows/view.js';
 import { dateTime } from '../time.js';
 import { shortened } from '../../formats/text.js';
-import { shellArgument } from '../next-step.js';
 
 /** The total of the rows paid from one wallet in one currency, without fees. */
 export interface BatchSum {
@@ -286,17 +285,19 @@ const screenColumns = batchRowList.columns.filter(
   ({ name, only }) => only !== 'rows' && name !== 'ref' && name !== 'from',
 );
 
+/** @param toPay the command that pays the sealed batch */
 export const dryRunLines = (
   summary: BatchSummary,
   quoted: QuotedCost | undefined,
+  toPay: string,
   canvas: Canvas,
 ): string[] => [
   ...batchCard(summary, { quoted }, canvas),
-  ...(summary.seal === null ? [] : detailLines(sealDetails(summary.file, summary.seal), canvas)),
+  ...(summary.seal === null ? [] : detailLines(sealDetails(summary.seal, toPay), canvas)),
   `  ${canvas.style.dim('A dry run: nothing was sent.')}`,
 ];
 
-const sealDetails = (file: string, seal: string): CardDetail[] => [
+const sealDetails = (seal: string, toPay: string): CardDetail[] => [
   { label: 'Seal', value: seal, whole: true },
-  { label: 'To pay', value: `svcpay batch ${shellArgument(file)} --sealed ${seal}`, whole: true },
+  { label: 'To pay', value: toPay, whole: true },
 ];

@@ -114,7 +114,7 @@ describe('the payment screen', () => {
       what: 'that svcpay reads the state after a refused confirmation',
       events: [{ type: 'refused', error: new Failure('refused', 'too late.') }],
       drawings: [
-        { draw: 'say', text: expect.stringContaining('refused the confirmation (too late)') },
+        { draw: 'say', text: expect.stringContaining('The service refused the confirmation.') },
       ],
     },
     {

@@ -61,7 +61,6 @@ export function decimalsOf(ccy: string): number {
   return withoutDecimals.has(ccy) ? 0 : 2;
 }
 
-/** Whether a currency code belongs to a national currency. */
 export const isFiat = (ccy: string): boolean =>
   isCurrency(ccy) && ccy !== 'BTC' && !tokens.has(ccy);
 
@@ -262,7 +261,6 @@ export const satsOf = (value: Big): bigint => whole(value.times(satsPerBtc), val
 export const msatOf = (value: Big): bigint =>
   whole(value.times(msatPerBtc), value, 'millisatoshis');
 
-/** Converts an amount in millisatoshis to BTC. */
 export const btcFromMsat = (msat: bigint): Big => new Big(msat).times('1e-11');
 
 function whole(scaled: Big, value: Big, unit: string): bigint {

@@ -88,7 +88,6 @@ function offsetAt(at: number, zone: string): number {
 const clockIn = (timeZone: string): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
 
-/** The span that contains all instants. */
 export const always: Span = { first: 0, end: Number.MAX_SAFE_INTEGER };
 
 /**

@@ -153,7 +153,6 @@ export type Rail = keyof typeof rails;
 
 export const railProperties = (rail: Rail): RailProperties => rails[rail];
 
-/** Returns the rail that pays to this kind of destination. */
 export const railTo = (destination: Destination['kind']): RailProperties | undefined =>
   Object.values<RailProperties>(rails).find(({ paysTo }) => paysTo.includes(destination));
 

@@ -24,7 +24,6 @@ const seenStates = [
   'canceled',
 ] as const;
 
-/** All states that svcpay recognizes. */
 export const knownStates: readonly string[] = [...transactionStates, ...seenStates];
 
 /** The final states. Every other state counts as in flight, including an unrecognized state. */

@@ -190,7 +190,6 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
         return dated(serverError, machineTime());
       }
     },
-    /** Resolves once the service has posted every due delivery. */
     delivered: () => worker.settled(),
     /** Runs due actions until the signal is aborted, without keeping the process alive. */
     keepTime: (signal: AbortSignal): Promise<void> =>

@@ -198,7 +198,6 @@ function fundWallet({ ctx, incoming }: RoutedRequest): Unserialized<SandboxWalle
   return walletsIn(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
 }
 
-/** Opens an additional account with its own credentials. */
 function openAccount({ ctx, incoming }: RoutedRequest): Credentials {
   const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = readBody(
     incoming,

@@ -80,7 +80,6 @@ export function readCredentials(store: Store): Credentials {
   return row;
 }
 
-/** Creates new credentials for an account. */
 export function issueCredentials({ store, random }: Context, accountId: string): Credentials {
   const credentials = {
     apiKey: `sandbox_${randomHex(random, 12)}`,
@@ -91,7 +90,6 @@ export function issueCredentials({ store, random }: Context, accountId: string):
   return credentials;
 }
 
-/** Replaces the credentials of an account. */
 export function setCredentials(
   store: Store,
   accountId: string,

@@ -124,7 +124,6 @@ function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
   return found;
 }
 
-/** Returns the delivery with its attempts. */
 export const showDelivery = (store: Store, id: number): Delivery =>
   withAttempts(store, findRow(store, id));
 

@@ -73,7 +73,6 @@ export function updateWebhook(
   return { ...webhook, callback, secret };
 }
 
-/** Removes a webhook and deletes its pending deliveries. */
 export function removeWebhook(store: Store, id: string): void {
   store.run('DELETE FROM webhook WHERE id = ?', id);
   const open = `webhook_id = ? AND status IN ('scheduled', 'sending')`;

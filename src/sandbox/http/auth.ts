@@ -44,7 +44,6 @@ export function issueToken(
   return newToken(ctx, keyRecord.accountId);
 }
 
-/** Returns the account that a Bearer token authenticates. */
 export function authenticate(ctx: Context, authorization: string | undefined): Account {
   const [, token] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
   if (token === undefined) throw unauthorized();

@@ -62,7 +62,6 @@ function otherAnswer(fault: Extract<AnswerFault, { kind: 'status' }>): Outgoing 
     : { ...outgoing, headers: { ...outgoing.headers, 'retry-after': String(retryAfter) } };
 }
 
-/** The HTML error page of a gateway. */
 function htmlPage(status: number): Outgoing {
   const title = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
   return {

@@ -48,7 +48,6 @@ export interface Kind {
   readonly serves: (sourceMethod: string, destMethod: string, wallet: string) => boolean;
   /** Computes a quote. Throws a `Refusal` for requests that this kind does not support. */
   readonly quote: (ctx: Context, request: CreateRequest) => Quote;
-  /** Confirms a quoted transaction. */
   readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
   /**
    * Pays the transaction as an external payer. Throws a `Refusal` if the transaction does not wait
@@ -57,7 +56,6 @@ export interface Kind {
   readonly payFromOutside?: (ctx: Context, txn: Transaction) => Transaction;
   /** Called when the blockchain transfer of a transaction has all its confirmations. */
   readonly onConfirmed?: (ctx: Context, txn: Transaction) => void;
-  /** The scheduled actions of this kind by name. */
   readonly due: Readonly<Record<string, DueAction>>;
 }
 

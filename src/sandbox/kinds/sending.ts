@@ -84,5 +84,4 @@ export function sending(steps: SendSteps): Pick<Kind, 'flow' | 'confirm' | 'onCo
   };
 }
 
-/** The name of the scheduled action that starts a transfer. */
 export const startAction = (kind: string): string => `${kind}.start`;

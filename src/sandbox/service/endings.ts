@@ -55,7 +55,6 @@ const noted = v.object({
   returned: v.optional(returned),
 });
 
-/** Returns a transaction with the endings that faults inject. */
 export function plan({ store, wireNames }: Context, txn: Transaction): Transaction {
   if (txn.sourceMethod !== wireNames.method) return txn;
   const destination = destinationOf(txn.destDetails);
@@ -88,7 +87,6 @@ function withOtherAmount(store: Store, destination: string, txn: Transaction): T
 
 const settled = v.object({ settledSource: v.optional(number) });
 
-/** The settled amount on the source side of a transaction. */
 export const settledSourceOf = ({ extra, sourceAmount }: Transaction): Big =>
   v.parse(settled, extra).settledSource ?? sourceAmount;
 

@@ -6,7 +6,6 @@ import type { Quote } from './transactions.js';
 import { serviceFeeOf, foreignUnitsPerDollar, rateBases, unitsPerDollar } from '../unspecified.js';
 import { isMovable } from '../wire/values.js';
 
-/** The parts of a create request that determine the price. */
 interface PricedRequest {
   readonly source: { readonly ccy: string };
   readonly dest: { readonly ccy: string };

@@ -149,7 +149,6 @@ export function findPastTransaction(
   return readPast(ctx, lag, row, `${select} WHERE txn.id = ?`, [id])[0];
 }
 
-/** Selects the transactions of a page, newest first. */
 export function selectPage(
   ctx: Context,
   lag: ReadLag | undefined,

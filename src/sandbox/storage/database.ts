@@ -58,7 +58,6 @@ export interface StoreOptions {
 const busyTimeoutMs = 500;
 const openingTimeoutMs = 30_000;
 
-/** Reads a row, and converts its column names to field names. */
 const namedRow = v.pipe(
   v.record(v.string(), v.unknown()),
   v.transform((row) =>
@@ -146,7 +145,6 @@ export function openStore(options: StoreOptions): Store {
   return store;
 }
 
-/** Returns a function that prepares each SQL statement once. */
 function statementsOf(db: Database.Database): (sql: string) => Database.Statement {
   const prepared = new Map<string, Database.Statement>();
   return (sql) => {

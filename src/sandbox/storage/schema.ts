@@ -2,7 +2,6 @@
 // unit (satoshi, cent, dong).
 import type { Database } from 'libsql';
 
-/** Describes the sandbox's file to the function that opens the file. */
 export interface DatabaseFile {
   readonly path: string;
   /** The name of the file in error messages. */

@@ -82,7 +82,6 @@ function payNow(call: RoutedRequest): Outgoing {
 const isFromElsewhere = ({ incoming }: RoutedRequest): boolean =>
   (incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
 
-/** Finds the receive request that the path names. */
 function findPayable({ ctx, params }: RoutedRequest): Transaction | undefined {
   const txn = findTransaction(ctx.store, params['txnId'] ?? '');
   return txn !== undefined && kindOf(txn).payFromOutside !== undefined ? txn : undefined;

@@ -9,7 +9,6 @@ const finalStates = [
   'usercanceled',
 ] as const;
 export const states = ['quoted', 'srcintent', 'srccreated', 'destsent', ...finalStates] as const;
-/** The state of a transaction. */
 export type State =
   | 'quoted'
   | 'srcintent'

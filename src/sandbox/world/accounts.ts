@@ -90,14 +90,12 @@ const walletRow = v.object({
   updatedAt: time,
 });
 
-/** Opens a wallet in this currency if the account does not have one. */
 export function openWallet(ctx: Context, accountId: string, ccy: string): void {
   const sql = 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?';
   if (ctx.store.one(v.object({ id: v.string() }), sql, accountId, ccy) !== undefined) return;
   ctx.store.insert('wallet', { id: randomId(ctx.random), accountId, ccy, createdAt: ctx.now });
 }
 
-/** Returns the wallets of an account for the response of endpoint 2. */
 export function walletsOf(store: Store, accountId: string) {
   const rows = store.all(
     walletRow,

@@ -19,7 +19,6 @@ const addressRow = v.object({
 
 export type OwnAddress = v.InferOutput<typeof addressRow>;
 
-/** Returns the permanent address of an account on a chain. */
 export function staticAddress(store: Store, accountId: string, chain: Chain): string {
   const sql = 'SELECT * FROM address WHERE account_id = ? AND chain = ? AND txn_id IS NULL';
   const found = store.one(addressRow, sql, accountId, chain);
@@ -35,7 +34,6 @@ export function findOwnAddress(store: Store, address: string): OwnAddress | unde
   return store.one(addressRow, 'SELECT * FROM address WHERE address = ?', address);
 }
 
-/** Derives the address of one receive request, or an account's permanent address. */
 export function issueAddress(
   { store }: Context,
   chain: Chain,

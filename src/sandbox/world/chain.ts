@@ -9,14 +9,12 @@ import { blockTimes, confirmationsNeeded } from '../unspecified.js';
 
 export type Chain = Transfer['chain'];
 
-/** The currency of the transfers on each chain. */
 export const chainCurrency: Readonly<Record<Chain, string>> = {
   bitcoin: 'BTC',
   tron: 'USDT',
   ethereum: 'USDT',
 };
 
-/** The name of the scheduled action for a transfer's next block. */
 export const blockAction = 'chain.block';
 
 /** Broadcasts a transfer, and starts counting its confirmations. */
@@ -29,7 +27,6 @@ export function awaitBlock(ctx: Context, id: string, chain: Chain): void {
   schedule(ctx, blockAction, id, ctx.now + blockTimes[chain]);
 }
 
-/** Lists the transfers that still need confirmations, oldest first. */
 export function pendingTransfers(store: Store): Transfer[] {
   return store.all(
     transferAnswer,

@@ -93,7 +93,6 @@ const reads = { ...request, method: v.optional(request.method, 'GET') };
 /** A pattern that the paid invoice, address or account number must match. */
 const destination = v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000)), '**');
 
-/** A filter for webhook events of one state, or of all states. */
 const event = { ...countFields, state: v.optional(v.picklist(states)) };
 
 export const faultRule = v.variant('kind', [

@@ -24,7 +24,6 @@ export interface Leg {
 
 /** A movement of money. The ledger posts each step of a transaction or deposit only once. */
 export interface Movement {
-  /** The id of the transaction or deposit. */
   readonly subject: string;
   readonly step: 'deposit' | 'reserve' | 'release' | 'settle' | 'return';
   readonly legs: readonly Leg[];

@@ -29,7 +29,6 @@ export interface InvoiceTerms {
   readonly txnId: string | null;
 }
 
-/** Creates, signs and stores an invoice. */
 export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
   const preimage = ctx.random(32);
   const timestamp = Math.floor(ctx.now / 1000);
@@ -62,7 +61,6 @@ export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
   return made;
 }
 
-/** Creates the keys of the service's node and of the external node. */
 export function createNodes({ store, random }: Context): void {
   for (const [keyName, idName] of [
     ['nodeKey', 'nodeId'],
@@ -98,7 +96,6 @@ export function markPaid(ctx: Context, paymentHash: string): void {
   if (changes !== 1) throw new Error(`Invoice ${paymentHash} does not exist or is already paid.`);
 }
 
-/** Stores a paid invoice of a node outside the sandbox. */
 export function rememberPaid(
   ctx: Context,
   invoice: { paymentHash: string; invoice: string; amountMsat: string; expiresAt: number },

@@ -35,7 +35,6 @@ export function bringForward({ store, now }: Context, actions: readonly string[]
   );
 }
 
-/** The time at which the next scheduled action is due. */
 export function nextDue(store: Store): number | undefined {
   return store.one(v.object({ at: v.number() }), 'SELECT at FROM due ORDER BY at, id LIMIT 1')?.at;
 }

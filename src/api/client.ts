@@ -483,7 +483,6 @@ export class ServiceClient {
   }
 }
 
-/** Encodes an id as one segment of a path. */
 function segment(id: string): string {
   if (typeof id !== 'string' || !isPathSegment(id))
     throw new Failure('usage', `"${id}" is not a valid id.`);

@@ -23,7 +23,6 @@ export interface Timing {
   readonly total: number;
 }
 
-/** A complete response. */
 export interface HttpResponse {
   status: number;
   /**

@@ -34,7 +34,6 @@ export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
 export const mayBeProxied = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' && !isLoopback(hostname);
 
-/** Whether the environment makes Node accept every certificate. */
 export const takesAnyCertificate = (env: NodeJS.ProcessEnv): boolean =>
   env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
 

@@ -12,7 +12,6 @@ import {
   type Timing,
 } from '../transport.js';
 
-/** A request whose body is a text or bytes. */
 export type NetworkRequest = Omit<HttpRequest, 'body'> & {
   readonly body?: string | Uint8Array | undefined;
 };

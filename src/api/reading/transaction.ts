@@ -74,7 +74,6 @@ export const detailFields = {
   requiredConfirmations: count,
 } satisfies FieldsOf<Record<DetailName, unknown>>;
 
-/** The flags that deduct fees from the destination amount. */
 export const deductions = [
   'deductNetworkFeesFromDest',
   'deductServicepayFees',

@@ -15,7 +15,6 @@ export interface Call extends Expectation {
   readonly query?: readonly [string, string][] | undefined;
   /** JSON text. */
   readonly body?: string | undefined;
-  /** The headers for authentication. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The time left for the exchange, in ms. */
   readonly timeoutMs?: number | undefined;

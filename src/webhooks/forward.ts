@@ -13,7 +13,6 @@ export type Forwarder = ReturnType<typeof openForwarder>;
 
 export interface ForwardOptions {
   readonly target: URL;
-  /** The name of the header that carries the signature. */
   readonly signatureHeader: string;
 }
 

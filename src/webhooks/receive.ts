@@ -37,7 +37,6 @@ export interface ReceiverOptions {
    * `secrets` contains both the old and the new secret.
    */
   readonly secrets: readonly string[];
-  /** The name of the header that carries the signature. */
   readonly signatureHeader: string;
   readonly store: Pick<EventStore, 'append' | 'check'>;
   /** The names of the consumers to whose backlogs the receiver adds every new event. */

@@ -4,7 +4,7 @@
 import Big from 'big.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, money } from '../../formats/amount.js';
-import { always, ownZone } from '../../formats/calendar.js';
+import { ownZone } from '../../formats/calendar.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { openSortedRows, type SortedRows } from '../../store/files/sorted-rows.js';
@@ -139,11 +139,7 @@ async function putAll(
   const { client } = await context.account();
   const onPage = (page: readonly ListedTransaction[]): void => putListed(page, rows);
   if (since === 0)
-    return withBooks(
-      { zone: ownZone(), period: always, onPage },
-      async (books) => totalsOf(books),
-      context,
-    );
+    return withBooks({ zone: ownZone(), onPage }, async (books) => totalsOf(books), context);
   const onRead = showProgress('Comparing', context);
   const from = since - overlapMs;
   const listed = createdSince(client.eachTransactionPage(spanFilter(from)), from);

@@ -18,6 +18,7 @@ import type { BookRecords } from '../../store/journal/book-records.js';
 import { movementOf } from '../../wallet/books/entries.js';
 import { gather, type Books, type LedgerText } from '../../wallet/books/gather.js';
 import type { Candidate, Movement } from '../../wallet/books/movement.js';
+import type { StoredTimes } from '../../wallet/history/settled-at.js';
 import { sealedMovements } from '../../wallet/books/sealed-months.js';
 import type { Context } from '../context.js';
 import { eventsOf } from '../payment/inbox.js';
@@ -55,9 +56,10 @@ export interface BooksWanted {
   readonly zone: string;
   /**
    * The period of the books. svcpay looks up the settlement times of the transactions near the
-   * start and the end of the period.
+   * start and the end of the period, and near the end of each month in it. Without a period, svcpay
+   * looks up no times, because only the sums of the wallets count.
    */
-  readonly period: Span;
+  readonly period?: Span;
   /** The opening balances that apply to this run only. */
   readonly openings?: readonly Movement[];
   readonly ledger?: LedgerText | undefined;
@@ -81,7 +83,7 @@ export async function withBooks<T>(
   const sealedTimes = new Map(
     sealed
       .flatMap(sealedMovements)
-      .map(({ txnId, kind, at }) => [kind === 'correction' ? '' : txnId, at]),
+      .map(({ txnId, kind, at }) => [kind === 'correction' ? '' : (txnId ?? ''), at] as const),
   );
   const rows = openSortedRows();
   const onRead = showProgress('Reading the history', context);
@@ -97,9 +99,10 @@ export async function withBooks<T>(
         return onPage?.(page);
       },
       ledger,
-      edges: [period.first, period.end, ...sealed.flatMap(({ first, end }) => [first, end])],
+      edges: period === undefined ? [] : edgesOf(period, zone, service.serviceNow()),
+      stored: storedTimes(sealedTimes, records, scope, out),
       sealed: sealed.filter(({ month }) => openMonth === undefined || month < openMonth),
-      settled: async (txnId) => sealedTimes.get(txnId) ?? settledHere(txnId, context),
+      settled: (txnId) => settledHere(txnId, context),
       recorded: [...recorded, ...openings],
       ties: new Map(ties),
       submitted: () => knownHere(closedTransactions(sealed), context),
@@ -116,6 +119,47 @@ export async function withBooks<T>(
     rows.close();
   }
 }
+
+const oldestEdgeYears = 10;
+
+/** Returns the ends of the period and of each month in it, in epoch ms. */
+function edgesOf({ first, end }: Span, zone: string, now: number): number[] {
+  const edges = [first, end];
+  const oldest = new Date(now).getUTCFullYear() - oldestEdgeYears;
+  const month = new Date(Math.max(first, Date.UTC(oldest, 0)));
+  for (let at = 0; at < Math.min(end, now);) {
+    at = spanOf(parseDate(month.toISOString().slice(0, 7)), zone).end;
+    if (at > first && at < end) edges.push(at);
+    month.setUTCMonth(month.getUTCMonth() + 1, 1);
+  }
+  return edges;
+}
+
+/**
+ * Reads the settlement times of closed months and of earlier statements. The statement succeeds
+ * even if svcpay cannot store a time.
+ */
+const storedTimes = (
+  sealed: ReadonlyMap<string, number>,
+  records: BookRecords,
+  scope: string,
+  { warn }: Pick<Context['out'], 'warn'>,
+): StoredTimes => ({
+  of: async (txnIds) => {
+    const times = new Map(await records.times(scope, txnIds));
+    for (const txnId of txnIds) {
+      const at = sealed.get(txnId);
+      if (at !== undefined) times.set(txnId, at);
+    }
+    return times;
+  },
+  keep: (times) =>
+    records
+      .keepTimes(scope, times)
+      .catch((error: unknown) =>
+        warn(`svcpay could not store the settlement times: ${messageOf(error)}`),
+      ),
+});
 
 /**
  * Shows a progress line with the number of transactions. Returns a function that increases the

@@ -1,7 +1,7 @@
 // Records the opening balance of a wallet: the money in the wallet before its first transaction.
 // Each wallet has one opening balance.
 import { formatAmount, money } from '../../formats/amount.js';
-import { always, dayWriter, ownZone } from '../../formats/calendar.js';
+import { dayWriter, ownZone } from '../../formats/calendar.js';
 import { entryList, type RecordedEntry } from '../../terminal/views/statement-view.js';
 import type { Opening } from '../../wallet/books/gather.js';
 import type { Context } from '../context.js';
@@ -16,11 +16,7 @@ export const statementOpen = defineCommand({
   ],
   run: async (_values, context) => {
     const zone = ownZone();
-    const openings = await withBooks(
-      { zone, period: always },
-      async (books) => books.openings,
-      context,
-    );
+    const openings = await withBooks({ zone }, async (books) => books.openings, context);
     const recorded: RecordedEntry[] = [];
     for (const opening of openings) {
       const entry = await record(opening, dayWriter(zone), context);

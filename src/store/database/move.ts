@@ -134,7 +134,13 @@ function limitClocksIn(db: Database.Database, now: () => number): Map<string, nu
  * Tables from which svcpay copies only missing rows, because rows that the database already has are
  * equally correct.
  */
-const neverChanged = ['settlement_rates', 'book_entries', 'book_ties', 'book_closes'] as const;
+const neverChanged = [
+  'settlement_rates',
+  'book_entries',
+  'book_ties',
+  'book_times',
+  'book_closes',
+] as const;
 
 async function moveTable(
   database: Postgres,

@@ -1,7 +1,7 @@
 // The records about the books of an account: opening balances, adjustments, the last time at which
 // the movements of each wallet added up to its balance, and closed months.
 import * as v from 'valibot';
-import { rowOf, type SqlDatabase } from '../database/sql.js';
+import { placeholders, rowOf, type SqlDatabase } from '../database/sql.js';
 
 /**
  * A book entry, which is an opening balance or an adjustment: money that no transaction explains. A
@@ -57,6 +57,10 @@ export interface BookRecords {
    */
   ties(scope: string): Promise<readonly Tie[]>;
   keepTies(scope: string, ties: readonly Tie[]): Promise<void>;
+  /** The settlement times of those transactions for which a statement has stored the time. */
+  times(scope: string, txnIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Stores settlement times in epoch ms. A stored time never changes. */
+  keepTimes(scope: string, times: ReadonlyMap<string, number>): Promise<void>;
   /** All closed months, sorted by month. */
   closes(scope: string): Promise<readonly Close[]>;
   /** Seals a month, or returns false if the month is sealed already. */
@@ -78,6 +82,8 @@ const entryRows = v.array(
 );
 
 const tieRows = v.array(rowOf({ ccy: v.string(), tiedAt: v.number(), balance: v.string() }));
+
+const timeRows = v.array(rowOf({ txnId: v.string(), settledAt: v.number() }));
 
 const closeRows = v.array(
   rowOf({
@@ -117,6 +123,19 @@ export const bookRecords = (database: SqlDatabase): BookRecords => ({
       for (const { ccy, tiedAt, balance } of ties) await sql.run(text, scope, ccy, tiedAt, balance);
     });
   },
+  async times(scope, txnIds) {
+    if (txnIds.length === 0) return new Map();
+    const text = `SELECT txn_id, settled_at FROM book_times
+      WHERE scope = ? AND txn_id IN (${placeholders(txnIds.length)})`;
+    const found = v.parse(timeRows, await database.read((sql) => sql.all(text, scope, ...txnIds)));
+    return new Map(found.map(({ txnId, settledAt }) => [txnId, settledAt]));
+  },
+  async keepTimes(scope, times) {
+    const rows = [...times].map(([txnId, at]) => [scope, txnId, at] as const);
+    const text = `INSERT INTO book_times (scope, txn_id, settled_at)
+      VALUES ${rows.map(() => '(?, ?, ?)').join(', ')} ON CONFLICT DO NOTHING`;
+    await database.transaction((sql) => sql.run(text, ...rows.flat()));
+  },
   async closes(scope) {
     const text = `SELECT month, zone, sealed, closed_at, closed_by FROM book_closes
       WHERE scope = ? ORDER BY month`;
@@ -133,7 +152,7 @@ export const bookRecords = (database: SqlDatabase): BookRecords => ({
   },
   async forget(scope) {
     await database.transaction(async (sql) => {
-      for (const table of ['book_entries', 'book_ties', 'book_closes'])
+      for (const table of ['book_entries', 'book_ties', 'book_times', 'book_closes'])
         await sql.run(`DELETE FROM ${table} WHERE scope = ?`, scope);
     });
   },

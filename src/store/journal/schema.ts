@@ -108,6 +108,14 @@ export const sqliteSteps: readonly string[] = [
     PRIMARY KEY (scope, ccy)
   ) STRICT, WITHOUT ROWID;
 
+  -- When each transaction settled, as far as a statement needed the time. Rows are never changed.
+  CREATE TABLE book_times (
+    scope TEXT NOT NULL,
+    txn_id TEXT NOT NULL,
+    settled_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, txn_id)
+  ) STRICT, WITHOUT ROWID;
+
   -- The sealed statements of closed months. Rows are never changed.
   CREATE TABLE book_closes (
     scope TEXT NOT NULL,
@@ -219,6 +227,13 @@ const postgresSteps: readonly string[] = [
     tied_at BIGINT NOT NULL,
     balance TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (scope, ccy)
+  );
+
+  CREATE TABLE book_times (
+    scope TEXT COLLATE "C" NOT NULL,
+    txn_id TEXT COLLATE "C" NOT NULL,
+    settled_at BIGINT NOT NULL,
+    PRIMARY KEY (scope, txn_id)
   );
 
   CREATE TABLE book_closes (

@@ -11,7 +11,12 @@ import { poll, type PollNext } from '../../formats/poll.js';
 import type { SortedRow, SortedRows } from '../../store/files/sorted-rows.js';
 import { withFigures } from '../history/missing-amounts.js';
 import { spanFilter } from '../payment/find.js';
-import { mayHaveCrossed, settledAt, withKnownTimes } from '../history/settled-at.js';
+import {
+  mayHaveCrossed,
+  settledAt,
+  withStoredTimes,
+  type StoredTimes,
+} from '../history/settled-at.js';
 import type { BookEntry } from '../../store/journal/book-records.js';
 import { movementOf, openingEntry } from './entries.js';
 import { booked, readCandidate, readMovement, type Candidate, type Movement } from './movement.js';
@@ -51,6 +56,7 @@ export interface GatherDeps {
   readonly edges: readonly number[];
   /** Returns the time at which a transaction settled, if this home knows that time. */
   readonly settled: (txnId: string) => Promise<number | undefined>;
+  readonly stored: StoredTimes;
   /** The closed months in their order. Their rows stay as they were sealed. */
   readonly sealed: readonly SealedMonth[];
   /** Called with each page of the list before svcpay formats the page. */
@@ -166,6 +172,7 @@ async function readUntilTied({
   ledger,
   edges,
   settled,
+  stored,
   onPage,
   ...clock
 }: GatherDeps): Promise<Compared & { readonly wallets: readonly Wallet[] }> {
@@ -175,12 +182,21 @@ async function readUntilTied({
   const read = async (): Promise<PollNext<Compared>> => {
     const startedAt = service.serviceNow();
     let oldestOpen = startedAt;
+    const found = new Map<string, number>();
     const pages = withFigures(
-      withKnownTimes(service.eachTransactionPage(spanFilter(since)), edges, settled),
-      (txnId) => service.transaction(txnId),
+      withStoredTimes(service.eachTransactionPage(spanFilter(since)), stored, edges, settled),
+      async (txnId) => {
+        const txn = await service.transaction(txnId);
+        // Without an update time, the creation time counts, and svcpay does not ask again.
+        const at = settledAt(txn) ?? (txn.txnState === 'completed' ? txn.createdAt : undefined);
+        if (at != null) found.set(txnId, at);
+        return txn;
+      },
       (txn) => mayHaveCrossed(txn, edges),
     );
     for await (const page of pages) {
+      if (found.size > 0) await stored.keep(found);
+      found.clear();
       await onPage(page);
       const sorted = sortedRows(page, service.serviceNow(), ledger);
       // The first read of the list replaces no rows, because no earlier read has stored rows.

@@ -40,23 +40,37 @@ function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   return sourceReq.method === 'servicepay' ? 2 * hourMs : 25 * hourMs;
 }
 
+/** The settlement times that this home has stored. A stored time never changes. */
+export interface StoredTimes {
+  of(txnIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  keep(times: ReadonlyMap<string, number>): Promise<void>;
+}
+
 /**
- * Adds the settlement time that this home recorded to each transaction whose period depends on the
- * settlement time.
+ * Adds the stored settlement time to each listed transaction that has no update time. For a
+ * transaction near one of the `edges`, also asks `settled`, and stores the time.
  */
-export async function* withKnownTimes(
+export async function* withStoredTimes(
   pages: AsyncIterable<readonly ListedTransaction[]>,
+  stored: StoredTimes,
   edges: readonly number[],
-  settledAt: (txnId: string) => Promise<number | undefined>,
+  settled: (txnId: string) => Promise<number | undefined>,
 ): AsyncGenerator<readonly ListedTransaction[], void, void> {
   for await (const page of pages) {
-    const timed: ListedTransaction[] = [];
-    for (const txn of page) {
-      const updatedAt = mayHaveCrossed(txn, edges) ? await settledAt(txn.txnId) : undefined;
-      timed.push(
-        updatedAt === undefined ? txn : { ...txn, destReq: { ...txn.destReq, updatedAt } },
-      );
+    const lacking = page.filter(
+      (txn) => txn.txnState === 'completed' && settledAt(txn) === undefined,
+    );
+    const times = await stored.of(lacking.map(({ txnId }) => txnId));
+    const found = new Map<string, number>();
+    for (const txn of lacking) {
+      if (times.has(txn.txnId) || !mayHaveCrossed(txn, edges)) continue;
+      const at = await settled(txn.txnId);
+      if (at !== undefined) found.set(txn.txnId, at);
     }
-    yield timed;
+    if (found.size > 0) await stored.keep(found);
+    yield page.map((txn) => {
+      const updatedAt = times.get(txn.txnId) ?? found.get(txn.txnId);
+      return updatedAt === undefined ? txn : { ...txn, destReq: { ...txn.destReq, updatedAt } };
+    });
   }
 }

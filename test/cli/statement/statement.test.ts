@@ -57,6 +57,28 @@ describe('svcpay statement', () => {
     expect(rows.length).toBeGreaterThan(250);
   });
 
+  test('reads a settlement time once, and shows each row at the same time in every period', async ({
+    books,
+  }) => {
+    await books.sandbox.seed('history', 6);
+    const reads = (): number =>
+      books.sandbox.requests('GET').filter(({ path }) => /\/transaction\/[^/?]+$/.test(path))
+        .length;
+    const whole = await svcpay(['statement', '--tz', 'UTC', '-o', 'csv'], books);
+    const once = reads();
+    expect(once).toBeGreaterThan(0);
+    const all = rowsOf(whole.stdout).filter(({ txnId }) => txnId);
+    const months = [...new Set(all.map(({ date = '' }) => date.slice(0, 7)))].toSorted();
+    const parts: Row[] = [];
+    for (const month of months) {
+      const args = ['statement', '--from', month, '--to', month, '--tz', 'UTC', '-o', 'csv'];
+      parts.push(...rowsOf((await svcpay(args, books)).stdout).filter(({ txnId }) => txnId));
+    }
+    expect(reads()).toBe(once);
+    const sorted = (rows: readonly Row[]) => rows.map((row) => JSON.stringify(row)).toSorted();
+    expect(sorted(parts)).toEqual(sorted(all));
+  });
+
   test('starts a month with the closing balance of the previous month, in the given time zone', async ({
     books,
   }) => {

@@ -85,6 +85,7 @@ async function booksOf({
     recorded,
     edges,
     sealed: [],
+    stored: { of: () => Promise.resolve(new Map()), keep: () => Promise.resolve() },
     settled: (txnId) => Promise.resolve(settled[txnId]),
     ties: new Map(tied === undefined ? [] : [['BTC', tied]]),
     submitted: () => Promise.resolve(submitted),

@@ -8,8 +8,9 @@ import { commandFor } from '../../terminal/next-step.js';
 import { toJson } from '../../terminal/rows/json.js';
 import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
-import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
+import type { ListView, Rows } from '../../terminal/rows/view.js';
+import { list } from '../show.js';
 import { historyFilter, historyOptions, periodText, withStates } from './history-options.js';
 import { asTransaction, isNotReached, offlineList, lastCheckedText } from './offline-list.js';
 import { recipientsOf } from './parties.js';
@@ -24,7 +25,6 @@ import { matcher, searched } from './search.js';
 const ownFormats = ['page'] as const;
 
 export const txList = defineCommand({
-  prints: namesOf(undefined, transactionList(0)),
   options: {
     ...historyOptions,
     quotes: flag().describe('on a screen, also show quotes that expired unconfirmed'),
@@ -57,7 +57,10 @@ export const txList = defineCommand({
       'prints two fields of each transaction, newest first, for a script',
     ],
   ],
-  async run({ limit, page = 1, all, quotes, format, search, pager, ...flags }, context) {
+  async run(
+    { limit, page = 1, all, quotes, format, search, pager, ...flags },
+    context,
+  ): Promise<Found | undefined> {
     const { out } = context;
     const command = pager && out.forPeople ? pagerOf(context.env, context.terminal) : undefined;
     if (command !== undefined) return throughPager(command, all, context);
@@ -74,10 +77,8 @@ export const txList = defineCommand({
     if (search !== undefined) {
       const pages = service.eachTransactionPage(filter);
       const matches = searched(pages, matcher(search), context);
-      const wanted = firstOf(matches, isWanted, limit ?? Infinity);
-      return showFound(wanted, search, periodText(flags), service.serviceNow(), context).catch(
-        (error: unknown) => withStates(error, flags),
-      );
+      const wanted = explaining(firstOf(matches, isWanted, limit ?? Infinity), flags);
+      return foundBy(search, wanted, periodText(flags), service.serviceNow(), context);
     }
     if (all) {
       const heading = `Every transaction · ${periodText(flags)} · newest first`;
@@ -85,17 +86,14 @@ export const txList = defineCommand({
         heading,
         ...(out.forPeople && { ids: [] }),
       });
-      const rows = service.eachTransaction(filter);
-      return out.list(rows, view).catch((error: unknown) => withStates(error, flags));
+      return { rows: explaining(service.eachTransaction(filter), flags), view };
     }
     const many = limit ?? pageSize(context);
     if (isDocument || !out.forPeople) {
       const found = await readPage(service, filter, page, many).catch((error: unknown) =>
         withStates(error, flags),
       );
-      if (!isDocument) return printPage(found, many, service.serviceNow(), context);
-      const indent = context.terminal.stdoutIsTty ? 2 : 0;
-      return out.text(toJson(found, { indent }));
+      return isDocument ? { page: found } : pageRows(found, many, service.serviceNow(), context);
     }
     const found = await filledPage(service, filter, page, many, isWanted).catch(
       async (error: unknown) => {
@@ -104,16 +102,37 @@ export const txList = defineCommand({
         return withStates(error, flags);
       },
     );
-    await show(found, { limit: many, period: periodText(flags) }, service.serviceNow(), context);
+    const shown = { limit: many, period: periodText(flags) };
+    return screenRows(found, shown, service.serviceNow(), context);
   },
+  view: { fields: list(transactionList).fields, dataOf, print },
 });
+
+/** A page as one document, or rows with the view that draws them. */
+type Found =
+  | { readonly page: HistoryPage }
+  | { readonly rows: Rows<ListedTransaction>; readonly view: ListView<ListedTransaction> };
+
+function dataOf(found: Found | undefined): unknown {
+  return found !== undefined && 'page' in found ? found.page : found?.rows;
+}
+
+async function print(
+  found: Found | undefined,
+  _parts: object,
+  { out, terminal }: Context,
+): Promise<void> {
+  if (found === undefined) return;
+  if ('rows' in found) return out.list(found.rows, found.view);
+  out.text(toJson(found.page, { indent: terminal.stdoutIsTty ? 2 : 0 }));
+}
 
 /** Runs the command line again, with its output sent to the pager instead of stdout. */
 async function throughPager(
   command: string,
   isStreamed: boolean,
   { argv, env, stdout, stderr, runLine, takeSignals }: Context,
-): Promise<void> {
+): Promise<undefined> {
   const own = Object.fromEntries(
     Object.entries(env).filter(([name]) => !name.startsWith('SVCPAY_')),
   );
@@ -134,6 +153,18 @@ async function throughPager(
   }
 }
 
+/** Yields the rows, and explains a state that the service does not know. */
+async function* explaining(
+  rows: AsyncIterable<ListedTransaction>,
+  flags: Parameters<typeof withStates>[1],
+): AsyncGenerator<ListedTransaction> {
+  try {
+    yield* rows;
+  } catch (error) {
+    withStates(error, flags);
+  }
+}
+
 async function* firstOf(
   matches: AsyncIterable<ListedTransaction>,
   isWanted: (txn: ListedTransaction) => boolean,
@@ -149,25 +180,24 @@ async function* firstOf(
 }
 
 /**
- * Shows the transactions that match a search. On a screen, svcpay prints the matches after the
- * search, newest last. In formats for programs, svcpay prints each match as soon as it finds the
- * match.
+ * Returns the transactions that match a search. For a screen, svcpay collects the matches, newest
+ * last. In formats for programs, svcpay prints each match as soon as it finds the match.
  */
-async function showFound(
-  matches: AsyncIterable<ListedTransaction>,
+async function foundBy(
   search: string,
+  matches: AsyncIterable<ListedTransaction>,
   period: string,
   now: number,
   context: Context,
-): Promise<void> {
+): Promise<Found> {
   const { out } = context;
   const empty = `No transaction matches "${search}" (${period}).`;
-  if (!out.forPeople) return out.list(matches, { ...transactionList(now), empty });
+  if (!out.forPeople) return { rows: matches, view: { ...transactionList(now), empty } };
   const rows: ListedTransaction[] = [];
   for await (const txn of matches) rows.push(txn);
   const found = newestLast(rows);
   const heading = `${rows.length} found for "${search}" · ${period} · newest last`;
-  await showRows(found, { heading, footer: [], empty }, now, context);
+  return described(found, { heading, footer: [], empty }, now, context);
 }
 
 /**
@@ -283,41 +313,43 @@ const noPage = (page: number, total: number | null, limit: number): string =>
     : `There is no page ${page}. The last page is ${Math.max(Math.ceil(total / limit), 1)}.`;
 
 /**
- * Prints a page in a format for programs. In tsv, the newest row is last, as on a screen. JSON and
+ * Returns a page in a format for programs. In tsv, the newest row is last, as on a screen. JSON and
  * CSV keep the order of the service's list.
  */
-async function printPage(
+async function pageRows(
   found: HistoryPage,
   limit: number,
   now: number,
   context: Context,
-): Promise<void> {
+): Promise<Found> {
   const { page, more } = found;
   const transactions = await allExplained(found.transactions, context);
   const { out } = context;
   const where = `Page ${page}${pageCount(found, limit)}`;
-  await out.list(out.format === 'tsv' ? newestLast(transactions) : transactions, {
-    ...transactionList(now),
-    ...(page > 1 && { empty: noPage(page, found.total, limit) }),
-  });
   const order = out.format === 'tsv' ? ', newest last' : '';
   if (more) out.say(`${where}${order}. Next page: --page ${page + 1}. All pages: --all`);
   else if (page > 1 && transactions.length > 0) out.say(`${where}${order}.`);
+  return {
+    rows: out.format === 'tsv' ? newestLast(transactions) : transactions,
+    view: {
+      ...transactionList(now),
+      ...(page > 1 && { empty: noPage(page, found.total, limit) }),
+    },
+  };
 }
 
-/** Prints a page for people, newest row last, with short unique ids. */
-async function show(
+/** Returns a page for people, newest row last, with short unique ids. */
+async function screenRows(
   found: ScreenPage,
   { limit, period }: { readonly limit: number; readonly period: string },
   now: number,
   context: Context,
-): Promise<void> {
+): Promise<Found> {
   const { transactions: rows, page, total, more, hidden, last } = found;
-  const { out } = context;
   const shown = newestLast(rows);
   const pages = pageCount(found, limit);
   if (page > 1 && rows.length === 0 && hidden === 0 && total !== 0)
-    return out.list(shown, { ...transactionList(now), empty: noPage(page, total, limit) });
+    return { rows: shown, view: { ...transactionList(now), empty: noPage(page, total, limit) } };
   const left = hidden === 0 ? [] : [`${hidden} expired hidden (--quotes)`];
   const many = total === null ? String(rows.length) : `${rows.length} of ${total}`;
   const count =
@@ -328,17 +360,17 @@ async function show(
         : `Page ${page}${pages} · ${many}`;
   const heading = [count, period, 'newest last', ...left].join(' · ');
   const footer = [...(more ? [`--page ${last + 1}`, '--all'] : []), '--state failed'];
-  await showRows(shown, { heading, footer }, now, context);
+  return described(shown, { heading, footer }, now, context);
 }
 
-/** Prints rows with short unique ids, and the command for the newest row. */
-async function showRows(
+/** Describes rows with short unique ids, and with the command for the newest row. */
+async function described(
   shown: readonly ListedTransaction[],
   { heading, footer, empty }: { heading: string; footer: readonly string[]; empty?: string },
   now: number,
   context: Context,
-): Promise<void> {
-  const { out, terminal } = context;
+): Promise<Found> {
+  const { terminal } = context;
   const ids = shown.map(({ txnId }) => txnId);
   const recipientOf = await recipientsOf(shown, context);
   const newest = ids.at(-1)?.slice(0, idLength(ids)) ?? '';
@@ -348,11 +380,11 @@ async function showRows(
     footer: [commandFor({ do: 'show', id: newest }, context.globals), ...footer].join(' · '),
     ...(terminal.stdoutIsTty && { ids }),
   });
-  await out.list(
-    await allExplained(shown, context),
-    empty === undefined ? view : { ...view, empty },
-  );
   await rememberIds(shown, context, recipientOf);
+  return {
+    rows: await allExplained(shown, context),
+    view: empty === undefined ? view : { ...view, empty },
+  };
 }
 
 /** Whether the flags set no filter. */

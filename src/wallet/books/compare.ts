@@ -6,8 +6,10 @@ import * as v from 'valibot';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
+import { attemptNamed } from '../../store/journal/payment.js';
 import type { SortedRows } from '../../store/files/sorted-rows.js';
 import {
+  isProgress,
   outcomeAtService,
   isSameOutcome,
   mayHaveMoved,
@@ -143,7 +145,8 @@ function stateDifference(
   there: ServiceRow,
   source: string,
 ): Iterable<FoundDifference> {
-  if (isSameOutcome(outcome, outcomeAtService(there.txnState))) return [];
+  const reported = outcomeAtService(there.txnState);
+  if (isSameOutcome(outcome, reported) || isProgress(outcome, reported)) return [];
   const detail = `${state} here, ${there.txnState} at the service`;
   return [{ ...ofWhole('there', 'state differs', source, there, detail), ccy: null, there: null }];
 }
@@ -162,19 +165,23 @@ function* differing(
   // For an imported transaction without a reference, the journal uses the transaction id as the
   // reference. svcpay does not compare this id with a reference at the service.
   const isNamed = local.reference !== null && local.reference !== there.txnId;
-  if (isNamed && local.reference !== there.reference)
+  const names = [there.reference, attemptNamed(there.reference ?? '')[0]];
+  if (isNamed && !names.includes(local.reference))
     yield {
       ...plain,
       detail: `${local.reference} here, ${there.reference ?? 'none'} at the service`,
     };
-  if (local.outcome !== 'paid' || there.txnState !== 'completed' || there.total === null) return;
-  if (local.total === null || local.ccy === null)
+  const isPaidHere = local.outcome === 'paid' || local.outcome === 'in flight';
+  if (!isPaidHere || there.txnState !== 'completed' || there.total === null) return;
+  if (local.total === null || local.ccy === null) {
+    // The result file of a batch contains the amounts of settled rows only.
+    if (local.outcome === 'in flight') return;
     yield {
       ...plain,
       difference: 'not comparable',
       detail: 'the journal or the file contains no amount',
     };
-  else
+  } else
     yield* amounts('amount differs', 'the settled amount differs from the approved amount', plain, [
       { ccy: local.ccy, value: local.total },
       { ccy: there.ccy, value: there.total },

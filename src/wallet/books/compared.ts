@@ -163,6 +163,12 @@ export const isSameOutcome = (
   there: LocalPayment['outcome'],
 ): boolean => here === there || (here === 'unknown' && there !== 'paid');
 
+/** Whether the service has paid a payment that was in flight when this home last read it. */
+export const isProgress = (
+  here: LocalPayment['outcome'],
+  there: LocalPayment['outcome'],
+): boolean => here === 'in flight' && there === 'paid';
+
 /** Whether the payment may have moved money, so that the service must have its transaction. */
 export const mayHaveMoved = ({ outcome: of }: LocalPayment): boolean => of !== 'nothing moved';
 

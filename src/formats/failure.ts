@@ -89,6 +89,8 @@ export interface FailureDetails {
    */
   hint?: string | undefined;
   next?: NextStep | undefined;
+  /** Why it happened, as a clause for other sentences, without what happened to the money. */
+  reason?: string | undefined;
   /** The HTTP status of the service's response. */
   status?: number | undefined;
   /** The error code in the service's response, such as `2005`. */
@@ -112,6 +114,7 @@ export class Failure extends Error {
   readonly kind: FailureKind;
   readonly hint: string | undefined;
   readonly next: NextStep | undefined;
+  readonly reason: string | undefined;
   readonly status: number | undefined;
   readonly code: string | undefined;
   txnId: string | undefined;
@@ -124,6 +127,7 @@ export class Failure extends Error {
     this.kind = kind;
     this.hint = details.hint;
     this.next = details.next;
+    this.reason = details.reason;
     this.status = details.status;
     this.code = details.code;
     this.txnId = details.txnId;

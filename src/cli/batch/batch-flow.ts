@@ -122,7 +122,7 @@ function refuseChanges({ remarks }: Comparison): void {
   const [first] = serious;
   if (first === undefined) return;
   const more = serious.length === 1 ? '' : `, and ${counted(serious.length - 1, 'other change')}`;
-  const text = remarkText(first).replace(/^L/, 'l');
+  const text = remarkText(first, 'line');
   throw new Failure('usage', `Nothing was sent: ${text}${more}.`, {
     hint: 'Check the file, then add --accept-changes.',
   });

@@ -87,7 +87,7 @@ async function withWallets(
   const wallets = await ifAvailable((await client()).wallets());
   const missing = named.find((ccy) => wallets?.every((wallet) => wallet.ccy !== ccy));
   if (wallets === undefined || missing === undefined) throw error;
-  const message = `Nothing moved: ${noWalletText(missing, wallets).replace('This', 'this')}`;
+  const message = `Nothing moved: this ${noWalletText(missing, wallets)}`;
   throw new Failure('refused', message, { ...error, hint: undefined, cause: error });
 }
 
@@ -119,10 +119,8 @@ async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<Pay
       checkSpend(limits, quotedAmounts(order, quote), () => spent);
       return [];
     } catch (error) {
-      if (error instanceof Failure)
-        return [
-          error.message.replace(/^Not sent: (.*)\.$/, 'your limits refuse this payment because $1'),
-        ];
+      if (error instanceof Failure && error.reason !== undefined)
+        return [`your limits refuse this payment because ${error.reason}`];
       throw error;
     }
   };

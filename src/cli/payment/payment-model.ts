@@ -7,6 +7,7 @@ import { Failure } from '../../formats/failure.js';
 import { amountWithSats, type CardDetail } from '../../terminal/cards/card.js';
 import { rateText, type QuoteCard } from '../../terminal/cards/quote-card.js';
 import type { Order } from '../../wallet/order/orders.js';
+import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
 import { inWords } from '../../wallet/instruction/words.js';
@@ -242,15 +243,19 @@ export function cardOf(
 export function endedText(
   { destReq, txnState, ...txn }: Transaction,
   { approval, isNews }: PaymentModel,
-  { ended }: Presentation,
+  { ended, isAsked }: Presentation,
 ): string {
   const quote = approval?.quote;
   const gets =
     moneyFromWire(destReq.ccy, destReq.amtSettled) ??
     quote?.receives ??
     moneyFromWire(destReq.ccy, destReq.amtRequested);
-  const way = txnState === 'completed' ? '' : 'On its way: ';
-  const paid = quote?.total ?? spentBy({ ...txn, destReq, txnState });
+  const way =
+    txnState === 'completed' ? '' : isAsked === false ? 'Approved earlier: ' : 'On its way: ';
+  const paid =
+    quote?.total ??
+    spentBy({ ...txn, destReq, txnState }) ??
+    movedAmounts({ ...txn, destReq, txnState })?.left;
   if (txnState === 'completed' && isNews !== true)
     return `Already paid, nothing was sent now${paid ? `: ${amountWithSats(paid)}` : ''}`;
   if (ended !== undefined && gets !== undefined) return `${way}${ended(gets)}`;

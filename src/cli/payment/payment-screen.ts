@@ -14,6 +14,7 @@ import {
 import { confirmationsText } from '../../terminal/views/state-words.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Answer, Approval, PaymentDeps } from '../../wallet/payment/contract.js';
+import { commandFor } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { readWorth, type WorthOf } from '../watch/worth.js';
 import { within } from '../within.js';
@@ -182,7 +183,7 @@ function showEnd(
   txn: Transaction,
   model: PaymentModel,
   presentation: Presentation,
-  { out, live, now, terminal }: Context,
+  { out, live, now, terminal, globals }: Context,
 ): void {
   const { reached, waitingSince, recorded } = model;
   live.stop();
@@ -193,4 +194,7 @@ function showEnd(
   }
   const text = endedText(txn, model, presentation);
   live.succeed(recordLine(text, txn.txnId, terminal.stderrCanvas));
+  // With --quote-only, a payment that an earlier run submitted has no quote to confirm.
+  if (presentation.isAsked === false && txn.txnState !== 'completed')
+    out.say(`  ${commandFor({ do: 'resume', id: txn.txnId }, globals)} continues it.`);
 }

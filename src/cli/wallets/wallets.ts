@@ -30,7 +30,7 @@ export const wallets = defineCommand({
     );
     const chosen = ccy === undefined ? all : all.filter((wallet) => wallet.ccy === ccy);
     if (ccy !== undefined && chosen.length === 0) {
-      throw new Failure('not-found', noWalletText(ccy, all), {
+      throw new Failure('not-found', `This ${noWalletText(ccy, all)}`, {
         next: { do: 'see-wallets' },
       });
     }

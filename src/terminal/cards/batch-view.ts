@@ -115,9 +115,9 @@ const changeOf = ({ before, now, note }: BatchRemark): string =>
  * Describes a difference from an earlier run, such as `Bob Tran: account changed, 0123456789 ->
  * 9876543210`.
  */
-export const remarkText = (remark: BatchRemark): string =>
+export const remarkText = (remark: BatchRemark, lineWord: 'Line' | 'line' = 'Line'): string =>
   [
-    remark.line === null ? '' : `Line ${remark.line}: `,
+    remark.line === null ? '' : `${lineWord} ${remark.line}: `,
     `${remark.payee}: ${remarkWords[remark.kind] ?? remark.kind}`,
     changeOf(remark) === '' ? '' : `, ${changeOf(remark)}`,
   ].join('');

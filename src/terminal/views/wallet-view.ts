@@ -50,7 +50,7 @@ export const walletList: ListView<Wallet> = {
 
 /** Returns a message that names the missing wallet and the account's wallets. */
 export const noWalletText = (ccy: string, wallets: readonly Wallet[]): string =>
-  `This account has no ${ccy} wallet. ` +
+  `account has no ${ccy} wallet. ` +
   `It has ${wallets.map((wallet) => wallet.ccy).join(', ') || 'none'}.`;
 
 export interface Whereabouts {

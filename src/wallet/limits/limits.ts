@@ -10,7 +10,7 @@ import {
   parseAmount,
   type Money,
 } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, type NextStep } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { allowedName, isAllowed } from './allowed-destinations.js';
@@ -29,14 +29,14 @@ const isInternalSwap = ({ body }: Order): boolean => body.destReq.method === 'se
 export function checkDestination({ destinations }: Limits, order: Order): void {
   if (destinations.length === 0 || isInternalSwap(order) || isAllowed(order.key, destinations))
     return;
-  throw new Failure(
-    'limit',
-    `Not sent: ${order.destination} is not on your allow-list of destinations.`,
-    {
-      next: { do: 'allow', destination: allowedName(order.destination) },
-    },
-  );
+  throw overLimits(`${order.destination} is not on your allow-list of destinations`, {
+    do: 'allow',
+    destination: allowedName(order.destination),
+  });
 }
+
+const overLimits = (reason: string, next: NextStep): Failure =>
+  new Failure('limit', `Not sent: ${reason}.`, { reason, next });
 
 /**
  * Returns the spending of an order before its quote: the amount without fees, in the currency of
@@ -103,9 +103,7 @@ export function sumOf(spent: readonly Spend[], ccy: string): Money {
 }
 
 const over = (amount: Money, rule: string): Failure =>
-  new Failure('limit', `Not sent: ${formatAmount(amount)} is over your ${rule}.`, {
-    next: { do: 'see-limits' },
-  });
+  overLimits(`${formatAmount(amount)} is over your ${rule}`, { do: 'see-limits' });
 
 /**
  * Returns the lower of two limits for each currency, and the destinations that both allow-lists

@@ -125,13 +125,11 @@ export async function started(
   if (quote === undefined) return { isOrdered: false, amounts: orderedAmounts(run.order) };
   const excess = await excessOf(run, quote, deps);
   if (excess !== undefined) {
-    const why = excess.message.replace(/^(?:Nothing moved|Not sent): /, '');
+    const { kind, message, reason } = excess;
+    const why = reason === undefined ? message : `${reason}.`;
     deps.on({
       type: 'exceeded',
-      failure: new Failure(
-        excess.kind,
-        `The service started the payment without a confirmation: ${why}`,
-      ),
+      failure: new Failure(kind, `The service started the payment without a confirmation: ${why}`),
     });
   }
   return { isOrdered: true, amounts: amountsOf(quote) };

@@ -255,7 +255,9 @@ export function confirmationUnknown(
   const tried = wasRepeated
     ? 'svcpay repeated the confirmation. No second attempt was made.'
     : 'No second attempt was made.';
-  return pending(`Outcome unknown: ${why}. ${tried}`, 'resume', txnId, error);
+  const detail =
+    error instanceof NoAnswer && error.cause instanceof Failure ? ` ${error.cause.message}` : '';
+  return pending(`Outcome unknown: ${why}.${detail} ${tried}`, 'resume', txnId, error);
 }
 
 /**
@@ -265,8 +267,7 @@ export function confirmationUnknown(
 const unansweredBecause = ({ cause }: NoAnswer): string =>
   cause instanceof Failure
     ? 'the service refused the token that was sent with the confirmation, ' +
-      'and svcpay could not sign in and confirm again: ' +
-      cause.message.replace(/\.$/, '')
+      'and svcpay could not sign in and confirm again'
     : 'the service did not answer the confirmation';
 
 const reasonOf = (error: unknown): string =>

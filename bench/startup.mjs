@@ -5,7 +5,7 @@ import { against, inFolder, inTurns, program, run } from './support/process.mjs'
 const rounds = 31;
 const targets = [
   ['--version', 1.1, ['--version']],
-  ['--help', 1.3, ['--help']],
+  ['--help', 2.5, ['--help']],
   ['a completion', 1.5, ['__complete', 'bash', 'tx', '']],
 ];
 

@@ -541,4 +541,18 @@ describe('svcpay send at a terminal', () => {
     expect(tty.raw()).not.toContain('\u001B[31mShop');
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
+
+  test('shows the cost of a payment that is under way with --quote-only, and how to continue it', async ({
+    around,
+  }) => {
+    const to = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
+    const line = ['send', 'onchain', to, '0.0001btc', '--ref', 'order-118'];
+    expect(await svcpay([...line, '--yes', '--no-wait'], around)).toMatchObject({ exitCode: 0 });
+    const requests = around.sandbox.requests('PUT').length;
+    const run = await svcpay([...line, '--quote-only'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.stderr).toMatch(/Approved earlier: 0\.0001\d+ BTC/);
+    expect(run.stderr).toMatch(/svcpay tx resume \S+ continues it\./);
+    expect(around.sandbox.requests('PUT')).toHaveLength(requests);
+  });
 });

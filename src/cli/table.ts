@@ -165,6 +165,9 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...asks(() => import('./reconcile/reconcile.js'), {
       reconcile: 'compare service, journal, webhook inbox and batch results',
     }),
+    ...asks(() => import('./reconcile/accept.js'), {
+      'reconcile accept': 'accept the differences of a transaction with a note',
+    }),
     ...reads(() => import('./rates/rates.js'), { rates: 'show exchange rates' }),
     ...reads(() => import('./account/account.js'), { account: 'show the account record' }),
   ],

@@ -16,7 +16,7 @@ import {
 } from '../../terminal/views/difference-view.js';
 import { differenceText } from '../../terminal/views/statement-view.js';
 import { differences, putListed, type KnownEvent } from '../../wallet/books/compare.js';
-import type { FoundDifference } from '../../wallet/books/compared.js';
+import { factsOf, type FoundDifference } from '../../wallet/books/compared.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
 import { createdSince } from '../../wallet/history/newest-first.js';
@@ -72,6 +72,55 @@ export const reconcile = defineCommand({
 const overlapMs = 3_600_000;
 
 async function compare(since: number, files: readonly string[], context: Context): Promise<void> {
+  const { scope } = await context.account();
+  const accepted = new Map(
+    (await (await context.books()).accepted(scope)).map((each) => [
+      `${each.txnId} ${each.facts}`,
+      each.note,
+    ]),
+  );
+  const counts = new Map<string, number>();
+  let quiet = 0;
+  const noted = async function* (found: AsyncIterable<FoundDifference>) {
+    for await (const each of found) {
+      const note = accepted.get(`${each.txnId} ${factsOf(each)}`) ?? null;
+      if (note === null) counts.set(each.difference, (counts.get(each.difference) ?? 0) + 1);
+      else quiet += 1;
+      yield { ...each, accepted: note };
+    }
+  };
+  await withDifferences(
+    since,
+    files,
+    async (found, totals) => {
+      await context.out.list(noted(found), differenceList);
+      context.out.say(
+        totals ??
+          'The wallet totals are not compared, because --since selects only part of the history.',
+      );
+    },
+    context,
+  );
+  if (quiet > 0) context.out.say(`Accepted differences: ${quiet}.`);
+  if (counts.size === 0) return;
+  const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
+  throw new Failure('books-differ', `The books differ: ${kinds}.`, {
+    hint: counts.has('unknown here')
+      ? 'After a restore from a backup: svcpay reconcile --import'
+      : 'To accept the differences of a transaction: svcpay reconcile accept ID --note TEXT',
+  });
+}
+
+/**
+ * Compares the sources with the service, and passes the differences and the line about the totals
+ * of the wallets to `use`.
+ */
+export async function withDifferences(
+  since: number,
+  files: readonly string[],
+  use: (found: AsyncIterable<FoundDifference>, totals: string | undefined) => Promise<void>,
+  context: Context,
+): Promise<void> {
   const { client, scope, journal } = await context.account();
   const inbox = (await hasInbox(context)) ? eventsOf(context) : undefined;
   if (inbox === undefined)
@@ -83,32 +132,14 @@ async function compare(since: number, files: readonly string[], context: Context
     files: files.map((name) => ({ name, rows: resultRows(name) })),
   };
   const rows = openSortedRows();
-  const counts = new Map<string, number>();
   const read = (txnId: string): Promise<Transaction> => client.transaction(txnId);
-  async function* found(totals: readonly FoundDifference[]): AsyncGenerator<FoundDifference> {
-    const differing = differences(sources, { rows, since, read });
-    for await (const each of following(unresolved, differing, totals)) {
-      counts.set(each.difference, (counts.get(each.difference) ?? 0) + 1);
-      yield each;
-    }
-  }
   try {
     const totals = await putAll(since, rows, context);
-    await context.out.list(found(totals?.differences ?? []), differenceList);
-    context.out.say(
-      totals?.text ??
-        'The wallet totals are not compared, because --since selects only part of the history.',
-    );
+    const differing = differences(sources, { rows, since, read });
+    await use(following(unresolved, differing, totals?.differences ?? []), totals?.text);
   } finally {
     rows.close();
   }
-  if (counts.size === 0) return;
-  const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
-  throw new Failure('books-differ', `The books differ: ${kinds}.`, {
-    hint: counts.has('unknown here')
-      ? 'After a restore from a backup: svcpay reconcile --import'
-      : undefined,
-  });
 }
 
 async function* following(

@@ -139,6 +139,7 @@ const neverChanged = [
   'book_entries',
   'book_ties',
   'book_times',
+  'book_accepted',
   'book_closes',
 ] as const;
 

@@ -47,7 +47,22 @@ export interface Close {
   readonly closedBy: string;
 }
 
+/** A difference between the books and the service that a person has accepted. */
+export interface Accepted {
+  readonly txnId: string;
+  /** What differs, as JSON. svcpay reports a further difference of the same transaction. */
+  readonly facts: string;
+  readonly note: string;
+  /** The time of the acceptance, in epoch ms by the service's clock. */
+  readonly acceptedAt: number;
+  /** The machine and process that recorded the acceptance. */
+  readonly acceptedBy: string;
+}
+
 export interface BookRecords {
+  accepted(scope: string): Promise<readonly Accepted[]>;
+  /** Records accepted differences, except those that are recorded already. */
+  accept(scope: string, differences: readonly Accepted[]): Promise<void>;
   /** All book entries in the order in which they were recorded. */
   entries(scope: string): Promise<readonly BookEntry[]>;
   /** Adds a book entry, or returns false if an entry with the same id exists. */
@@ -85,6 +100,16 @@ const tieRows = v.array(rowOf({ ccy: v.string(), tiedAt: v.number(), balance: v.
 
 const timeRows = v.array(rowOf({ txnId: v.string(), settledAt: v.number() }));
 
+const acceptedRows = v.array(
+  rowOf({
+    txnId: v.string(),
+    facts: v.string(),
+    note: v.string(),
+    acceptedAt: v.number(),
+    acceptedBy: v.string(),
+  }),
+);
+
 const closeRows = v.array(
   rowOf({
     month: v.string(),
@@ -94,6 +119,26 @@ const closeRows = v.array(
     closedBy: v.string(),
   }),
 );
+
+const acceptedDifferences = (database: SqlDatabase): Pick<BookRecords, 'accepted' | 'accept'> => ({
+  async accepted(scope) {
+    const text = `SELECT txn_id, facts, note, accepted_at, accepted_by FROM book_accepted
+      WHERE scope = ?`;
+    return v.parse(acceptedRows, await database.read((sql) => sql.all(text, scope)));
+  },
+  async accept(scope, differences) {
+    const text = `INSERT INTO book_accepted
+      (scope, txn_id, facts, note, accepted_at, accepted_by)
+      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    await database.transaction(
+      async (sql) => {
+        for (const { txnId, facts, note, acceptedAt, acceptedBy } of differences)
+          await sql.run(text, scope, txnId, facts, note, acceptedAt, acceptedBy);
+      },
+      { lasts: true },
+    );
+  },
+});
 
 export const bookRecords = (database: SqlDatabase): BookRecords => ({
   async entries(scope) {
@@ -136,6 +181,7 @@ export const bookRecords = (database: SqlDatabase): BookRecords => ({
       VALUES ${rows.map(() => '(?, ?, ?)').join(', ')} ON CONFLICT DO NOTHING`;
     await database.transaction((sql) => sql.run(text, ...rows.flat()));
   },
+  ...acceptedDifferences(database),
   async closes(scope) {
     const text = `SELECT month, zone, sealed, closed_at, closed_by FROM book_closes
       WHERE scope = ? ORDER BY month`;
@@ -152,7 +198,13 @@ export const bookRecords = (database: SqlDatabase): BookRecords => ({
   },
   async forget(scope) {
     await database.transaction(async (sql) => {
-      for (const table of ['book_entries', 'book_ties', 'book_times', 'book_closes'])
+      for (const table of [
+        'book_entries',
+        'book_ties',
+        'book_times',
+        'book_accepted',
+        'book_closes',
+      ])
         await sql.run(`DELETE FROM ${table} WHERE scope = ?`, scope);
     });
   },

@@ -116,6 +116,17 @@ export const sqliteSteps: readonly string[] = [
     PRIMARY KEY (scope, txn_id)
   ) STRICT, WITHOUT ROWID;
 
+  -- Differences that a person has accepted. Rows are never changed.
+  CREATE TABLE book_accepted (
+    scope TEXT NOT NULL,
+    txn_id TEXT NOT NULL,
+    facts TEXT NOT NULL, -- what differs, as JSON
+    note TEXT NOT NULL,
+    accepted_at INTEGER NOT NULL,
+    accepted_by TEXT NOT NULL,
+    PRIMARY KEY (scope, txn_id, facts)
+  ) STRICT, WITHOUT ROWID;
+
   -- The sealed statements of closed months. Rows are never changed.
   CREATE TABLE book_closes (
     scope TEXT NOT NULL,
@@ -234,6 +245,16 @@ const postgresSteps: readonly string[] = [
     txn_id TEXT COLLATE "C" NOT NULL,
     settled_at BIGINT NOT NULL,
     PRIMARY KEY (scope, txn_id)
+  );
+
+  CREATE TABLE book_accepted (
+    scope TEXT COLLATE "C" NOT NULL,
+    txn_id TEXT COLLATE "C" NOT NULL,
+    facts TEXT COLLATE "C" NOT NULL,
+    note TEXT COLLATE "C" NOT NULL,
+    accepted_at BIGINT NOT NULL,
+    accepted_by TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (scope, txn_id, facts)
   );
 
   CREATE TABLE book_closes (

@@ -13,6 +13,8 @@ interface Difference {
   readonly here: Big | null;
   readonly there: Big | null;
   readonly detail: string;
+  /** The note of the person who accepted the difference, or null. */
+  readonly accepted: string | null;
 }
 
 const amountColumn = (name: 'here' | 'there', title: string): Column<Difference> => ({
@@ -40,6 +42,13 @@ export const differenceList: ListView<Difference> = {
     amountColumn('here', 'Here'),
     amountColumn('there', 'There'),
     { name: 'detail', title: 'Detail', value: ({ detail }) => detail, priority: 3, below: true },
+    {
+      name: 'accepted',
+      title: 'Accepted',
+      value: ({ accepted }) => accepted,
+      priority: 4,
+      below: true,
+    },
     { name: 'txnId', title: 'Id', value: ({ txnId }) => txnId, priority: 9, below: true },
   ],
   quiet: ({ txnId }) => txnId ?? '',

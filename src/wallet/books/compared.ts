@@ -44,6 +44,10 @@ export interface FoundDifference {
   readonly detail: string;
 }
 
+/** What differs, as JSON, without the source, which may be the path of a file. */
+export const factsOf = ({ difference, ccy, here, there, detail }: FoundDifference): string =>
+  JSON.stringify([difference, ccy, here, there, detail]);
+
 const decimal = v.pipe(
   v.string(),
   v.transform((text) => new Big(text)),

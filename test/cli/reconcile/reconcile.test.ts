@@ -93,6 +93,27 @@ describe('svcpay reconcile', () => {
     },
   );
 
+  test('accepts the differences of a transaction with a note, but no further difference', async ({
+    around,
+  }) => {
+    const { sandbox } = around;
+    await sandbox.faults.add({ kind: 'settled-amount', side: 'dest', factor: 0.9 });
+    const sent = await svcpay(
+      ['send', 'lightning', await sandbox.invoice('1000sat'), '--yes', '-q'],
+      around,
+    );
+    const id = sent.stdout.trim();
+    expect(await reconcile(around, '--since', '1h')).toMatchObject({ exitCode: 10 });
+    const accept = ['reconcile', 'accept', id, '--note', 'agreed on the phone', '--json'];
+    expect(await svcpay(accept, around)).toMatchObject({ exitCode: 0 });
+    const run = await reconcile(around, '--since', '1h');
+    expect(run.exitCode).toBe(0);
+    expect(run.rows[0]).toMatchObject({ txnId: id, accepted: 'agreed on the phone' });
+    await sandbox.faults.add({ kind: 'settled-amount', side: 'dest', factor: 0.9 });
+    await svcpay(['send', 'lightning', await sandbox.invoice('2000sat'), '--yes', '-q'], around);
+    expect(await reconcile(around, '--since', '1h')).toMatchObject({ exitCode: 10 });
+  });
+
   test('reports a payment that was returned after its completion', async ({ around }) => {
     const { sandbox } = around;
     await sandbox.faults.add({ kind: 'returned' });

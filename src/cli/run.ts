@@ -113,7 +113,8 @@ async function show(
 
 function unexpected(error: unknown): Failure {
   return new Failure('unexpected', `Something unexpected went wrong: ${messageOf(error)}`, {
-    hint: 'For details, add --debug. To list unfinished payments: svcpay tx pending',
+    hint: 'For details, add --debug. To list unfinished payments',
+    next: { do: 'run', command: 'tx pending' },
     cause: error,
   });
 }

@@ -243,7 +243,8 @@ const notMoved = (path: string): Failure =>
     'usage',
     `Nothing was sent: the payments of this home are in ${path}, not in the database.`,
     {
-      hint: 'Move the payments first: svcpay db move',
+      hint: 'Move the payments first',
+      next: { do: 'run', command: 'db move' },
     },
   );
 

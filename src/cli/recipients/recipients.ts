@@ -111,7 +111,7 @@ export const recipientsRemove = defineCommand({
     const isContact = Object.hasOwn(contacts, name);
     if (!isContact && !Object.hasOwn(recipients, name)) {
       throw new Failure('not-found', `"${name}" is not in your address book.`, {
-        hint: 'svcpay recipients list',
+        next: { do: 'run', command: 'recipients list' },
       });
     }
     await ask.agree(`Remove ${name} from your address book?`, 'Nothing was removed.');

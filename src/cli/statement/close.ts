@@ -107,7 +107,7 @@ function checkNext(name: string, zone: string, closes: readonly Close[]): void {
       'usage',
       `Not closed: earlier months end at midnight in ${last.zone}, ` +
         `and a month in ${zone} would overlap them.`,
-      { hint: `svcpay statement close ${name} --tz ${last.zone}` },
+      { next: { do: 'run', command: `statement close ${name} --tz ${last.zone}` } },
     );
   if (name < first.month)
     throw new Failure(
@@ -117,7 +117,7 @@ function checkNext(name: string, zone: string, closes: readonly Close[]): void {
   const next = monthAfter(last.month);
   if (name > next)
     throw new Failure('usage', `Not closed: ${next} must be closed first.`, {
-      hint: `svcpay statement close ${next}`,
+      next: { do: 'run', command: `statement close ${next}` },
     });
 }
 
@@ -173,7 +173,7 @@ function checkContinues(lines: readonly Cells[], last: Close): void {
     'books-differ',
     `Not closed: the closing balance of ${changed['wallet']} has changed since ${last.month} ` +
       'was closed, by a transaction before the first closed month.',
-    { hint: `To see the changes: svcpay statement close ${last.month}` },
+    { hint: 'To see the changes', next: { do: 'run', command: `statement close ${last.month}` } },
   );
 }
 

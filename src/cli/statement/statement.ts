@@ -147,7 +147,8 @@ function openingsOf(
   if (amounts.length === 0) return [];
   if (on === undefined)
     throw new Failure('usage', '--opening requires a day, e.g. --on 2026-10-01.', {
-      hint: 'To record the opening balance permanently: svcpay statement open',
+      hint: 'To record the opening balance permanently',
+      next: { do: 'run', command: 'statement open' },
     });
   const at = spanOf(on, zone).first;
   return amounts.map(({ ccy, value }, i) =>
@@ -207,7 +208,8 @@ export function notTied(
   if (openings.length === 0) return undefined;
   const names = openings.map(({ entry }) => entry.ccy).join(', ');
   return new Failure('books-differ', `No transaction explains the opening balance of ${names}.`, {
-    hint: 'Record it once: svcpay statement open',
+    hint: 'Record it once',
+    next: { do: 'run', command: 'statement open' },
   });
 }
 

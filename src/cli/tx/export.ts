@@ -48,7 +48,8 @@ export const txExport = defineCommand({
         'usage',
         `svcpay tx export writes only ${exportFormats.join(', ')}. Remove --json and --fields.`,
         {
-          hint: 'For JSON or chosen fields: svcpay tx list --all',
+          hint: 'For JSON or chosen fields',
+          next: { do: 'run', command: 'tx list --all' },
         },
       );
     }

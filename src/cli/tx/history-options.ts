@@ -39,7 +39,7 @@ const notMethod = (given: string): Failure =>
   new Failure(
     'usage',
     `"${given}" is not a method. Write one of ${shownMethods.join(', ')}, or a payout method.`,
-    { hint: 'svcpay payout methods' },
+    { next: { do: 'see-payout-methods' } },
   );
 
 const methods = () =>

@@ -123,6 +123,6 @@ async function known(name: string, store: EventStore): Promise<Consumer> {
   const found = (await store.consumers.list()).find(({ consumer }) => consumer === name);
   if (found !== undefined) return found;
   throw new Failure('not-found', `There is no consumer "${name}".`, {
-    hint: 'svcpay webhook consumers list',
+    next: { do: 'run', command: 'webhook consumers list' },
   });
 }

@@ -48,7 +48,7 @@ export const webhookReplay = defineCommand({
   async run({ ids = [], since, to: given }, context) {
     if ((ids.length === 0) === (since === undefined)) {
       throw new Failure('usage', 'Name the events by number, or with --since DURATION.', {
-        hint: 'svcpay webhook replay --since 10m',
+        next: { do: 'run', command: 'webhook replay --since 10m' },
       });
     }
     const to = given ?? (await receiverOf(context.home)) ?? new URL(defaultListenUrl);

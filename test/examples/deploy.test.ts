@@ -146,6 +146,7 @@ describe('the example containers', () => {
     const receiver = services['receiver-1'];
     expect(receiver).toMatchObject({ stop_grace_period: '25s' });
     expect(textOf('systemd/svcpay-listen.service')).toContain('TimeoutStopSec=25');
+    expect(textOf('systemd/svcpay-listen.service')).toContain('StartLimitIntervalSec=0');
     const known = [...names, 'host.docker.internal', 'receiver-1', 'receiver-2', '127.0.0.1'];
     const named = ['compose.yaml', 'Caddyfile', 'prometheus.yaml', 'svcpay.env.example'].flatMap(
       (name) => [...textOf(name).matchAll(/(?:\/\/|@|['" ])([a-z][a-z0-9.-]*)(?=:\d|\/svcpay)/g)],

@@ -26,7 +26,7 @@ import { Failure, ifAvailable } from '../formats/failure.js';
 import { checkOptions } from '../api/check-options.js';
 import { parseReference } from '../formats/reference.js';
 import { errorOf } from '../formats/unknown.js';
-import { journalOf, ownName } from '../store/journal/handle.js';
+import { journalOf, ownName, type Opened } from '../store/journal/handle.js';
 import { latest, mayHavePaid, status, type Payment } from '../store/journal/payment.js';
 import type { Network } from '../formats/address/network.js';
 import { readLimits } from '../store/profile/profiles.js';
@@ -70,13 +70,13 @@ export function openPayments(options: PaymentsOptions): Payments {
   const client = serviceOf(
     checkOptions('openPayments', paymentShapes.openPayments, options).client,
   );
-  const { journal, closed } = journalOf(options.journal);
+  const { journal, closed, run } = journalOf(options.journal);
   const network = options.network ?? (client.baseUrl.startsWith('https:') ? 'mainnet' : 'any');
   const begin = callsOf(client, options, closed);
   const accountNamed = async (call: Pick<CallOptions, 'signal'>): Promise<string> =>
     accountOf(begin(call).service);
   const { limits } = options;
-  const { depsOf, payAsked, first } = paymentsOf({ client, journal, closed, begin, limits });
+  const { depsOf, payAsked, first } = paymentsOf({ client, journal, closed, run, begin, limits });
   return {
     async send(given) {
       const payment = checkOptions('send', paymentShapes.send, given);
@@ -172,16 +172,13 @@ const callsOf =
     };
   };
 
-interface PaymentParts extends Pick<PaymentsOptions, 'limits'> {
+interface PaymentParts extends Pick<PaymentsOptions, 'limits'>, Opened {
   readonly client: ServiceClient;
-  readonly journal: PaymentDeps['journal'];
-  /** A signal that is aborted when the journal is closed. */
-  readonly closed: AbortSignal;
   readonly begin: Begin;
 }
 
 /** Returns the functions that call the payment core. */
-function paymentsOf({ client, journal, closed, begin, limits = noLimits }: PaymentParts) {
+function paymentsOf({ client, journal, closed, run, begin, limits = noLimits }: PaymentParts) {
   const checkedLimits = readLimits(limits);
   const guard = ownAddressGuard(
     async () => ({ client }),
@@ -207,10 +204,12 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
   const first = <T>(concerned: FindPayments | undefined, work: () => Promise<T>): Promise<T> =>
     // Skips the search for payments in a closed journal, so that the call rejects with the failure
     // of `work`.
-    journalFirst(
-      concerned && (async (open) => (closed.aborted ? [] : concerned(open))),
-      async () => journal,
-      work,
+    run(() =>
+      journalFirst(
+        concerned && (async (open) => (closed.aborted ? [] : concerned(open))),
+        async () => journal,
+        work,
+      ),
     );
 
   const payAsked = async (
@@ -228,7 +227,12 @@ function paymentsOf({ client, journal, closed, begin, limits = noLimits }: Payme
     const consent: Consent =
       approve === undefined
         ? { by: 'yes' }
-        : { by: 'program', ask: async (approval) => approve(approvalOf(approval, earlier)) };
+        : {
+            by: 'program',
+            // The program may close the journal in `approve`, and wait for the end of this call.
+            ask: (approval) =>
+              unlessInterrupted(async () => approve(approvalOf(approval, earlier)), closed),
+          };
     const terms = { maxFee, maxRateLoss };
     const request = { instruction, ref: given(ref), terms, consent };
     return first(named(referenceOf(request)), async () => {

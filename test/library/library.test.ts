@@ -54,15 +54,13 @@ describe('openPayments', () => {
     expect(events).toContain('quoted');
   });
 
-  // These tests run concurrently, because each test waits until the lease of the closed journal
-  // ends.
-  test.concurrent.for([
-    ['interrupted', 'quoted'],
-    ['pending', 'submitting'],
-    ['pending', 'state'],
+  test.for([
+    ['interrupted', 'quoted', 0],
+    ['interrupted', 'submitting', 0],
+    ['pending', 'state', 1],
   ] as const)(
     'reports a payment as %s if its journal is closed at the event `%s`',
-    async ([kind, at], { sandbox, home, expect, onTestFinished }) => {
+    async ([kind, at, confirmed], { sandbox, home }) => {
       const client = clientOf(sandbox);
       onTestFinished(() => client.close());
       const open = () => library.openSqliteJournal(join(home, 'payments.db'));
@@ -74,6 +72,7 @@ describe('openPayments', () => {
       const sent = await payments.send({ ...payment, on }).catch((error: unknown) => error);
       expect(sent).toBeInstanceOf(Failure);
       expect(sent).toMatchObject({ kind });
+      expect(sandbox.requests('PUT')).toHaveLength(confirmed);
       await expect(payments.send(payment)).rejects.toMatchObject({
         kind: 'usage',
         message: expect.stringContaining('closed'),
@@ -84,10 +83,27 @@ describe('openPayments', () => {
       const again = await open();
       onTestFinished(() => again.close());
       const later = library.openPayments({ client, journal: again });
+      const started = performance.now();
       expect(await later.send(payment)).toMatchObject({ txnState: 'completed' });
+      expect(performance.now() - started, 'no wait for the lease, which lasts 30 s').toBeLessThan(
+        10_000,
+      );
       expect(sandbox.requests('PUT')).toHaveLength(1);
     },
   );
+
+  test('does not wait for an approval that closes the journal itself', async ({ sandbox }) => {
+    const [journal, client] = [await library.openMemoryJournal(), clientOf(sandbox)];
+    onTestFinished(() => client.close());
+    const payments = library.openPayments({ client, journal });
+    const approve = async (): Promise<boolean> => {
+      await journal.close();
+      return true;
+    };
+    const sent = payments.send({ to: await sandbox.invoice('1000sat'), approve });
+    await expect(sent).rejects.toMatchObject({ kind: 'interrupted' });
+    expect(sandbox.requests('PUT')).toHaveLength(0);
+  });
 
   const openIn = async (sandbox: Sandbox, more: Partial<library.PaymentsOptions> = {}) => {
     const [journal, client] = [await library.openMemoryJournal(), clientOf(sandbox)];

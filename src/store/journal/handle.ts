@@ -80,29 +80,43 @@ const notExpected = (id: string): Failure =>
  */
 export interface Journal {
   /**
-   * Closes the journal, and interrupts the calls that are working on payments. When the journal
-   * closes, a call that waits for a submitted payment rejects with Failure `pending`.
+   * Interrupts the calls that are working on payments, waits until these calls have ended, and
+   * closes the journal. A call that waits for a submitted payment rejects with Failure `pending`.
    */
   close(): Promise<void>;
 }
 
-interface Opened {
+export interface Opened {
   readonly journal: PaymentJournal;
   /** The signal that is aborted when the journal is closed. */
   readonly closed: AbortSignal;
+  /** Runs a call. The journal remains open until the call has released its claims. */
+  run<T>(call: () => Promise<T>): Promise<T>;
 }
 
 const all = new WeakMap<Journal, Opened>();
 
 function asJournal(journal: PaymentJournal): Journal {
   const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
   const handle: Journal = {
-    close: () => {
+    async close() {
       closing.abort();
-      return journal.close();
+      await Promise.allSettled(running);
+      await journal.close();
     },
   };
-  all.set(handle, { journal, closed: closing.signal });
+  all.set(handle, {
+    journal,
+    closed: closing.signal,
+    run(call) {
+      const result = call();
+      running.add(result);
+      const ended = (): unknown => running.delete(result);
+      result.then(ended, ended);
+      return result;
+    },
+  });
   return handle;
 }
 

@@ -137,6 +137,7 @@ const elsewhere: readonly string[] = [
   'tx resolve',
   'statement open',
   'statement adjust',
+  'reconcile accept',
   'login',
   'db move',
   'webhook set',

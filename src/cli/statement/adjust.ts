@@ -3,7 +3,7 @@
 import { fixed, formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { dayWriter, ownZone, spanOf, type CalendarDate } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
-import type { Close } from '../../store/journal/book-records.js';
+import type { Close, Tie } from '../../store/journal/book-records.js';
 import { entryList } from '../../terminal/views/statement-view.js';
 import { monthAfter } from '../../wallet/books/changes.js';
 import { defineCommand } from '../define.js';
@@ -25,7 +25,7 @@ export const statementAdjust = defineCommand({
     ),
   },
   options: {
-    on: date().optional().describe('day of the entry (default: today)'),
+    on: date().optional().describe('day of the entry; required, unless the wallet added up today'),
     note: text().optional().describe('the reason, shown in the statement'),
   },
   fields: entryList.columns.map(({ name }) => name),
@@ -47,7 +47,11 @@ export const statementAdjust = defineCommand({
         next: { do: 'see-wallets' },
       });
     const [now, zone] = [client.serviceNow(), ownZone()];
-    const day = on === undefined ? dayWriter(zone)(now) : dayText(on);
+    const records = await context.books();
+    const day =
+      on === undefined
+        ? arisenOn(amount.ccy, await records.ties(scope), dayWriter(zone), now)
+        : dayText(on);
     if (on !== undefined && spanOf(on, zone).first > now)
       throw new Failure('usage', `Nothing was recorded: ${day} is in the future.`);
     checkOpen(day, await closesOf(context));
@@ -58,7 +62,6 @@ export const statementAdjust = defineCommand({
     );
     const id = context.newId();
     const entry = { id, ccy, amount: fixed(value), dated: day, note: note ?? null };
-    const records = await context.books();
     await records.add(scope, { ...entry, kind: 'adjustment', recordedAt: now });
     await context.out.list(
       [{ wallet: ccy, amount: value, date: day, note: entry.note, id }],
@@ -66,6 +69,28 @@ export const statementAdjust = defineCommand({
     );
   },
 });
+
+/**
+ * Returns today if the wallet added up today. Otherwise throws Failure `usage`, which names the
+ * days on which the difference may have arisen.
+ */
+function arisenOn(
+  ccy: string,
+  ties: readonly Tie[],
+  dayOf: (at: number) => string,
+  now: number,
+): string {
+  const tie = ties.find((each) => each.ccy === ccy);
+  const [first, today] = [tie && dayOf(tie.tiedAt), dayOf(now)];
+  if (first === today) return today;
+  const arisen =
+    first === undefined ? `by ${today}` : `between ${first} and ${today}, after it last added up`;
+  throw new Failure(
+    'usage',
+    `Nothing was recorded: name the day with --on. The difference of ${ccy} arose ${arisen}.`,
+    { hint: `For the first possible day: --on ${first ?? today}` },
+  );
+}
 
 /** Formats a date as text. Throws Failure `usage` for a date without a day. */
 function dayText({ year, month, day }: CalendarDate): string {

@@ -203,7 +203,7 @@ export function notTied(
       'books-differ',
       `The statement does not add up. ${texts.join('. ')}. ` +
         'svcpay reconcile compares each transaction.',
-      { hint: adjustAdvice(first, dayWriter(zone)(books.at)) },
+      { hint: adjustAdvice(first, dayWriter(zone)(first.lastTied ?? books.at)) },
     );
   if (openings.length === 0) return undefined;
   const names = openings.map(({ entry }) => entry.ccy).join(', ');

@@ -193,6 +193,17 @@ describe('svcpay statement', () => {
     });
   });
 
+  test('requires the day of an adjustment unless the wallet added up today', async ({ books }) => {
+    expect(await svcpay(['statement'], books)).toMatchObject({ exitCode: 0 });
+    await books.sandbox.clock.advance('72h');
+    await deposit(books, '0.01');
+    const adjust = ['statement', 'adjust', '0.01btc', '--yes', '--json'];
+    const refused = (await svcpay(adjust, books)).error();
+    expect(refused).toMatchObject({ exitCode: 2, message: expect.stringContaining('between') });
+    const [, first = ''] = /--on (\S+)/.exec(refused.hint ?? '') ?? [];
+    expect(await svcpay([...adjust, '--on', first], books)).toMatchObject({ exitCode: 0 });
+  });
+
   test('accepts a counter-entry for an adjustment, and refuses an invalid adjustment', async ({
     books,
   }) => {
@@ -216,7 +227,7 @@ describe('svcpay statement', () => {
   test('reports no difference after a sandbox reset has deleted the recorded entries', async ({
     books,
   }) => {
-    await svcpay(['statement', 'adjust', '0.01btc', '--yes'], books);
+    await svcpay(['statement', 'adjust', '0.01btc', '--on', '2026-01-02', '--yes'], books);
     expect(await svcpay(['sandbox', 'reset', '--yes'], books)).toMatchObject({ exitCode: 0 });
     expect(await svcpay(['statement'], books)).toMatchObject({ exitCode: 0, stderr: '' });
   });

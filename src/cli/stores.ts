@@ -176,7 +176,7 @@ async function identified(
     import('../store/database/refused-databases.js'),
   ]);
   const identity = await checkTables(postgres, part);
-  const given = fromEnvironment(env, databaseIdVariable);
+  const given = fromEnvironment(env, databaseIdVariable)?.toLowerCase();
   if (given !== undefined && given !== identity.id)
     throw unexpectedDatabase(source, identity.id, given);
   const { databaseId: kept } = settings().profile;

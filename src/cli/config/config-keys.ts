@@ -71,7 +71,8 @@ function parseFiat(text: string): string {
 }
 
 function parseId(text: string): string {
-  if (/^[0-9a-f-]{36}$/.test(text)) return text;
+  const id = text.toLowerCase();
+  if (/^[0-9a-f-]{36}$/.test(id)) return id;
   throw new Failure(
     'usage',
     `"${clip(text)}" is not a database id. To see the id: svcpay db status`,

@@ -68,7 +68,7 @@ export const anotherDatabase = (source: string, id: string, known: string): Fail
 export const unexpectedDatabase = (source: string, id: string, expected: string): Failure =>
   new Failure(
     'usage',
-    `Nothing was paid: the database of ${source} has the id ${id}, but the expected id is ` +
+    `The database of ${source} is not used: its id is ${id}, but the expected id is ` +
       `${expected}.`,
     {
       hint:

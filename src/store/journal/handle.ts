@@ -50,7 +50,8 @@ export async function openPostgresJournal(
   const database = postgres.postgresDatabase({ url, source, clock: () => performance.now() });
   try {
     const identity = await tables.checkTables(database, journalPart);
-    if (!v.is(optionsSchema, options) || options.id !== identity.id) throw notExpected(identity.id);
+    const given = v.safeParse(optionsSchema, options);
+    if (!given.success || given.output.id !== identity.id) throw notExpected(identity.id);
     return asJournal(await shared.openSharedJournal({ database, isAlive: isOwnerAlive, identity }));
   } catch (error) {
     await database.close();
@@ -62,7 +63,7 @@ export async function openPostgresJournal(
  * The schema of the options, which svcpay checks at run time because a JavaScript program may omit
  * the id.
  */
-const optionsSchema = v.object({ id: v.string() });
+const optionsSchema = v.object({ id: v.pipe(v.string(), v.toLowerCase()) });
 
 const notExpected = (id: string): Failure =>
   new Failure(

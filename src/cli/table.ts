@@ -160,7 +160,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     }),
     ...asks(() => import('./statement/close.js'), {
       'statement close':
-        "write a month's statement and its hash; for a closed month, write the changes",
+        "seal a month's statement; for a closed month, show what has changed since",
     }),
     ...asks(() => import('./reconcile/reconcile.js'), {
       reconcile: 'compare service, journal, webhook inbox and batch results',

@@ -84,6 +84,7 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   statement: ['refused'],
   'statement open': ['refused'],
   'statement adjust': ['refused', '1sat'],
+  'reconcile accept': ['refused', 'TXN', '--note=x'],
   'statement close': ['refused', '2026-01'],
   reconcile: ['refused'],
   doctor: ['child'],

@@ -135,7 +135,7 @@ function usageText(
       // Only the last word of a command line has no word after it.
       const last = argv.at(-1) ?? '';
       const option = options.find(({ short, long }) => short === last || long === last);
-      return `${option?.long} must be followed by ${option?.flags.replace(/^.*<(.*)>$/, '$1')}.`;
+      return `${option?.long} must be followed by ${option?.flags.split(/[<>]/)[1]}.`;
     }
     case 'commander.unknownOption': {
       // Hides the text after `=`, because the text may be a secret.

@@ -9,6 +9,10 @@ import type { Order } from '../order/orders.js';
 import { findRate } from './rates.js';
 import type { Quote } from './quote.js';
 
+/** The refusal of a quote whose cost exceeds what was approved. */
+const overTerms = (reason: string, { txnId }: Quote, hint?: string): Failure =>
+  new Failure('limit', `Nothing moved: ${reason}.`, { reason, hint, txnId });
+
 /**
  * Throws Failure `limit` if the fees exceed the approved maximum, or if the service reports no
  * fees.
@@ -16,12 +20,9 @@ import type { Quote } from './quote.js';
 export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   if (maxFee === undefined) return;
   if (!quote.namesFees) {
-    throw new Failure(
-      'limit',
-      'Nothing moved: the quote does not state its fees, so svcpay cannot check your fee limit.',
-      {
-        txnId: quote.txnId,
-      },
+    throw overTerms(
+      'the quote does not state its fees, so svcpay cannot check your fee limit',
+      quote,
     );
   }
   const fees = money(quote.total.ccy, quote.serviceFee.value.plus(quote.networkFee.value));
@@ -30,13 +31,10 @@ export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   if (fees.value.lte(highest)) return;
   const allowed =
     'percent' in maxFee ? `${maxFee.percent}%` : formatAmount(money(fees.ccy, highest));
-  throw new Failure(
-    'limit',
-    `Nothing moved: the fee is ${formatAmount(fees)}, but your limit is ${allowed}.`,
-    {
-      hint: 'Allow a higher fee, or try again later.',
-      txnId: quote.txnId,
-    },
+  throw overTerms(
+    `the fee is ${formatAmount(fees)}, but your limit is ${allowed}`,
+    quote,
+    'Allow a higher fee, or try again later.',
   );
 }
 
@@ -170,10 +168,11 @@ function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big)
   if (maxRateLoss === undefined) return;
   const loss = rateLoss(quote, market);
   if (loss.lte(maxRateLoss)) return;
-  throw new Failure('limit', `Nothing moved: ${lossText(loss)}. Your limit is ${maxRateLoss} %.`, {
-    hint: 'Allow a higher loss, or try again later.',
-    txnId: quote.txnId,
-  });
+  throw overTerms(
+    `${lossText(loss)}, but your limit is ${maxRateLoss} %`,
+    quote,
+    'Allow a higher loss, or try again later.',
+  );
 }
 
 const lossText = (loss: Big): string =>
@@ -216,11 +215,8 @@ function smallFeeIn(ccy: string, rates: Rates | undefined): Big {
  * Throws Failure `limit` if a cost requires a person's approval. svcpay calls this function in a
  * run in which no person can answer.
  */
-export function refuseUnusual(unusual: readonly string[], { txnId }: Quote): void {
+export function refuseUnusual(unusual: readonly string[], quote: Quote): void {
   const [first] = unusual;
   if (first === undefined) return;
-  throw new Failure('limit', `Nothing moved: ${first}.`, {
-    hint: 'Run the command at a terminal to review and approve this cost.',
-    txnId,
-  });
+  throw overTerms(first, quote, 'Run the command at a terminal to review and approve this cost.');
 }

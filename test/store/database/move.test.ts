@@ -191,9 +191,9 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({
       message: expect.stringContaining('not in the database'),
-      hint: expect.stringContaining('svcpay db move'),
+      hint: 'Move the payments first: svcpay --sandbox db move',
     });
-    expect(await svcpay(['db', 'move'], here)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['--sandbox', 'db', 'move'], here)).toMatchObject({ exitCode: 0 });
     expect(await svcpay(payOnce, here)).toMatchObject({ exitCode: 0 });
   });
 
@@ -209,8 +209,8 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     const env = { SVCPAY_DATABASE_URL: await preparedDatabase(server()) };
     const refused = await svcpay(payOnce, { home, env });
     expect(refused).toMatchObject({ exitCode: 2 });
-    expect(refused.error().hint).toContain('svcpay db move');
-    expect(await svcpay(['db', 'move'], { home, env })).toMatchObject({ exitCode: 0 });
+    expect(refused.error().hint).toContain('svcpay --sandbox db move');
+    expect(await svcpay(['--sandbox', 'db', 'move'], { home, env })).toMatchObject({ exitCode: 0 });
     expect(await svcpay([...payOnce, '--again'], { home, env })).toMatchObject({ exitCode: 0 });
   });
 });

@@ -101,7 +101,7 @@ test.runIf(runsAll && hasPostgres)(
     expect(run('SELECT count(*) FROM svcpay.attempts')).toBe('1');
     expect(run('SELECT state FROM svcpay_archive.attempts')).toBe('paid');
 
-    const [dump = '', restore = ''] = block('sh', 'pg_dump').trim().split('\n');
+    const [dump = '', restore = ''] = block('sh', 'pg_restore').trim().split('\n');
     const shell = (line: string): string =>
       execFileSync('sh', ['-ec', line], {
         cwd: home,

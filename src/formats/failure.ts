@@ -38,6 +38,21 @@ export const exitCodes = {
 /** The kind of a failure, which determines the exit code. See {@link exitCodes}. */
 export type FailureKind = keyof typeof exitCodes;
 
+/** The exit codes that promise that nothing was sent, each with the kind that replaces it. */
+const nothingSent: Readonly<Partial<Record<number, FailureKind>>> = {
+  [exitCodes.usage]: 'payment-failed',
+  [exitCodes.declined]: 'payment-failed',
+  [exitCodes.interrupted]: 'payment-failed',
+  [exitCodes.temporary]: 'pending',
+};
+
+/**
+ * The kind of failure of a run with several payments: `kind` is the failure of one payment, and the
+ * run submitted another payment.
+ */
+export const besideSubmitted = (kind: FailureKind): FailureKind =>
+  nothingSent[exitCodes[kind]] ?? kind;
+
 /**
  * The next step that a failure suggests. Each program phrases the next step for its own users, so
  * the command line, for example, names a command.

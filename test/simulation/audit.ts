@@ -1,7 +1,7 @@
 // Checks a schedule after its end: payments are made at most once, approved, within limits and
 // finished, and reports are true.
 import Big from 'big.js';
-import { isUnknown, type Failure, type FailureKind } from '../../src/formats/failure.js';
+import { exitCodes, isUnknown, type Failure, type FailureKind } from '../../src/formats/failure.js';
 import { latest, mayHavePaid, status, type Payment } from '../../src/store/journal/payment.js';
 import { hasLapsed, isFinal } from '../../src/formats/states.js';
 import type { Resumed } from '../../src/wallet/payment/resume-all.js';
@@ -151,7 +151,10 @@ function untrue(ended: Ended, known: Known): string[] {
   if (verdict.ended === 'batch')
     return [...wrongly, ...untrueBatch(verdict.end, moves, known)].map(says);
   if (verdict.ended === 'resumed')
-    return verdict.end.resumed.flatMap((each) => untrueResumed(each, moves, known)).map(says);
+    return [
+      ...verdict.end.resumed.flatMap((each) => untrueResumed(each, moves, known)),
+      ...sentAfterAll(verdict.end.failure, moves),
+    ].map(says);
   if (verdict.ended === 'done')
     return [...wrongly, ...untrueSuccess(ended, verdict.txn, known)].map(says);
   const { kind, txnId } = verdict.failure;
@@ -290,15 +293,17 @@ function untrueBatch(
     rows.some(({ result }) => result === 'failed' || result === 'unknown')
   )
     found.push('not all rows are done');
-  if (
-    failure !== undefined &&
-    ['temporary', 'interrupted', 'declined', 'usage', 'already-paid'].includes(failure.kind) &&
-    moves.length > 0
-  ) {
-    found.push(`its confirmation of ${moves[0]?.txnId} took effect`);
-  }
-  return found;
+  return [...found, ...sentAfterAll(failure, moves)];
 }
+
+/** The exit codes of several payments that promise that none of the payments was sent. */
+const nothingSent: ReadonlySet<number> = new Set([2, 9, 75, 130]);
+
+/** Finds a transaction that moved in a run of several payments that reports that none was sent. */
+const sentAfterAll = (failure: Failure | undefined, moves: readonly ModelTransaction[]): string[] =>
+  failure !== undefined && nothingSent.has(exitCodes[failure.kind])
+    ? moves.slice(0, 1).map(({ txnId }) => `its confirmation of ${txnId} took effect`)
+    : [];
 
 function untrueResumed(
   { payment: { ref }, txn, failure }: Resumed,

@@ -1,7 +1,7 @@
 // Counts the outcomes of a batch, and derives the exit code.
 import type Big from 'big.js';
 import { counted } from '../../formats/text.js';
-import { Failure, type FailureKind } from '../../formats/failure.js';
+import { besideSubmitted, Failure, type FailureKind } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
 import type { RowResult, RowOutcome } from './run.js';
 
@@ -53,8 +53,7 @@ const again = { hint: 'Run the same command again. It continues the batch and pa
  * unknown, or `outcome-unknown` if another run cannot learn it. After an interruption, the failure
  * is `pending` if this run submitted a payment, otherwise `interrupted`. If rows failed, the
  * failure of the batch has the kind of the rows' failures, or `payment-failed` if their kinds
- * differ. If this run submitted a payment, the table `partly` replaces each kind of failure that
- * promises that no money moved.
+ * differ. If this run submitted a payment, the failure does not promise that nothing was sent.
  * @param complete whether svcpay reached the end of the file
  */
 export function failureOf(
@@ -91,7 +90,7 @@ export function failureOf(
   if (results.failed === 0) return undefined;
   const [only, ...others] = kinds;
   const one = only === undefined || others.length > 0 ? 'payment-failed' : only;
-  const kind = hasMoved(tally) ? (partly[one] ?? one) : one;
+  const kind = hasMoved(tally) ? besideSubmitted(one) : one;
   const stopped = complete ? '' : `, and ${rows - doneRows(tally)} not started`;
   return new Failure(
     kind,
@@ -99,17 +98,6 @@ export function failureOf(
     again,
   );
 }
-
-/**
- * The kinds of failure that promise that no money moved, each with the kind that svcpay reports
- * instead after it has submitted a payment.
- */
-const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
-  usage: 'payment-failed',
-  interrupted: 'payment-failed',
-  declined: 'payment-failed',
-  temporary: 'pending',
-};
 
 /**
  * Converts an error that ended the batch, such as an unreadable file, to a failure that takes

@@ -2,7 +2,7 @@
 // payments.
 import pLimit from 'p-limit';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
-import { Failure, type FailureKind } from '../../formats/failure.js';
+import { besideSubmitted, Failure, type FailureKind } from '../../formats/failure.js';
 import { mayHavePaid, type Payment } from '../../store/journal/payment.js';
 import type { Consent, PaymentDeps, PaymentOptions } from './contract.js';
 import { HeldElsewhere, resume, type TakeOverOptions } from './payment.js';
@@ -114,16 +114,21 @@ const byUrgency: readonly FailureKind[] = [
   'interrupted',
 ];
 
-/** The failure that decides the exit code, or undefined if all payments succeeded. */
+/**
+ * The failure that decides the exit code, or undefined if all payments succeeded. If another payment
+ * succeeded, the failure does not promise that nothing was sent.
+ */
 export function mostUrgent(resumed: readonly Resumed[]): Failure | undefined {
   const failures = resumed.flatMap(({ failure }) => failure ?? []);
   const [worst] = failures.toSorted(
     (a, b) => byUrgency.indexOf(a.kind) - byUrgency.indexOf(b.kind),
   );
-  if (worst === undefined || failures.length === 1) return worst;
+  if (worst === undefined || resumed.length === 1) return worst;
+  const kind = failures.length < resumed.length ? besideSubmitted(worst.kind) : worst.kind;
+  if (kind === worst.kind && failures.length === 1) return worst;
   return new Failure(
-    worst.kind,
-    `${worst.message} Of ${resumed.length} payments, ${failures.length} failed or are unfinished.`,
+    kind,
+    `${worst.message} Failed or unfinished: ${failures.length} of ${resumed.length} payments.`,
     {
       next: { do: 'see-open-payments' },
       txnId: worst.txnId,

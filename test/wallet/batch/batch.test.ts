@@ -360,6 +360,13 @@ describe('outcome of a batch', () => {
       false,
       'payment-failed',
     ],
+    [
+      'returns `payment-failed` if another payment pays the invoice of one row, and a row was paid',
+      [paid, failed('already-paid')],
+      true,
+      false,
+      'payment-failed',
+    ],
   ] as const)('failureOf %s', ([, outcomes, complete, interrupted, kind]) => {
     const tally = outcomes.reduce(tallied, emptyTally);
     expect(failureOf(tally, 3, complete, interrupted)?.kind).toBe(kind);

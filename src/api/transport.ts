@@ -23,6 +23,7 @@ export interface Timing {
   readonly total: number;
 }
 
+/** A response as the transport received it. */
 export interface HttpResponse {
   status: number;
   /**

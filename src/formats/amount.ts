@@ -261,6 +261,7 @@ export const satsOf = (value: Big): bigint => whole(value.times(satsPerBtc), val
 export const msatOf = (value: Big): bigint =>
   whole(value.times(msatPerBtc), value, 'millisatoshis');
 
+/** Converts millisatoshis to bitcoin, exactly. */
 export const btcFromMsat = (msat: bigint): Big => new Big(msat).times('1e-11');
 
 function whole(scaled: Big, value: Big, unit: string): bigint {

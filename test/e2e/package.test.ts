@@ -214,7 +214,7 @@ function namesOf(file: string): PublicName[] {
   return [
     ...own.map(([, name = '']) => ({ name, file })),
     ...others.flatMap(([, names = '', from = '']) =>
-      [...names.matchAll(/(\w+)(?: as \w+)?/g)].map(([, name = '']) => ({
+      [...names.matchAll(/(?:type )?(\w+)(?: as \w+)?/g)].map(([, name = '']) => ({
         name,
         file: join(dirname(file), `${from}.d.ts`),
       })),

@@ -9,6 +9,7 @@ const finalStates = [
   'usercanceled',
 ] as const;
 export const states = ['quoted', 'srcintent', 'srccreated', 'destsent', ...finalStates] as const;
+/** The state of a transaction at the service. */
 export type State =
   | 'quoted'
   | 'srcintent'

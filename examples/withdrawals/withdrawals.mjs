@@ -63,9 +63,9 @@ if (import.meta.url === pathToFileURL(argv[1] ?? '').href) {
     apiSecret: env.SVCPAY_API_SECRET ?? '',
   });
   const journal =
-    env.DATABASE_URL === undefined
+    env.SVCPAY_DATABASE_URL === undefined
       ? await openSqliteJournal('withdrawals.db')
-      : await openPostgresJournal(env.DATABASE_URL);
+      : await openPostgresJournal(env.SVCPAY_DATABASE_URL, { id: env.SVCPAY_DATABASE_ID });
   const withdrawals = openWithdrawals({ client, journal });
   await withdrawals.resume();
   const [id, to, amount] = argv.slice(2);

@@ -2,19 +2,18 @@
 // database.
 import { Failure } from '../formats/failure.js';
 import type { Postgres } from '../store/database/postgres.js';
-import { databaseIdVariable } from '../store/database/address.js';
+import { databaseIdVariable, databaseVariable, noAddress } from '../store/database/address.js';
 import type { Identity, TableGroup } from '../store/database/postgres-schema.js';
 import type { SqlDatabase } from '../store/database/sql.js';
 import type { EventStore } from '../store/events/event-store.js';
 import type { Document } from '../store/files/document.js';
-import { eventsFile, isThere, journalFile, type Home } from '../store/files/home.js';
+import { eventsFile, isTemporary, isThere, journalFile, type Home } from '../store/files/home.js';
 import type { BookRecords } from '../store/journal/book-records.js';
 import { seenDatabase } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
 import type { SeenDatabase } from '../store/journal/shared-journal.js';
 import type { SettlementRates } from '../store/journal/settlement-rates.js';
 import {
-  databaseVariable,
   embeddedUrl,
   findDatabase,
   fromEnvironment,
@@ -73,13 +72,13 @@ export function openStores(options: StoreOptions): Stores {
     const found = await findDatabase(profile, options.env, options.secrets);
     if (found !== undefined) return connect(found);
     // The embedded sandbox has no payments in the database.
-    if (databaseId !== undefined && !embedded) throw withoutAddress(databaseId);
+    if (databaseId !== undefined && !embedded) throw noAddress(databaseId);
     return undefined;
   });
 
   const fileDatabase = lazily(async (): Promise<SqlDatabase> => {
     const { hasJournal, journalMovedTo } = config().read();
-    if (journalMovedTo !== undefined) throw movedAway(journalMovedTo);
+    if (journalMovedTo !== undefined) throw noAddress(journalMovedTo);
     const { sqliteDatabase } = await import('../store/database/sqlite-database.js');
     const { journalIn } = await import('../store/journal/sqlite-journal.js');
     const opened = sqliteDatabase(journalIn(journalFile(home()), hasJournal === true), now);
@@ -94,10 +93,13 @@ export function openStores(options: StoreOptions): Stores {
   });
 
   const journal = lazily(async () => {
-    const { openSqlJournal } = await import('../store/journal/sql-journal.js');
     const found = await database();
-    if (found === undefined) return openSqlJournal(await fileDatabase(), isAliveHere);
-    return sharedJournal(found, isAliveHere, options);
+    if (found !== undefined) return sharedJournal(found, isAliveHere, options);
+    const { guarded, openSqlJournal } = await import('../store/journal/sql-journal.js');
+    const opened = openSqlJournal(await fileDatabase(), isAliveHere);
+    const { data } = home();
+    const isLost = !options.settings().isForTests && isTemporary(data);
+    return isLost ? guarded(opened, () => Promise.reject(lostWithContainer(data))) : opened;
   });
 
   const rates = async (): Promise<SettlementRates> => {
@@ -116,7 +118,7 @@ export function openStores(options: StoreOptions): Stores {
     const found = await database();
     if (found !== undefined) {
       const { openPostgresEvents, inboxPart } = await import('../store/events/postgres-events.js');
-      await identified(found, inboxPart, options);
+      await isIdKept(await identified(found, inboxPart, options), options);
       return openPostgresEvents(found.postgres);
     }
     const { openEventStore } = await import('../store/events/sqlite-events.js');
@@ -218,24 +220,14 @@ async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boo
 }
 
 /**
- * The refusal of a home that knows the id of its database but not its address. An empty file of
- * this home lacks the payments of the database, so svcpay could repeat them.
+ * The refusal of a home that ends with its container. The next container starts with an empty
+ * journal, so svcpay could repeat the payments.
  */
-const withoutAddress = (id: string): Failure =>
+const lostWithContainer = (folder: string): Failure =>
   new Failure(
     'usage',
-    `Nothing was sent: the payments of this account are in the database ${id}, ` +
-      'and its address is missing.',
-    { hint: `Set ${databaseVariable}, or: svcpay config set database-url` },
-  );
-
-const movedAway = (where: string): Failure =>
-  new Failure(
-    'usage',
-    `The payments of this home are in the database ${where}, which is no longer configured.`,
-    {
-      hint: `Set ${databaseVariable}, or: svcpay config set database-url`,
-    },
+    `Nothing was sent: the payment journal in ${folder} is lost when the container ends.`,
+    { hint: `Mount a volume at this folder, or set ${databaseVariable}.` },
   );
 
 const notMoved = (path: string): Failure =>

@@ -1,18 +1,25 @@
-// A home that knows the id of its database, but not its address, must not pay from an empty file.
-import { describe, expect } from 'vitest';
+// A home that knows the id of its database, but not its address, must not pay from an empty file,
+// and neither must a home that is lost with its container.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+import type { Sandbox } from '../../src/sandbox.js';
 import { svcpay } from '../support/in-process.js';
-import { openPostgresJournal } from '../../src/index.js';
+import { openPostgresJournal, openSqliteJournal } from '../../src/index.js';
 import { hasPostgres } from '../support/postgres.js';
 import { preparedDatabase } from '../support/prepared-database.js';
 import { usingPostgres } from '../support/shared-postgres.js';
-import { test } from '../support/svcpay.js';
+import { test, type Environment } from '../support/svcpay.js';
 
 const server = usingPostgres();
+
+type Around = Environment & { readonly sandbox: Sandbox };
 
 describe('a home that knows its database by its id only', () => {
   test.for([
     ['send', ['send', 'lightning', 'INVOICE', '--yes', '--json']],
     ['db status', ['db', 'status', '--json']],
+    ['mcp', ['mcp', '--allow-payments', '--json']],
     ['webhook consumers', ['webhook', 'consumers', 'list', '--json']],
   ] as const)('refuses %s without the address of the database', async ([, args], { around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
@@ -24,10 +31,19 @@ describe('a home that knows its database by its id only', () => {
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({
       kind: 'usage',
-      message: expect.stringContaining('in the database known, and its address is missing'),
+      message: expect.stringContaining('in the database known, but its address is missing'),
       hint: expect.stringContaining('SVCPAY_DATABASE_URL'),
     });
     expect(around.sandbox.requests('PUT')).toHaveLength(paid);
+  });
+
+  test('refuses a journal in a file to a program', async ({ home }) => {
+    process.env['SVCPAY_DATABASE_ID'] = 'known';
+    onTestFinished(() => void delete process.env['SVCPAY_DATABASE_ID']);
+    await expect(openSqliteJournal(join(home, 'journal.db'))).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('in the database known, but its address is missing'),
+    });
   });
 
   test('reports the missing address as a problem of the journal in doctor', async ({ around }) => {
@@ -35,6 +51,32 @@ describe('a home that knows its database by its id only', () => {
     const run = await svcpay(['doctor'], known);
     expect(run.exitCode).toBe(1);
     expect(run.stdout).toMatch(/Journal\s+problem\s+.*its address is missing/);
+  });
+});
+
+describe.runIf(existsSync('/dev/shm'))('a home in the memory of a container', () => {
+  /** Pays an invoice in two containers, and returns the exit codes and the number of payments. */
+  async function paidTwice(around: Around, network: string) {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const exitCodes: number[] = [];
+    for (const ref of ['one', 'two']) {
+      const home = mkdtempSync('/dev/shm/svcpay-container-');
+      onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+      const container = { ...around, home, env: { ...around.env, SVCPAY_NETWORK: network } };
+      const words = ['send', 'lightning', invoice, '--ref', ref, '--yes', '--no-wait'];
+      const { exitCode, stderr } = await svcpay(words, container);
+      exitCodes.push(exitCode);
+      if (exitCode === 2) expect(stderr).toContain('is lost when the container ends');
+    }
+    return { exitCodes, payments: around.sandbox.requests('PUT').length };
+  }
+
+  test('pays a service for tests, which can execute an invoice twice', async ({ around }) => {
+    expect(await paidTwice(around, 'any')).toEqual({ exitCodes: [0, 0], payments: 2 });
+  });
+
+  test('pays no other service', async ({ around }) => {
+    expect(await paidTwice(around, 'testnet')).toEqual({ exitCodes: [2, 2], payments: 0 });
   });
 });
 

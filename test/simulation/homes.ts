@@ -219,6 +219,7 @@ export function gated(
     open: late(journal.open, false),
     openSince: late(journal.openSince, false),
     unfinished: late(journal.unfinished, false),
+    mayPay: late(journal.mayPay, false),
     close: late(journal.close, false),
   };
 }

@@ -282,6 +282,7 @@ export function memoryJournal(
     named: () => Promise.resolve([]),
     openSince: () => Promise.resolve([]),
     unfinished: () => Promise.resolve([]),
+    mayPay: () => Promise.resolve(),
     open: async (scope) => openIn(scope),
     close: async () => undefined,
   };

@@ -5,11 +5,10 @@ import { isFiat } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
 import { Failure } from '../../formats/failure.js';
 import { parsePhone } from '../../formats/phone.js';
-import { databaseIdVariable } from '../../store/database/address.js';
+import { databaseIdVariable, databaseVariable } from '../../store/database/address.js';
 import {
   checkHeader,
   checkServiceName,
-  databaseVariable,
   keepDatabase,
   readNetwork,
   type Settings,

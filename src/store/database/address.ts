@@ -26,6 +26,17 @@ function isEscapedWell(text: string): boolean {
   }
 }
 
+export const databaseVariable = 'SVCPAY_DATABASE_URL';
+
+/**
+ * The refusal to use a file if the id of the database is known but not its address. An empty file
+ * lacks the payments of the database, so svcpay could repeat them.
+ */
+export const noAddress = (id: string): Failure =>
+  new Failure('usage', `The payments are in the database ${id}, but its address is missing.`, {
+    hint: `Set ${databaseVariable}, or: svcpay config set database-url`,
+  });
+
 export const notAnAddress = (source: string, cause?: unknown): Failure =>
   new Failure('usage', `${source} is not the address of a PostgreSQL database.`, {
     hint:

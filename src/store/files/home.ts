@@ -1,5 +1,13 @@
 // Finds svcpay's folders, in SVCPAY_HOME or in the platform's standard places.
-import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import envPaths from 'env-paths';
 import { Failure } from '../../formats/failure.js';
@@ -88,6 +96,12 @@ export function createPrivate(path: string): boolean {
  */
 export const isThere = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/** The types of file systems that end with their container: overlayfs, aufs, tmpfs and ramfs. */
+const temporaryTypes = new Set([0x794c7630, 0x61756673, 0x01021994, 0x858458f6]);
+
+/** Whether an existing folder is on a file system that ends with its container. */
+export const isTemporary = (folder: string): boolean => temporaryTypes.has(statfsSync(folder).type);
 
 export const journalFile = (home: Home): string => join(home.data, 'journal.db');
 export const sandboxFile = (home: Home): string => join(home.data, 'sandbox.db');

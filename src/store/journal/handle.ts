@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
+import { checkAddress, databaseIdVariable, noAddress } from '../database/address.js';
 import { isAlive, ownerOf } from './owner.js';
 
 /** The name of this process in journals, which all threads of the process share. */
@@ -10,13 +11,20 @@ export const ownName = (): string => ownerOf(process.pid, String(performance.tim
 const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
 
 /** Opens a journal in memory, for tests. A journal in memory disappears with its process. */
-export const openMemoryJournal = (): Promise<Journal> => openSqliteJournal(':memory:');
+export const openMemoryJournal = (): Promise<Journal> => openFile(':memory:');
 
 /**
  * Opens a journal in a SQLite file. The processes of one machine, including the command line, may
- * share a journal in a file.
+ * share a journal in a file. Rejects with Failure `usage` if `SVCPAY_DATABASE_ID` is set, because
+ * the payments are then in a database that the file lacks.
  */
 export async function openSqliteJournal(path: string): Promise<Journal> {
+  const id = process.env[databaseIdVariable] ?? '';
+  if (id !== '') throw noAddress(id);
+  return openFile(path);
+}
+
+async function openFile(path: string): Promise<Journal> {
   const { openJournal } = await import('./sqlite-journal.js');
   return asJournal(openJournal({ path, isAlive: isOwnerAlive, now: () => Date.now() }));
 }
@@ -47,6 +55,8 @@ export async function openPostgresJournal(
     import('./schema.js'),
   ]);
   const source = 'the journal';
+  // A JavaScript program may pass an undefined variable as the address.
+  checkAddress(url ?? '', 'The url of openPostgresJournal');
   const database = postgres.postgresDatabase({ url, source, clock: () => performance.now() });
   try {
     const identity = await tables.checkTables(database, journalPart);

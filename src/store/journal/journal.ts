@@ -182,6 +182,11 @@ export interface Journal {
   openSince(ms: number): Promise<readonly (Payment & { readonly owner: string | null })[]>;
   /** The number of unfinished payments of all accounts, by status and age. */
   unfinished(): Promise<readonly UnfinishedPayments[]>;
+  /**
+   * Rejects with the reason why svcpay must not pay from this journal, for example because its
+   * database was restored from a backup. `begin` and `submit` reject with this reason too.
+   */
+  mayPay(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { checkTables, markRestored, type Identity } from '../database/postgres-s
 import { anotherDatabase, restoredDatabase } from '../database/refused-databases.js';
 import type { Journal } from './journal.js';
 import { journalPart } from './schema.js';
-import { openSqlJournal } from './sql-journal.js';
+import { guarded, openSqlJournal } from './sql-journal.js';
 
 /**
  * The last known state of the database: its generation, and the smallest number of submissions that
@@ -75,22 +75,17 @@ export async function openSharedJournal({
     await compare(is, before);
   };
 
-  /** Throws Failure `usage` if svcpay must not pay from the database. */
-  const check = async (): Promise<void> => {
+  const mayPay = async (): Promise<void> => {
     if (database.losses() !== losses) await inspect();
     if (restored) throw restoredDatabase(database.source, seenDatabase.generation);
     if (refusal !== undefined) throw refusal;
   };
 
+  const payable = guarded(journal, mayPay);
   return {
-    ...journal,
-    begin: async (draft) => {
-      await check();
-      return journal.begin(draft);
-    },
+    ...payable,
     submit: async (...submission) => {
-      await check();
-      const claim = await journal.submit(...submission);
+      const claim = await payable.submit(...submission);
       seenDatabase = { ...seenDatabase, recorded: seenDatabase.recorded + 1 };
       onSeen?.(seenDatabase);
       return claim;

@@ -50,6 +50,20 @@ import {
 } from './payment.js';
 import { limitTime, dayMs, spendsIn, spentSince } from './spending.js';
 
+/** Returns the journal, from which payments are refused for as long as `mayPay` rejects. */
+export const guarded = (journal: Journal, mayPay: () => Promise<void>): Journal => ({
+  ...journal,
+  mayPay,
+  begin: async (draft) => {
+    await mayPay();
+    return journal.begin(draft);
+  },
+  submit: async (...submission) => {
+    await mayPay();
+    return journal.submit(...submission);
+  },
+});
+
 /** @param isAlive whether the process of a claim's owner is running. */
 export function openSqlJournal(
   database: SqlDatabase,
@@ -73,6 +87,7 @@ export function openSqlJournal(
       const free = 'UPDATE payments SET owner = NULL, lease_until = 0 WHERE id = ? AND fence = ?';
       await database.transaction((sql) => sql.last([free, payment.id, fence]), optional);
     },
+    mayPay: () => Promise.resolve(),
     close: () => database.close(),
   };
 }

@@ -4,6 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import {
   checkAddress,
   databaseIdVariable,
+  databaseVariable,
   withoutPassword,
   withPassword,
   withRootCertificate,
@@ -52,6 +53,8 @@ export function resolveSettings(
   const baseUrl = embedded ? embeddedUrl : (address ?? profile.baseUrl);
   const apiKey = given('SVCPAY_API_KEY') ?? profile.apiKey;
   const database = given(databaseVariable) ?? profile.databaseUrl;
+  const network =
+    readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl);
   return {
     profileName,
     profile,
@@ -71,7 +74,9 @@ export function resolveSettings(
      * name contains the service name, as in `X-Acmepay-Signature`.
      */
     signatureHeader: checkHeader(given('SVCPAY_SIGNATURE_HEADER') ?? profile.signatureHeader),
-    network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
+    network,
+    /** Whether the service is for tests, such as a sandbox, and moves no money. */
+    isForTests: embedded || network === 'any',
     /**
      * The address of the database for the journal, the limits and the inbox, without the password,
      * or undefined if this home uses files.
@@ -136,8 +141,6 @@ export interface FoundDatabase {
   /** The setting that contains the address of the database, for use in messages. */
   readonly source: string;
 }
-
-export const databaseVariable = 'SVCPAY_DATABASE_URL';
 
 const secretName = (url: string): string => `database ${url}`;
 

@@ -10,8 +10,8 @@ import { randomUUID } from 'node:crypto';
 
 const program = resolve(import.meta.dirname, '../bin/svcpay.js');
 const latencyMs = 200;
-/** The number of sequential requests for one row: create, search the list, confirm. */
-const requestsOfRow = 3;
+/** The number of sequential requests for one row: create and confirm. */
+const requestsOfRow = 2;
 const atLeast = 0.95;
 /**
  * The largest allowed memory of a batch with ten times as many rows, as a multiple of the memory of
@@ -22,7 +22,7 @@ const atMostMore = 1.5;
 export async function measure() {
   const folder = await mkdtemp(join(tmpdir(), 'svcpay-bench-'));
   try {
-    return [await pace(folder, 200, 4), await memory(folder)];
+    return [await pace(folder, 200, 4), await pace(folder, 1_000, 16), await memory(folder)];
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -1,12 +1,15 @@
 // Uses a SQLite file as the database of the journal or of the inbox. Only one transaction at a time
 // runs on a SQLite file, in this process and across all processes.
-import { resolve } from 'node:path';
+import { close, fdatasync, fsync, open } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import type Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { codeOf } from '../../formats/unknown.js';
 import {
   Damage,
+  inMemory,
   lockTimeoutMs,
   openSqlite,
   sqliteFailure,
@@ -34,13 +37,14 @@ const turns = new Map<string, Promise<unknown>>();
  */
 const shortTimeoutMs = 250;
 
-/** @param now the machine's clock, epoch ms */
-export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
-  const db = openSqlite(file, now);
-  /**
-   * The prepared statements, keyed by their SQL text. svcpay prepares each statement only once,
-   * because programs run the same statement many times.
-   */
+export interface SqliteSqlDatabase extends SqlDatabase {
+  /** Resolves when all earlier commits of this process are on disk. */
+  sync(): Promise<void>;
+}
+
+/** Runs statements on the file. Prepares each statement only once, because programs run it often. */
+function sqlOf(db: Database.Database, now: () => number): Sql {
+  /** The prepared statements, keyed by their SQL text. */
   const kept = new Map<string, Database.Statement>();
   const statement = (text: string): Database.Statement => {
     const found = kept.get(text) ?? db.prepare(text);
@@ -50,7 +54,7 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
   const plain = (values: readonly SqlValue[]) =>
     values.map((value) => (value instanceof TimeFromNow ? now() + value.plusMs : value));
   const rowsOf = ([text, ...values]: Statement): unknown[] => statement(text).all(...plain(values));
-  const sql: Sql = {
+  return {
     isAgain: false,
     all: async (...each) => rowsOf(each),
     run: async (text, ...values) => statement(text).run(...plain(values)).changes,
@@ -60,7 +64,14 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
     // SQLite ignores lock names, because the transaction itself locks the whole file.
     whileLocked: async (_name, ...each) => rowsOf(each),
   };
+}
+
+/** @param now the machine's clock, epoch ms */
+export function sqliteDatabase(file: SqliteFile, now: () => number): SqliteSqlDatabase {
+  const db = openSqlite(file, now);
+  const sql = sqlOf(db, now);
   const name = resolve(file.path);
+  const log = openLog(file);
   let timeoutMs = lockTimeoutMs;
   /** Whether another program held the lock for longer than the lock timeout. */
   let isLocked = false;
@@ -86,10 +97,9 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
     });
   async function write<T>(
     action: (sql: Sql) => Promise<T>,
-    { lasts = false, isOptional = false }: TransactionOptions,
+    { isOptional = false }: TransactionOptions,
   ): Promise<T> {
     waitAtMost(isLocked && isOptional ? shortTimeoutMs : lockTimeoutMs);
-    if (lasts) db.pragma('synchronous = FULL');
     try {
       const result = await atomically(db, () => action(sql));
       isLocked = false;
@@ -97,22 +107,64 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
     } catch (error) {
       isLocked ||= codeOf(error).startsWith('SQLITE_BUSY');
       throw error;
-    } finally {
-      if (lasts) db.pragma('synchronous = NORMAL');
     }
   }
   return {
     kind: 'sqlite',
     forUpdate: '',
-    transaction: (action, options = {}) => unlessClosed(() => write(action, options)),
+    async transaction(action, options = {}) {
+      const result = await unlessClosed(() => write(action, options));
+      if (options.lasts === true) await log.sync();
+      return result;
+    },
+    sync: log.sync,
     read: (action) => unlessClosed(() => action(sql)),
     close: () =>
       inTurn(async () => {
         if (!isClosed) closeSqlite(db);
         isClosed = true;
+        await log.close();
       }),
   };
 }
+
+/**
+ * The write-ahead log of a database. A sync outside the main thread makes a commit durable while
+ * the process does other work, and concurrent commits share the work of the disk. Closing the log
+ * file releases no lock of SQLite, because SQLite never locks the log file.
+ */
+function openLog(file: SqliteFile) {
+  let opened: Promise<number> | undefined;
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    async sync(): Promise<void> {
+      if (file.path === inMemory) return;
+      opened ??= openDurably(file.path);
+      const both = Promise.all([before, opened.then(syncData)]);
+      // Ignores the error of an earlier sync, because the caller of that sync receives the error.
+      before = both.catch(() => undefined);
+      await both.catch((error: unknown) => Promise.reject(sqliteFailure(file, error)));
+    },
+    close: async (): Promise<void> => {
+      await before;
+      await opened?.then(promisify(close), () => undefined);
+    },
+  };
+}
+
+/** Opens the log of a database, after the name of the log file is on disk. */
+async function openDurably(path: string): Promise<number> {
+  const [log, folder] = await Promise.all([
+    openFile(`${path}-wal`, 'r'),
+    openFile(dirname(path), 'r'),
+  ]);
+  await promisify(fsync)(folder);
+  await promisify(close)(folder);
+  return log;
+}
+
+const openFile = promisify(open);
+const syncData = promisify(fdatasync);
 
 export async function atomically<T>(db: Database.Database, action: () => Promise<T>): Promise<T> {
   db.exec('BEGIN IMMEDIATE');

@@ -1,6 +1,5 @@
 // The inbox in a SQLite file. Only one process at a time gets the waiting events of a consumer.
-import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { statSync } from 'node:fs';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { rowOf, TimeFromNow, type Sql, type SqlDatabase } from '../database/sql.js';
@@ -29,7 +28,6 @@ export function openEventStore(
   isAlive: (worker: string) => boolean = () => true,
 ): EventStore {
   const database = sqliteDatabase(eventsIn(path), now);
-  const log = openLog(path);
   const { ino } = statSync(path);
   return openSqlEvents({
     database,
@@ -45,15 +43,12 @@ export function openEventStore(
       );
     },
     sync: async () => {
-      await log.sync();
+      await database.sync();
       // Refuses a replaced or deleted inbox file, because data in an unlinked file is lost when the
       // process ends.
       if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) throw movedOrDeleted(path);
     },
-    close: async () => {
-      log.close();
-      await database.close();
-    },
+    close: () => database.close(),
   });
 }
 
@@ -147,27 +142,3 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
     },
   };
 }
-
-/**
- * The write-ahead log of a database. A sync outside the main thread makes a commit durable while
- * the process receives more deliveries. Closing the log file releases no lock of SQLite, because
- * SQLite never locks the log file.
- */
-function openLog(path: string) {
-  let file: number | undefined;
-  let before: Promise<unknown> = Promise.resolve();
-  return {
-    sync(): Promise<unknown> {
-      file ??= openSync(`${path}-wal`, 'r');
-      const both = Promise.all([before, sync(file)]);
-      // Ignores the error of an earlier sync, because the caller of that sync receives the error.
-      before = both.catch(() => undefined);
-      return both;
-    },
-    close: (): void => {
-      if (file !== undefined) closeSync(file);
-    },
-  };
-}
-
-const sync = promisify(fdatasync);

@@ -35,7 +35,7 @@ export interface SqliteFile {
   readonly isKnown?: boolean;
 }
 
-const inMemory = ':memory:';
+export const inMemory = ':memory:';
 
 /**
  * The longest wait for another program's lock on the file in ms, during which the whole process is

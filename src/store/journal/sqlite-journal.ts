@@ -35,6 +35,8 @@ export const journalIn = (path: string, isKnown = false): SqliteFile => ({
     hint: 'Restore the journal, or start a new journal without the earlier payments',
     next: { do: 'start-new-journal' },
   },
+  // Few checkpoints, because each checkpoint blocks the process until the disk has written.
+  checkpointPages: 8_000,
   isKnown,
 });
 

@@ -131,7 +131,7 @@ export function parseAmount(text: string, ccy?: string): Money {
   if (expected !== undefined && actual !== expected) {
     throw usage(
       `"${text}" is an amount in ${actual}, but the amount must be in ${expected}. ` +
-        `Write ${example(expected)}.`,
+        `Write an amount such as ${example(expected)}.`,
     );
   }
   checkDecimals(text, digits, inSats ? 0 : decimalsOf(actual), inSats ? 'sat' : actual);

@@ -1,6 +1,7 @@
 // Countries and their ISO 3166-1 alpha-2 codes.
 import { Failure } from './failure.js';
-import { clip } from './text.js';
+import { nearest } from './nearest.js';
+import { clip, plainLetters } from './text.js';
 
 /** All 249 officially assigned country codes. */
 export const countryCodes: readonly string[] = (
@@ -15,13 +16,20 @@ export const countryCodes: readonly string[] = (
   'VN VU WF WS YE YT ZA ZM ZW'
 ).split(' ');
 
-/** Reads a country code in any letter case. Throws Failure `usage` if no country has the code. */
+/** Reads a country by its code or its English name, in any letter case. Throws Failure `usage` if no country has the code. */
 export function parseCountryCode(text: string): string {
-  const code = text.trim().toUpperCase();
-  if (countryCodes.includes(code)) return code;
+  const wanted = text.trim();
+  const code = countryCodes.find(
+    (each) =>
+      each === wanted.toUpperCase() || plainLetters(countryName(each)) === plainLetters(wanted),
+  );
+  if (code !== undefined) return code;
+  const named = nearest(wanted, countryCodes.map(countryName));
+  const meant = countryCodes.find((each) => countryName(each) === named);
   throw new Failure(
     'usage',
-    `"${clip(text)}" is not a country code. Write two letters, as in VN or DE.`,
+    `"${clip(text)}" is not a country code. ` +
+      (meant === undefined ? 'Write two letters, as in VN or DE.' : `Did you mean ${meant}?`),
   );
 }
 

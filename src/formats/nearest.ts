@@ -13,3 +13,9 @@ export function nearest(word: string, names: readonly string[]): string | undefi
   );
   return names.find((name) => name.toLowerCase() === match);
 }
+
+/** Returns the question that a message appends to a misspelt word, or an empty string. */
+export function didYouMean(word: string, names: readonly string[]): string {
+  const meant = nearest(word, names);
+  return meant === undefined ? '' : ` Did you mean ${meant}?`;
+}

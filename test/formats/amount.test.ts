@@ -133,7 +133,7 @@ describe('parseAmount', () => {
 
   test('refuses the unit of an unexpected currency', () => {
     expect(refusal(() => parseAmount('25usdt', 'BTC'))).toBe(
-      '"25usdt" is an amount in USDT, but the amount must be in BTC. Write 50000sat or 0.0005btc.',
+      '"25usdt" is an amount in USDT, but the amount must be in BTC. Write an amount such as 50000sat or 0.0005btc.',
     );
     expect(refusal(() => parseAmount('5sat', 'VND'))).toContain(
       'an amount in BTC, but the amount must be in VND',

@@ -277,6 +277,7 @@ describe('receipt', () => {
         transaction({ extRefId: 'order-118', note: 'tea\nfor two' }),
         {
           now,
+          isVerbose: true,
           invoice: { paymentHash: 'ab12', payee: '03ab', description: 'Coffee' },
           total: money('BTC', '0.00002507'),
           times: new Map([['srccreated', Date.UTC(2026, 2, 1, 13, 58, 31) + 500]]),
@@ -290,6 +291,8 @@ describe('receipt', () => {
       '             13:58:31   ✓ confirmed   after 0.5 s',
       '                        ✓ sent',
       '             13:58:32   ✓ settled     after 1.8 s',
+      '',
+      '  The money left your BTC wallet.',
       '',
       '  Source        0.00002500 BTC   2 500 sat',
       '  Service fee   0.00000005 BTC       5 sat',

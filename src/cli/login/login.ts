@@ -16,10 +16,16 @@ import { defineCommand } from '../define.js';
 import { record } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
 import { readStdin } from '../stdin.js';
-import { choice, flag, text, type ValuesOf } from '../values.js';
+import { choice, flag, word, type ValuesOf } from '../values.js';
+
+/** Reads an API key. Refuses a text in the form of an API secret, which svcpay would show. */
+function parseApiKey(given: string): string {
+  if (!/^[0-9a-f]{64}$/i.test(given)) return given;
+  throw new Failure('usage', 'This looks like an API secret. Give the API key first.');
+}
 
 const options = {
-  apiKey: text('KEY').optional().describe('API key'),
+  apiKey: word('KEY', parseApiKey).optional().describe('API key'),
   apiSecretStdin: flag().describe('read the API secret from stdin'),
   network: choice(networks, 'NETWORK')
     .optional()
@@ -106,6 +112,10 @@ async function signIn(start: Access, context: Context) {
   const isTyped = start.apiKey === undefined || start.apiSecret === undefined;
   for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ;) {
     const asked: Access | Back = await askAccess(known, before, context);
+    if (asked === back && before !== undefined && known !== start) {
+      known = start;
+      continue;
+    }
     if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
     const { baseUrl, apiKey, apiSecret } = asked;
     if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined)
@@ -119,7 +129,8 @@ async function signIn(start: Access, context: Context) {
       context.out.card((canvas) =>
         failureLines(error, { money: false, canvas, run: context.globals }),
       );
-      [known, before] = [{ baseUrl, apiKey: start.apiKey, apiSecret: undefined }, asked];
+      // The key is probably right, so svcpay asks for the masked secret. Esc returns to the key.
+      [known, before] = [{ baseUrl, apiKey, apiSecret: undefined }, asked];
     }
   }
 }
@@ -183,7 +194,12 @@ async function askAccess(
     [
       step('baseUrl', (_soFar, before) => askAddress(before?.baseUrl, context)),
       step('apiKey', (_soFar, before) =>
-        ask.steps.text({ message: 'API key', flag: flags.apiKey, default: before?.apiKey }),
+        ask.steps.parsed({
+          message: 'API key',
+          flag: flags.apiKey,
+          default: before?.apiKey,
+          parse: parseApiKey,
+        }),
       ),
       async (soFar) => {
         await agreeToReplace(

@@ -7,10 +7,7 @@ import { duration, flag, literal, onOff, text, word, type ValuesOf } from '../va
 
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 
-/**
- * Returns the fee limit for a paying wallet. A fee limit without a unit is in the wallet's
- * currency.
- */
+/** Returns the fee limit for a paying wallet. */
 export type MaxFeeOf = (ccy: string) => MaxFee;
 
 /**
@@ -20,9 +17,14 @@ export type MaxFeeOf = (ccy: string) => MaxFee;
 export function parseMaxFee(given: string): MaxFeeOf {
   const percent = /^(\d{1,3}(?:\.\d{1,6})?)\s?%$/.exec(given)?.[1];
   if (percent !== undefined) return () => ({ percent });
-  const named = currencyOf(given);
-  if (named === undefined && !isUnitless(given)) parseAmount(given);
   const isZero = /^0[a-z]*$/i.test(given);
+  if (isUnitless(given) && !isZero)
+    throw new Failure(
+      'usage',
+      `"${given}" has no unit. Write ${given}%, or an amount such as 100sat.`,
+    );
+  const named = currencyOf(given);
+  if (!isZero) parseAmount(given);
   return (ccy) => {
     if (named !== undefined && named !== ccy) throw otherCurrency(given, named, ccy);
     return { amount: isZero ? '0' : fixed(parseAmount(given, ccy).value), ccy };

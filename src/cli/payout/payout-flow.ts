@@ -1,6 +1,7 @@
 // Runs a payout from the answers to the payment: looks up institutions, shows the quote card and
 // saves the answers.
 import type { Institution, Transaction } from '../../api/types.js';
+import { countryName } from '../../formats/country.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { keepSeenInstitutions } from '../../store/files/seen.js';
@@ -231,7 +232,10 @@ function about(
 ): CardDetail[] {
   const { sourceReq, destReq, sourceOfFunds } = details;
   const { name, account, institutionCode, institutionName } = payeeOf(details);
-  const legalName = destReq.kyc?.details.legalFullName ?? '';
+  const [sender, recipient] = [sourceReq, destReq].map(({ kyc }) => kyc?.details);
+  const legalName = recipient?.legalFullName;
+  const notes = (...parts: readonly (string | undefined)[]): string =>
+    parts.filter((part) => part !== undefined).join(' · ');
   const institution =
     institutionName === undefined ? institutionCode : `${institutionName} (${institutionCode})`;
   const codes =
@@ -239,13 +243,20 @@ function about(
     `purpose ${sourceOfFunds.purpose}, source ${sourceOfFunds.source}, ` +
       `relationship ${sourceOfFunds.relationship}`;
   return [
-    { label: 'To', value: name, ...(legalName !== name && { note: `legal name ${legalName}` }) },
+    {
+      label: 'To',
+      value: name,
+      note: notes(
+        recipient && countryName(recipient.countryCode),
+        legalName === name ? undefined : legalName && `legal name ${legalName}`,
+      ),
+    },
     { label: 'Account', value: `${institution} · ${account}` },
     { label: 'Arrives', value: method.arrives ?? 'not stated by the service', note: method.code },
     {
       label: 'From',
-      value: sourceReq.kyc?.details.legalFullName ?? '',
-      note: `${sourceReq.ccy} wallet`,
+      value: sender?.legalFullName ?? '',
+      note: notes(sender && countryName(sender.countryCode), `${sourceReq.ccy} wallet`),
     },
     ...(codes === undefined ? [] : [{ label: 'Codes', value: codes }]),
     ...(note === undefined ? [] : [{ label: 'Note', value: note }]),

@@ -19,6 +19,8 @@ export type DraftStep = Step<Draft>;
 
 export interface PayoutPrompts {
   readonly ask: Ask['steps'];
+  /** The country of the sender of the last payout, or of the locale, as a suggestion. */
+  readonly ownCountry?: string | undefined;
   /** Reads the institutions of a country. */
   readonly institutions: (countryCode: string) => Promise<readonly Institution[]>;
 }
@@ -53,7 +55,7 @@ export function destinationSteps(start: Draft, asking: PayoutPrompts): PartSteps
       const parse = (text: string): string =>
         method === undefined ? text : parseAccountNumber(text, method);
       const message = isMobile ? 'Mobile number' : 'Account number';
-      const example = isMobile ? `with +${method.country.callingCode}` : method?.format.words;
+      const example = isMobile ? `of ${method.country.name}` : method?.format.words;
       return ask.parsed({
         message,
         example,
@@ -74,7 +76,7 @@ export function destinationSteps(start: Draft, asking: PayoutPrompts): PartSteps
   return [
     ['Where to', where],
     ['Account', account],
-    ['Recipient', partySteps('recipient', start, ask)],
+    ['Recipient', partySteps('recipient', start, asking)],
   ];
 }
 
@@ -166,7 +168,7 @@ const optionally =
 export function partySteps(
   party: 'recipient' | 'sender',
   start: Draft,
-  ask: Ask['steps'],
+  { ask, ownCountry }: PayoutPrompts,
 ): DraftStep[] {
   const [who, whose] =
     party === 'recipient' ? ['The recipient', "Recipient's"] : ['You, the sender', 'Your'];
@@ -201,18 +203,23 @@ export function partySteps(
         message: `${whose} country`,
         flag: `--${party}-country CC`,
         choices: countryChoices,
-        default: before?.[`${party}Country`] ?? (party === 'recipient' ? country?.code : undefined),
+        startsEmpty: true,
+        default:
+          before?.[`${party}Country`] ?? (party === 'recipient' ? country?.code : ownCountry),
       }),
     ),
     step(
       `${party}Phone`,
-      (_soFar, before) =>
-        ask.parsed({
+      (soFar, before) => {
+        const code = soFar[`${party}Country`];
+        const country = payoutCountries.find((each) => each.code === code);
+        return ask.parsed({
           default: before?.[`${party}Phone`],
           message: `${whose} phone with country code, if known`,
           flag: `--${party}-phone NUMBER`,
-          parse: optionally(parsePhone),
-        }),
+          parse: optionally((text) => parsePhone(text, country)),
+        });
+      },
       wanted,
     ),
     step(

@@ -42,7 +42,7 @@ export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promi
   const steps: PartSteps[] = [
     ['Where to', [bookStep(asking)]],
     ...destinationSteps(start, asking),
-    ['Sender', partySteps('sender', start, asking.ask)],
+    ['Sender', partySteps('sender', start, asking)],
     ['Codes', fundsSteps(asking)],
     ['Amount', [amountStep(asking), walletStep(asking)]],
     [undefined, keepSteps(start, asking)],

@@ -2,6 +2,8 @@
 import type { Transaction } from '../../api/types.js';
 import { demandAnswers, paidView } from '../payment/payment-flow.js';
 import { Failure } from '../../formats/failure.js';
+import type { Payment } from '../../store/journal/payment.js';
+import { instructionOf } from '../../wallet/instruction/instruction.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import { payeeOf } from '../../wallet/payout/payee.js';
@@ -61,11 +63,13 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
     (all) => (wallets = all.filter(({ isEmpty }) => !isEmpty)),
     () => undefined,
   );
+  const payments = await latestPayments(context);
   const wizard = {
+    ownCountry: ownCountry(payments, context),
     ask: ask.steps,
     institutions: lookUp,
     recipients,
-    known: await knownChoices(knownPayees(recipients, await latestPayments(context)), context),
+    known: await knownChoices(knownPayees(recipients, payments), context),
     codes: settings.profile.codes ?? {},
     takesAnyCode: settings.embedded,
     wallets: () => wallets,
@@ -77,6 +81,13 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
     changes: payoutChanges,
   };
   return runGuided(start, flow, flags.ref, context);
+}
+
+/** Returns the country of the sender of the last payout or, without a payout, of the locale. */
+function ownCountry(payments: readonly Payment[], { env }: Context): string | undefined {
+  const senders = payments.flatMap((each) => instructionOf(each).payout?.sourceReq.kyc ?? []);
+  const locale = env['LC_ALL'] ?? env['LANG'] ?? '';
+  return senders[0]?.details.countryCode ?? /^[a-z]{2,3}_([A-Z]{2})\b/.exec(locale)?.[1];
 }
 
 async function payNow(

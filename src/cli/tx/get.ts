@@ -19,7 +19,8 @@ import { record } from '../show.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import { readDetails, receiptDetails, stateTimes, endedFailure } from './transaction-details.js';
-import { choice, transaction } from '../values.js';
+import { recipientsOf } from './parties.js';
+import { choice, flag, transaction } from '../values.js';
 
 const receiptFormats = ['html'] as const;
 
@@ -39,6 +40,7 @@ export const txGet = defineCommand({
   formats: receiptFormats,
   options: {
     qrFile: qrFile(),
+    verbose: flag().describe('also show the invoice, its payment hash and the key of the payee'),
     format: choice(receiptFormats, 'FORMAT')
       .optional()
       .describe('same as -o html: a receipt to print or send'),
@@ -51,7 +53,7 @@ export const txGet = defineCommand({
     ],
     ['svcpay tx get ID --json --fields txnState', 'prints one field, for a script'],
   ],
-  async run({ id: named, qrFile, format }, context): Promise<Found | string> {
+  async run({ id: named, qrFile, format, verbose }, context): Promise<Found | string> {
     const id = named ?? (await pickId('Which transaction?', [], context));
     const { client } = await context.account();
     const txn = await explained(await readDetails(id, context), context);
@@ -79,6 +81,8 @@ export const txGet = defineCommand({
       times,
       total: movedAmounts(txn)?.left,
       invoice: invoiceOf(txn),
+      party: await nameOf(txn, context),
+      isVerbose: verbose || format !== undefined,
       shownBelow,
       isUnresolved,
     };
@@ -107,6 +111,12 @@ function shownReceipt(
       ...(request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas), '']),
     ],
   };
+}
+
+/** Returns the name of the recipient, but not a shortened address, which the receipt shows whole. */
+async function nameOf(txn: Transaction, context: Context): Promise<string | undefined> {
+  const name = (await recipientsOf([txn], context))(txn.txnId);
+  return name?.includes('…') === true ? undefined : name;
 }
 
 /**

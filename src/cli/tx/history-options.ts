@@ -4,7 +4,7 @@ import { fieldFromWireName } from '../../api/wire.js';
 import type { TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { parseInstant, type Instant } from '../../formats/calendar.js';
-import { methodNames } from '../../formats/rails.js';
+import { methodNames, methodProperties } from '../../formats/rails.js';
 import { knownStates } from '../../formats/states.js';
 import { nearest } from '../../formats/nearest.js';
 import { entryOf } from '../../formats/unknown.js';
@@ -137,10 +137,20 @@ export async function historyFilter(
     ...(time === undefined ? await period(since, until, service) : { time }),
     txnStatuses: state,
     srcMethods: joined(srcMethod, service),
-    destMethods: joined(destMethod, service),
+    destMethods: joined(destMethod.flatMap(sameLabel), service),
     excludedSrcMethods: joined(excludeSrcMethod, service),
-    excludedDestMethods: joined(excludeDestMethod, service),
+    excludedDestMethods: joined(excludeDestMethod.flatMap(sameLabel), service),
   };
+}
+
+/**
+ * Returns all methods that lists show under the same name as the method that stands first under
+ * this name, such as `lnurl` for `lightning`.
+ */
+function sameLabel(method: string): readonly string[] {
+  const labelOf = (name: string) => methodProperties(name)?.label;
+  const same = methodNames.filter((name) => labelOf(name) === labelOf(method));
+  return same[0] === method ? same : [method];
 }
 
 function joined(words: readonly string[], { maker }: ServiceClient): string | undefined {

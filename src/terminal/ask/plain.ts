@@ -104,19 +104,20 @@ async function untilValid(
  * Asks for a choice. The person replies with the number of a choice, or with words from its name.
  */
 async function select<T>(
-  { message, choices: listed, always = [], typed, over, backName }: SelectQuestion<T>,
+  { message, choices: listed, always = [], typed, over, backName, ...question }: SelectQuestion<T>,
   { ask, say, showOver }: Lines,
 ): Promise<T | Back> {
   showOver(over);
   const choices = [...listed, ...always];
-  let offered: readonly Choice<T>[] = choices;
+  let offered: readonly Choice<T>[] = question.startsEmpty === true ? [] : choices;
   for (;;) {
     for (const choice of offered) {
       const number = String(choices.indexOf(choice) + 1);
       const indent = ' '.repeat(2 + String(choices.length).length - number.length);
       say(`${number}  ${choice.name}`, indent);
     }
-    const answer = await ask(`${message} (a number, ${wayBack(backName)})`);
+    const how = offered.length === 0 ? 'part of its name' : 'a number';
+    const answer = await ask(`${message} (${how}, ${wayBack(backName)})`);
     if (answer === '<') return back;
     const found = /^\d+$/.test(answer) ? choices[Number(answer) - 1] : undefined;
     if (found !== undefined) return found.value;
@@ -128,7 +129,7 @@ async function select<T>(
       if (typeof own !== 'string') return own.value;
       say(`✗ ${own}`);
     }
-    offered = matching.length === 0 ? choices : matching;
+    offered = matching.length > 0 || question.startsEmpty === true ? matching : choices;
   }
 }
 

@@ -131,6 +131,8 @@ function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
   const choices = listed(terminal, question.choices);
   const always = listed(terminal, question.always ?? []);
   const hint = question.typed === undefined ? 'type to search' : 'search, or type a new one';
+  const isEmpty = question.startsEmpty === true && question.default === undefined;
+  let hasSearched = false;
   const found = (text: string): ListedChoice<T>[] => {
     const own = readTyped(question, text);
     const first = typeof own === 'string' ? [] : listed(terminal, own);
@@ -142,8 +144,17 @@ function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
     config: {
       message: sanitize(question.message),
       // During a search, Esc goes back, because a last choice "Back" could look like a match.
-      source: (typed = '') =>
-        typed === '' ? [...choices, ...always, backChoice(terminal)] : found(typed),
+      source(typed = '') {
+        if (typed !== '') {
+          hasSearched = true;
+          return found(typed);
+        }
+        if (isEmpty) return [];
+        const all = [...choices, ...always, backChoice(terminal)];
+        // The library preselects the first choice after a search, so the default moves to the top.
+        const first = hasSearched ? all.filter(({ value }) => value === question.default) : [];
+        return [...first, ...all.filter((each) => !first.includes(each))];
+      },
       ...startingAt(question.default),
       pageSize: question.pageSize ?? pageSize(terminal, over),
       theme: promptTheme(terminal, { escape: 'back', hint, over }),

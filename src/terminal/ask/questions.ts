@@ -58,6 +58,11 @@ export interface ChoiceQuestion<T> extends Question {
    * Failure for an invalid text.
    */
   readonly typed?: (text: string) => Choice<T>;
+  /**
+   * Whether a search without a default starts without choices, so that Enter cannot choose the
+   * first of many choices.
+   */
+  readonly startsEmpty?: boolean;
   /** The number of visible choices, by default as many as fit on the screen. */
   readonly pageSize?: number;
 }

@@ -10,7 +10,7 @@ import {
 import { formatDuration } from '../../formats/duration.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import { methodProperties } from '../../formats/rails.js';
-import { hasLapsed, isRetriable, movedNothing } from '../../formats/states.js';
+import { hasLapsed, isFinal, isRetriable, movedNothing } from '../../formats/states.js';
 import { entryOf } from '../../formats/unknown.js';
 import type { Transaction } from '../../api/types.js';
 import {
@@ -59,6 +59,10 @@ export interface ReceiptOptions {
    * was cancelled.
    */
   readonly isUnresolved?: boolean | undefined;
+  /** The name of the other party, if this home knows the name. */
+  readonly party?: string | undefined;
+  /** Whether the receipt shows the invoice, the payee's key and the payment hash. */
+  readonly isVerbose?: boolean | undefined;
   /** The decoded Lightning invoice. */
   readonly invoice?: InvoiceDetails | undefined;
 }
@@ -80,7 +84,7 @@ export const receiptParts = (transaction: Transaction, options: ReceiptOptions) 
   place: placeOfMoney(transaction, options),
   times: timesOf(transaction, options),
   money: amounts(transaction, options.total),
-  details: once([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)]),
+  details: once([...sides(transaction, options), ...about(transaction, options)]),
 });
 
 export function receipt(
@@ -227,21 +231,32 @@ const isPaying = ({ txnState }: Transaction): boolean =>
   !movedNothing(txnState) && txnState !== 'error';
 
 /**
- * Describes where the money of a payment that ended unpaid is. Returns undefined for a transaction
- * that is paid or has not ended.
+ * Describes in one sentence where the money of a transaction that has ended is. Returns undefined
+ * for a transaction that has not ended, and if the service does not report the method.
  */
 function placeOfMoney(
   transaction: Transaction,
   { total, isUnresolved }: Pick<ReceiptOptions, 'total' | 'isUnresolved'>,
 ): string | undefined {
   const { sourceReq, destReq, txnState } = transaction;
-  if (sourceReq.method !== 'servicepay') return undefined;
-  const wallet = `your ${sourceReq.ccy ?? ''} wallet`.replace('  ', ' ');
+  if (!isFinal(txnState) || !sourceReq.method) return undefined;
+  const own = (ccy: string | null | undefined): string =>
+    ccy ? `your ${ccy} wallet` : 'your wallet';
+  const wallet = own(sourceReq.ccy);
+  const isOutgoing = sourceReq.method === 'servicepay';
+  if (txnState === 'completed') {
+    const arrival = `arrived in ${own(destReq.ccy)}.`;
+    if (!isOutgoing) return `The money ${arrival}`;
+    const isSwap = destReq.method === 'servicepay';
+    return `The money left ${wallet}${isSwap ? ` and ${arrival}` : '.'}`;
+  }
+  if (!isOutgoing) return movedNothing(txnState) ? 'Nothing was received.' : undefined;
+  if (isUnresolved === true) return `Whether money left ${wallet} is not known.`;
   if (txnState === 'error') {
     const amount = total === undefined ? 'the money' : formatAmount(total);
     return `The service may hold ${amount}. Ask the service about this id.`;
   }
-  if (hasLapsed(txnState) && isUnresolved !== true) return 'Nothing was sent.';
+  if (hasLapsed(txnState)) return 'Nothing was sent.';
   if (!isRetriable(txnState)) return undefined;
   // A slow method, such as an on-chain transfer, debits the wallet when the payment starts
   // (endpoint 7). A quick method, such as Lightning, debits the wallet only when the payment
@@ -268,10 +283,16 @@ const detailLabels: Readonly<Record<string, string>> = {
 const isShownElsewhere = (key: string): boolean =>
   /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
 
-function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[]): CardDetail[] {
+/** The fields with texts that only programs read. */
+const codes: ReadonlySet<string> = new Set(['paymentRequest', 'invoice', 'lnurlAddress']);
+
+function sides(
+  { sourceReq, destReq }: Transaction,
+  { shownBelow = [], isVerbose = false }: ReceiptOptions,
+): CardDetail[] {
   const requestDetails = ({ reqDetails }: Transaction['sourceReq']): CardDetail[] =>
     Object.entries(reqDetails ?? {})
-      .filter(([key]) => !isShownElsewhere(key))
+      .filter(([key]) => !isShownElsewhere(key) && (isVerbose || !codes.has(key)))
       .flatMap(([key, value]) => detail(key, value))
       .filter(({ value }) => !shownBelow.includes(value));
   const side = (label: string, { method, ...rest }: Transaction['sourceReq']): CardDetail[] => [
@@ -305,14 +326,18 @@ const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
   ['quoted', 'srcintent', 'expired'].includes(txnState) ||
   (txnState === 'srccreated' && sourceReq.method === 'lightning');
 
-function about(transaction: Transaction, { now, invoice }: ReceiptOptions): CardDetail[] {
-  const isSent = transaction.destReq.method === 'lightning';
+function about(
+  transaction: Transaction,
+  { now, invoice, party, isVerbose = false }: ReceiptOptions,
+): CardDetail[] {
+  const isSent = isVerbose && transaction.destReq.method === 'lightning';
   const confirmed = confirmationsText(transaction);
   const expires = canExpire(transaction) ? transaction.sourceReq.expiresAt : undefined;
   return [
+    ...optionalDetail('With', party),
     ...optionalDetail('For', invoice?.description),
     ...optionalDetail('Payee', isSent ? invoice?.payee : undefined, true),
-    ...optionalDetail('Hash', invoice?.paymentHash, true),
+    ...optionalDetail('Hash', isVerbose ? invoice?.paymentHash : undefined, true),
     ...optionalDetail(
       'Confirmed',
       confirmed === undefined ? undefined : `${confirmed} confirmations`,

@@ -1,36 +1,37 @@
 // Payout countries and methods as data (specification, section Supported fiat payout destinations).
 // A new payout method or a new country needs only one line in its table.
 import { Failure } from '../../formats/failure.js';
-import { clip } from '../../formats/text.js';
+import type { Numbering } from '../../formats/phone.js';
+import { didYouMean } from '../../formats/nearest.js';
+import { clip, plainLetters } from '../../formats/text.js';
 
-export interface PayoutCountry {
+export interface PayoutCountry extends Numbering {
   /** The country code in ISO 3166-1 alpha-2. */
   readonly code: string;
   readonly name: string;
   readonly ccy: string;
-  /** The E.164 country code, with which the numbers of mobile accounts begin. */
-  readonly callingCode: string;
 }
 
+/** The digits of mobile numbers are from the national numbering plans (ITU E.164). */
 export const payoutCountries: readonly PayoutCountry[] = [
   { code: 'CA', name: 'Canada', ccy: 'CAD', callingCode: '1' },
   { code: 'IN', name: 'India', ccy: 'INR', callingCode: '91' },
   { code: 'ID', name: 'Indonesia', ccy: 'IDR', callingCode: '62' },
-  { code: 'KE', name: 'Kenya', ccy: 'KES', callingCode: '254' },
-  { code: 'MY', name: 'Malaysia', ccy: 'MYR', callingCode: '60' },
-  { code: 'NG', name: 'Nigeria', ccy: 'NGN', callingCode: '234' },
+  { code: 'KE', name: 'Kenya', ccy: 'KES', callingCode: '254', mobileDigits: [9] },
+  { code: 'MY', name: 'Malaysia', ccy: 'MYR', callingCode: '60', mobileDigits: [9, 10] },
+  { code: 'NG', name: 'Nigeria', ccy: 'NGN', callingCode: '234', mobileDigits: [10] },
   { code: 'PH', name: 'Philippines', ccy: 'PHP', callingCode: '63' },
-  { code: 'RW', name: 'Rwanda', ccy: 'RWF', callingCode: '250' },
+  { code: 'RW', name: 'Rwanda', ccy: 'RWF', callingCode: '250', mobileDigits: [9] },
   { code: 'SG', name: 'Singapore', ccy: 'SGD', callingCode: '65' },
   { code: 'KR', name: 'South Korea', ccy: 'KRW', callingCode: '82' },
   { code: 'TH', name: 'Thailand', ccy: 'THB', callingCode: '66' },
   { code: 'VN', name: 'Vietnam', ccy: 'VND', callingCode: '84' },
-  { code: 'BJ', name: 'Benin', ccy: 'XOF', callingCode: '229' },
-  { code: 'CI', name: "Cote d'Ivoire", ccy: 'XOF', callingCode: '225' },
-  { code: 'GH', name: 'Ghana', ccy: 'GHS', callingCode: '233' },
-  { code: 'SN', name: 'Senegal', ccy: 'XOF', callingCode: '221' },
-  { code: 'TW', name: 'Taiwan', ccy: 'TWD', callingCode: '886' },
-  { code: 'KH', name: 'Cambodia', ccy: 'USD', callingCode: '855' },
+  { code: 'BJ', name: 'Benin', ccy: 'XOF', callingCode: '229', mobileDigits: [10] },
+  { code: 'CI', name: "Côte d'Ivoire", ccy: 'XOF', callingCode: '225', mobileDigits: [10] },
+  { code: 'GH', name: 'Ghana', ccy: 'GHS', callingCode: '233', mobileDigits: [9] },
+  { code: 'SN', name: 'Senegal', ccy: 'XOF', callingCode: '221', mobileDigits: [9] },
+  { code: 'TW', name: 'Taiwan', ccy: 'TWD', callingCode: '886', mobileDigits: [9] },
+  { code: 'KH', name: 'Cambodia', ccy: 'USD', callingCode: '855', mobileDigits: [8, 9] },
 ];
 
 type Account = 'bank' | 'mobile' | 'interac';
@@ -143,15 +144,19 @@ export const methodsIn = (country?: PayoutCountry): readonly PayoutMethod[] =>
  * that has no payout method.
  */
 export function findCountry(text: string): PayoutCountry {
-  const wanted = text.trim().toLowerCase();
-  const found = payoutCountries.find(
-    ({ code, name }) => code.toLowerCase() === wanted || name.toLowerCase() === wanted,
+  const wanted = plainLetters(text.trim());
+  const found = payoutCountries.find(({ code, name }) =>
+    [code, name].some((each) => plainLetters(each) === wanted),
   );
   if (found !== undefined) return found;
+  const meant = didYouMean(
+    text,
+    payoutCountries.map(({ name }) => name),
+  );
   const countries = payoutCountries.map(({ code, name }) => `${name} (${code})`).join(', ');
   throw new Failure(
     'usage',
-    `There are no payouts to "${clip(text)}". Payout countries: ${countries}.`,
+    `There are no payouts to "${clip(text)}".${meant || ` Payout countries: ${countries}.`}`,
     {
       next: { do: 'see-payout-methods' },
     },
@@ -171,7 +176,11 @@ const accounts: Readonly<Record<Account, string>> = {
 export function findMethod(text: string): PayoutMethod {
   const found = payoutMethods.find(({ code }) => code === text.trim().toLowerCase());
   if (found !== undefined) return found;
-  throw new Failure('usage', `There is no payout method "${clip(text)}".`, {
+  const meant = didYouMean(
+    text,
+    payoutMethods.map(({ code }) => code),
+  );
+  throw new Failure('usage', `There is no payout method "${clip(text)}".${meant}`, {
     next: { do: 'see-payout-methods' },
   });
 }

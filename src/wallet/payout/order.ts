@@ -4,7 +4,7 @@
 import type { Kyc, SourceOfFunds } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { fixed, type Money } from '../../formats/amount.js';
-import { parsePhoneIn } from '../../formats/phone.js';
+import { parseMobile } from '../../formats/phone.js';
 import type { Party } from '../../store/profile/profiles.js';
 import type { PayoutInstitution } from './institutions.js';
 import type { Instruction, PayoutDetails } from '../instruction/instruction.js';
@@ -109,14 +109,14 @@ function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Pa
 
 /**
  * Reads an account number in the format of the payout method. Removes spaces, and also dashes if
- * the format has no dashes. The account number of a mobile wallet is the phone number with its
- * country code. Throws Failure `usage` for an invalid account number.
+ * the format has no dashes. The account number of a mobile wallet is the phone number, which may
+ * lack its country code. Throws Failure `usage` for an invalid account number.
  */
 export function parseAccountNumber(
   text: string,
   { code, country, institutionType, format }: PayoutMethod,
 ): string {
-  if (institutionType === 'mobile') return parsePhoneIn(text, country.callingCode);
+  if (institutionType === 'mobile') return parseMobile(text, country);
   const groups = text.trim().split(/\s+/);
   // Refuses an account number next to a word, because the word is probably a name that was copied
   // with the number.

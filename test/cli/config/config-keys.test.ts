@@ -36,7 +36,7 @@ const refused = [
   { key: 'maker', text: 'Acme Pay', message: /lower-case letters/ },
   { key: 'sandbox', text: 'yes', message: /must be true or false/ },
   { key: 'sender.type', text: 'robot', message: /individual, business/ },
-  { key: 'sender.country', text: 'Germany', message: /two letters/ },
+  { key: 'sender.country', text: 'Grmany', message: /Did you mean DE/ },
   { key: 'sender.phone', text: '0151123456', message: /no country code/ },
 ];
 

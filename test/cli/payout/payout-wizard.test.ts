@@ -267,13 +267,13 @@ describe('the payout wizard', () => {
     'country kenya',
     'institution MPESA',
     'institution-name',
+    'acct-num +254712345',
     'acct-num 0712345678',
-    'acct-num 254712345678',
     'acct-name WANJIKU',
     'recipient-type person',
     'recipient-name',
     'recipient-country kenya',
-    'recipient-phone 0712345678',
+    'recipient-phone 0912',
     'recipient-phone',
     'recipient-address',
   ];
@@ -289,10 +289,10 @@ describe('the payout wizard', () => {
   test('explains a wrong answer at once, and asks again', async () => {
     const { complaints } = await played([...kenya, ...sender, ...badFunds, ...keepNothing]);
     expect(complaints).toEqual([
-      '"0712345678" is not a mobile number with the country code: it must begin with +254.',
-      '"0712345678" has no country code. Write a number such as +84 912 345 678.',
+      '"+254712345" is not a mobile number of this country: after +254, its numbers have 9 digits.',
+      '"0912" is not a mobile number of this country: after +254, its numbers have 9 digits.',
       '"one" is not a whole number from 0 to 999999.',
-      '"5vnd" is an amount in VND, but the amount must be in KES. Write 25kes.',
+      '"5vnd" is an amount in VND, but the amount must be in KES. Write an amount such as 25kes.',
     ]);
   });
 
@@ -490,7 +490,7 @@ describe('svcpay payout', () => {
     {
       why: 'a mobile number of another country',
       flags: { country: 'KE', acctNum: '+84912345678' },
-      message: /begin with \+254/,
+      message: /after \+254, its numbers have 9 digits/,
     },
     {
       why: 'a name behind the account number',

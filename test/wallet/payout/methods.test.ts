@@ -28,20 +28,20 @@ const specification = `
 | Cambodia | USD | kh-usd-mobile |
 `;
 
+const plain = (name: string): string => name.normalize('NFD').replace(/\p{M}/gu, '');
+
 describe('payout table', () => {
   test('matches the payout countries and methods of the specification', () => {
     const rows = payoutCountries.map((country) => {
       const methods = methodsIn(country).map(({ code }) => code);
-      return `| ${country.name} | ${country.ccy} | ${methods.join(', ')} |`;
+      return `| ${plain(country.name)} | ${country.ccy} | ${methods.join(', ')} |`;
     });
     expect(rows).toEqual(specification.trim().split('\n'));
   });
 
   test('contains the country code that belongs to each country name', () => {
     const names = new Intl.DisplayNames(['en'], { type: 'region' });
-    const plain = (name = ''): string =>
-      name.normalize('NFD').replace(/\p{M}/gu, '').replace('’', "'");
-    expect(payoutCountries.map(({ code }) => plain(names.of(code)))).toEqual(
+    expect(payoutCountries.map(({ code }) => names.of(code)?.replace('’', "'"))).toEqual(
       payoutCountries.map(({ name }) => name),
     );
   });

@@ -277,10 +277,10 @@ describe('svcpay payout at a terminal', () => {
       ['Save your own details', enter],
       ['Save recipient as', `Anh A${enter}`],
     ]);
-    await tty.waitFor(/To\s+LE VAN A\s+legal name Le Van A/);
+    await tty.waitFor(/To\s+LE VAN A\s+Vietnam · legal name Le Van A/);
     await tty.waitFor(/Account\s+Vietcombank \(970436\) · 0123456789/);
     await tty.waitFor(/Arrives\s+within minutes\s+vnd-instant/);
-    await tty.waitFor(/From\s+Jane Roe\s+BTC wallet/);
+    await tty.waitFor(/From\s+Jane Roe\s+Germany · BTC wallet/);
     await tty.waitFor(/Rate\s+1 BTC = 2 500 000 000 VND/);
     await tty.waitFor(/Recipient gets\s+500 000 VND/);
     await tty.waitFor(/You pay\s+0\.00020100 BTC/);

@@ -15,7 +15,7 @@ const lines = (text: string): string[] => text.trim().split('\n');
 
 describe('svcpay config', () => {
   test('stores validated values in a file that only its owner can read', async ({ home }) => {
-    expect(await svcpay(['config', 'set', 'sender.country', 'Germany'], { home })).toMatchObject({
+    expect(await svcpay(['config', 'set', 'sender.country', 'Grmany'], { home })).toMatchObject({
       exitCode: 2,
       stdout: '',
     });

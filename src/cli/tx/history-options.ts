@@ -137,20 +137,16 @@ export async function historyFilter(
     ...(time === undefined ? await period(since, until, service) : { time }),
     txnStatuses: state,
     srcMethods: joined(srcMethod, service),
-    destMethods: joined(destMethod.flatMap(sameLabel), service),
+    destMethods: joined(destMethod.flatMap(calledBy), service),
     excludedSrcMethods: joined(excludeSrcMethod, service),
-    excludedDestMethods: joined(excludeDestMethod.flatMap(sameLabel), service),
+    excludedDestMethods: joined(excludeDestMethod.flatMap(calledBy), service),
   };
 }
 
-/**
- * Returns all methods that lists show under the same name as the method that stands first under
- * this name, such as `lnurl` for `lightning`.
- */
-function sameLabel(method: string): readonly string[] {
-  const labelOf = (name: string) => methodProperties(name)?.label;
-  const same = methodNames.filter((name) => labelOf(name) === labelOf(method));
-  return same[0] === method ? same : [method];
+/** Returns the methods that lists call by this name, such as also `lnurl` for `lightning`. */
+function calledBy(method: string): readonly string[] {
+  const same = methodNames.filter((name) => methodProperties(name)?.label.toLowerCase() === method);
+  return same.length === 0 ? [method] : same;
 }
 
 function joined(words: readonly string[], { maker }: ServiceClient): string | undefined {

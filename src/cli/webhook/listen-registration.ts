@@ -1,11 +1,12 @@
 // Registers the webhook of `webhook listen`. svcpay asks before a registration with a real service,
 // but not with a sandbox. When `webhook listen` ends, svcpay removes the webhook.
+import * as v from 'valibot';
 import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { back } from '../../terminal/ask/ask.js';
 import type { Context } from '../context.js';
-import { isRealService } from '../sandbox/control.js';
+import { controlSandbox, isRealService } from '../sandbox/control.js';
 import { checkCallback } from './webhook.js';
 import { registerAdvice } from './secret.js';
 
@@ -51,8 +52,9 @@ async function registerSandbox(
   secret: string,
   before: Webhook | undefined,
   client: ServiceClient,
-  { settings, ask, out }: Context,
+  context: Context,
 ): Promise<Registration | undefined> {
+  const { settings, ask, out } = context;
   const place = settings.embedded ? 'the embedded sandbox' : `the sandbox at ${client.baseUrl}`;
   if (before !== undefined && isAt(before.callback, listening)) {
     await client.updateWebhook(before.id, { secret });
@@ -61,6 +63,10 @@ async function registerSandbox(
   if (before !== undefined && !(await replaces(before, listening, place, ask, out)))
     return undefined;
   if (before !== undefined) await client.removeWebhook(before.id);
+  if (!settings.embedded)
+    await controlSandbox(context, 'PUT', 'webhook-options', v.object({}), {
+      allowHttpLoopback: true,
+    });
   return registered({ callback: listening, secret }, `registered with ${place}`, client);
 }
 

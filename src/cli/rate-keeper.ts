@@ -1,7 +1,6 @@
 // Stores the exchange rates at settlement, if the profile names a fiat currency. svcpay reads the
 // exchange rates while the payment is in flight, so that a person does not wait for the rates. If
 // no command waits for the settlement, svcpay stores the exchange rates at the submission.
-import type { ServiceClient } from '../api/client.js';
 import type { Rates, Transaction } from '../api/types.js';
 import { fixed } from '../formats/amount.js';
 import { isFinal, isQuoted } from '../formats/states.js';
@@ -12,7 +11,10 @@ import { lazily } from './stores.js';
 
 export interface RateKeeperDeps {
   readonly fiat: string;
-  readonly account: () => Promise<{ readonly client: ServiceClient; readonly scope: string }>;
+  readonly account: () => Promise<{
+    readonly client: { rates(): Promise<Rates>; serviceNow(): number };
+    readonly scope: string;
+  }>;
   readonly rates: () => Promise<SettlementRates>;
   readonly onClose: (close: () => Promise<void>) => void;
 }

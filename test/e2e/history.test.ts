@@ -476,6 +476,29 @@ describe('svcpay tx get and tx watch', () => {
     }
   });
 
+  test('resolve the prefix of an old id from the journal, from shown ids and from the list', async ({
+    around,
+  }) => {
+    const paid = await svcpay(['swap', '5usdt', 'BTC', '--yes', '-q'], around);
+    const received = await svcpay(
+      ['receive', 'lightning', '1000sat', '--json', '--fields', 'txnId'],
+      around,
+    );
+    const { txnId } = v.parse(v.object({ txnId: v.string() }), received.json());
+    await around.sandbox.clock.advance('60d');
+    await svcpay(['swap', '6usdt', 'BTC', '--yes', '-q'], around);
+    await svcpay(['tx', 'list', '--time', '1d'], around);
+    const elsewhere = { ...around, home: join(around.home, 'elsewhere') };
+    for (const [id, here] of [
+      [paid.stdout.trim(), around],
+      [txnId, around],
+      [txnId, elsewhere],
+    ] as const) {
+      const got = await svcpay(['tx', 'get', id.slice(0, 8), '-q'], here);
+      expect(got).toMatchObject({ exitCode: 0, stdout: `${id}\n` });
+    }
+  });
+
   test('show a line for each watched transaction until all transactions have ended', async ({
     around,
   }) => {

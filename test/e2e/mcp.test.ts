@@ -189,21 +189,24 @@ describe('svcpay mcp', () => {
     expect(confirmations(around)).toBe(1);
   });
 
-  test('refuses a fee above --max-fee even if the agent allows a higher fee', async ({
-    around,
-  }) => {
-    await limit(around);
-    const destination = await around.sandbox.invoice('1000sat');
-    const { call } = await startAgent(['--allow-payments', '--max-fee', '2sat'], around);
-    const fees = [undefined, '100sat', '50%'];
-    const calls = await Promise.all(
-      fees.map((maxFee, n) =>
-        call('pay', { destination, ref: `r${n}`, ...(maxFee !== undefined && { maxFee }) }),
-      ),
-    );
-    expect(calls.map(({ content }) => content.error?.kind)).toEqual(['limit', 'limit', 'usage']);
-    expect(confirmations(around)).toBe(0);
-  });
+  test.for([
+    ['2sat', [undefined, '100sat', '50%']],
+    ['0.1%', [undefined, '50%', '100sat']],
+  ] as const)(
+    'refuses a fee above --max-fee %s even if the agent allows a higher fee',
+    async ([most, fees], { around }) => {
+      await limit(around);
+      const destination = await around.sandbox.invoice('1000sat');
+      const { call } = await startAgent(['--allow-payments', '--max-fee', most], around);
+      const calls = await Promise.all(
+        fees.map((maxFee, n) =>
+          call('pay', { destination, ref: `r${n}`, ...(maxFee !== undefined && { maxFee }) }),
+        ),
+      );
+      expect(calls.map(({ content }) => content.error?.kind)).toEqual(['limit', 'limit', 'usage']);
+      expect(confirmations(around)).toBe(0);
+    },
+  );
 
   test('reads the input of an agent as values, never as command-line options', async ({
     around,
@@ -326,6 +329,24 @@ describe('svcpay mcp for a payment repeated under a new reference', () => {
       differentFrom: paid?.content['txnId'],
     };
     expect(await servers[0]?.call('pay', again)).toMatchObject({ isError: false });
+  });
+
+  test('repeats a payment only after 24 hours', async ({ around }) => {
+    await limit(around);
+    const results: boolean[] = [];
+    for (const hours of [0, 23, 25]) {
+      const now = (): number => Date.now() + hours * 3_600_000;
+      const { call, close } = await startAgent(['--allow-payments'], { ...around, now });
+      const { isError } = await call('pay', {
+        destination: 'ann@example.com',
+        amount: '1000sat',
+        ref: `after ${hours} h`,
+      });
+      results.push(isError);
+      await close();
+    }
+    expect(results).toEqual([false, true, false]);
+    expect(confirmations(around)).toBe(2);
   });
 
   test('pays once if a Lightning Address is repeated in another spelling', async ({ around }) => {

@@ -169,6 +169,32 @@ describe('webhook dispatcher', () => {
     expect(attempts).toBe(50 + 9);
   });
 
+  test('waits longer after each failure of a consumer that is down', async ({ store }) => {
+    await append(store, ['t1', 't2', 't3']);
+    let now = 0;
+    const calls: number[] = [];
+    const deliver: Deliver = async () => {
+      calls.push(now);
+      return calls.length < 5
+        ? { kind: 'retry', scope: 'consumer', reason: 'refused' }
+        : { kind: 'delivered' };
+    };
+    const dispatcher = start(store, deliver, {
+      workers: 1,
+      elapsed: () => now,
+      sleep: async (ms) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        now += ms;
+      },
+      random: () => 1,
+    });
+    await expect.poll(() => dispatcher.counts.delivered).toBe(3);
+    await dispatcher.stop();
+    const pauses = calls.slice(1, 5).map((at, n) => at - (calls[n] ?? 0));
+    expect(pauses).toEqual([...new Set(pauses)].toSorted((a, b) => a - b));
+    expect(pauses[0]).toBeGreaterThan(0);
+  });
+
   test('removes a failed event from the backlog and reports the failure', async ({ store }) => {
     await append(store, ['a']);
     const failures: string[] = [];

@@ -55,3 +55,23 @@ test.skipIf(!hasPostgres)(
     expect(await database.read((sql) => sql.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
   },
 );
+
+test.skipIf(!hasPostgres).for(['40001', '40P01'])(
+  'postgresDatabase repeats a transaction that the server rolled back with the code %s',
+  async (code) => {
+    const database = postgresDatabase({
+      url: server().database(),
+      source: 'the test',
+      clock: () => performance.now(),
+    });
+    onTestFinished(() => database.close());
+    const raise = `DO 'BEGIN RAISE EXCEPTION USING ERRCODE = ''${code}''; END'`;
+    let runs = 0;
+    const work = database.transaction(async (sql) => {
+      runs += 1;
+      if (runs === 1) await sql.run(raise);
+      return runs;
+    });
+    expect(await work).toBe(2);
+  },
+);

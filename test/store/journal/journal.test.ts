@@ -3,11 +3,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import Database from 'libsql';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../../src/store/database/postgres.js';
 import { prepareTables } from '../../support/prepared-database.js';
 import type { SqlDatabase } from '../../../src/store/database/sql.js';
+import { sqliteDatabase } from '../../../src/store/database/sqlite-database.js';
 import {
   leaseMs,
   LostClaim,
@@ -25,7 +27,7 @@ import {
 } from '../../../src/store/journal/payment.js';
 import { journalPart } from '../../../src/store/journal/schema.js';
 import { openSqlJournal } from '../../../src/store/journal/sql-journal.js';
-import { openJournal } from '../../../src/store/journal/sqlite-journal.js';
+import { journalIn, openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import { emptyStore, memoryJournal } from '../../simulation/memory-journal.js';
 import { withClock } from '../../support/sql-clock.js';
 import { hasPgBouncer, hasPostgres, type Databases } from '../../support/postgres.js';
@@ -84,6 +86,38 @@ function postgres(address: string): Journal {
   onTestFinished(() => database.close());
   return openSqlJournal(timed, isAlive);
 }
+
+test('openSqlJournal syncs only a submission and the decisions of a person to disk', async () => {
+  /** The setting of each transaction, where 2 means that SQLite syncs the commit to disk. */
+  const settings: unknown[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'svcpay-journal-'));
+  const database = sqliteDatabase(journalIn(join(folder, 'journal.db')), () => now);
+  onTestFinished(async () => {
+    await database.close();
+    rmSync(folder, { recursive: true });
+  });
+  const journal = openSqlJournal(
+    {
+      ...database,
+      transaction: (action, options) =>
+        database.transaction(async (sql) => {
+          settings.push(...(await sql.all('PRAGMA synchronous')));
+          return action(sql);
+        }, options),
+    },
+    isAlive,
+  );
+  const syncs = async (...steps: readonly Step[]): Promise<number> => {
+    settings.length = 0;
+    await written(journal, draft({ ref: `R${ids}` }), ...steps);
+    return settings.filter((each) => isDeepStrictEqual(each, { synchronous: 2 })).length;
+  };
+  expect(await syncs(quoted)).toBe(0);
+  expect(await syncs(quoted, submitted)).toBe(1);
+  expect(await syncs(quoted, submitted, became('paid', 'completed'))).toBe(1);
+  expect(await syncs(abandoned)).toBe(1);
+  expect(await syncs(quoted, submitted, became('error', 'error'), resolved)).toBe(2);
+});
 
 let ids = 0;
 const draft = (change: Partial<PaymentDraft> = {}): PaymentDraft => ({

@@ -5,6 +5,7 @@ import { formatAmount, parseAmount } from '../../../src/formats/amount.js';
 import { checkEcho } from '../../../src/wallet/order/echo.js';
 import { deducting, lnurlOrder, onchainOrder } from '../../../src/wallet/order/orders.js';
 import { readQuote } from '../../../src/wallet/quote/quote.js';
+import { checkMaxFee } from '../../../src/wallet/quote/terms.js';
 
 const address = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
 
@@ -21,6 +22,21 @@ const quoted = (source: Partial<Transaction['sourceReq']>, fxRate: number): Tran
   },
   destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001 },
 });
+
+test.for([
+  ['1000', true],
+  ['1001', false],
+])(
+  'checkMaxFee compares 1% of the amount without fees with a fee of %s sat',
+  ([sats, isAllowed]) => {
+    const order = onchainOrder(address, parseAmount('100000sat'), 'BTC');
+    const fees = { servicepayFees: Number(sats) / 1e8, networkFees: 0, amtRequested: 0.001 };
+    const quote = readQuote(order, quoted(fees, 1));
+    const check = (): void => checkMaxFee({ maxFee: { percent: '1' } }, quote);
+    if (isAllowed) expect(check).not.toThrow();
+    else expect(check).toThrow('Nothing moved: the fee is 0.00001001 BTC, but your limit is 1%.');
+  },
+);
 
 describe('readQuote with deducted fees', () => {
   test('debits only the amount and subtracts both fees from the received amount', () => {

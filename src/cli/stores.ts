@@ -3,7 +3,7 @@
 import { Failure } from '../formats/failure.js';
 import type { Postgres } from '../store/database/postgres.js';
 import { databaseIdVariable, databaseVariable, noAddress } from '../store/database/address.js';
-import type { Identity, TableGroup } from '../store/database/postgres-schema.js';
+import type { Identity, SeenDatabase, TableGroup } from '../store/database/postgres-schema.js';
 import type { SqlDatabase } from '../store/database/sql.js';
 import type { EventStore } from '../store/events/event-store.js';
 import type { Document } from '../store/files/document.js';
@@ -11,7 +11,6 @@ import { eventsFile, isTemporary, isThere, journalFile, type Home } from '../sto
 import type { BookRecords } from '../store/journal/book-records.js';
 import { seenDatabase } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
-import type { SeenDatabase } from '../store/journal/shared-journal.js';
 import type { SettlementRates } from '../store/journal/settlement-rates.js';
 import {
   embeddedUrl,
@@ -146,9 +145,8 @@ async function sharedJournal(
   const { openSharedJournal } = await import('../store/journal/shared-journal.js');
   const { unidentifiedDatabase } = await import('../store/database/refused-databases.js');
   const identity = await identified(found, journalPart, options);
-  const seen = seenDatabase(home(), identity.id);
   let latest: SeenDatabase | undefined;
-  onClose(async () => (latest === undefined ? undefined : seen.save(latest)));
+  onClose(async () => latest && seenDatabase(home(), identity.id).save(latest));
   const refusal = !(await isIdKept(identity, options))
     ? unidentifiedDatabase(found.source, identity.id)
     : (await hasUnmoved(options))
@@ -158,7 +156,6 @@ async function sharedJournal(
     database: found.postgres,
     isAlive: isAliveHere,
     identity,
-    seen: seen.load(),
     refusal,
     onSeen: (after) => (latest = after),
   });
@@ -171,20 +168,18 @@ async function sharedJournal(
 async function identified(
   { postgres, source }: OpenDatabase,
   part: TableGroup,
-  { env, settings }: StoreOptions,
+  { env, home, settings }: StoreOptions,
 ): Promise<Identity> {
   const [{ checkTables }, { anotherDatabase, unexpectedDatabase }] = await Promise.all([
     import('../store/database/postgres-schema.js'),
     import('../store/database/refused-databases.js'),
   ]);
-  const identity = await checkTables(postgres, part);
-  const given = fromEnvironment(env, databaseIdVariable)?.toLowerCase();
-  if (given !== undefined && given !== identity.id)
-    throw unexpectedDatabase(source, identity.id, given);
-  const { databaseId: kept } = settings().profile;
-  if (given === undefined && kept !== undefined && kept !== identity.id)
-    throw anotherDatabase(source, identity.id, kept);
-  return identity;
+  const { databaseId: known } = settings();
+  const seen = known === undefined ? undefined : seenDatabase(home(), known).load();
+  const identity = await checkTables(postgres, part, seen);
+  if (known === undefined || known === identity.id) return identity;
+  const isGiven = fromEnvironment(env, databaseIdVariable) !== undefined;
+  throw (isGiven ? unexpectedDatabase : anotherDatabase)(source, identity.id, known);
 }
 
 /**

@@ -184,6 +184,27 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     expect(await send(later, one)).toMatchObject({ exitCode: 0 });
   });
 
+  test('refuses payments of a home whose payment a promoted replica lacks, after as many new payments', async ({
+    payment,
+    home,
+  }) => {
+    const { at, backUp, restore, container } = await restorable(payment);
+    const since = await invoice(payment);
+    expect(await send(await invoice(payment), at(home))).toMatchObject({ exitCode: 0 });
+    backUp();
+    expect(await send(since, at(home), '--ref', 'since')).toMatchObject({ exitCode: 0 });
+    restore();
+    // A home that does not know of the lost payment pays, so the database counts two payments again.
+    expect(await send(await invoice(payment), container())).toMatchObject({ exitCode: 0 });
+    const paid = payment.sandbox.requests('PUT').length;
+    for (const where of [at(home), container()])
+      expect((await send(since, where, '--ref', 'again')).error()).toMatchObject({
+        exitCode: 2,
+        message: expect.stringContaining('restored from a backup'),
+      });
+    expect(payment.sandbox.requests('PUT')).toHaveLength(paid);
+  });
+
   test('detects in a new container that the database was restored from a dump', async ({
     payment,
     home,
@@ -240,7 +261,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
     // Removes rows but leaves the column `place` unchanged, as a restore of the database files
     // does.
-    sql('DELETE FROM payments; UPDATE recorded SET submissions = submissions - 1');
+    sql('DELETE FROM payments; DELETE FROM submissions');
     expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
     const refused = await send(await invoice(payment), container());
     expect([refused.exitCode, refused.error().message]).toEqual([

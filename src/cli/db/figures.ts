@@ -45,12 +45,13 @@ export async function databaseRows(context: Context): Promise<DatabaseRow[]> {
 async function rowOf(
   part: TableGroup,
   { postgres }: OpenDatabase,
-  { out, home }: Context,
+  { out, home, settings }: Context,
 ): Promise<DatabaseRow> {
   const { countRows, readVersion, tryWrite } =
     await import('../../store/database/postgres-schema.js');
-  const { wentBack } = await import('../../store/journal/shared-journal.js');
-  const { identity, version } = await readVersion(postgres, part);
+  const { databaseId: known } = settings;
+  const seen = known === undefined ? undefined : seenDatabase(home, known).load();
+  const { identity, version } = await readVersion(postgres, part, seen);
   const row = {
     part: part.name,
     place: postgres.where,
@@ -59,7 +60,7 @@ async function rowOf(
     id: identity?.id ?? null,
     ...(identity !== undefined && {
       generation: identity.generation,
-      restored: wentBack(identity, seenDatabase(home, identity.id).load()),
+      restored: identity.restored,
     }),
   };
   if (version !== part.steps.length) return row;

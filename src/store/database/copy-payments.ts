@@ -51,19 +51,19 @@ export async function copyPayments(
   await sql.run(...inserted('attempts', theirs, conflict));
   await addAll(sql, await rowsWith(sql, [...ids]), 1);
   const fresh = [...ids].filter((id) => !updatedAt.has(id));
-  if (fresh.length > 0) await sql.run(countSubmissions(fresh.length), ...fresh);
+  if (fresh.length > 0) await sql.run(recordSubmissions(fresh.length), at, ...fresh);
 }
 
 /**
- * Counts the copied submissions, so that a backup made before the move has a lower count (see
- * `Identity.recorded`).
+ * Records the copied payments as submitted, so that svcpay notices a backup that was made before
+ * the move (see `Identity.latest`).
  */
-const countSubmissions = (payments: number): string =>
-  `INSERT INTO recorded (account, submissions)
-   SELECT account, count(*) FROM attempts
+const recordSubmissions = (payments: number): string =>
+  `INSERT INTO submissions (account, latest, submitted_at)
+   SELECT account, max(payment_id), ? FROM attempts
      WHERE submitted_at IS NOT NULL AND payment_id IN (${placeholders(payments)}) GROUP BY account
    ON CONFLICT (account) DO UPDATE
-     SET submissions = recorded.submissions + excluded.submissions`;
+     SET latest = excluded.latest, submitted_at = excluded.submitted_at`;
 
 /** The rows of the given payments in the database, locked until the end of the transaction. */
 async function lockedRows(sql: Sql, payments: readonly StoredRow[]): Promise<PaymentRow[]> {

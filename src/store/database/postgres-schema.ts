@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Postgres } from './postgres.js';
 import { empty, foreign, newer, older } from './refused-databases.js';
-import { flag, type Sql } from './sql.js';
+import { flag, type Sql, type Statement } from './sql.js';
 import { schemaName } from './postgres-transaction.js';
 
 /** A group of tables that share one version number. */
@@ -20,8 +20,8 @@ export interface TableGroup {
 }
 
 /**
- * The tables with the identity of the database, the number of recorded submissions, and
- * the version of each table group.
+ * The tables with the identity of the database, the latest submission of each account, and the
+ * version of each table group.
  */
 const commonTables = `
   CREATE TABLE identity (
@@ -30,9 +30,10 @@ const commonTables = `
     restored BIGINT NOT NULL DEFAULT 0,
     place TEXT COLLATE "C" -- database, table and transaction that wrote the row
   );
-  CREATE TABLE recorded (
+  CREATE TABLE submissions (
     account TEXT COLLATE "C" PRIMARY KEY,
-    submissions BIGINT NOT NULL
+    latest TEXT COLLATE "C" NOT NULL, -- the payment of the latest submission
+    submitted_at BIGINT NOT NULL
   ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
   CREATE TABLE parts (
     part TEXT COLLATE "C" PRIMARY KEY,
@@ -61,7 +62,7 @@ const stateSchema = v.tuple([
       id: v.string(),
       generation: v.number(),
       restored: flag,
-      recorded: v.number(),
+      latest: v.nullable(v.string()),
       version: v.nullable(v.number()),
     }),
     v.transform(({ version, ...identity }): PartState => ({ identity, version: version ?? 0 })),
@@ -76,14 +77,18 @@ export interface Identity {
    * generation of the journal.
    */
   readonly generation: number;
-  /** The number of submissions that the journal has recorded. */
-  readonly recorded: number;
+  /** The random id of the payment that was submitted last. */
+  readonly latest: string | null;
   /**
-   * Whether payments may be missing, because a home noticed that the database was restored from a
-   * backup, or because the database is a copy, such as a restored dump.
+   * Whether payments may be missing, because the database is a copy, such as a restored dump,
+   * because it lacks the payment that this home remembers, as a restored backup and a
+   * promoted replica may, or because another home noticed this.
    */
   readonly restored: boolean;
 }
+
+/** The state of the database when this home last used it. */
+export type SeenDatabase = Pick<Identity, 'generation' | 'latest'>;
 
 export interface PartState {
   /** The identity of the database, or undefined if the tables are missing. */
@@ -92,28 +97,50 @@ export interface PartState {
   readonly version: number;
 }
 
-export const readVersion = (database: Postgres, part: TableGroup): Promise<PartState> =>
-  database.read((sql) => stateOf(sql, database, part));
+/** @param seen the state of the database that this home remembers */
+export const readVersion = (
+  database: Postgres,
+  part: TableGroup,
+  seen?: SeenDatabase,
+): Promise<PartState> => database.read((sql) => stateOf(sql, database, part, seen));
+
+/** The condition that the database lacks what this home remembers. */
+const lacks = ({ generation, latest }: SeenDatabase): Statement =>
+  latest === null
+    ? ['generation < ?', generation]
+    : [
+        'generation < ? OR (generation = ? AND ' +
+          `NOT EXISTS (SELECT 1 FROM ${schemaName}.payments WHERE id = ?))`,
+        generation,
+        generation,
+        latest,
+      ];
 
 /**
  * Reads the table names from the catalogue, because PostgreSQL may resolve a table name from an
  * outdated cache.
  */
-async function stateOf(sql: Sql, { source }: Postgres, part: TableGroup): Promise<PartState> {
+async function stateOf(
+  sql: Sql,
+  { source }: Postgres,
+  part: TableGroup,
+  seen: SeenDatabase = { generation: 1, latest: null },
+): Promise<PartState> {
   const tables = await namesIn(
     sql,
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schemaName}'`,
   );
   if (tables.length === 0) return { identity: undefined, version: 0 };
-  if (!['parts', 'identity', 'recorded'].every((name) => tables.includes(name)))
+  if (!['parts', 'identity', 'submissions'].every((name) => tables.includes(name)))
     throw foreign(source);
   // The statement names the schema, so that the error for a role without permission names the
   // schema too.
-  const text = `SELECT id, generation, (restored = 1 OR ${isCopy})::int AS restored,
-      (SELECT coalesce(sum(submissions), 0)::bigint FROM ${schemaName}.recorded) AS recorded,
+  const [isBehind, ...values] = lacks(seen);
+  const text = `SELECT id, generation, (restored = 1 OR ${isCopy} OR ${isBehind})::int AS restored,
+      (SELECT latest FROM ${schemaName}.submissions ORDER BY submitted_at DESC LIMIT 1) AS latest,
       (SELECT version FROM ${schemaName}.parts WHERE part = ?) AS version
     FROM ${schemaName}.identity`;
-  const [state] = v.parse(stateSchema, await sql.all(text, part.name));
+  const [state] = v.parse(stateSchema, await sql.all(text, ...values, part.name));
   if (state.version > part.steps.length) throw newer(source, part);
   return state;
 }
@@ -126,8 +153,12 @@ const namesIn = async (sql: Sql, text: string): Promise<string[]> =>
  * different version. Payments never create tables, because an empty database may be the wrong
  * database.
  */
-export async function checkTables(database: Postgres, part: TableGroup): Promise<Identity> {
-  const { identity, version } = await readVersion(database, part);
+export async function checkTables(
+  database: Postgres,
+  part: TableGroup,
+  seen?: SeenDatabase,
+): Promise<Identity> {
+  const { identity, version } = await readVersion(database, part, seen);
   if (identity === undefined) throw empty(database.source);
   if (version < part.steps.length) throw older(version, database.source, part);
   return identity;

@@ -88,29 +88,23 @@ export async function keepSeenPageSize(home: Home, baseUrl: string, size: number
 
 const databases = v.object({
   databases: v.optional(
-    v.record(v.string(), v.object({ generation: v.number(), recorded: v.number() })),
+    v.record(v.string(), v.object({ generation: v.number(), latest: v.nullable(v.string()) })),
     {},
   ),
 });
 
 /**
- * The number of submissions that a database had recorded when this home last used the database. A
- * database whose number of submissions has decreased since its last use was restored from a backup.
+ * The state of a database when this home last used it. A database that lacks the latest payment of
+ * this state was restored from a backup.
  */
 export function seenDatabase(home: Home, id: string) {
   const document = openDocument(home.data, 'seen-databases', databases, { onUnreadable });
   const load = () => document.read().databases[id];
   return {
     load,
-    save: (seen: { generation: number; recorded: number }) =>
+    save: (seen: { generation: number; latest: string | null }) =>
       keep(() =>
-        document.update(({ databases: { [id]: before, ...others } }) => {
-          const isOlder =
-            before !== undefined &&
-            before.generation === seen.generation &&
-            before.recorded > seen.recorded;
-          return { databases: { ...others, [id]: isOlder ? before : seen } };
-        }),
+        document.update(({ databases: others }) => ({ databases: { ...others, [id]: seen } })),
       ),
   };
 }

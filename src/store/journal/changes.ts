@@ -36,10 +36,10 @@ export interface Write {
    */
   readonly limitTime?: number | undefined;
   /**
-   * Whether to count the submission in the database. A PostgreSQL database counts submissions, so
-   * that svcpay notices if the database was restored from a backup.
+   * Whether to record the submission as the latest of its account. A PostgreSQL database records
+   * this, so that svcpay notices a restored backup.
    */
-  readonly isCounted?: boolean | undefined;
+  readonly isLatest?: boolean | undefined;
 }
 
 type Columns = Readonly<Record<string, SqlValue>>;
@@ -185,7 +185,7 @@ export async function writeImported(
   row: PaymentRow | undefined,
   payment: Payment,
   attempt: Attempt,
-  { limitTime, isCounted }: Pick<Write, 'limitTime' | 'isCounted'>,
+  { limitTime, isLatest }: Pick<Write, 'limitTime' | 'isLatest'>,
 ): Promise<void> {
   if (row === undefined) await sql.run(...insertRow(payment));
   const columns = {
@@ -194,7 +194,7 @@ export async function writeImported(
     lease_until: 0,
     fence: (row?.fence ?? 0) + 1,
   };
-  const write = { change: { attempt }, token: randomUUID(), limitTime, isCounted };
+  const write = { change: { attempt }, token: randomUUID(), limitTime, isLatest };
   await writeRows(sql, row?.payment, payment, columns, ['id = ?', payment.id], write);
 }
 
@@ -221,19 +221,20 @@ async function writeRows(
   const [updated = []] = await sql.last(
     [`UPDATE payments SET ${set} WHERE ${condition} RETURNING updated_at`, ...given, ...values],
     ...attemptStatements(before, after, write),
-    ...(write.isCounted === true ? [countSubmission(after.id, write.token)] : []),
+    ...(write.isLatest === true ? [recordSubmission(after.id, write.token)] : []),
   );
   return v.parse(writtenSchema, updated)[0]?.updatedAt;
 }
 
 /**
- * The statement that adds 1 to the account's number of submissions, if the payment's last change
+ * The statement that records the payment as the latest of its account, if the payment's last change
  * has the token `token`.
  */
-const countSubmission = (id: string, token: string): Statement => [
-  `INSERT INTO recorded (account, submissions)
-   SELECT account, 1 FROM payments WHERE id = ? AND last_change = ?
-   ON CONFLICT (account) DO UPDATE SET submissions = recorded.submissions + 1`,
+const recordSubmission = (id: string, token: string): Statement => [
+  `INSERT INTO submissions (account, latest, submitted_at)
+   SELECT account, id, updated_at FROM payments WHERE id = ? AND last_change = ?
+   ON CONFLICT (account) DO UPDATE
+     SET latest = excluded.latest, submitted_at = excluded.submitted_at`,
   id,
   token,
 ];

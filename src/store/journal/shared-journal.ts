@@ -3,32 +3,22 @@
 // records submitted payments.
 import type { Failure } from '../../formats/failure.js';
 import type { Postgres } from '../database/postgres.js';
-import { checkTables, markRestored, type Identity } from '../database/postgres-schema.js';
+import {
+  checkTables,
+  markRestored,
+  type Identity,
+  type SeenDatabase,
+} from '../database/postgres-schema.js';
 import { anotherDatabase, restoredDatabase } from '../database/refused-databases.js';
 import type { Journal } from './journal.js';
 import { journalPart } from './schema.js';
 import { guarded, openSqlJournal } from './sql-journal.js';
-
-/**
- * The last known state of the database: its generation, and the smallest number of submissions that
- * the database must contain.
- */
-export type SeenDatabase = Pick<Identity, 'generation' | 'recorded'>;
-
-/** Whether the database lacks payments that the database had recorded earlier. */
-export const wentBack = (is: Identity, seen: SeenDatabase | undefined): boolean =>
-  is.restored ||
-  (seen !== undefined &&
-    (is.generation < seen.generation ||
-      (is.generation === seen.generation && is.recorded < seen.recorded)));
 
 export interface SharedJournalOptions {
   readonly database: Postgres;
   readonly isAlive: (owner: string) => boolean;
   /** The identity of the database when the journal was opened. */
   readonly identity: Identity;
-  /** The state of the database that this home remembers from earlier commands. */
-  readonly seen?: SeenDatabase | undefined;
   /** A reason to refuse payments, other than a restored database. */
   readonly refusal?: Failure | undefined;
   /**
@@ -42,7 +32,6 @@ export async function openSharedJournal({
   database,
   isAlive,
   identity,
-  seen,
   refusal,
   onSeen,
 }: SharedJournalOptions): Promise<Journal> {
@@ -50,15 +39,15 @@ export async function openSharedJournal({
   let seenDatabase: SeenDatabase = identity;
   let [losses, restored] = [database.losses(), false];
 
-  const compare = async (is: Identity, before: SeenDatabase | undefined): Promise<void> => {
-    restored = wentBack(is, before);
+  const remember = async ({ generation, latest, ...is }: Identity): Promise<void> => {
+    ({ restored } = is);
     // Marks the restored database for all homes, including homes that cannot notice a restore. If
     // the database role may not write the mark of a restored database, only this process refuses
     // payments.
-    if (restored && !is.restored) await markRestored(database).catch(() => undefined);
-    seenDatabase = { generation: is.generation, recorded: is.recorded };
+    if (restored) await markRestored(database).catch(() => undefined);
+    seenDatabase = { generation, latest };
   };
-  await compare(identity, seen);
+  await remember(identity);
 
   /**
    * Compares the database with its last known state. Throws Failure `usage` if the connection leads
@@ -66,13 +55,9 @@ export async function openSharedJournal({
    */
   const inspect = async (): Promise<void> => {
     losses = database.losses();
-    // Copies the last known state before reading the database. If this process submitted a payment
-    // during the read, `seenDatabase.recorded` would exceed the number that svcpay reads, and the
-    // database would seem to lack a payment.
-    const before = seenDatabase;
-    const is = await checkTables(database, journalPart);
+    const is = await checkTables(database, journalPart, seenDatabase);
     if (is.id !== identity.id) throw anotherDatabase(database.source, is.id, identity.id);
-    await compare(is, before);
+    await remember(is);
   };
 
   const mayPay = async (): Promise<void> => {
@@ -86,7 +71,7 @@ export async function openSharedJournal({
     ...payable,
     submit: async (...submission) => {
       const claim = await payable.submit(...submission);
-      seenDatabase = { ...seenDatabase, recorded: seenDatabase.recorded + 1 };
+      seenDatabase = { ...seenDatabase, latest: claim.payment.id };
       onSeen?.(seenDatabase);
       return claim;
     },

@@ -238,8 +238,8 @@ async function submit(
         throw error;
       }
       const attempt = { ...change.attempt, submittedAt: await sql.now() };
-      const isCounted = database.kind === 'postgres';
-      const wanted: Write = { change: { ...change, attempt }, token, limitTime: time, isCounted };
+      const isLatest = database.kind === 'postgres';
+      const wanted: Write = { change: { ...change, attempt }, token, limitTime: time, isLatest };
       return writeToRow(sql, row, claim, wanted);
     },
     { lasts: true, locks: keyLock(claim.payment) },
@@ -316,7 +316,7 @@ async function enterIn(
   );
   const before = row?.payment ?? opened(draft, at);
   const payment = checkPayment({ ...before, attempts, abandoned: false });
-  const isCounted = database.kind === 'postgres';
-  await writeImported(sql, row, payment, attempt, { limitTime: time - ago, isCounted });
+  const isLatest = database.kind === 'postgres';
+  await writeImported(sql, row, payment, attempt, { limitTime: time - ago, isLatest });
   return true;
 }

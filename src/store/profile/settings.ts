@@ -85,7 +85,7 @@ export function resolveSettings(
     /**
      * The id of the database from which payments are made, or undefined before the first payment.
      */
-    databaseId: given(databaseIdVariable) ?? profile.databaseId,
+    databaseId: given(databaseIdVariable)?.toLowerCase() ?? profile.databaseId,
   };
 }
 

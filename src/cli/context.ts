@@ -7,7 +7,7 @@ import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
 import type { Document } from '../store/files/document.js';
 import { findHome, type Home } from '../store/files/home.js';
-import { ownerOf } from '../store/journal/owner.js';
+import { actorOf, ownerOf } from '../store/journal/owner.js';
 import { openConfig, type Config } from '../store/profile/profiles.js';
 import { openSecrets, systemKeyring, type SecretStore } from '../store/profile/secrets.js';
 import { resolveSettings, type SettingFlags, type Settings } from '../store/profile/settings.js';
@@ -28,6 +28,8 @@ export type RunLine = (argv: readonly string[], changes?: Partial<Process>) => P
 
 export interface Line {
   readonly argv: readonly string[];
+  /** The command that a person or a program started, such as `send lightning`. */
+  readonly door: string;
   /** Whether the command reads stdin as data. */
   readonly readsStdin: boolean;
   readonly runLine: RunLine;
@@ -103,6 +105,12 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     elapsed: proc.elapsed,
     sleep: proc.sleep,
     owner,
+    actor: () => {
+      const { profileName, embedded, baseUrl } = settings();
+      const isSandbox = embedded || baseUrl?.startsWith('http:') === true;
+      const given = { door: line.door, version: proc.version, profile: profileName };
+      return actorOf({ ...given, sandbox: isSandbox }, proc.pid);
+    },
     onClose,
   });
   const ask = lazily(() =>
@@ -163,11 +171,11 @@ export function nestedContext(
   changes: Partial<Process>,
   globals: Partial<Globals> = {},
 ): Context {
-  const { argv, readsStdin, runLine } = context;
+  const { argv, door, readsStdin, runLine } = context;
   return openContext(
     { ...context, ...changes },
     { ...context.globals, ...globals },
-    { argv, readsStdin, runLine },
+    { argv, door, readsStdin, runLine },
   );
 }
 

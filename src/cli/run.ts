@@ -47,7 +47,9 @@ export async function runCommandLine(line: CommandLine, given: Process): Promise
         const { openContext } = await import('./context.js');
         // Waits for one turn of the event loop, so that the TLS handshake can start.
         if (early !== undefined) await new Promise((turn) => setImmediate(turn));
-        return openContext(proc, options, { argv, readsStdin, runLine, createsProfile, early });
+        const door = line.path.map(({ name }) => name).join(' ') || 'home';
+        const given = { argv, door, readsStdin, runLine, createsProfile, early };
+        return openContext(proc, options, given);
       },
     });
     return 0;

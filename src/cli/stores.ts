@@ -22,6 +22,7 @@ import {
 import { changeProfile, type Config } from '../store/profile/profiles.js';
 import type { SecretStore } from '../store/profile/secrets.js';
 import { isAlive } from '../store/journal/owner.js';
+import type { Actor } from '../store/journal/steps.js';
 
 export interface StoreOptions {
   readonly home: () => Home;
@@ -34,6 +35,8 @@ export interface StoreOptions {
   readonly elapsed: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   readonly owner: () => string;
+  /** Who makes the changes of the journal. */
+  readonly actor: () => Actor;
   readonly onClose: (close: () => Promise<void>) => void;
 }
 
@@ -95,7 +98,7 @@ export function openStores(options: StoreOptions): Stores {
     const found = await database();
     if (found !== undefined) return sharedJournal(found, isAliveHere, options);
     const { guarded, openSqlJournal } = await import('../store/journal/sql-journal.js');
-    const opened = openSqlJournal(await fileDatabase(), isAliveHere);
+    const opened = openSqlJournal(await fileDatabase(), isAliveHere, options.actor());
     const { data } = home();
     const isLost = !options.settings().isForTests && isTemporary(data);
     return isLost ? guarded(opened, () => Promise.reject(lostWithContainer(data))) : opened;
@@ -155,6 +158,7 @@ async function sharedJournal(
   return openSharedJournal({
     database: found.postgres,
     isAlive: isAliveHere,
+    by: options.actor(),
     identity,
     refusal,
     onSeen: (after) => (latest = after),

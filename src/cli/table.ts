@@ -201,6 +201,9 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'db upgrade': 'upgrade the database tables',
       'db move': 'move the journal and the inbox of this home into the database',
     }),
+    ...commands(() => import('./db/verify.js'), {
+      'db verify': 'replay the trail of each payment, and compare the end with the journal',
+    }),
     ...commands(() => import('./doctor/doctor.js'), {
       doctor: 'check the installation, its files, the service and the clock',
     }),

@@ -206,6 +206,8 @@ export function gated(
     enter: late(enter, true),
     spent: late(journal.spent, false),
     read: late(journal.read, false),
+    checked: late(journal.checked, false),
+    trails: late(journal.trails, false),
     find: late(journal.find, false),
     named: late(journal.named, false),
     beginning: late(journal.beginning, false),

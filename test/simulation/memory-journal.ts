@@ -279,6 +279,8 @@ export function memoryJournal(
       payments().flatMap((each) =>
         each.scope === scope && each.batch?.run === run && mayHavePaid(each) ? each.batch.row : [],
       ),
+    checked: () => Promise.resolve([]),
+    trails: () => Promise.resolve([]),
     named: () => Promise.resolve([]),
     openSince: () => Promise.resolve([]),
     unfinished: () => Promise.resolve([]),

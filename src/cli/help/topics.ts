@@ -156,7 +156,8 @@ const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
     'the payment ended, and the service does not report whether money moved; ask the service, ' +
     'then record its answer with tx resolve',
   'books-differ':
-    'the statement does not add up, or reconcile found a difference; no money was sent',
+    'the statement does not add up, or reconcile or db verify found a difference; ' +
+    'no money was sent',
   limit: 'funds are insufficient, or a limit or --max-fee stopped the payment',
   pending:
     'the outcome of the payment is not known yet; the message names the command to resume it',

@@ -177,7 +177,7 @@ export const beginningOf = async (
 ): Promise<number> =>
   startOf(since, since !== undefined && 'ago' in since ? await timeOf(service) : 0);
 
-const startOf = (since: Instant | undefined, now: number): number =>
+export const startOf = (since: Instant | undefined, now: number): number =>
   since === undefined ? 0 : 'ago' in since ? now - since.ago : since.first;
 
 /** Returns the time of the service's clock, from the Date header of a response. */

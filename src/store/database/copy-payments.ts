@@ -26,6 +26,7 @@ export async function copyPayments(
   sql: Sql,
   payments: readonly StoredRow[],
   attempts: readonly StoredRow[],
+  trail: readonly StoredRow[],
   clocks: ReadonlyMap<string, number>,
 ): Promise<void> {
   const own = await withoutOthers(sql, payments, attempts);
@@ -49,6 +50,9 @@ export async function copyPayments(
   const key = ['payment_id', 'number'];
   const conflict = `(${key.join(', ')}) DO UPDATE SET ${overwritten(theirs, key)}`;
   await sql.run(...inserted('attempts', theirs, conflict));
+  const steps = trail.filter((row) => ids.has(String(row['payment_id'])));
+  for (let at = 0; at < steps.length; at += rowsAtOnce)
+    await sql.run(...inserted('trail', steps.slice(at, at + rowsAtOnce), 'DO NOTHING'));
   await addAll(sql, await rowsWith(sql, [...ids]), 1);
   const fresh = [...ids].filter((id) => !updatedAt.has(id));
   if (fresh.length > 0) await sql.run(recordSubmissions(fresh.length), at, ...fresh);

@@ -107,7 +107,13 @@ async function movePayments(
         .prepare(`SELECT * FROM attempts WHERE payment_id IN (${placeholders(ids.length)})`)
         .all(...ids),
     );
-    if (isMore) await move(database, (sql) => copyPayments(sql, payments, attempts, clocks));
+    const trail = v.parse(
+      rowsSchema,
+      db
+        .prepare(`SELECT * FROM trail WHERE payment_id IN (${placeholders(ids.length)})`)
+        .all(...ids),
+    );
+    if (isMore) await move(database, (sql) => copyPayments(sql, payments, attempts, trail, clocks));
   }
   return count;
 }
@@ -141,6 +147,7 @@ const neverChanged = [
   'book_times',
   'book_accepted',
   'book_closes',
+  'notes',
 ] as const;
 
 async function moveTable(

@@ -15,6 +15,7 @@ import {
   alikeRef,
   changed,
   isUnfinished,
+  latest,
   opened,
   replaced,
   type Attempt,
@@ -24,10 +25,16 @@ import {
 } from './payment.js';
 import { attemptColumns, attemptValues, type PaymentRow } from './rows.js';
 import { addSpending, spendingOf } from './spending.js';
+import type { Actor } from './steps.js';
+import { appendSteps, stepsOf } from './trail.js';
 
 /** A change to a payment, with the other values that the same database transaction writes. */
 export interface Write {
   readonly change: PaymentChange;
+  /** Who makes the change. */
+  readonly by: Actor;
+  /** Whether svcpay enters a payment that the service reports. */
+  readonly isImport?: boolean | undefined;
   /** The token that identifies the change if the response to its commit is lost. */
   readonly token: string;
   /**
@@ -45,14 +52,26 @@ export interface Write {
 type Columns = Readonly<Record<string, SqlValue>>;
 
 /** Inserts a payment, and commits the database transaction. */
-export async function insertPayment(sql: Sql, draft: PaymentDraft): Promise<Payment> {
+export async function insertPayment(sql: Sql, draft: PaymentDraft, by: Actor): Promise<Payment> {
   const payment = opened(draft, await sql.now());
   await sql.last(
     insertRow(payment),
     ...payment.attempts.map((attempt) => insertAttempt(payment, attempt)),
+    ...appendSteps(payment.id, null, [askedStep('asked', payment, draft)], by),
   );
   return payment;
 }
+
+const askedStep = (
+  step: 'asked' | 'replaced',
+  payment: Payment,
+  { digest, detail }: PaymentDraft,
+  before?: Payment,
+) => ({
+  step,
+  attempt: latest(payment).number,
+  detail: { ...detail, digest, before: before?.digest },
+});
 
 function insertRow({ id, scope, account, ref, openedAt, updatedAt, ...draft }: Payment): Statement {
   const columns = {
@@ -89,26 +108,30 @@ export async function replacePayment(
   before: Payment,
   draft: PaymentDraft,
   at: number,
+  by: Actor,
 ): Promise<Payment> {
   const payment = replaced(before, draft, at);
+  const token = randomUUID();
   const [set, values] = assignments({
     ...askedColumns(draft),
     abandoned: 0,
     unfinished: 1,
     opened_at: at,
     updated_at: at,
+    last_change: token,
   });
   await sql.last(
     [`UPDATE payments SET ${set}, fence = fence + 1 WHERE id = ?`, ...values, payment.id],
     ['DELETE FROM attempts WHERE payment_id = ?', payment.id],
     ...payment.attempts.map((attempt) => insertAttempt(payment, attempt)),
+    ...appendSteps(payment.id, token, [askedStep('replaced', payment, draft, before)], by),
   );
   return payment;
 }
 
 /** The columns that store what a payment asks for, such as its kind, instruction and terms. */
 function askedColumns(
-  draft: Omit<PaymentDraft, 'id' | 'scope' | 'account' | 'ref' | 'request'>,
+  draft: Omit<PaymentDraft, 'id' | 'scope' | 'account' | 'ref' | 'request' | 'detail'>,
 ): Columns {
   return {
     kind: draft.kind,
@@ -185,7 +208,7 @@ export async function writeImported(
   row: PaymentRow | undefined,
   payment: Payment,
   attempt: Attempt,
-  { limitTime, isLatest }: Pick<Write, 'limitTime' | 'isLatest'>,
+  given: Pick<Write, 'limitTime' | 'isLatest' | 'by'>,
 ): Promise<void> {
   if (row === undefined) await sql.run(...insertRow(payment));
   const columns = {
@@ -194,7 +217,7 @@ export async function writeImported(
     lease_until: 0,
     fence: (row?.fence ?? 0) + 1,
   };
-  const write = { change: { attempt }, token: randomUUID(), limitTime, isLatest };
+  const write = { ...given, change: { attempt }, token: randomUUID(), isImport: true };
   await writeRows(sql, row?.payment, payment, columns, ['id = ?', payment.id], write);
 }
 
@@ -221,6 +244,12 @@ async function writeRows(
   const [updated = []] = await sql.last(
     [`UPDATE payments SET ${set} WHERE ${condition} RETURNING updated_at`, ...given, ...values],
     ...attemptStatements(before, after, write),
+    ...appendSteps(
+      after.id,
+      write.token,
+      stepsOf(before, after, write.change, write.isImport),
+      write.by,
+    ),
     ...(write.isLatest === true ? [recordSubmission(after.id, write.token)] : []),
   );
   return v.parse(writtenSchema, updated)[0]?.updatedAt;

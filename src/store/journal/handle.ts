@@ -3,12 +3,19 @@
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { checkAddress, databaseIdVariable, noAddress } from '../database/address.js';
-import { isAlive, ownerOf } from './owner.js';
+import { actorOf, isAlive, ownerOf } from './owner.js';
 
 /** The name of this process in journals, which all threads of the process share. */
 export const ownName = (): string => ownerOf(process.pid, String(performance.timeOrigin));
 const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
+
+const ownActor = () =>
+  actorOf(
+    { door: 'library', version: packageJson.version, profile: null, sandbox: null },
+    process.pid,
+  );
 
 /** Opens a journal in memory, for tests. A journal in memory disappears with its process. */
 export const openMemoryJournal = (): Promise<Journal> => openFile(':memory:');
@@ -26,7 +33,9 @@ export async function openSqliteJournal(path: string): Promise<Journal> {
 
 async function openFile(path: string): Promise<Journal> {
   const { openJournal } = await import('./sqlite-journal.js');
-  return asJournal(openJournal({ path, isAlive: isOwnerAlive, now: () => Date.now() }));
+  return asJournal(
+    openJournal({ path, isAlive: isOwnerAlive, now: () => Date.now(), by: ownActor() }),
+  );
 }
 
 /** Options of {@link openPostgresJournal}. */
@@ -62,7 +71,9 @@ export async function openPostgresJournal(
     const identity = await tables.checkTables(database, journalPart);
     const given = v.safeParse(optionsSchema, options);
     if (!given.success || given.output.id !== identity.id) throw notExpected(identity.id);
-    return asJournal(await shared.openSharedJournal({ database, isAlive: isOwnerAlive, identity }));
+    return asJournal(
+      await shared.openSharedJournal({ database, isAlive: isOwnerAlive, by: ownActor(), identity }),
+    );
   } catch (error) {
     await database.close();
     throw error;

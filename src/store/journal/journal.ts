@@ -2,6 +2,7 @@
 // any request of the attempt.
 import type { UnfinishedPayments } from './figures.js';
 import type { Attempt, Payment, PaymentChange, PaymentDraft } from './payment.js';
+import type { TrailStep } from './trail.js';
 
 /**
  * The proof that this process is working on a payment. A claim becomes stale when another process
@@ -40,6 +41,18 @@ export interface ImportedAttempt extends Pick<
 export interface BatchRun {
   readonly run: string;
   readonly payments: number;
+}
+
+/** A stored payment, compared with its trail. */
+export interface CheckedPayment {
+  readonly id: string;
+  readonly ref: string;
+  readonly txnId: string | null;
+  readonly steps: number;
+  /** What differs, in words, or undefined if the trail leads to the stored payment. */
+  readonly differs?: string | undefined;
+  /** The payment, or undefined if svcpay cannot read it. */
+  readonly payment?: Payment | undefined;
 }
 
 /** The result of opening a payment. */
@@ -130,6 +143,13 @@ export interface Journal {
    */
   spent(account: string, service: ServiceTime): Promise<readonly Spend[]>;
   read(id: string): Promise<Payment | undefined>;
+  /**
+   * Compares the payments of all accounts with their trails, in the order of their ids, beginning
+   * after the id `after`. Omits payments that did not change since `since`.
+   */
+  checked(after: string, since: number, atMost: number): Promise<readonly CheckedPayment[]>;
+  /** The trails of payments, each in the order of its steps. */
+  trails(ids: readonly string[]): Promise<readonly TrailStep[]>;
   /**
    * Finds a payment by its payment id, by the transaction id of an attempt, or by a reference
    * (including `R~2`).

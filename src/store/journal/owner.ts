@@ -1,7 +1,8 @@
 // Identifies this process in the journal's claims, and detects whether another process is running.
 import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { codeOf } from '../../formats/unknown.js';
+import type { Actor } from './steps.js';
 
 /**
  * The name of a process as the owner of claims.
@@ -9,6 +10,37 @@ import { codeOf } from '../../formats/unknown.js';
  * container
  */
 export const ownerOf = (pid: number, nonce: string): string => `${place()} ${pid} ${nonce}`;
+
+/** The actor of a journal whose opener gives none. */
+export const unnamedActor: Actor = {
+  door: 'unknown',
+  user: '',
+  uid: null,
+  host: '',
+  pid: 0,
+  version: '',
+  profile: null,
+  sandbox: null,
+};
+
+/** The actor of this process in the trails of payments. */
+export function actorOf(
+  given: Pick<Actor, 'door' | 'version' | 'profile' | 'sandbox'>,
+  pid: number,
+): Actor {
+  const { username, uid } = user();
+  return { ...given, user: username, uid: uid < 0 ? null : uid, host: hostname(), pid };
+}
+
+/** The user of the operating system. A container may run under a number without a name. */
+function user(): { readonly username: string; readonly uid: number } {
+  try {
+    return userInfo();
+  } catch {
+    const uid = process.getuid?.() ?? -1;
+    return { username: String(uid), uid };
+  }
+}
 
 /**
  * The scope within which process ids are unique. A host name does not identify the scope of a

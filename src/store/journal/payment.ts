@@ -1,6 +1,7 @@
 // A payment and its attempts, as the journal stores them, and all values derived from them. Pure.
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
+import type { Detail, Told } from './steps.js';
 
 /**
  * The state of one attempt, which is one transaction at the service. The table {@link transitions}
@@ -76,6 +77,8 @@ interface AskedPayment {
 export interface PaymentDraft extends AskedPayment {
   /** The order of the first attempt as JSON. */
   readonly request: string;
+  /** Details of the request for the trail, such as the row of a batch. */
+  readonly detail?: Detail | undefined;
 }
 
 /**
@@ -426,13 +429,18 @@ export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(paymen
  */
 export type PaymentChange = Partial<Pick<Payment, 'terms' | 'abandoned'>> & {
   readonly attempt?: Attempt | undefined;
+  /** What the caller adds to the trail of the payment. */
+  readonly trail?: Told | undefined;
 };
 
 /**
  * Applies a change to a payment, and returns the changed payment. Throws Failure `unexpected` for a
  * transition that {@link transitions} does not contain.
  */
-export function changed(before: Payment, { attempt, ...columns }: PaymentChange): Payment {
+export function changed(
+  before: Payment,
+  { attempt, trail: _told, ...columns }: PaymentChange,
+): Payment {
   const after = { ...before, ...columns };
   if (attempt === undefined) return checkPayment(after);
   const earlier = before.attempts.find(({ number }) => number === attempt.number);
@@ -472,7 +480,10 @@ export const requested = (number: number, request: string): Attempt => ({
 });
 
 /** Returns the first version of a payment, as the journal stores it for a new draft. */
-export const opened = ({ request, ...draft }: PaymentDraft, at: number): Payment => ({
+export const opened = (
+  { request, detail: _detail, ...draft }: PaymentDraft,
+  at: number,
+): Payment => ({
   ...draft,
   attempts: [requested(1, request)],
   abandoned: false,

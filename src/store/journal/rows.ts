@@ -24,6 +24,7 @@ import {
   outcomeOf,
 } from './payment.js';
 import { unfinishedOf } from './figures.js';
+import { readTrail, selectTrails } from './trail.js';
 
 export interface PaymentRow extends Claim {
   readonly owner: string | null;
@@ -91,7 +92,7 @@ export function attemptValues(attempt: Attempt): SqlValue[] {
 /** @param condition an SQL condition, in which `p` is the row of the payment */
 export const selectPayments = (
   condition: string,
-): string => `SELECT p.*, ${storedColumns.map((name) => `a.${name}`).join(', ')}
+): string => `SELECT p.*, ${attemptColumns.map((name) => `a.${name}`).join(', ')}
   FROM payments p LEFT JOIN attempts a ON a.payment_id = p.id WHERE ${condition}
     ORDER BY p.opened_at, p.id, a.number`;
 
@@ -218,6 +219,7 @@ export interface SqlJournalDeps {
 type Lookups = Pick<
   Journal,
   | 'read'
+  | 'trails'
   | 'find'
   | 'named'
   | 'beginning'
@@ -238,6 +240,8 @@ export function lookups({ database, isHeld }: SqlJournalDeps): Lookups {
     paymentsIn(await selected(database, condition, values));
   return {
     read: async (id) => (await read('p.id = ?', id))[0],
+    trails: async (ids) =>
+      readTrail(await database.read((sql) => sql.all(selectTrails(ids.length), ...ids))),
     find: (scope, name) => find(database, scope, name),
     named: (name) => read(`p.id IN (${namedIds})`, name, attemptNamed(name)[0], name),
     beginning: (scope, start) => read(`p.id IN (${beginningIds})`, ...startingWith(start), scope),

@@ -58,6 +58,38 @@ export const sqliteSteps: readonly string[] = [
   CREATE INDEX attempts_txn ON attempts (txn_id) WHERE txn_id IS NOT NULL;
   CREATE INDEX attempts_submitted ON attempts (account, limit_time) WHERE limit_time IS NOT NULL;
 
+  -- The story of each payment. Rows are never changed.
+  CREATE TABLE trail (
+    payment_id TEXT NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL, -- from 1, without a gap
+    attempt INTEGER,
+    at INTEGER NOT NULL,
+    step TEXT NOT NULL,
+    actor TEXT, -- who, where and through which door, as JSON, or null: as in the step before
+    detail TEXT NOT NULL,
+    PRIMARY KEY (payment_id, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER trail_update BEFORE UPDATE ON trail
+  BEGIN SELECT RAISE(ABORT, 'steps of a trail never change'); END;
+  CREATE TRIGGER trail_delete BEFORE DELETE ON trail
+  WHEN EXISTS (SELECT 1 FROM payments WHERE id = OLD.payment_id)
+  BEGIN SELECT RAISE(ABORT, 'steps of a trail are deleted only with their payment'); END;
+
+  -- What people noted about transactions of either direction. Rows are never changed.
+  CREATE TABLE notes (
+    scope TEXT NOT NULL,
+    txn_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    note TEXT NOT NULL,
+    PRIMARY KEY (scope, txn_id, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER notes_update BEFORE UPDATE ON notes
+  BEGIN SELECT RAISE(ABORT, 'notes never change'); END;
+  CREATE TRIGGER notes_delete BEFORE DELETE ON notes
+  BEGIN SELECT RAISE(ABORT, 'notes are never deleted'); END;
+
   -- What an account spent in each period of the limit clock: units x 10^(9 x exponent), summed.
   CREATE TABLE spending (
     account TEXT NOT NULL,
@@ -195,6 +227,41 @@ const postgresSteps: readonly string[] = [
     autovacuum_analyze_scale_factor = 0.01);
   CREATE INDEX attempts_txn ON attempts (txn_id) WHERE txn_id IS NOT NULL;
   CREATE INDEX attempts_submitted ON attempts (account, limit_time) WHERE limit_time IS NOT NULL;
+
+  CREATE TABLE trail (
+    payment_id TEXT COLLATE "C" NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
+    seq BIGINT NOT NULL,
+    attempt BIGINT,
+    at BIGINT NOT NULL,
+    step TEXT COLLATE "C" NOT NULL,
+    actor TEXT COLLATE "C",
+    detail TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (payment_id, seq)
+  );
+
+  CREATE TABLE notes (
+    scope TEXT COLLATE "C" NOT NULL,
+    txn_id TEXT COLLATE "C" NOT NULL,
+    seq BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    actor TEXT COLLATE "C" NOT NULL,
+    note TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (scope, txn_id, seq)
+  );
+
+  -- With its search path fixed, so that the deletion of a payment works on any connection.
+  CREATE FUNCTION never_changed() RETURNS trigger LANGUAGE plpgsql
+  SET search_path FROM CURRENT AS $$
+  BEGIN
+    IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'trail' THEN
+      IF NOT EXISTS (SELECT 1 FROM payments WHERE id = OLD.payment_id) THEN RETURN OLD; END IF;
+    END IF;
+    RAISE EXCEPTION 'rows of % never change', TG_TABLE_NAME;
+  END $$;
+  CREATE TRIGGER trail_unchanged BEFORE UPDATE OR DELETE ON trail
+    FOR EACH ROW EXECUTE FUNCTION never_changed();
+  CREATE TRIGGER notes_unchanged BEFORE UPDATE OR DELETE ON notes
+    FOR EACH ROW EXECUTE FUNCTION never_changed();
 
   CREATE TABLE spending (
     account TEXT COLLATE "C" NOT NULL,

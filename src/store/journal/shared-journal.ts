@@ -13,10 +13,13 @@ import { anotherDatabase, restoredDatabase } from '../database/refused-databases
 import type { Journal } from './journal.js';
 import { journalPart } from './schema.js';
 import { guarded, openSqlJournal } from './sql-journal.js';
+import type { Actor } from './steps.js';
 
 export interface SharedJournalOptions {
   readonly database: Postgres;
   readonly isAlive: (owner: string) => boolean;
+  /** Who makes the changes of this journal. */
+  readonly by: Actor;
   /** The identity of the database when the journal was opened. */
   readonly identity: Identity;
   /** A reason to refuse payments, other than a restored database. */
@@ -31,11 +34,12 @@ export interface SharedJournalOptions {
 export async function openSharedJournal({
   database,
   isAlive,
+  by,
   identity,
   refusal,
   onSeen,
 }: SharedJournalOptions): Promise<Journal> {
-  const journal = openSqlJournal(database, isAlive);
+  const journal = openSqlJournal(database, isAlive, by);
   let seenDatabase: SeenDatabase = identity;
   let [losses, restored] = [database.losses(), false];
 

@@ -40,6 +40,7 @@ import {
 } from './rows.js';
 import {
   isReferenceFree,
+  latest,
   mayHavePaid,
   type Payment,
   type PaymentChange,
@@ -48,7 +49,11 @@ import {
   opened,
   type Attempt,
 } from './payment.js';
+import { processOf, unnamedActor } from './owner.js';
 import { limitTime, dayMs, spendsIn, spentSince } from './spending.js';
+import type { Actor } from './steps.js';
+import { appendSteps } from './trail.js';
+import { checkedPage } from './verify.js';
 
 /** Returns the journal, from which payments are refused for as long as `mayPay` rejects. */
 export const guarded = (journal: Journal, mayPay: () => Promise<void>): Journal => ({
@@ -64,10 +69,14 @@ export const guarded = (journal: Journal, mayPay: () => Promise<void>): Journal 
   },
 });
 
-/** @param isAlive whether the process of a claim's owner is running. */
+/**
+ * @param isAlive whether the process of a claim's owner is running
+ * @param by who makes the changes of this journal
+ */
 export function openSqlJournal(
   database: SqlDatabase,
   isAlive: (owner: string) => boolean,
+  by: Actor = unnamedActor,
 ): Journal {
   const isHeld = ({ owner, leaseUntil }: PaymentRow, at: number): boolean =>
     owner !== null && leaseUntil > at && leaseUntil <= at + leaseMs && isAlive(owner);
@@ -75,12 +84,14 @@ export function openSqlJournal(
 
   return {
     ...lookups(deps),
-    begin: (draft) => begin(deps, draft),
-    claim: async (id, owner) => (await claimFree(database, id, owner)) ?? takeOver(deps, id, owner),
+    checked: (after, since, atMost) => checkedPage(database, after, since, atMost),
+    begin: (draft) => begin(deps, draft, by),
+    claim: async (id, owner) =>
+      (await claimFree(database, id, owner)) ?? takeOver(deps, id, owner, by),
     extendLease: (claim) => extendLease(database, claim),
-    write: (claim, change) => write(database, claim, change),
-    submit: (claim, change, service, allow) => submit(database, claim, change, service, allow),
-    enter: (draft, imported, service) => enter(database, draft, imported, service),
+    write: (claim, change) => write(database, claim, change, by),
+    submit: (claim, change, service, allow) => submit(database, claim, change, service, allow, by),
+    enter: (draft, imported, service) => enter(database, draft, imported, service, by),
     spent: (account, service) =>
       database.transaction((sql) => spent(sql, database, account, service)),
     release: async ({ payment, fence }) => {
@@ -106,12 +117,17 @@ function writtenRow(results: readonly (readonly unknown[])[]): PaymentRow {
   return row;
 }
 
-const begin = (deps: SqlJournalDeps, draft: PaymentDraft): Promise<Begun> =>
-  deps.database.transaction((sql) => beginIn(sql, deps, draft), {
+const begin = (deps: SqlJournalDeps, draft: PaymentDraft, by: Actor): Promise<Begun> =>
+  deps.database.transaction((sql) => beginIn(sql, deps, draft, by), {
     locks: [refLock(draft), ...keyLock(draft)],
   });
 
-async function beginIn(sql: Sql, deps: SqlJournalDeps, draft: PaymentDraft): Promise<Begun> {
+async function beginIn(
+  sql: Sql,
+  deps: SqlJournalDeps,
+  draft: PaymentDraft,
+  by: Actor,
+): Promise<Begun> {
   const condition = '(p.scope = ? AND p.ref = ?) OR p.idempotency_key = ?';
   const payments = paymentsIn(
     await sql.all(selectPayments(condition), draft.scope, draft.ref, draft.idempotencyKey),
@@ -122,9 +138,9 @@ async function beginIn(sql: Sql, deps: SqlJournalDeps, draft: PaymentDraft): Pro
   const rival = payments.find((each) => each.id !== same?.id && mayHavePaid(each));
   if (rival !== undefined && (same === undefined || !mayHavePaid(same)))
     return { payment: rival, found: 'once' };
-  if (same === undefined) return { payment: await insertPayment(sql, draft), found: 'new' };
+  if (same === undefined) return { payment: await insertPayment(sql, draft, by), found: 'new' };
   const isOther = same.digest !== draft.digest && isReferenceFree(same);
-  const payment = isOther ? await takeReference(sql, deps, same, draft) : undefined;
+  const payment = isOther ? await takeReference(sql, deps, same, draft, by) : undefined;
   return payment === undefined
     ? { payment: same, found: 'ref' }
     : { payment, found: 'new', replaced: same };
@@ -139,11 +155,12 @@ async function takeReference(
   { database, isHeld }: SqlJournalDeps,
   { id }: Payment,
   draft: PaymentDraft,
+  by: Actor,
 ): Promise<Payment | undefined> {
   const row = await lockedRow(sql, database, 'id = ?', id);
   const at = await sql.now();
   if (row === undefined || !isReferenceFree(row.payment) || isHeld(row, at)) return undefined;
-  return replacePayment(sql, row.payment, draft, at);
+  return replacePayment(sql, row.payment, draft, at, by);
 }
 
 const take = 'UPDATE payments SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
@@ -169,12 +186,16 @@ const takeOver = (
   { database, isHeld }: SqlJournalDeps,
   id: string,
   owner: string,
+  by: Actor,
 ): Promise<Claim | undefined> =>
   database.transaction(async (sql) => {
     const row = await lockedRow(sql, database, 'id = ?', id);
     if (row === undefined || isHeld(row, await sql.now())) return undefined;
+    const attempt = latest(row.payment).number;
+    const taken = { step: 'taken over' as const, attempt, detail: processOf(row.owner) };
     const written = await sql.last(
       [take, owner, new TimeFromNow(leaseMs), id],
+      ...appendSteps(id, row.lastChange, [taken], by),
       [selectPayments('p.id = ?'), id],
     );
     return claimOf(writtenRow(written));
@@ -189,8 +210,13 @@ async function extendLease(database: SqlDatabase, { payment, fence }: Claim): Pr
   if (extended.length !== 1) throw lost();
 }
 
-async function write(database: SqlDatabase, claim: Claim, change: PaymentChange): Promise<Claim> {
-  const wanted = { change, token: randomUUID() };
+async function write(
+  database: SqlDatabase,
+  claim: Claim,
+  change: PaymentChange,
+  by: Actor,
+): Promise<Claim> {
+  const wanted = { change, token: randomUUID(), by };
   const options = { lasts: mustLast(change) };
   const written = await database.transaction((sql) => writeChange(sql, claim, wanted), options);
   if (written !== undefined) return written;
@@ -221,6 +247,7 @@ async function submit(
   change: Submission,
   service: ServiceTime,
   allow: Allow,
+  by: Actor,
 ): Promise<Claim> {
   const token = randomUUID();
   const submitted = await database.transaction(
@@ -239,7 +266,13 @@ async function submit(
       }
       const attempt = { ...change.attempt, submittedAt: await sql.now() };
       const isLatest = database.kind === 'postgres';
-      const wanted: Write = { change: { ...change, attempt }, token, limitTime: time, isLatest };
+      const wanted: Write = {
+        change: { ...change, attempt },
+        token,
+        by,
+        limitTime: time,
+        isLatest,
+      };
       return writeToRow(sql, row, claim, wanted);
     },
     { lasts: true, locks: keyLock(claim.payment) },
@@ -290,8 +323,9 @@ const enter = (
   draft: PaymentDraft,
   imported: ImportedAttempt,
   service: ServiceTime,
+  by: Actor,
 ): Promise<boolean> =>
-  database.transaction((sql) => enterIn(sql, database, draft, imported, service), {
+  database.transaction((sql) => enterIn(sql, database, draft, imported, service, by), {
     lasts: true,
     locks: [refLock(draft), ...keyLock(draft)],
   });
@@ -302,6 +336,7 @@ async function enterIn(
   draft: PaymentDraft,
   { ago, ...found }: ImportedAttempt,
   service: ServiceTime,
+  by: Actor,
 ): Promise<boolean> {
   const row = await lockedRow(sql, database, 'scope = ? AND ref = ?', draft.scope, draft.ref);
   const stored = row?.payment.attempts ?? [];
@@ -317,6 +352,6 @@ async function enterIn(
   const before = row?.payment ?? opened(draft, at);
   const payment = checkPayment({ ...before, attempts, abandoned: false });
   const isLatest = database.kind === 'postgres';
-  await writeImported(sql, row, payment, attempt, { limitTime: time - ago, isLatest });
+  await writeImported(sql, row, payment, attempt, { limitTime: time - ago, isLatest, by });
   return true;
 }

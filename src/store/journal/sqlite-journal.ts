@@ -5,6 +5,7 @@ import { checkNotLost, openSqlite, sqliteFailure, type SqliteFile } from '../fil
 import type { Journal } from './journal.js';
 import { applicationId, sqliteSteps } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
+import type { Actor } from './steps.js';
 
 export interface SqliteJournalOptions {
   readonly path: string;
@@ -17,14 +18,16 @@ export interface SqliteJournalOptions {
   readonly now: () => number;
   /** Whether the settings record a journal at this path. */
   readonly isKnown?: boolean;
+  /** Who makes the changes of this journal. */
+  readonly by?: Actor;
 }
 
 /**
  * Opens the journal. Throws Failure if the file is damaged or lost, comes from a newer version of
  * svcpay, or cannot be written.
  */
-export const openJournal = ({ path, isAlive, now, isKnown }: SqliteJournalOptions): Journal =>
-  openSqlJournal(sqliteDatabase(journalIn(path, isKnown), now), isAlive);
+export const openJournal = ({ path, isAlive, now, isKnown, by }: SqliteJournalOptions): Journal =>
+  openSqlJournal(sqliteDatabase(journalIn(path, isKnown), now), isAlive, by);
 
 export const journalIn = (path: string, isKnown = false): SqliteFile => ({
   path,

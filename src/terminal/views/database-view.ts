@@ -92,6 +92,26 @@ export const databaseList: ListView<DatabaseRow> = {
   empty: '',
 };
 
+/** A payment whose trail does not lead to its stored state. */
+export const verifiedList: ListView<{
+  readonly ref: string;
+  readonly txnId: string | null;
+  readonly differs: string;
+}> = {
+  columns: [
+    { name: 'ref', title: 'Reference', value: ({ ref }) => ref, shrinks: true },
+    {
+      name: 'differs',
+      title: 'What differs',
+      value: ({ differs }) => differs,
+      below: true,
+    },
+    { name: 'txnId', title: 'Id', value: ({ txnId }) => txnId, priority: 2, below: true },
+  ],
+  quiet: ({ txnId, ref }) => txnId ?? ref,
+  empty: '',
+};
+
 export const movedView = sentenceView<{ readonly payments: number; readonly events: number }>(
   ['payments', 'events'],
   ({ payments, events }) =>

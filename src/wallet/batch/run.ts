@@ -162,7 +162,7 @@ async function payRow(
     ref: row.ref,
     terms: options.terms(row.order.body.sourceReq.ccy),
     consent: isApproved ? asking.consent : { by: 'nobody' as const },
-    batch: markOf(options.run, row),
+    batch: { ...markOf(options.run, row), line: row.line },
   };
   try {
     const earlier = await paidBefore(row, deps);

@@ -204,6 +204,6 @@ export interface PaymentRequest {
   readonly ref: string | undefined;
   readonly terms: PaymentTerms;
   readonly consent: Consent;
-  /** The batch run to which the payment belongs. */
-  readonly batch?: BatchMark | undefined;
+  /** The batch run to which the payment belongs, and its line in the file. */
+  readonly batch?: (BatchMark & { readonly line: number }) | undefined;
 }

@@ -8,6 +8,7 @@ import { elapsedClock } from '../../formats/poll.js';
 import { isQuoted } from '../../formats/states.js';
 import { messageOf } from '../../formats/unknown.js';
 import { LostClaim, type Claim } from '../../store/journal/journal.js';
+import type { Detail, Telling } from '../../store/journal/steps.js';
 import {
   differsFromOrder,
   latest,
@@ -39,6 +40,7 @@ import {
 } from './model.js';
 import { isReopened, next } from './next.js';
 import { alreadyPaid, journalLost, notOrdered } from './outcomes.js';
+import { detailOf, isUrgent, shownSteps, stepsBefore, stopOf } from './trail.js';
 import { refusesConfirmation } from './refusals.js';
 
 /**
@@ -50,11 +52,16 @@ export type DriveResult =
   | { readonly txn: Transaction }
   | { readonly lost: Payment; readonly declined: Failure | undefined };
 
+/** A step of the trail, with its time in ms since the start of the run. */
+type TimedStep = Telling & { readonly ms: number };
+
 interface Drive {
   readonly goal: RunGoal;
   readonly deps: PaymentDeps;
   readonly clock: RunClock;
   claim: Claim;
+  /** The steps that the next write adds to the trail of the payment, with their times. */
+  told: readonly TimedStep[];
   /**
    * The error of a journal write that failed after money may have moved. After a failed journal
    * write, a payment that may have moved money continues, because svcpay can read the payment's
@@ -65,7 +72,8 @@ interface Drive {
 
 /** Drives a claimed payment to its outcome. Throws Failure if the payment fails. */
 export async function drive(claim: Claim, goal: RunGoal, deps: PaymentDeps): Promise<DriveResult> {
-  const drive: Drive = { goal, deps, clock: runClock(deps), claim, journalError: undefined };
+  const clock = runClock(deps);
+  const drive: Drive = { goal, deps, clock, claim, told: [], journalError: undefined };
   let run = openRun(claim);
   let event: RunEventBody = { is: 'reopened', terms: goal.terms };
   try {
@@ -96,23 +104,41 @@ function openRun({ payment, fence }: Claim): Run {
 
 /** Applies an event to the run, and writes the resulting change to the journal. */
 async function take(run: Run, event: RunEventBody, drive: Drive): Promise<Run> {
-  const after = await record(run, apply(run, { ...event, at: drive.clock.now() }), drive);
+  const at = drive.clock.now();
+  tell(drive, stepsBefore(run, event, drive.goal));
+  const applied = { ...apply(run, { ...event, at }), detail: detailOf(run, event, drive.deps) };
+  const after = await record(run, applied, drive, isUrgent(run, event));
   announce(run, after, event, drive.deps);
   return after;
 }
 
+const tell = (drive: Drive, steps: readonly Telling[]): void => {
+  const { ms } = drive.clock.now();
+  drive.told = [...drive.told, ...steps.map((step) => ({ ...step, ms }))];
+};
+
+/** An event with its change, and the details of the change for the trail. */
+type Recorded = Applied & { readonly detail: Detail };
+
 /**
  * Records a change. A failed write to the journal stops the payment, unless money may have moved.
+ * @param isUrgent whether the journal must record the event although it changes nothing
  */
-async function record(before: Run, applied: Applied, drive: Drive): Promise<Run> {
-  const { run, change } = applied;
+async function record(
+  before: Run,
+  applied: Recorded,
+  drive: Drive,
+  isUrgent: boolean,
+): Promise<Run> {
+  const { run, change = isUrgent ? {} : undefined } = applied;
   if (change === undefined) return run;
   try {
-    return withPayment(run, await written(run, applied, drive));
+    return withPayment(run, await written(run, { ...applied, change }, drive));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (change.attempt?.state === 'requested') throw journalLost(before.payment, error);
-    if (!isAfterMoney(before, applied))
+    if (applied.submits === 'checked') tell(drive, [stopOf(error)]);
+    if (!isUrgent && !isAfterMoney(before, applied))
       return { ...before, memory: { ...before.memory, stopped: error } };
     if (drive.journalError === undefined) drive.deps.on({ type: 'journal-failed', error });
     drive.journalError ??= error;
@@ -126,20 +152,24 @@ async function record(before: Run, applied: Applied, drive: Drive): Promise<Run>
  */
 async function written(
   run: Run,
-  { change = {}, submits }: Applied,
+  { change = {}, submits, detail }: Recorded,
   drive: Drive,
 ): Promise<Payment> {
-  const { deps, claim, journalError } = drive;
-  const { attempt, ...columns } = change;
+  const { deps, claim, journalError, told } = drive;
+  const { attempt, ...given } = change;
   if (journalError !== undefined) throw journalError;
+  const { ms: now } = drive.clock.now();
+  const steps = told.map(({ ms, ...step }) => ({ ...step, ago: now - ms }));
+  const columns = { ...given, trail: { steps, detail } };
   if (submits === undefined || attempt === undefined) {
-    drive.claim = await deps.journal.write(claim, change);
+    drive.claim = await deps.journal.write(claim, { ...columns, attempt });
   } else {
     const allow =
       submits === 'already moved' ? () => undefined : checkSubmission(run, drive.goal, deps);
     const service = deps.service.datedNow();
     drive.claim = await deps.journal.submit(claim, { ...columns, attempt }, service, allow);
   }
+  drive.told = drive.told.slice(told.length);
   return drive.claim.payment;
 }
 
@@ -201,7 +231,8 @@ async function end(
   drive: Drive,
 ): Promise<Transaction> {
   // If another process has taken over the payment, this run follows that process.
-  const writing = abandons ? take(run, { is: 'abandoned' }, drive) : extendLease(drive);
+  const why = 'failure' in outcome ? outcome.failure : undefined;
+  const writing = abandons ? take(run, { is: 'abandoned', why }, drive) : endLease(run, drive);
   await writing.catch((error: unknown) => {
     if (error instanceof LostClaim) throw error;
   });
@@ -211,14 +242,23 @@ async function end(
   return outcome.txn;
 }
 
-const extendLease = async ({ deps, claim, journalError }: Drive): Promise<void> =>
-  journalError === undefined ? deps.journal.extendLease(claim) : undefined;
+/** Extends the lease once more, and writes the last steps of the trail. */
+async function endLease(run: Run, drive: Drive): Promise<void> {
+  const { deps, claim, journalError, told } = drive;
+  if (journalError !== undefined) return;
+  if (told.length === 0) return deps.journal.extendLease(claim);
+  await written(run, { run, detail: {} }, drive);
+}
 
 type Performed = Exclude<Step, { do: 'stop' }>;
 
 async function perform(run: Run, step: Performed, drive: Drive): Promise<RunEventBody> {
   try {
-    return await performed(run, step, drive);
+    const onShown: PaymentDeps['on'] = (event) => {
+      if (event.type === 'quoted') tell(drive, shownSteps(drive.goal));
+      drive.deps.on(event);
+    };
+    return await performed(run, step, { ...drive, deps: { ...drive.deps, on: onShown } });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return drive.deps.signal.aborted ? { is: 'interrupted' } : { is: 'stopped', failure: error };

@@ -278,7 +278,8 @@ export type RunEventBody =
     }
   /** Applies this run's terms, and reopens an abandoned payment. */
   | { readonly is: 'reopened'; readonly terms?: PaymentTerms | undefined }
-  | { readonly is: 'abandoned' }
+  /** The run ends before the submission, because of a failure or after it showed the quote. */
+  | { readonly is: 'abandoned'; readonly why?: Failure | undefined }
   | { readonly is: 'stopped'; readonly failure: Failure }
   | { readonly is: 'interrupted' };
 

@@ -35,6 +35,7 @@ import {
   isAbandoned,
   journalLost,
 } from './outcomes.js';
+import { termsOf } from './trail.js';
 import { policies } from '../../formats/policies.js';
 import { poll, type PollNext, type PollTurn } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
@@ -81,6 +82,7 @@ export async function pay(
     request: encodeOrder(order),
     terms,
     batch,
+    detail: { batch: batch?.run, line: batch?.line, ...termsOf(terms) },
   });
   if (replaced !== undefined) deps.on({ type: 'replaced', payment: replaced });
   if (found !== 'new') await checkSame(payment, found, request, deps);

@@ -75,7 +75,7 @@ function postgres(address: string): Journal {
     clock: () => performance.now(),
   });
   const ready = prepareTables(database, journalPart).then(() =>
-    database.transaction((sql) => sql.run('TRUNCATE payments, attempts, spending')),
+    database.transaction((sql) => sql.run('TRUNCATE payments, attempts, trail, spending')),
   );
   const clocked = withClock(database, () => present);
   const timed: SqlDatabase = {

@@ -294,7 +294,9 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
       const database = await preparedPostgres();
       await fc.assert(
         fc.asyncProperty(fc.array(events, { maxLength: 25 }), async (taken) => {
-          await database.transaction((sql) => sql.script('TRUNCATE payments, attempts, spending'));
+          await database.transaction((sql) =>
+            sql.script('TRUNCATE payments, attempts, trail, spending'),
+          );
           const clock = { now: start };
           const made = ledger(
             openSqlJournal(
@@ -323,7 +325,7 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
           fc.array(events, { maxLength: 5 }),
           async (taken, later) => {
             await database.transaction((sql) =>
-              sql.script('TRUNCATE payments, attempts, spending'),
+              sql.script('TRUNCATE payments, attempts, trail, spending'),
             );
             const path = join(folder, `${(files += 1)}.db`);
             const made = await inSqlite(taken, path);

@@ -152,11 +152,12 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...asks(() => import('./statement/statement.js'), {
       statement: 'show opening balance, movements and closing balance, and check that they add up',
     }),
-    ...asks(() => import('./statement/open.js'), {
-      'statement open': 'record what the wallets held before their first transaction',
-    }),
     ...asks(() => import('./statement/adjust.js'), {
       'statement adjust': 'record money that no transaction explains',
+    }),
+    ...group('statement accounts', 'map rows to the accounts of your bookkeeping'),
+    ...asks(() => import('./statement/accounts.js'), {
+      'statement accounts init': 'write a mapping file with the payees of the history',
     }),
     ...asks(() => import('./statement/close.js'), {
       'statement close':
@@ -203,6 +204,9 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     }),
     ...commands(() => import('./db/verify.js'), {
       'db verify': 'replay the trail of each payment, and compare the end with the journal',
+    }),
+    ...asks(() => import('./db/import.js'), {
+      'db import': 'import the payments that a restored journal lacks, from the service',
     }),
     ...commands(() => import('./doctor/doctor.js'), {
       doctor: 'check the installation, its files, the service and the clock',

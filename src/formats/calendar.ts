@@ -56,6 +56,21 @@ export function parseDate(text: string): CalendarDate {
   );
 }
 
+/** Reads a month such as `2026-10`, or `last` for the month before the present. */
+export function parseMonth(text: string): CalendarDate | 'last' {
+  if (text.toLowerCase() === 'last') return 'last';
+  const date = parseDate(text);
+  if (date.day === undefined) return date;
+  throw new Failure('usage', `"${clip(text)}" is not a month. Write 2026-10 or last.`);
+}
+
+/** @param now the present in epoch ms, which defines the last month */
+export function monthSpan(month: CalendarDate | 'last', zone: string, now: number): Span {
+  if (month !== 'last') return spanOf(month, zone);
+  const present = spanOf(parseDate(dayWriter(zone)(now).slice(0, 7)), zone);
+  return spanOf(parseDate(dayWriter(zone)(present.first - 1).slice(0, 7)), zone);
+}
+
 export function spanOf({ year, month, day }: CalendarDate, zone: string): Span {
   const first = startOf(Date.UTC(year, month - 1, day ?? 1), zone);
   const end = startOf(

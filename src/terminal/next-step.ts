@@ -18,7 +18,7 @@ const commands: Readonly<Record<NamedStep['do'], string>> = {
   'start-new-journal': 'tx resume --new-journal',
   'upgrade-database': 'db upgrade',
   'create-tables': 'db upgrade --new',
-  'import-payments': 'reconcile --import',
+  'import-payments': 'db import',
   'accept-database': 'config set database-id',
   allow: 'limits allow',
   confirm: 'tx confirm',

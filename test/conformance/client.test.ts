@@ -234,7 +234,7 @@ describe.concurrent.each(dialects)(
       expect(
         done(await run('tx list --limit 1 --page 2 --dest-method servicepay --json')),
       ).toHaveLength(1);
-      const books = await run('tx export --format hledger --time 1y');
+      const books = await run('statement --format hledger');
       expect(books.stdout).toContain('Assets:Svcpay:USDT  -2.004 USDT');
       expect(books.stdout).toContain('Expenses:Svcpay:Fees:Service  0.004 USDT');
       expect((await run('tx export --format csv')).stdout).toContain(

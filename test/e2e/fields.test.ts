@@ -136,11 +136,12 @@ const printedBy = (run: Run): unknown[] => [run.stdout === '' ? run.stderr : run
 const elsewhere: readonly string[] = [
   'receive',
   'tx resolve',
-  'statement open',
   'statement adjust',
+  'statement accounts init',
   'reconcile accept',
   'login',
   'db move',
+  'db import',
   'webhook set',
   'webhook listen',
   'webhook consumers rename',

@@ -296,7 +296,7 @@ describe('svcpay tx list', () => {
   });
 
   test.for([
-    ['--time together with --since', ['--time', '7d', '--since', '2h'], /either --time or --since/],
+    ['--time together with --since', ['--time', '7d', '--since', '2h'], /not two of them/],
     [
       'a --since that is later than --until',
       ['--since', '1h', '--until', '2h'],
@@ -587,13 +587,12 @@ describe('svcpay tx export', () => {
     const csv = await svcpay(['tx', 'export', '--format', 'csv', '--since', '30d'], around);
     expect(csv.stdout.trim().split('\n')).toHaveLength(4);
     expect(csv.stdout).toContain(quote);
-    const journal = await svcpay(['tx', 'export', '--format', 'hledger', '--since', '1h'], around);
-    expect(journal.stdout.match(/^\d{4}-\d{2}-\d{2} \* Swap$/gm)).toHaveLength(1);
-    expect(journal.stderr).toBe('Not exported: 1 transaction that moved no money.\n');
+    const lines = await svcpay(['tx', 'export', '--format', 'jsonl', '--since', '30d'], around);
+    expect(lines.stdout.trim().split('\n')).toHaveLength(3);
   });
 
   test.for([
-    ['a command line without a format', [], /-o csv, -o jsonl, -o hledger, -o beancount/],
+    ['a command line without a format', [], /-o csv, -o jsonl/],
     ['--json together with --format csv', ['--format', 'csv', '--json'], /writes only csv/],
   ] as const)('refuses %s', async ([, args, message], { around }) => {
     const run = await svcpay(['tx', 'export', ...args], around);

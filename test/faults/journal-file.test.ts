@@ -119,7 +119,7 @@ describe.concurrent('svcpay with a damaged journal', () => {
     expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({
       exitCode: 0,
     });
-    expect(await svcpay(['reconcile', '--import'], payment.around)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['db', 'import'], payment.around)).toMatchObject({ exitCode: 0 });
     expect((await send(payment)).json()).toEqual(first.json());
     expect(await payment.timesPaid()).toBe(1);
     expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({

@@ -1,5 +1,5 @@
 // svcpay reconcile adds the payments that a restored journal lacks. After a restore of its
-// database, svcpay refuses payments until svcpay reconcile --import has completed.
+// database, svcpay refuses payments until svcpay db import has completed.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ const kept: [string, (payment: Payment) => Promise<Keeping>][] = [
 ];
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
-describe.each(kept)('svcpay reconcile --import for a journal in %s', (_name, keep) => {
+describe.each(kept)('svcpay db import for a journal in %s', (_name, keep) => {
   test('adds all payments that a restored backup lacks', async ({ payment }) => {
     const { around, backUp, restored } = await keep(payment);
     const pay = (args: readonly string[], where: Here) =>
@@ -78,7 +78,7 @@ describe.each(kept)('svcpay reconcile --import for a journal in %s', (_name, kee
     expect(first).toMatchObject({ exitCode: 0 });
 
     const after = restored();
-    const reconciled = () => svcpay(['reconcile', '--import', '--since', '1h', '--json'], after);
+    const reconciled = () => svcpay(['db', 'import', '--since', '1h', '--json'], after);
     expect((await reconciled()).json()).toMatchObject({ read: 3, entered: 2 });
     expect((await reconciled()).json()).toMatchObject({ read: 3, entered: 0 });
 
@@ -166,14 +166,14 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
       expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
       expect(refused.error()).toMatchObject({
         message: expect.stringContaining('restored from a backup'),
-        hint: expect.stringContaining('svcpay reconcile --import'),
+        hint: expect.stringContaining('svcpay db import'),
       });
     }
     expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(created);
     const status = await svcpay(['db', 'status', '--json'], other);
     expect(status.json()).toMatchObject([{ generation: 1, restored: true }, {}]);
 
-    expect(await svcpay(['reconcile', '--import', '--since', '1h'], other)).toMatchObject({
+    expect(await svcpay(['db', 'import', '--since', '1h'], other)).toMatchObject({
       exitCode: 0,
     });
     expect((await svcpay(['db', 'status', '--json'], one)).json()).toMatchObject([
@@ -230,7 +230,7 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     const status = async (): Promise<unknown> =>
       (await svcpay(['db', 'status', '--json'], container())).json();
     expect(await status()).toMatchObject([{ generation: 1, restored: true }, {}]);
-    expect(await svcpay(['reconcile', '--import', '--since', '1h'], container())).toMatchObject({
+    expect(await svcpay(['db', 'import', '--since', '1h'], container())).toMatchObject({
       exitCode: 0,
     });
     expect(await status()).toMatchObject([{ generation: 2, restored: false }, {}]);

@@ -12,7 +12,7 @@ import { confirmQuote } from '../../src/wallet/payment/confirm-quote.js';
 import type { Consent, PaymentOptions } from '../../src/wallet/payment/contract.js';
 import { pay, resume } from '../../src/wallet/payment/payment.js';
 import { mostUrgent, resumeAll, type Resumed } from '../../src/wallet/payment/resume-all.js';
-import { reconcile } from '../../src/wallet/history/reconcile.js';
+import { importMissing } from '../../src/wallet/history/import-payments.js';
 import type { ProcessDeps } from './process.js';
 import type { Wish } from './wishes.js';
 
@@ -86,9 +86,9 @@ export const resumeOpen =
     return { resumed, failure: mostUrgent(resumed) };
   };
 
-/** Runs `reconcile --import` for all transactions that the service lists. */
+/** Runs `db import` for all transactions that the service lists. */
 export const importAll = async (deps: ProcessDeps): Promise<Imported> => {
-  const { unclear } = await reconcile(0, {
+  const { unclear } = await importMissing(0, {
     ...deps,
     service: deps.client,
     onRead: () => undefined,

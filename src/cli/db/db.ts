@@ -42,7 +42,7 @@ export const dbStatus = defineCommand({
     if (rows.some(({ restored }) => restored === true))
       context.out.warn(
         'The database was restored from a backup and lacks payments. Import them: ' +
-          'svcpay reconcile --import',
+          'svcpay db import',
       );
     const isLeft = found !== undefined && existsSync(journalFile(context.home));
     if (isLeft && context.config.read().journalMovedTo === undefined) {

@@ -172,10 +172,7 @@ async function findJournal(context: Context): Promise<Finding> {
   const database = `database ${first?.id}, generation ${first?.generation}`;
   const place = found === undefined ? path : `${found.postgres.where}, ${database}`;
   if (rows.some(({ restored }) => restored === true))
-    return problem(
-      `${place}: was restored from a backup and lacks payments`,
-      'svcpay reconcile --import',
-    );
+    return problem(`${place}: was restored from a backup and lacks payments`, 'svcpay db import');
   if (rows.some(({ writable }) => writable === false))
     return problem(`${place}: cannot be written`, 'To see the reason: svcpay db status');
   return ok(`${place}: intact, ${held}`);

@@ -1,34 +1,25 @@
 // Compares the service's list of transactions with the journal, the inbox and batch results, and
-// prints the differences. With --import, `reconcile` adds the payments that are missing from a
-// journal restored from a backup.
+// prints the differences.
 import Big from 'big.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { ownZone } from '../../formats/calendar.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { counted } from '../../formats/text.js';
-import { openSortedRows, type SortedRows } from '../../store/files/sorted-rows.js';
-import { latest, needsAnswer, type Attempt } from '../../store/journal/payment.js';
-import {
-  differenceList,
-  importedFields,
-  importedView,
-} from '../../terminal/views/difference-view.js';
+import { needsAnswer, type Attempt } from '../../store/journal/payment.js';
+import { differenceList } from '../../terminal/views/difference-view.js';
 import { differenceText } from '../../terminal/views/statement-view.js';
-import { differences, putListed, type KnownEvent } from '../../wallet/books/compare.js';
+import { openComparison, type Comparison, type KnownEvent } from '../../wallet/books/compare.js';
 import { factsOf, type FoundDifference } from '../../wallet/books/compared.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
 import { createdSince } from '../../wallet/history/newest-first.js';
-import { reconcile as importMissing } from '../../wallet/history/reconcile.js';
 import { spanFilter } from '../../wallet/payment/find.js';
 import { recordRead } from '../../wallet/payment/record-read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { beginningOf, instant } from '../tx/history-options.js';
-import { openPayments, readLatest } from '../tx/open-payments.js';
 import { hasInbox } from '../payment/inbox.js';
-import { file, flag } from '../values.js';
+import { file } from '../values.js';
 import { attemptsHere, knownPayments, resultRows } from '../statement/known-here.js';
 import { showProgress, withBooks } from '../statement/open-books.js';
 
@@ -38,9 +29,6 @@ export const reconcile = defineCommand({
     since: instant().describe(
       'only transactions created since this time: 36h, 2026-03-01 (default: all of history)',
     ),
-    import: flag().describe(
-      'import payments that the journal lacks, after a restore from a backup; pays nothing',
-    ),
   },
   examples: [
     [
@@ -48,17 +36,13 @@ export const reconcile = defineCommand({
       'compares service, journal and webhook inbox; exits with 10 if anything differs',
     ],
     ['svcpay reconcile payroll.csv.result.csv --json', 'also compares the result of a batch'],
-    [
-      'svcpay reconcile --import --since 36h',
-      'imports lost payments after a restore from a backup; run it before you pay',
-    ],
   ],
-  fields: [...differenceList.columns.map(({ name }) => name), ...importedFields],
-  async run({ files, since, import: enters }, context) {
+  fields: differenceList.columns.map(({ name }) => name),
+  async run({ files, since }, context) {
     const { client } = await context.account();
     const from = await beginningOf(since, client);
     try {
-      await (enters ? enterMissing(from, context) : compare(from, files ?? [], context));
+      await compare(from, files ?? [], context);
     } finally {
       context.live.stop();
     }
@@ -106,7 +90,7 @@ async function compare(since: number, files: readonly string[], context: Context
   const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
   throw new Failure('books-differ', `The books differ: ${kinds}.`, {
     hint: counts.has('unknown here')
-      ? 'After a restore from a backup: svcpay reconcile --import'
+      ? 'After a restore from a backup: svcpay db import'
       : 'To accept the differences of a transaction: svcpay reconcile accept ID --note TEXT',
   });
 }
@@ -131,14 +115,14 @@ export async function withDifferences(
     inbox,
     files: files.map((name) => ({ name, rows: resultRows(name) })),
   };
-  const rows = openSortedRows();
+  const comparison = openComparison();
   const read = (txnId: string): Promise<Transaction> => client.transaction(txnId);
   try {
-    const totals = await putAll(since, rows, context);
-    const differing = differences(sources, { rows, since, read });
+    const totals = await putAll(since, comparison, context);
+    const differing = comparison.differences(sources, { since, read });
     await use(following(unresolved, differing, totals?.differences ?? []), totals?.text);
   } finally {
-    rows.close();
+    comparison.close();
   }
 }
 
@@ -159,16 +143,16 @@ interface Totals {
 }
 
 /**
- * Adds the service's list of transactions to `rows`, for the comparison with the journal. Returns
+ * Adds the service's list of transactions to the comparison with the journal. Returns
  * the totals of the wallets if the list covers the whole history.
  */
 async function putAll(
   since: number,
-  rows: SortedRows,
+  comparison: Comparison,
   context: Context,
 ): Promise<Totals | undefined> {
   const { client } = await context.account();
-  const onPage = (page: readonly ListedTransaction[]): void => putListed(page, rows);
+  const onPage = (page: readonly ListedTransaction[]): void => comparison.list(page);
   if (since === 0)
     return withBooks({ zone: ownZone(), onPage }, async (books) => totalsOf(books), context);
   const onRead = showProgress('Comparing', context);
@@ -186,13 +170,13 @@ function totalsOf({ openings, differences: differing, tied }: Books): Totals {
   const total = { difference: 'total differs', source: 'wallet', txnId: null } as const;
   return {
     differences: [
-      ...openings.map(({ entry: { ccy }, value }) => ({
+      ...openings.map(({ ccy, value }) => ({
         ...total,
         reference: null,
         ccy,
         here: new Big(0),
         there: value,
-        detail: 'opening, not explained by a transaction: svcpay statement open',
+        detail: 'opening, not explained by a transaction: svcpay statement',
       })),
       ...differing.map((each) => ({
         ...total,
@@ -254,45 +238,4 @@ async function* eventsOf({ events }: Context): AsyncGenerator<KnownEvent, void, 
   for await (const { txnId, txnState, updatedAt } of (await events()).since(0)) {
     if (txnId !== null && txnState !== null) yield { txnId, txnState, at: updatedAt ?? 0 };
   }
-}
-
-/** Allows payments for this account again after the reconciliation of a restored database. */
-async function allowPayments({ database }: Context): Promise<void> {
-  const found = await database();
-  if (found === undefined) return;
-  const { startGeneration } = await import('../../store/database/postgres-schema.js');
-  await startGeneration(found.postgres);
-}
-
-async function enterMissing(since: number, context: Context): Promise<void> {
-  const { live, out, now, newId } = context;
-  const { client: service, id: account, scope, journal } = await context.account();
-  const deps = {
-    service,
-    journal: await journal(),
-    scope,
-    account,
-    now,
-    newId,
-    onRead: showProgress('Comparing the journal', context),
-  };
-  const { uncounted, unclear, ...counts } = await importMissing(since, deps);
-  for (const payment of await openPayments(context))
-    if (latest(payment).txnId !== null) await readLatest(payment, context);
-  const open = (await openPayments(context)).length;
-  live.stop();
-  for (const txnId of uncounted)
-    out.warn(`Limits do not count ${txnId}, because the service does not report its cost.`);
-  await out.record({ ...counts, open }, importedView({ ...counts, open }));
-  if (unclear.length === 0) return allowPayments(context);
-  throw new Failure(
-    'books-differ',
-    'Not imported: the service returned too few details of ' +
-      `${counted(unclear.length, 'transaction')}: ${unclear.join(', ')}.`,
-    {
-      hint:
-        'These transactions may be payments of this account. ' +
-        'Ask the service before you pay again.',
-    },
-  );
 }

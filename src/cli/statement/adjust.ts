@@ -1,5 +1,6 @@
-// Records an adjustment for money that no transaction explains: a deposit to a permanent address, a
-// withdrawal outside the list, or a counter-entry that reverses an earlier entry.
+// Records an adjustment for money that no transaction explains: the opening balance of a wallet, a
+// deposit to a permanent address, a withdrawal outside the list, or a counter-entry that reverses an
+// earlier entry.
 import { fixed, formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { dayWriter, ownZone, spanOf, type CalendarDate } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
@@ -7,6 +8,7 @@ import type { Close, Tie } from '../../store/journal/book-records.js';
 import { entryList } from '../../terminal/views/statement-view.js';
 import { monthAfter } from '../../wallet/books/changes.js';
 import { defineCommand } from '../define.js';
+import { list } from '../show.js';
 import { text, word } from '../values.js';
 import { closesOf } from './closed-months.js';
 import { date } from './open-books.js';
@@ -28,8 +30,12 @@ export const statementAdjust = defineCommand({
     on: date().optional().describe('day of the entry; required, unless the wallet added up today'),
     note: text().optional().describe('the reason, shown in the statement'),
   },
-  fields: entryList.columns.map(({ name }) => name),
+  changes: true,
   examples: [
+    [
+      "svcpay statement adjust 1btc --on 2026-10-01 --note 'opening balance'",
+      'records what the wallet held before its first transaction',
+    ],
     [
       'svcpay statement adjust 0.01btc --on 2026-11-14 --note deposit',
       'records a deposit that the service does not list, made to the permanent address',
@@ -62,12 +68,10 @@ export const statementAdjust = defineCommand({
     );
     const id = context.newId();
     const entry = { id, ccy, amount: fixed(value), dated: day, note: note ?? null };
-    await records.add(scope, { ...entry, kind: 'adjustment', recordedAt: now });
-    await context.out.list(
-      [{ wallet: ccy, amount: value, date: day, note: entry.note, id }],
-      entryList,
-    );
+    await records.add(scope, { ...entry, recordedAt: now });
+    return [{ wallet: ccy, amount: value, date: day, note: entry.note, id }];
   },
+  view: list(entryList),
 });
 
 /**

@@ -23,14 +23,13 @@ import {
 } from '../../terminal/views/statement-view.js';
 import { changesBetween, monthAfter, type Cells, type Change } from '../../wallet/books/changes.js';
 import type { Books } from '../../wallet/books/gather.js';
-import type { Candidate } from '../../wallet/books/movement.js';
 import { balanceAfter } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { file, word } from '../values.js';
 import { closedRows, closesOf } from './closed-months.js';
 import { withBooks, zoneOption } from './open-books.js';
-import { notTied } from './statement.js';
+import { notTied, pendingIn } from './statement.js';
 import { lookUpsOf, statementLines } from './lines.js';
 
 export const statementClose = defineCommand({
@@ -219,7 +218,7 @@ const shown = ({ before, after, ...change }: Change) => ({
 function blockedBy(books: Books, { name, zone, period }: Month, context: Context) {
   const differs = notTied(books.currencies, books, zone, context);
   if (differs !== undefined) return differs;
-  const inFlight = inFlightIn(books, period);
+  const inFlight = pendingIn(books.currencies, books, period);
   const [first] = inFlight;
   if (first === undefined) return undefined;
   return new Failure(
@@ -229,11 +228,6 @@ function blockedBy(books: Books, { name, zone, period }: Month, context: Context
     { next: { do: 'watch', id: first.txnId }, txnId: first.txnId },
   );
 }
-
-const inFlightIn = ({ currencies, candidates }: Books, { first, end }: Span): Candidate[] =>
-  currencies
-    .flatMap((ccy) => candidates(ccy))
-    .filter(({ reason, at }) => reason === 'in flight' && at >= first && at < end);
 
 /**
  * For a month that is not over, prints the current balances, and whether another problem would
@@ -257,7 +251,10 @@ function notOver(books: Books, month: Month, context: Context): Failure {
 }
 
 const walletsIn = (books: Books, { end }: Span): string[] =>
-  books.currencies.filter((ccy) => [...firstOf(books.movements(ccy))].some(({ at }) => at < end));
+  books.currencies.filter((ccy) => {
+    const [first] = books.movements(ccy);
+    return first !== undefined && first.at < end;
+  });
 
 /**
  * Returns the rows of the month without the names of recipients, which only the journal contains.
@@ -279,10 +276,6 @@ async function rowsOf(
       Object.fromEntries(columns.map(({ name, value }) => [name, csvCell(value(line), false)])),
     );
   return { lines, columns: columns.map(({ name }) => name) };
-}
-
-function* firstOf<T>(all: Iterable<T>): Generator<T, void, void> {
-  for (const each of all) return void (yield each);
 }
 
 const longestName = 64;

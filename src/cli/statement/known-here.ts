@@ -12,7 +12,7 @@ import {
 } from '../../store/journal/payment.js';
 import { resultColumns } from '../batch/batch-row.js';
 import { isProblem, readRows } from '../../wallet/batch/rows.js';
-import type { LocalPayment } from '../../wallet/books/compared.js';
+import { destinationIn, type LocalPayment, type Outcome } from '../../wallet/books/compared.js';
 import type { Candidate } from '../../wallet/books/movement.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
@@ -63,7 +63,7 @@ export async function submittedHere(context: Context): Promise<readonly Candidat
   }
 }
 
-const outcomesOfStates: Readonly<Record<AttemptState, LocalPayment['outcome']>> = {
+const outcomesOfStates: Readonly<Record<AttemptState, Outcome>> = {
   requested: 'nothing moved',
   quoted: 'nothing moved',
   submitting: 'in flight',
@@ -84,6 +84,7 @@ export async function* knownPayments(
   for await (const { payment, attempt } of attemptsHere(journal, scope)) {
     if ((attempt.submittedAt ?? payment.openedAt) < since) continue;
     const { txnId, state, number, spendCcy, approvedTotal, approvedReceives } = attempt;
+    const { destReq } = decodeOrder(attempt.request).body;
     yield {
       txnId,
       reference: attemptRef(payment.ref, number),
@@ -91,14 +92,15 @@ export async function* knownPayments(
       state,
       ccy: spendCcy,
       total: approvedTotal === null ? null : new Big(approvedTotal),
-      receivesCcy: decodeOrder(attempt.request).body.destReq.ccy,
+      receivesCcy: destReq.ccy,
+      destination: destinationIn(destReq.reqDetails),
       receives: approvedReceives === null ? null : new Big(approvedReceives),
       run: payment.batch?.run ?? null,
     };
   }
 }
 
-const outcomesInFile: Readonly<Record<string, LocalPayment['outcome']>> = {
+const outcomesInFile: Readonly<Record<string, Outcome>> = {
   paid: 'paid',
   sent: 'in flight',
   unknown: 'unknown',
@@ -129,6 +131,7 @@ export async function* resultRows(path: string): AsyncGenerator<LocalPayment> {
         total: paid === undefined ? null : new Big(paid),
         receivesCcy: null,
         receives: null,
+        destination: null,
         run: null,
       };
     }

@@ -1,24 +1,20 @@
-// Builds the rows of a statement, with the recipients and rates that this home has stored.
+// Yields the rows of a statement, with the recipients and rates that this home has stored.
 import Big from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
-import type { Span } from '../../formats/calendar.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
-import type { StatementLine } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
-import { changeOf } from '../../wallet/books/movement.js';
-import { statementRows, type Difference, type StatementRow } from '../../wallet/books/statement.js';
+import { changeOf, signed } from '../../wallet/books/movement.js';
+import {
+  markRow,
+  rowOf,
+  statementRows,
+  type Difference,
+  type StatementRow,
+  type StatementScope,
+} from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { partiesOf } from '../tx/parties.js';
-
-export interface StatementScope {
-  readonly wallets: readonly string[];
-  readonly period: Span;
-  /** The current time of the service, in epoch ms. */
-  readonly now: number;
-  /** Returns the calendar day of an instant. */
-  readonly day: (at: number) => string;
-}
 
 const rowsAtOnce = 200;
 
@@ -45,90 +41,84 @@ export function lookUpsOf(context: Context): LookUps {
 }
 
 /**
- * Yields the statement lines of each wallet. If the closing balance of today differs from the
- * service's balance, the difference is a separate line after it.
+ * Yields the rows of each wallet. If the closing balance of today differs from the service's
+ * balance, the difference is a separate row after it.
  */
-export async function* statementLines(
+export const statementLines = (
   books: Books,
-  wanted: StatementScope,
+  scope: StatementScope,
   lookUps: LookUps,
-): AsyncGenerator<StatementLine, void, void> {
-  let rows: StatementRow[] = [];
-  for (const row of allRows(books, wanted)) {
-    rows.push(row);
-    if (rows.length < rowsAtOnce) continue;
-    yield* await linesOf(rows, wanted, lookUps);
-    rows = [];
-  }
-  yield* await linesOf(rows, wanted, lookUps);
+): AsyncGenerator<StatementRow> => looked(walletRows(books, scope), lookUps);
+
+/** Yields the rows of all wallets without balances, in the order of their times. */
+export const timedLines = (
+  books: Books,
+  { period, day }: Pick<StatementScope, 'period' | 'day'>,
+  lookUps: LookUps,
+): AsyncGenerator<StatementRow> => looked(timedRows(books, period, day), lookUps);
+
+function* timedRows(
+  books: Books,
+  period: StatementScope['period'],
+  day: StatementScope['day'],
+): Generator<StatementRow> {
+  const none = new Big(0);
+  for (const movement of books.movements(undefined, period)) yield rowOf(movement, none, day);
 }
 
-function* allRows(
-  books: Books,
-  { wallets, period, now }: StatementScope,
-): Generator<StatementRow, void, void> {
+function* walletRows(books: Books, scope: StatementScope): Generator<StatementRow> {
+  const { wallets, period, now, day } = scope;
   for (const ccy of wallets) {
-    yield* statementRows(ccy, books.movements(ccy), period, now);
+    yield* statementRows(ccy, books.movements(ccy), scope);
     const difference =
       period.end > now ? books.differences.find((each) => each.ccy === ccy) : undefined;
-    if (difference !== undefined) yield differenceRow(difference, now);
+    if (difference !== undefined) yield differenceRow(difference, day(now));
   }
 }
 
-function differenceRow({ ccy, difference, reported }: Difference, now: number): StatementRow {
-  const [more, less] = difference.gt(0) ? [difference, zero] : [zero, difference.abs()];
-  return {
-    ccy,
-    kind: 'difference',
-    at: now,
-    created: null,
-    txnId: null,
-    other: null,
-    reference: null,
-    note: null,
-    in: more,
-    out: less,
-    fee: zero,
-    balance: reported,
-  };
+const differenceRow = ({ ccy, difference, reported }: Difference, date: string): StatementRow => ({
+  ...markRow('difference', ccy, date, reported),
+  ...signed(difference),
+});
+
+async function* looked(
+  rows: Iterable<StatementRow>,
+  lookUps: LookUps,
+): AsyncGenerator<StatementRow> {
+  let part: StatementRow[] = [];
+  for (const row of rows) {
+    part.push(row);
+    if (part.length < rowsAtOnce) continue;
+    yield* await withLocalData(part, lookUps);
+    part = [];
+  }
+  yield* await withLocalData(part, lookUps);
 }
 
-const zero = new Big(0);
-
-async function linesOf(
+async function withLocalData(
   rows: readonly StatementRow[],
-  { day }: StatementScope,
   lookUps: LookUps,
-): Promise<StatementLine[]> {
+): Promise<StatementRow[]> {
   const txnIds = (of: readonly StatementRow[]): string[] => of.flatMap(({ txnId }) => txnId ?? []);
   const recipientOf = await lookUps.parties(txnIds(rows.filter(({ kind }) => kind === 'send')));
   const rates = await lookUps.rates(txnIds(rows));
   return rows.map((row) => {
-    const { ccy, at, created, kind, other, in: received, out, fee, balance } = row;
-    const { txnId, reference, note } = row;
-    const kept = txnId === null ? undefined : rates.get(txnId);
-    const rate = kept?.rates[ccy];
+    const [party, kept] = row.txnId === null ? [] : [recipientOf(row.txnId), rates.get(row.txnId)];
+    const rateOf = (ccy: string | null): Big | null => {
+      const rate = kept?.rates[ccy ?? ''];
+      return rate === undefined ? null : new Big(rate);
+    };
+    const fiatRate = rateOf(row.wallet);
     return {
-      date: at === null ? null : day(at),
-      time: at === null || txnId === null ? null : new Date(at).toISOString(),
-      created: created === null ? null : new Date(created).toISOString(),
-      wallet: ccy,
-      kind,
-      counterparty: (txnId === null ? undefined : recipientOf(txnId)) ?? other,
-      method: kind === 'send' || kind === 'receive' ? other : null,
-      reference,
-      note,
-      in: received,
-      out,
-      fee,
-      balance,
-      fiatValue:
-        kept === undefined || rate === undefined
-          ? null
-          : changeOf(row).abs().times(rate).round(decimalsOf(kept.fiat)),
-      fiatRate: rate === undefined ? null : new Big(rate),
-      fiat: kept === undefined || rate === undefined ? null : kept.fiat,
-      txnId,
+      ...row,
+      counterparty: party ?? row.counterparty,
+      ...(kept !== undefined &&
+        fiatRate !== null && {
+          fiatValue: changeOf(row).abs().times(fiatRate).round(decimalsOf(kept.fiat)),
+          fiatRate,
+          exchangedRate: rateOf(row.exchangedCcy),
+          fiat: kept.fiat,
+        }),
     };
   });
 }

@@ -13,11 +13,10 @@ import {
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { messageOf } from '../../formats/unknown.js';
-import { openSortedRows } from '../../store/files/sorted-rows.js';
 import type { BookRecords } from '../../store/journal/book-records.js';
-import { movementOf } from '../../wallet/books/entries.js';
-import { gather, type Books, type LedgerText } from '../../wallet/books/gather.js';
-import type { Candidate, Movement } from '../../wallet/books/movement.js';
+import { openBookRows } from '../../wallet/books/book-rows.js';
+import { gather, type Books } from '../../wallet/books/gather.js';
+import { adjustmentOf, type Candidate } from '../../wallet/books/movement.js';
 import type { StoredTimes } from '../../wallet/history/settled-at.js';
 import { sealedMovements } from '../../wallet/books/sealed-months.js';
 import type { Context } from '../context.js';
@@ -60,9 +59,6 @@ export interface BooksWanted {
    * looks up no times, because only the sums of the wallets count.
    */
   readonly period?: Span;
-  /** The opening balances that apply to this run only. */
-  readonly openings?: readonly Movement[];
-  readonly ledger?: LedgerText | undefined;
   /** The month that the books take from the list even if it is closed, as later months. */
   readonly openMonth?: string;
   readonly onPage?: (page: readonly ListedTransaction[]) => void | Promise<void>;
@@ -70,14 +66,14 @@ export interface BooksWanted {
 
 /** Reads the books, passes the books to `use`, then deletes the sorted copy of the transactions. */
 export async function withBooks<T>(
-  { zone, period, openings = [], ledger, onPage, openMonth }: BooksWanted,
+  { zone, period, onPage, openMonth }: BooksWanted,
   use: (books: Books) => Promise<T>,
   context: Context,
 ): Promise<T> {
   const { live, now, out, signal, sleep } = context;
   const { client: service, scope } = await context.account();
   const records = await context.books();
-  const recorded = (await records.entries(scope)).map((entry) => movementOf(entry, zone));
+  const recorded = (await records.entries(scope)).map((entry) => adjustmentOf(entry, zone));
   const ties = (await records.ties(scope)).map(({ ccy, tiedAt }) => [ccy, tiedAt] as const);
   const sealed = (await closesOf(context)).map(sealedMonth);
   const sealedTimes = new Map(
@@ -85,7 +81,7 @@ export async function withBooks<T>(
       .flatMap(sealedMovements)
       .map(({ txnId, kind, at }) => [kind === 'correction' ? '' : (txnId ?? ''), at] as const),
   );
-  const rows = openSortedRows();
+  const rows = openBookRows();
   const onRead = showProgress('Reading the history', context);
   try {
     const books = await gather({
@@ -98,12 +94,11 @@ export async function withBooks<T>(
         onRead(page.length);
         return onPage?.(page);
       },
-      ledger,
       edges: period === undefined ? [] : edgesOf(period, zone, service.serviceNow()),
       stored: storedTimes(sealedTimes, records, scope, out),
       sealed: sealed.filter(({ month }) => openMonth === undefined || month < openMonth),
       settled: (txnId) => settledHere(txnId, context),
-      recorded: [...recorded, ...openings],
+      recorded,
       ties: new Map(ties),
       submitted: () => knownHere(closedTransactions(sealed), context),
     });
@@ -112,7 +107,7 @@ export async function withBooks<T>(
       out.warn(
         `svcpay cannot check the closing balance of ${ccy}, because the service reports no total.`,
       );
-    if (openings.length === 0) await keepTies(books, records, scope, context);
+    await keepTies(books, records, scope, context);
     return await use(books);
   } finally {
     live.stop();

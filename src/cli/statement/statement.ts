@@ -1,7 +1,8 @@
 // Prints a statement of the wallets: opening balance, movements with running balances, closing
 // balance, and whether the movements explain the service's balance.
 import { Failure } from '../../formats/failure.js';
-import { always, dayWriter, spanOf, type CalendarDate, type Span } from '../../formats/calendar.js';
+import { always, dayWriter, monthSpan, type Span } from '../../formats/calendar.js';
+import { fixed } from '../../formats/amount.js';
 import { besideTable, namesOf } from '../../terminal/rows/list.js';
 import {
   differenceText,
@@ -12,46 +13,42 @@ import {
   tiedText,
 } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
-import { movementOf, openingEntry } from '../../wallet/books/entries.js';
-import type { Movement } from '../../wallet/books/movement.js';
-import { explanations, type Difference } from '../../wallet/books/statement.js';
-import { beancountWriter } from '../../wallet/history/beancount.js';
-import { hledgerWriter } from '../../wallet/history/hledger.js';
+import type { Candidate } from '../../wallet/books/movement.js';
+import {
+  explanations,
+  type Difference,
+  type StatementScope,
+} from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { amount, choice, currency } from '../values.js';
-import { fixed, isFiat, type Money } from '../../formats/amount.js';
-import { ledgerText, ledgerTexts, ofxText } from './ledger-text.js';
+import { choice, currency } from '../values.js';
+import { month } from '../tx/history-options.js';
+import { checkWallet, statementFormats, statementText } from './formats.js';
 import { chosenWallets, date, periodOf, withBooks, zoneOf, zoneOption } from './open-books.js';
-import { lookUpsOf, statementLines, type StatementScope } from './lines.js';
+import { lookUpsOf, statementLines } from './lines.js';
 import { whereaboutsOf } from '../login/whereabouts.js';
-
-const ownFormats = ['hledger', 'beancount', 'ofx'] as const;
 
 export const statement = defineCommand({
   prints: namesOf(undefined, statementList(undefined)),
-  formats: ownFormats,
+  formats: statementFormats,
   options: {
+    month: month(),
     from: date()
       .optional()
       .describe('first day, or a month: 2026-10-01, 2026-10 (default: the first transaction)'),
     to: date().optional().describe('last day, or a month (default: today)'),
     wallet: currency().optional().describe('only the wallet in this currency'),
     tz: zoneOption(),
-    opening: amount()
-      .repeated()
-      .describe('balance of a wallet before --on, for this statement only; may be repeated'),
-    on: date().optional().describe('the day of the --opening balance'),
-    format: choice(ownFormats, 'FORMAT')
+    format: choice(statementFormats, 'FORMAT')
       .optional()
       .describe(
         'same as -o; hledger and beancount entries assert the balances, ' +
-          'ofx exports one fiat wallet',
+          'ofx, xero and quickbooks export one fiat wallet',
       ),
   },
   examples: [
     [
-      'svcpay statement --from 2026-10 --to 2026-10',
+      'svcpay statement --month 2026-10',
       'shows the wallets in October, each with its opening and closing balance',
     ],
     [
@@ -60,7 +57,7 @@ export const statement = defineCommand({
         'the balance',
     ],
     [
-      'svcpay statement --from 2026-10 --to 2026-10 -o hledger > october.journal',
+      'svcpay statement --month last -o hledger > month.journal',
       'writes ledger entries that assert the closing balances',
     ],
     [
@@ -68,42 +65,50 @@ export const statement = defineCommand({
       'writes a fiat wallet, for programs that import bank statements',
     ],
   ],
-  async run({ from, to, wallet, tz, opening, on, format }, context) {
+  async run({ month: of, from, to, wallet, tz, format }, context) {
     const zone = zoneOf(tz);
-    const period = periodOf(from, to, zone);
-    const openings = openingsOf(opening, on, zone);
-    checkWallet(format, wallet);
-    const writer =
-      format === 'hledger'
-        ? hledgerWriter(zone)
-        : format === 'beancount'
-          ? beancountWriter(zone)
-          : undefined;
-    const day = dayWriter(zone);
+    if (of !== undefined && (from !== undefined || to !== undefined))
+      throw new Failure('usage', 'Give either --month, or --from and --to, not both.');
+    const period = of === undefined ? periodOf(from, to, zone) : monthSpan(of, zone, context.now());
+    if (format !== undefined) checkWallet(format, wallet);
     const use = async (books: Books): Promise<void> => {
-      const wanted = { wallets: chosenWallets(books, wallet), period, now: books.at, day };
-      if (format === 'ofx')
-        await context.out.pour(ofxText(await bankAccount(wallet ?? '', context), books, wanted));
-      else if (writer !== undefined) await context.out.pour(ledgerText(writer, books, wanted));
+      const wallets = chosenWallets(books, wallet);
+      const scope = { wallets, period, now: books.at, day: dayWriter(zone) };
+      if (format !== undefined)
+        await context.out.pour(statementText(format, books, scope, zone, context));
       else
         await context.out.list(
-          statementLines(books, wanted, lookUpsOf(context)),
-          statementList(
-            await headingOf(wanted.wallets, period, zone, context),
-            wallet === undefined,
-          ),
+          statementLines(books, scope, lookUpsOf(context)),
+          statementList(await headingOf(wallets, period, zone, context), wallet === undefined),
         );
-      const failure = notTied(wanted.wallets, books, zone, context);
+      const failure = notTied(wallets, books, zone, context);
       if (failure !== undefined) throw failure;
-      showTied(wanted, books, context);
+      showPending(scope, books, context);
+      showTied(scope, books, context);
     };
-    await withBooks(
-      { zone, period, openings, ...(writer && ledgerTexts(writer, day, lookUpsOf(context).rates)) },
-      use,
-      context,
-    );
+    await withBooks({ zone, period }, use, context);
   },
 });
+
+/** Lists the transactions that have not settled, because the statement does not contain them. */
+function showPending(
+  { wallets, period }: StatementScope,
+  books: Books,
+  { out }: Pick<Context, 'out'>,
+): void {
+  for (const each of pendingIn(wallets, books, period))
+    out.say(`  ${explanationText({ ...each, isExact: false })}`);
+}
+
+/** The transactions in flight that were created in the period. */
+export const pendingIn = (
+  wallets: readonly string[],
+  { candidates }: Books,
+  { first, end }: Span,
+): Candidate[] =>
+  wallets
+    .flatMap((ccy) => candidates(ccy))
+    .filter(({ reason, at }) => reason === 'in flight' && at >= first && at < end);
 
 /**
  * Builds the heading of a statement, such as `BTC · October 2026 · UTC`, with the account at the
@@ -136,53 +141,6 @@ function showTied(
 }
 
 /**
- * Reads the opening balances that apply to one statement. Throws Failure `usage` if opening
- * balances are given without a day.
- */
-function openingsOf(
-  amounts: readonly Money[],
-  on: CalendarDate | undefined,
-  zone: string,
-): Movement[] {
-  if (amounts.length === 0) return [];
-  if (on === undefined)
-    throw new Failure('usage', '--opening requires a day, e.g. --on 2026-10-01.', {
-      hint: 'To record the opening balance permanently',
-      next: { do: 'run', command: 'statement open' },
-    });
-  const at = spanOf(on, zone).first;
-  return amounts.map(({ ccy, value }, i) =>
-    movementOf({ ...openingEntry(ccy, value, at), id: `opening-${i + 1}` }, zone),
-  );
-}
-
-/** Throws Failure `usage` if the output format does not support the chosen wallet. */
-function checkWallet(
-  format: (typeof ownFormats)[number] | undefined,
-  wallet: string | undefined,
-): void {
-  if (format === 'ofx' && (wallet === undefined || !isFiat(wallet))) {
-    throw new Failure(
-      'usage',
-      '-o ofx exports one fiat wallet. Name the wallet, e.g. --wallet USD.',
-    );
-  }
-  if (format !== undefined && format !== 'ofx' && wallet !== undefined) {
-    throw new Failure(
-      'usage',
-      `-o ${format} exports all wallets, because an entry can belong to two wallets. ` +
-        'Remove --wallet.',
-    );
-  }
-}
-
-const bankAccount = async (ccy: string, { account, settings }: Context) => ({
-  ccy,
-  accountId: (await account()).id,
-  bank: settings.maker,
-});
-
-/**
  * Returns undefined if the transactions explain the balances. Otherwise, prints the transactions
  * that could explain an unexplained amount, and returns a failure whose hint contains a command
  * that records such an amount.
@@ -193,7 +151,7 @@ export function notTied(
   zone: string,
   { out, terminal }: Pick<Context, 'out' | 'terminal'>,
 ): Failure | undefined {
-  const openings = books.openings.filter(({ entry }) => wallets.includes(entry.ccy));
+  const openings = books.openings.filter(({ ccy }) => wallets.includes(ccy));
   const differences = books.differences.filter(({ ccy }) => wallets.includes(ccy));
   for (const line of openingLines(openings, terminal.stderrCanvas)) out.say(line);
   const texts = differences.map((difference) => differenceWithReasons(difference, books, out));
@@ -205,11 +163,17 @@ export function notTied(
         'svcpay reconcile compares each transaction.',
       { hint: adjustAdvice(first, dayWriter(zone)(first.lastTied ?? books.at)) },
     );
-  if (openings.length === 0) return undefined;
-  const names = openings.map(({ entry }) => entry.ccy).join(', ');
+  const [opening] = openings;
+  if (opening === undefined) return undefined;
+  const names = openings.map(({ ccy }) => ccy).join(', ');
+  const amount = `${fixed(opening.value)}${opening.ccy.toLowerCase()}`;
+  const on = dayWriter(zone)(opening.at);
   return new Failure('books-differ', `No transaction explains the opening balance of ${names}.`, {
-    hint: 'Record it once',
-    next: { do: 'run', command: 'statement open' },
+    hint: `Record the opening balance of ${opening.ccy} once`,
+    next: {
+      do: 'run',
+      command: `statement adjust ${amount} --on ${on} --note 'opening balance'`,
+    },
   });
 }
 

@@ -132,6 +132,7 @@ async function pick(
 const everything = {
   time: undefined,
   since: undefined,
+  month: undefined,
   until: undefined,
   state: [],
   srcMethod: [],

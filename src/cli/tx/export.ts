@@ -1,22 +1,17 @@
-// Exports the history page by page, for spreadsheets, programs and bookkeeping.
+// Exports the history page by page, for spreadsheets and programs.
 import { Failure } from '../../formats/failure.js';
 import type { ListedTransaction, TransactionPage } from '../../api/types.js';
 import { parsedToLines } from '../../terminal/rows/json.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { dateTime } from '../../terminal/time.js';
-import { isFiat } from '../../formats/amount.js';
-import { counted } from '../../formats/text.js';
-import { accountingFormats } from '../../wallet/history/accounting.js';
 import { exportFormats, exportLines, type ExportOptions } from '../../wallet/history/export.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { pieces } from '../show.js';
 import { lookUpsOf } from '../statement/lines.js';
-import { recipientsOf } from './parties.js';
 import { historyFilter, historyOptions, withStates } from './history-options.js';
-import { zoneOption } from '../statement/open-books.js';
-import { choice, currency } from '../values.js';
+import { choice } from '../values.js';
 
 export const txExport = defineCommand({
   formats: exportFormats,
@@ -24,25 +19,20 @@ export const txExport = defineCommand({
     format: choice(exportFormats, 'FORMAT')
       .optional()
       .describe(`same as -o: ${exportFormats.join(', ')}`),
-    wallet: currency()
-      .optional()
-      .describe('with -o xero or -o quickbooks: the fiat wallet to export'),
-    tz: zoneOption('UTC'),
     ...historyOptions,
   },
   examples: [
-    ['svcpay tx export -o hledger > svcpay.journal', 'exports everything, for hledger'],
     [
       'svcpay tx export -o csv --since 2026-01-01 --until 2026-12-31 > 2026.csv',
       'exports a year, for a spreadsheet',
     ],
     [
-      'svcpay tx export -o xero --wallet USD --since 2026-10-01 --until 2026-10-31 > october.csv',
-      'exports the movements of one fiat wallet',
+      'svcpay tx export -o jsonl --month last',
+      'exports the last month with all fields of the service',
     ],
   ],
-  async run({ format, wallet, tz = 'UTC', ...flags }, context) {
-    const { globals, out } = context;
+  async run({ format, ...flags }, context) {
+    const { globals } = context;
     if (globals.json || globals.fields !== undefined) {
       throw new Failure(
         'usage',
@@ -55,20 +45,12 @@ export const txExport = defineCommand({
     }
     if (format === undefined)
       throw new Failure('usage', `Choose a format: -o ${exportFormats.join(', -o ')}.`);
-    const ccy = walletOf(format, wallet);
     const { client: service } = await context.account();
     const filter = await historyFilter(flags, service);
-    if (globals.rawCells && !cellFormats.has(format))
-      throw new Failure(
-        'usage',
-        `--raw-cells works only with -o ${[...cellFormats].join(', -o ')}.`,
-      );
-    const left = { unmoved: 0, unclear: 0 };
-    const leftOut = ({ txnState }: ListedTransaction): void =>
-      void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
+    if (globals.rawCells && format !== 'csv')
+      throw new Failure('usage', '--raw-cells works only with -o csv.');
     const listed = service.eachTransactionPage(filter);
-    // All formats except JSONL need amounts and fees, which the service's list of transactions may
-    // omit.
+    // CSV needs amounts and fees, which the service's list of transactions may omit.
     const history =
       format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
     const lines = (pages: Pages): AsyncIterable<string> =>
@@ -77,70 +59,32 @@ export const txExport = defineCommand({
         jsonLines: parsedToLines,
         clean: sanitize,
         rawCells: globals.rawCells,
-        zone: tz,
-        ccy,
-        leftOut,
-        local: localDataFor(format, context),
+        rates: ratesFor(format, context),
       });
     const count = () => service.transactions({ ...filter, limit: 1 });
-    const onEnd = (): void => (ccy === '' ? reportLeftOut(left, out) : undefined);
-    return writing(history, lines, { count, onEnd, flags }, context);
+    return writing(history, lines, { count, flags }, context);
   },
   view: pieces,
 });
 
-/** The formats whose cells a spreadsheet could execute as formulas. */
-const cellFormats: ReadonlySet<string> = new Set(['csv', ...accountingFormats]);
-
-/**
- * Returns the wallet whose transactions svcpay exports, or an empty string for all wallets. Throws
- * Failure `usage` if the export format does not support the wallet.
- */
-function walletOf(format: (typeof exportFormats)[number], wallet: string | undefined): string {
-  const isOfOne = format === 'xero' || format === 'quickbooks';
-  if (!isOfOne && wallet !== undefined)
-    throw new Failure('usage', '--wallet works only with -o xero and -o quickbooks.');
-  if (!isOfOne) return '';
-  if (wallet !== undefined && isFiat(wallet)) return wallet;
-  throw new Failure(
-    'usage',
-    `-o ${format} exports one fiat wallet. Name the wallet, e.g. --wallet USD.`,
-  );
-}
-
-/** Looks up payees for accounting formats, and rates for the formats that can contain rates. */
-function localDataFor(
+/** Looks up the stored rates of a page, which only CSV contains. */
+function ratesFor(
   format: (typeof exportFormats)[number],
   context: Context,
-): ExportOptions['local'] {
+): ExportOptions['rates'] {
+  if (format === 'jsonl') return () => Promise.resolve(() => undefined);
   const { rates } = lookUpsOf(context);
-  const hasPayee = accountingFormats.some((each) => each === format);
-  const hasRates = format !== 'jsonl' && format !== 'xero' && format !== 'quickbooks';
   return async (page) => {
-    const payees = hasPayee ? await recipientsOf(page, context) : () => undefined;
-    const kept = hasRates ? await rates(page.map(({ txnId }) => txnId)) : new Map();
-    return (txnId) => ({ payee: payees(txnId), kept: kept.get(txnId) });
+    const kept = await rates(page.map(({ txnId }) => txnId));
+    return (txnId) => kept.get(txnId);
   };
 }
 
 type Pages = AsyncIterable<readonly ListedTransaction[]>;
 
-function reportLeftOut(
-  { unmoved, unclear }: { readonly unmoved: number; readonly unclear: number },
-  out: Context['out'],
-): void {
-  if (unmoved > 0) out.say(`Not exported: ${counted(unmoved, 'transaction')} that moved no money.`);
-  if (unclear > 0)
-    out.warn(
-      `Not exported: ${counted(unclear, 'transaction')} without a usable amount, ` +
-        'currency or time.',
-    );
-}
-
 interface Writing {
   /** Reads a page that reports the number of transactions. */
   readonly count: () => Promise<TransactionPage>;
-  readonly onEnd: () => void;
   readonly flags: Parameters<typeof withStates>[1];
 }
 
@@ -151,7 +95,7 @@ interface Writing {
 async function* writing(
   pages: Pages,
   lines: (pages: Pages) => AsyncIterable<string>,
-  { count, onEnd, flags }: Writing,
+  { count, flags }: Writing,
   { live, terminal }: Context,
 ): AsyncGenerator<string> {
   let written = 0;
@@ -186,5 +130,4 @@ async function* writing(
   } finally {
     live.stop();
   }
-  onEnd();
 }

@@ -3,7 +3,13 @@ import type { ServiceClient } from '../../api/client.js';
 import { fieldFromWireName } from '../../api/wire.js';
 import type { TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { parseInstant, type Instant } from '../../formats/calendar.js';
+import {
+  monthSpan,
+  ownZone,
+  parseInstant,
+  parseMonth,
+  type Instant,
+} from '../../formats/calendar.js';
 import { methodNames, methodProperties } from '../../formats/rails.js';
 import { knownStates } from '../../formats/states.js';
 import { nearest } from '../../formats/nearest.js';
@@ -15,6 +21,9 @@ import { choice, word, type ValuesOf } from '../values.js';
 export const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
 
 export const instant = () => word('TIME', parseInstant).optional();
+
+export const month = () =>
+  word('MONTH', parseMonth).optional().describe('only this month: 2026-11, or last');
 
 const knownMethods = [...methodNames, 'mobile'];
 
@@ -110,6 +119,7 @@ export const historyOptions = {
     .describe(`the last ${periods.join(', ')}`),
   since: instant().describe('from this time on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'),
   until: instant().describe('up to this time, inclusive'),
+  month: month(),
   state: states().describe('only this state, such as done or failed; may be repeated'),
   srcMethod: methods().describe('only from this source, such as wallet or lightning'),
   destMethod: methods().describe('only to this destination, such as lightning or on-chain'),
@@ -128,11 +138,8 @@ export async function historyFilter(
   flags: HistoryFlags,
   service: ServiceClient,
 ): Promise<TransactionFilter> {
-  const { time, since, until, state, srcMethod, destMethod, excludeSrcMethod, excludeDestMethod } =
-    flags;
-  if (time !== undefined && (since !== undefined || until !== undefined)) {
-    throw new Failure('usage', 'Give either --time or --since and --until, not both.');
-  }
+  const { time, state, srcMethod, destMethod, excludeSrcMethod, excludeDestMethod } = flags;
+  const { since, until } = instantsOf(flags, service.serviceNow());
   return {
     ...(time === undefined ? await period(since, until, service) : { time }),
     txnStatuses: state,
@@ -147,6 +154,24 @@ export async function historyFilter(
 function calledBy(method: string): readonly string[] {
   const same = methodNames.filter((name) => methodProperties(name)?.label.toLowerCase() === method);
   return same.length === 0 ? [method] : same;
+}
+
+/** Throws Failure `usage` for more than one kind of period. */
+export function instantsOf(
+  {
+    time,
+    since,
+    until,
+    month: of,
+  }: Partial<Pick<HistoryFlags, 'time' | 'since' | 'until' | 'month'>>,
+  now: number,
+): { readonly since: Instant | undefined; readonly until: Instant | undefined } {
+  const isSpan = since !== undefined || until !== undefined;
+  if ([time !== undefined, isSpan, of !== undefined].filter(Boolean).length > 1)
+    throw new Failure('usage', 'Give --time, --month, or --since and --until, not two of them.');
+  if (of === undefined) return { since, until };
+  const { first, end } = monthSpan(of, ownZone(), now);
+  return { since: { first, last: first }, until: { first: end - 1, last: end - 1 } };
 }
 
 function joined(words: readonly string[], { maker }: ServiceClient): string | undefined {
@@ -202,9 +227,12 @@ export function periodText({
   time,
   since,
   until,
-}: Pick<HistoryFlags, 'time' | 'since' | 'until'>): string {
+  month: of,
+}: Pick<HistoryFlags, 'time' | 'since' | 'until' | 'month'>): string {
   if (time !== undefined) return periodNames[time];
-  return since === undefined && until === undefined ? 'all of history' : 'requested period';
+  return since === undefined && until === undefined && of === undefined
+    ? 'all of history'
+    : 'requested period';
 }
 
 const periodNames: Readonly<Record<(typeof periods)[number], string>> = {

@@ -108,9 +108,7 @@ async function startNewJournal({ home, now, config, out }: Context): Promise<Res
           `The next payment creates a new journal.`
       : `The damaged journal was moved to ${aside}. The next payment creates a new journal.`,
   );
-  out.say(
-    'Before you pay, import the earlier payments from the service: svcpay reconcile --import',
-  );
+  out.say('Before you pay, import the earlier payments from the service: svcpay db import');
   return {};
 }
 

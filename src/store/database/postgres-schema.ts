@@ -73,7 +73,7 @@ const stateSchema = v.tuple([
 export interface Identity {
   readonly id: string;
   /**
-   * The number of the journal's generation, counted from 1. `reconcile --import` starts a new
+   * The number of the journal's generation, counted from 1. `db import` starts a new
    * generation of the journal.
    */
   readonly generation: number;

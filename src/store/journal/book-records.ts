@@ -1,23 +1,18 @@
-// The records about the books of an account: opening balances, adjustments, the last time at which
+// The records about the books of an account: adjustments, the last time at which
 // the movements of each wallet added up to its balance, and closed months.
 import * as v from 'valibot';
 import { placeholders, rowOf, type SqlDatabase } from '../database/sql.js';
 
 /**
- * A book entry, which is an opening balance or an adjustment: money that no transaction explains. A
- * book entry never changes. To undo an entry, svcpay adds a counter-entry.
+ * An adjustment, which is money that no transaction explains, such as the opening balance of a
+ * wallet. An adjustment never changes. A counter-entry undoes an adjustment.
  */
 export interface BookEntry {
-  /**
-   * The id of the entry. The opening balance of each wallet has a fixed id, so a wallet has at most
-   * one opening balance.
-   */
   readonly id: string;
-  readonly kind: 'opening' | 'adjustment';
   readonly ccy: string;
   /** The amount as a decimal, negative for money that left the wallet. */
   readonly amount: string;
-  /** The date of the entry: a calendar day, `2026-11-14`, or an instant in UTC. */
+  /** The calendar day of the entry, such as `2026-11-14`. */
   readonly dated: string;
   readonly note: string | null;
   /** The time at which svcpay recorded the entry, in epoch ms by the service's clock. */
@@ -63,10 +58,9 @@ export interface BookRecords {
   accepted(scope: string): Promise<readonly Accepted[]>;
   /** Records accepted differences, except those that are recorded already. */
   accept(scope: string, differences: readonly Accepted[]): Promise<void>;
-  /** All book entries in the order in which they were recorded. */
+  /** All adjustments in the order in which they were recorded. */
   entries(scope: string): Promise<readonly BookEntry[]>;
-  /** Adds a book entry, or returns false if an entry with the same id exists. */
-  add(scope: string, entry: BookEntry): Promise<boolean>;
+  add(scope: string, entry: BookEntry): Promise<void>;
   /**
    * For each wallet, the record of the last time at which its movements added up to its balance.
    */
@@ -87,7 +81,6 @@ export interface BookRecords {
 const entryRows = v.array(
   rowOf({
     id: v.string(),
-    kind: v.picklist(['opening', 'adjustment']),
     ccy: v.string(),
     amount: v.string(),
     dated: v.string(),
@@ -142,17 +135,15 @@ const acceptedDifferences = (database: SqlDatabase): Pick<BookRecords, 'accepted
 
 export const bookRecords = (database: SqlDatabase): BookRecords => ({
   async entries(scope) {
-    const text = `SELECT id, kind, ccy, amount, dated, note, recorded_at FROM book_entries
+    const text = `SELECT id, ccy, amount, dated, note, recorded_at FROM book_entries
       WHERE scope = ? ORDER BY recorded_at, id`;
     return v.parse(entryRows, await database.read((sql) => sql.all(text, scope)));
   },
-  async add(scope, { id, kind, ccy, amount, dated, note, recordedAt }) {
-    const text = `INSERT INTO book_entries (scope, id, kind, ccy, amount, dated, note, recorded_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-    return database.transaction(
-      async (sql) =>
-        (await sql.run(text, scope, id, kind, ccy, amount, dated, note, recordedAt)) > 0 ||
-        sql.isAgain,
+  async add(scope, { id, ccy, amount, dated, note, recordedAt }) {
+    const text = `INSERT INTO book_entries (scope, id, ccy, amount, dated, note, recorded_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    await database.transaction(
+      (sql) => sql.run(text, scope, id, ccy, amount, dated, note, recordedAt),
       { lasts: true },
     );
   },

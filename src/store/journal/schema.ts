@@ -122,10 +122,9 @@ export const sqliteSteps: readonly string[] = [
   CREATE TABLE book_entries (
     scope TEXT NOT NULL,
     id TEXT NOT NULL,
-    kind TEXT NOT NULL,
     ccy TEXT NOT NULL,
     amount TEXT NOT NULL,
-    dated TEXT NOT NULL, -- a calendar day, or an instant in UTC
+    dated TEXT NOT NULL, -- a calendar day
     note TEXT,
     recorded_at INTEGER NOT NULL,
     PRIMARY KEY (scope, id)
@@ -290,7 +289,6 @@ const postgresSteps: readonly string[] = [
   CREATE TABLE book_entries (
     scope TEXT COLLATE "C" NOT NULL,
     id TEXT COLLATE "C" NOT NULL,
-    kind TEXT COLLATE "C" NOT NULL,
     ccy TEXT COLLATE "C" NOT NULL,
     amount TEXT COLLATE "C" NOT NULL,
     dated TEXT COLLATE "C" NOT NULL,

@@ -1,6 +1,7 @@
 // Shows the journal and the inbox as a table: where they are stored, whether they are usable, and
-// what they contain. Shows the result of `db move` as a record.
-import type { ListView } from '../rows/view.js';
+// what they contain. Shows the results of `db move` and `db import` as records.
+import type { ListView, RecordView } from '../rows/view.js';
+import { fieldColumns } from '../rows/cell.js';
 import { counted } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
 import { unfinishedStatuses, type UnfinishedPayments } from '../../store/journal/figures.js';
@@ -18,7 +19,7 @@ export interface DatabaseRow {
    */
   readonly id?: string | null;
   /**
-   * The generation number of the journal, which starts at 1. `reconcile --import` increases this
+   * The generation number of the journal, which starts at 1. `db import` increases this
    * number after adding the missing payments to a restored database.
    */
   readonly generation?: number;
@@ -54,7 +55,7 @@ const stateText = ({ id, version, needed, writable, restored }: DatabaseRow): st
     return id === undefined ? 'created at first use' : 'created by svcpay db upgrade --new';
   if (version > needed) return 'from a newer svcpay';
   if (version < needed) return 'needs an upgrade';
-  if (restored === true) return 'restored: reconcile --import';
+  if (restored === true) return 'restored: db import';
   return writable === false ? 'cannot be written' : 'ok';
 };
 
@@ -119,3 +120,24 @@ export const movedView = sentenceView<{ readonly payments: number; readonly even
     'svcpay keeps the files but no longer uses them.',
   ({ payments }) => String(payments),
 );
+
+export const importedFields = ['read', 'entered', 'open'] as const;
+
+export const importedView = (counts: {
+  read: number;
+  entered: number;
+  open: number;
+}): RecordView<object> => ({
+  screen: () => [
+    `Imported ${counts.entered} payments that the journal lacked, ` +
+      `out of ${counts.read} transactions.`,
+    ...(counts.open > 0
+      ? [
+          `Unfinished payments: ${counts.open}. ` +
+            'To finish each payment or report its state: svcpay tx resume',
+        ]
+      : []),
+  ],
+  columns: fieldColumns(importedFields),
+  quiet: () => String(counts.entered),
+});

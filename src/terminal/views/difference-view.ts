@@ -1,8 +1,7 @@
-// Shows the result of a reconciliation: a row per difference, and the imported payments.
+// Shows the result of a reconciliation: a row per difference.
 import { fixed, formatNumber, money } from '../../formats/amount.js';
 import type { Big } from 'big.js';
-import { fieldColumns } from '../rows/cell.js';
-import type { Column, ListView, RecordView } from '../rows/view.js';
+import type { Column, ListView } from '../rows/view.js';
 
 interface Difference {
   readonly difference: string;
@@ -54,24 +53,3 @@ export const differenceList: ListView<Difference> = {
   quiet: ({ txnId }) => txnId ?? '',
   empty: 'No differences.',
 };
-
-export const importedFields = ['read', 'entered', 'open'] as const;
-
-export const importedView = (counts: {
-  read: number;
-  entered: number;
-  open: number;
-}): RecordView<object> => ({
-  screen: () => [
-    `Imported ${counts.entered} payments that the journal lacked, ` +
-      `out of ${counts.read} transactions.`,
-    ...(counts.open > 0
-      ? [
-          `Unfinished payments: ${counts.open}. ` +
-            'To finish each payment or report its state: svcpay tx resume',
-        ]
-      : []),
-  ],
-  columns: fieldColumns(importedFields),
-  quiet: () => String(counts.entered),
-});

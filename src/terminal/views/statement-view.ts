@@ -1,6 +1,7 @@
 // Shows a statement of the wallets as a table of opening balance, rows and closing balance, and
 // describes differences in words.
 import type { Big } from 'big.js';
+import type { StatementRow } from '../../wallet/books/statement.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
 import { counted, isGenerated } from '../../formats/text.js';
 import { methodProperties } from '../../formats/rails.js';
@@ -13,47 +14,12 @@ import type { Canvas } from '../terminal.js';
 import { dateTime } from '../time.js';
 import { shortened } from '../../formats/text.js';
 
-/** A row of a statement for scripts. */
-export interface StatementLine {
-  /**
-   * The calendar day in the statement's time zone, or null for an opening balance at the start of
-   * the whole history.
-   */
-  readonly date: string | null;
-  /** The settlement time in UTC, or null for an opening or closing balance. */
-  readonly time: string | null;
-  /** The creation time in UTC, or null for a row without a transaction. */
-  readonly created: string | null;
-  readonly wallet: string;
-  readonly kind: string;
-  readonly counterparty: string | null;
-  /**
-   * The payment method of the counterparty, or null for a swap and for a row without a transaction.
-   */
-  readonly method: string | null;
-  readonly reference: string | null;
-  readonly note: string | null;
-  readonly in: Big;
-  readonly out: Big;
-  readonly fee: Big;
-  readonly balance: Big;
-  /**
-   * The fiat value of the row at the rate stored at the settlement, or null without a stored rate.
-   */
-  readonly fiatValue: Big | null;
-  /** The price of one unit of the wallet's currency in units of `fiat`. */
-  readonly fiatRate: Big | null;
-  readonly fiat: string | null;
-  readonly txnId: string | null;
-}
-
 const kinds: Readonly<Record<string, string>> = {
   opening: 'Opening',
   closing: 'Closing',
   receive: 'Received',
   send: 'Sent',
   swap: 'Swapped',
-  'opening entry': 'Opening',
   adjustment: 'Adjusted',
   correction: 'Corrected',
   difference: 'Difference',
@@ -61,26 +27,28 @@ const kinds: Readonly<Record<string, string>> = {
 
 type Amount = 'in' | 'out' | 'fee' | 'balance';
 
-const amountColumn = (name: Amount, title: string): Column<StatementLine> => ({
+const amountColumn = (name: Amount, title: string): Column<StatementRow> => ({
   name,
   title,
   value: (row) => row[name],
-  text: (row) =>
-    name !== 'balance' && row[name].eq(0) ? '' : formatNumber(money(row.wallet, row[name])),
+  text: (row) => {
+    const value = row.totals !== undefined && name !== 'balance' ? row.totals[name] : row[name];
+    return name !== 'balance' && value.eq(0) ? '' : formatNumber(money(row.wallet, value));
+  },
   align: 'right',
 });
 
 /** Whether a row has no transaction, so that a word replaces the date. */
-const isMark = ({ kind }: StatementLine): boolean =>
+const isMark = ({ kind }: StatementRow): boolean =>
   kind === 'opening' || kind === 'closing' || kind === 'difference';
 
-const kindText = ({ kind }: StatementLine): string => entryOf(kinds, kind) ?? kind;
+const kindText = ({ kind }: StatementRow): string => entryOf(kinds, kind) ?? kind;
 
 /**
  * Describes a row, such as `Lightning Ada`, `On-chain bc1q…f3t4`, `Swap from USDT` or `Payout Le
  * Van A`.
  */
-function whatText(row: StatementLine): string {
+function whatText(row: StatementRow): string {
   const { kind, method, counterparty, note } = row;
   if (isMark(row)) return '';
   if (kind === 'swap') {
@@ -93,9 +61,14 @@ function whatText(row: StatementLine): string {
   return `${label} ${shortened(party ?? '')}`.trim();
 }
 
-type Heading = ListView<StatementLine>['heading'];
+const rowColumns = (
+  ...names: readonly Exclude<keyof StatementRow, 'totals'>[]
+): Column<StatementRow>[] =>
+  names.map((name) => ({ name, title: name, value: (row) => row[name], only: 'rows' }));
 
-export const statementList = (heading: Heading, hasGroups = true): ListView<StatementLine> => ({
+type Heading = ListView<StatementRow>['heading'];
+
+export const statementList = (heading: Heading, hasGroups = true): ListView<StatementRow> => ({
   columns: [
     {
       name: 'date',
@@ -104,16 +77,7 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
       text: (row) => (isMark(row) ? kindText(row) : (row.date ?? '')),
       style: (cell, style, row) => (isMark(row) ? style.bold(cell) : cell),
     },
-    { name: 'time', title: 'time', value: ({ time }) => time, only: 'rows' },
-    { name: 'created', title: 'created', value: ({ created }) => created, only: 'rows' },
-    { name: 'wallet', title: 'Wallet', value: ({ wallet }) => wallet, only: 'rows' },
-    { name: 'kind', title: 'kind', value: ({ kind }) => kind, only: 'rows' },
-    {
-      name: 'counterparty',
-      title: 'counterparty',
-      value: ({ counterparty }) => counterparty,
-      only: 'rows',
-    },
+    ...rowColumns('time', 'created', 'wallet', 'kind', 'counterparty'),
     {
       name: 'what',
       title: 'What',
@@ -131,7 +95,7 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
       shrinks: true,
       priority: 5,
     },
-    { name: 'note', title: 'note', value: ({ note }) => note, only: 'rows' },
+    ...rowColumns('note'),
     amountColumn('in', 'In'),
     amountColumn('out', 'Out'),
     amountColumn('fee', 'Fee'),
@@ -145,8 +109,16 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
       text: ({ fiatValue, fiat }) =>
         fiatValue === null || fiat === null ? '' : formatAmount(money(fiat, fiatValue)),
     },
-    { name: 'fiatRate', title: 'fiatRate', value: ({ fiatRate }) => fiatRate, only: 'rows' },
-    { name: 'fiat', title: 'fiat', value: ({ fiat }) => fiat, only: 'rows' },
+    ...rowColumns(
+      'fiatRate',
+      'fiat',
+      'method',
+      'serviceFee',
+      'networkFee',
+      'exchanged',
+      'exchangedCcy',
+      'exchangedRate',
+    ),
     {
       name: 'txnId',
       title: 'Id',
@@ -155,11 +127,11 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
       priority: 6,
     },
   ],
-  fields: ['method'],
+  fields: ['totals', 'totals.in', 'totals.out', 'totals.fee'],
   quiet: ({ balance }) => fixed(balance),
   empty: 'There are no transactions, and all wallets are empty.',
   heading,
-  ...(hasGroups && { group: ({ wallet }: StatementLine) => wallet }),
+  ...(hasGroups && { group: ({ wallet }: StatementRow) => wallet }),
 });
 
 interface Held {
@@ -233,12 +205,12 @@ export function differenceText({ ccy, difference, lastTied }: Differing): string
 }
 
 interface Opening {
-  readonly entry: { readonly ccy: string };
+  readonly ccy: string;
   readonly value: Big;
 }
 
 const openingColumns: readonly Column<Opening>[] = [
-  { name: 'wallet', title: '', value: ({ entry }) => entry.ccy },
+  { name: 'wallet', title: '', value: ({ ccy }) => ccy },
   {
     name: 'kind',
     title: '',
@@ -249,7 +221,7 @@ const openingColumns: readonly Column<Opening>[] = [
   {
     name: 'amount',
     title: '',
-    value: ({ entry, value }) => formatNumber(money(entry.ccy, value)),
+    value: ({ ccy, value }) => formatNumber(money(ccy, value)),
     align: 'decimal',
   },
 ];
@@ -263,7 +235,7 @@ const remarkGap = 4;
 export const openingLines = (openings: readonly Opening[], canvas: Canvas): string[] =>
   createTable(openingColumns, { ...canvas, gap: remarkGap })(openings).rows.flat();
 
-/** An opening balance or an adjustment that a person has recorded. */
+/** An adjustment that a person has recorded. */
 export interface RecordedEntry {
   readonly wallet: string;
   readonly amount: Big;
@@ -380,4 +352,11 @@ export const changeList: ListView<Change> = {
   ],
   quiet: ({ row }) => row,
   empty: 'Nothing has changed.',
+};
+
+/** The mapping file that svcpay has written. */
+export const accountFileView: RecordView<{ readonly file: string; readonly rows: number }> = {
+  screen: (_canvas, { file, rows }) => [`  ${counted(rows, 'rule')} in ${file}`],
+  columns: fieldColumns(['file', 'rows']),
+  quiet: ({ file }) => file,
 };

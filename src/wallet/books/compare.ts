@@ -1,25 +1,19 @@
 // Compares the service's list with the journal, the webhook inbox and batch results: the outcome of
-// each payment, its amounts, currencies and reference. The comparison reads each source of payments
-// once, with constant memory.
-import type { Big } from 'big.js';
+// each payment, its amounts, currencies, reference and destination. A temporary database joins the
+// sources, so that memory use stays constant.
+import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { isQuoted, movedNothing } from '../../formats/states.js';
-import { attemptNamed } from '../../store/journal/payment.js';
-import type { SortedRows } from '../../store/files/sorted-rows.js';
+import { movedNothing } from '../../formats/states.js';
+import { openScratch, type Scratch } from '../../store/files/scratch.js';
+import { severalAtOnce } from '../history/missing-amounts.js';
 import {
-  isProgress,
-  outcomeAtService,
-  isSameOutcome,
-  mayHaveMoved,
-  ofWhole,
-  readLocalPayment,
-  readServiceRow,
-  serviceText,
+  amountText,
+  differenceKinds,
+  serviceValues,
   type FoundDifference,
   type LocalPayment,
-  type ServiceRow,
 } from './compared.js';
 
 /** An event of the webhook inbox, with its time `at` in epoch ms by the service's clock. */
@@ -29,8 +23,6 @@ export interface KnownEvent {
   readonly at: number;
 }
 
-type Found = AsyncGenerator<FoundDifference, void, void>;
-
 export interface Sources {
   readonly journal: AsyncIterable<LocalPayment>;
   /** The events of the webhook inbox, oldest first, or undefined if the home has no inbox. */
@@ -39,7 +31,6 @@ export interface Sources {
 }
 
 export interface CompareDeps {
-  readonly rows: SortedRows;
   readonly read: (txnId: string) => Promise<Transaction>;
   /**
    * The start of the compared period in epoch ms. svcpay compares an earlier transaction only if
@@ -48,88 +39,131 @@ export interface CompareDeps {
   readonly since: number;
 }
 
-const put = (rows: SortedRows, group: string, id: string, data: unknown): void =>
-  rows.add({ group, at: 0, id, data: JSON.stringify(data) });
+/**
+ * `service` holds the transactions of the service, `local` the payments of each source. The source
+ * `inbox` has one row per transaction, with the outcome `paid` or no outcome. The column `sid` is
+ * the id of the transaction that the service reports for the payment. The view `payment` omits the
+ * earlier rows of a payment in a file.
+ */
+const tables = `
+  CREATE TABLE service (
+    id TEXT PRIMARY KEY, reference TEXT, base TEXT, state TEXT, outcome TEXT, is_out INTEGER,
+    created INTEGER, ccy TEXT, total TEXT, arrived_ccy TEXT, arrived TEXT, requested TEXT,
+    contradiction TEXT, destination TEXT, is_listed INTEGER
+  ) STRICT;
+  CREATE INDEX service_reference ON service (reference);
+  CREATE TABLE local (
+    n INTEGER PRIMARY KEY, source TEXT, is_file INTEGER, id TEXT, reference TEXT, outcome TEXT,
+    state TEXT, ccy TEXT, total TEXT, receives_ccy TEXT, receives TEXT, destination TEXT, run TEXT,
+    sid TEXT, ended TEXT, is_last INTEGER DEFAULT 1
+  ) STRICT;
+  CREATE INDEX local_id ON local (id, source);
+  CREATE INDEX local_reference ON local (reference, source);
+  CREATE VIEW payment AS SELECT * FROM local WHERE is_last;`;
 
-/** Stores a page of the service's list for the comparison. */
-export function putListed(page: readonly ListedTransaction[], rows: SortedRows): void {
-  const kept = page.flatMap((txn) => {
-    const data = serviceText(txn);
-    const row = { group: 'service', at: txn.createdAt ?? 0, id: txn.txnId, data };
-    return txn.extRefId == null
-      ? row
-      : [row, { group: 'reference', at: 0, id: txn.extRefId, data }];
-  });
-  rows.replace([], kept);
+/** The transactions of the service, to compare with the sources of this home. */
+export interface Comparison {
+  /** Stores a page of the service's list. */
+  list(page: readonly ListedTransaction[]): void;
+  /** Yields the differences. The caller must first store every page of the list. */
+  differences(sources: Sources, deps: CompareDeps): AsyncIterable<FoundDifference>;
+  close(): void;
 }
 
-/**
- * Yields the differences between the sources and the service. The caller must first store every
- * page of the service's list with `putListed`.
- */
-export async function* differences({ journal, inbox, files }: Sources, deps: CompareDeps): Found {
-  const { rows, since } = deps;
-  for await (const local of journal) {
-    if (local.txnId !== null) put(rows, 'journal', local.txnId, local);
-    if (local.txnId !== null && local.run !== null && mayHaveMoved(local))
-      put(rows, `run ${local.run}`, local.txnId, local);
-    yield* checked(local, 'journal', deps);
-  }
-  for (const file of files) yield* fileDifferences(file, deps);
-  let firstEvent = Infinity;
+export function openComparison(): Comparison {
+  const db = openScratch(tables);
+  return {
+    list: (page) => db.together(() => page.forEach((txn) => putService(txn, 1, db))),
+    async *differences(sources, deps) {
+      const firstEvent = await putSources(sources, deps.since, db);
+      await readMissing(deps, db);
+      for (const row of db.each(query, deps.since, firstEvent)) yield v.parse(differenceRow, row);
+    },
+    close: () => db.close(),
+  };
+}
+
+function putService(txn: ListedTransaction, isListed: 0 | 1, db: Scratch): void {
+  const text = 'INSERT OR REPLACE INTO service VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)';
+  db.run(text, ...serviceValues(txn), isListed);
+}
+
+/** Stores the payments of all sources. Returns the time of the first event in epoch ms. */
+async function putSources({ journal, inbox, files }: Sources, since: number, db: Scratch) {
+  for await (const payment of journal) putLocal('journal', 0, payment, db);
+  for (const { name, rows } of files)
+    for await (const payment of rows) putLocal(name, 1, payment, db);
+  let first: number | null = null;
   for await (const event of inbox ?? []) {
-    firstEvent = Math.min(firstEvent, event.at);
-    if (event.at >= since) noteEvent(event, rows);
+    first = Math.min(first ?? event.at, event.at);
+    if (event.at >= since) putEvent(event, db);
   }
-  for (const text of rows.each('service', since)) {
-    const row = readServiceRow(text);
-    yield* ownDifferences(row, rows);
-    const isExpected = row.txnState === 'completed' && row.createdAt >= firstEvent;
-    if (isExpected && rows.find('event completed', row.txnId) === undefined)
-      yield ofWhole(
-        'there',
-        'event never came',
-        'inbox',
-        row,
-        'no event reported the state completed',
-      );
-  }
-  yield* eventDifferences(deps);
+  return first;
+}
+
+function putLocal(source: string, isFile: 0 | 1, payment: LocalPayment, db: Scratch): void {
+  const { txnId, reference, outcome, state, ccy, total, receivesCcy, receives } = payment;
+  if (isFile)
+    db.run('UPDATE local SET is_last = 0 WHERE reference = ? AND source = ?', reference, source);
+  db.run(
+    `INSERT INTO local (source, is_file, id, reference, outcome, state, ccy, total, receives_ccy,
+      receives, destination, run) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
+    source,
+    isFile,
+    txnId,
+    reference,
+    outcome,
+    state,
+    ccy,
+    amountText(total),
+    receivesCcy,
+    amountText(receives),
+    payment.destination,
+    payment.run,
+  );
 }
 
 /**
- * Compares a payment from the journal, the inbox or a batch result with the service. If the
- * service's list does not show the payment, svcpay reads the payment's transaction by its id.
+ * Stores the latest event of a transaction. A `completed` event stays stored even if a different
+ * event follows.
  */
-async function* checked(
-  local: LocalPayment,
-  source: string,
-  { rows, read, since }: CompareDeps,
-  compare: typeof stateDifference = differing,
-): Found {
-  const { txnId, reference } = local;
-  const text =
-    txnId === null ? rows.find('reference', reference ?? '') : rows.find('service', txnId);
-  if (text !== undefined) return yield* compare(local, readServiceRow(text), source);
-  if (!mayHaveMoved(local)) return;
-  const txn = txnId === null ? undefined : await read(txnId).catch(ifNotFound);
-  if (txn === undefined) {
-    const name = txnId === null ? 'reference' : 'id';
-    yield ofWhole(
-      'here',
-      'unknown there',
-      source,
-      local,
-      `the service has no transaction with this ${name}`,
+function putEvent({ txnId, txnState }: KnownEvent, db: Scratch): void {
+  const inInbox = "source = 'inbox' AND id = ?";
+  if (db.first(`SELECT 1 FROM local WHERE ${inInbox}`, txnId) === undefined)
+    db.run("INSERT INTO local (source, is_file, id) VALUES ('inbox', 0, ?)", txnId);
+  if (txnState === 'completed')
+    db.run(`UPDATE local SET outcome = 'paid', state = ? WHERE ${inInbox}`, txnState, txnId);
+  else
+    db.run(
+      `UPDATE local SET state = iif(outcome IS NULL, ?, state), ended = coalesce(?, ended)
+       WHERE ${inInbox}`,
+      txnState,
+      movedNothing(txnState) ? txnState : null,
+      txnId,
     );
-    return;
-  }
-  const row = readServiceRow(serviceText(txn));
-  if (row.createdAt < since) return;
-  const detail = `the list omits the transaction; a read by id reports ${row.txnState}`;
-  yield { ...ofWhole('here', 'unknown there', source, local, detail), there: row.total };
-  yield* compare(local, row, source);
 }
+
+/** Reads the transactions that the list lacks by their ids, unless the payments moved nothing. */
+async function readMissing({ read, since }: CompareDeps, db: Scratch): Promise<void> {
+  db.run(
+    `UPDATE local SET sid = (SELECT id FROM service WHERE id = local.id) WHERE id IS NOT NULL`,
+  );
+  db.run(`UPDATE local SET sid = (SELECT id FROM service WHERE reference = local.reference)
+    WHERE id IS NULL`);
+  const missing = [
+    ...db.each(`SELECT DISTINCT id FROM local
+      WHERE sid IS NULL AND id IS NOT NULL AND outcome IS NOT 'nothing moved'`),
+  ].map((row) => v.parse(idRow, row).id);
+  await severalAtOnce(missing, async (txnId) => {
+    const txn = await read(txnId).catch(ifNotFound);
+    if (txn === undefined) return;
+    if ((txn.createdAt ?? 0) < since) return db.run('DELETE FROM local WHERE id = ?', txnId);
+    putService({ ...txn, txnId }, 0, db);
+    db.run('UPDATE local SET sid = id WHERE id = ?', txnId);
+  });
+}
+
+const idRow = v.object({ id: v.string() });
 
 function ifNotFound(error: unknown): undefined {
   if (
@@ -140,229 +174,228 @@ function ifNotFound(error: unknown): undefined {
   throw error;
 }
 
-function stateDifference(
-  { outcome, state }: LocalPayment,
-  there: ServiceRow,
-  source: string,
-): Iterable<FoundDifference> {
-  const reported = outcomeAtService(there.txnState);
-  if (isSameOutcome(outcome, reported) || isProgress(outcome, reported)) return [];
-  const detail = `${state} here, ${there.txnState} at the service`;
-  return [{ ...ofWhole('there', 'state differs', source, there, detail), ccy: null, there: null }];
-}
+const decimal = v.pipe(
+  v.string(),
+  v.transform((text) => new Big(text)),
+);
 
-function* differing(
-  local: LocalPayment,
-  there: ServiceRow,
-  source: string,
-): Generator<FoundDifference, void, void> {
-  yield* stateDifference(local, there, source);
-  const plain = {
-    ...ofWhole('there', 'reference differs', source, there, ''),
-    ccy: null,
-    there: null,
-  };
+const differenceRow = v.object({
+  difference: v.picklist(differenceKinds),
+  source: v.string(),
+  txnId: v.nullable(v.string()),
+  reference: v.nullable(v.string()),
+  ccy: v.nullable(v.string()),
+  here: v.nullable(decimal),
+  there: v.nullable(decimal),
+  detail: v.string(),
+});
+
+/** Selects a difference of a payment `l`, or of a transaction `s`, in one step of the output. */
+const found = (
+  step: number,
+  difference: FoundDifference['difference'],
+  {
+    source = 'l.source',
+    of = 's',
+    ccy = 'NULL',
+    here = 'NULL',
+    there = 'NULL',
+  }: Partial<Record<'source' | 'of' | 'ccy' | 'here' | 'there', string>>,
+  detail: string,
+  from: string,
+): string => {
+  const place = from.startsWith('service') ? 's.created' : 'l.n';
+  return `SELECT ${step} AS step, ${place} AS place, '${difference}' AS difference,
+    ${source} AS source, ${of}.id AS "txnId", ${of}.reference AS reference, ${ccy} AS ccy,
+    ${here} AS here, ${there} AS there, ${detail} AS detail FROM ${from}`.replace('pair', pair);
+};
+
+const pair = 'payment l JOIN service s ON s.id = l.sid';
+
+/** Both sides report an amount of a payment that settled. */
+const settled =
+  "l.outcome IN ('paid', 'in flight') AND l.source <> 'inbox' AND s.state = 'completed' AND " +
+  's.total IS NOT NULL';
+
+const moved = "l.outcome IS NOT 'nothing moved'";
+
+const currencies = (here: string, there: string): string =>
+  `${here} || ' here, ' || coalesce(${there}, 'null') || ' at the service'`;
+
+const debit = { ccy: 'l.ccy', here: 'l.total', there: 's.total' };
+const credit = { ccy: 'l.receives_ccy', here: 'l.receives', there: 's.arrived' };
+const hasDebit = 'l.total IS NOT NULL AND l.ccy IS NOT NULL';
+const hasCredit = `${hasDebit} AND l.receives IS NOT NULL AND l.receives_ccy IS NOT NULL
+  AND s.arrived IS NOT NULL`;
+const wholeLocal = { of: 'l', ccy: 'l.ccy', here: 'l.total' };
+const wholeService = { ccy: 's.ccy', there: 's.total' };
+
+/** The differences between a payment and the transaction that the service reports for it. */
+const ofPairs = [
+  found(
+    2,
+    'unknown there',
+    wholeLocal,
+    "'the service has no transaction with this ' || iif(l.id IS NULL, 'reference', 'id')",
+    `payment l WHERE l.sid IS NULL AND ${moved}`,
+  ),
+  found(
+    2,
+    'unknown there',
+    { ...wholeLocal, there: 's.total' },
+    "'the list omits the transaction; a read by id reports ' || s.state",
+    `pair WHERE NOT s.is_listed AND ${moved}`,
+  ),
+  found(
+    2,
+    'state differs',
+    {},
+    "l.state || ' here, ' || s.state || ' at the service'",
+    `pair WHERE l.outcome <> s.outcome AND NOT (l.outcome = 'unknown' AND s.outcome <> 'paid')
+      AND NOT (l.outcome = 'in flight' AND s.outcome = 'paid')`,
+  ),
   // For an imported transaction without a reference, the journal uses the transaction id as the
   // reference. svcpay does not compare this id with a reference at the service.
-  const isNamed = local.reference !== null && local.reference !== there.txnId;
-  const names = [there.reference, attemptNamed(there.reference ?? '')[0]];
-  if (isNamed && !names.includes(local.reference))
-    yield {
-      ...plain,
-      detail: `${local.reference} here, ${there.reference ?? 'none'} at the service`,
-    };
-  const isPaidHere = local.outcome === 'paid' || local.outcome === 'in flight';
-  if (!isPaidHere || there.txnState !== 'completed' || there.total === null) return;
-  if (local.total === null || local.ccy === null) {
-    // The result file of a batch contains the amounts of settled rows only.
-    if (local.outcome === 'in flight') return;
-    yield {
-      ...plain,
-      difference: 'not comparable',
-      detail: 'the journal or the file contains no amount',
-    };
-  } else
-    yield* amounts('amount differs', 'the settled amount differs from the approved amount', plain, [
-      { ccy: local.ccy, value: local.total },
-      { ccy: there.ccy, value: there.total },
-    ]);
-  if (local.receives !== null && local.receivesCcy !== null && there.arrived !== null)
-    yield* amounts(
-      'arrived differs',
-      'the amount received differs from the approved amount',
-      plain,
+  found(
+    2,
+    'reference differs',
+    {},
+    "l.reference || ' here, ' || coalesce(s.reference, 'none') || ' at the service'",
+    `pair WHERE l.reference <> s.id AND l.reference IS NOT s.reference
+      AND l.reference IS NOT s.base`,
+  ),
+  found(
+    2,
+    'destination differs',
+    {},
+    "l.destination || ' here, ' || s.destination || ' at the service'",
+    'pair WHERE lower(l.destination) <> lower(s.destination)',
+  ),
+  // The result file of a batch contains the amounts of settled rows only.
+  found(
+    2,
+    'not comparable',
+    {},
+    "'the journal or the file contains no amount'",
+    `pair WHERE ${settled} AND NOT (${hasDebit}) AND l.outcome = 'paid'`,
+  ),
+  found(
+    2,
+    'currency differs',
+    {},
+    currencies('l.ccy', 's.ccy'),
+    `pair WHERE ${settled} AND ${hasDebit} AND l.ccy IS NOT s.ccy`,
+  ),
+  found(
+    2,
+    'amount differs',
+    debit,
+    "'the settled amount differs from the approved amount'",
+    `pair WHERE ${settled} AND ${hasDebit} AND l.ccy = s.ccy AND l.total <> s.total`,
+  ),
+  found(
+    2,
+    'currency differs',
+    {},
+    currencies('l.receives_ccy', 's.arrived_ccy'),
+    `pair WHERE ${settled} AND ${hasCredit} AND l.receives_ccy IS NOT s.arrived_ccy`,
+  ),
+  found(
+    2,
+    'arrived differs',
+    credit,
+    "'the amount received differs from the approved amount'",
+    `pair WHERE ${settled} AND ${hasCredit} AND l.receives_ccy = s.arrived_ccy
+      AND l.receives <> s.arrived`,
+  ),
+];
+
+/**
+ * A file may have one row for each state of a payment, and its last row counts. Two rows with the
+ * same state, or with different references, are a difference.
+ */
+const ofFiles = [
+  found(
+    1,
+    'doubled row',
+    wholeLocal,
+    "'the file contains this payment twice'",
+    `local l WHERE l.is_file AND (
+      EXISTS (SELECT 1 FROM local p WHERE p.reference = l.reference AND p.source = l.source
+        AND p.n < l.n AND p.state = l.state)
+      OR EXISTS (SELECT 1 FROM local p WHERE p.id = l.id AND p.source = l.source
+        AND p.n < l.n AND p.reference IS NOT l.reference))`,
+  ),
+  found(
+    3,
+    'unknown here',
+    wholeLocal,
+    "'the journal does not contain this payment'",
+    `payment l WHERE l.is_file AND l.id IS NOT NULL AND ${moved}
+      AND NOT EXISTS (SELECT 1 FROM local j WHERE j.id = l.id AND j.source = 'journal')`,
+  ),
+  found(
+    4,
+    'not in the file',
+    { ...wholeLocal, source: 'f.name' },
+    "'the batch paid this row, but the file does not contain it'",
+    `(SELECT DISTINCT r.source AS name, j.run AS run FROM local r
+        JOIN local j ON j.id = r.id AND j.source = 'journal'
+        WHERE r.is_file AND j.run IS NOT NULL) f
+      JOIN local l ON l.source = 'journal' AND l.run = f.run
+      WHERE ${moved}
+      AND NOT EXISTS (SELECT 1 FROM local r WHERE r.id = l.id AND r.source = f.name)`,
+  ),
+];
+
+/** The contradictions within a transaction, and the transactions that this home lacks. */
+const ofService = [
+  found(
+    5,
+    'unknown here',
+    { ...wholeService, source: "'journal'" },
+    "'the service reports ' || s.state",
+    `service s WHERE s.is_listed AND s.created >= ?1 AND s.is_out AND s.outcome <> 'nothing moved'
+      AND NOT EXISTS (SELECT 1 FROM local j WHERE j.id = s.id AND j.source = 'journal')`,
+  ),
+  ...(
+    [
+      ['not comparable', 's.total IS NULL', "'the service reports no amount or currency'", {}],
+      ['contradicts itself', 's.contradiction IS NOT NULL', 's.contradiction', {}],
       [
-        { ccy: local.receivesCcy, value: local.receives },
-        { ccy: there.arrivedCcy, value: there.arrived },
-      ],
-    );
-}
-
-interface Amount {
-  readonly ccy: string | null;
-  readonly value: Big;
-}
-
-function* amounts(
-  kind: FoundDifference['difference'],
-  detail: string,
-  plain: FoundDifference,
-  [here, there]: readonly [Amount, Amount],
-): Generator<FoundDifference, void, void> {
-  if (here.ccy !== there.ccy)
-    yield {
-      ...plain,
-      difference: 'currency differs',
-      detail: `${here.ccy} here, ${there.ccy} at the service`,
-    };
-  else if (!here.value.eq(there.value))
-    yield {
-      ...plain,
-      difference: kind,
-      ccy: here.ccy,
-      here: here.value,
-      there: there.value,
-      detail,
-    };
-}
-
-/**
- * Finds the contradictions within a transaction from the service, and reports a transaction that
- * the journal lacks.
- */
-function* ownDifferences(
-  row: ServiceRow,
-  rows: SortedRows,
-): Generator<FoundDifference, void, void> {
-  const { txnId, txnState } = row;
-  const isQuiet = isQuoted(txnState) || movedNothing(txnState);
-  if (row.isOut && !isQuiet && rows.find('journal', txnId) === undefined)
-    yield ofWhole('there', 'unknown here', 'journal', row, `the service reports ${txnState}`);
-  if (txnState !== 'completed') return;
-  if (row.total === null)
-    yield ofWhole(
-      'there',
-      'not comparable',
-      'service',
-      row,
-      'the service reports no amount or currency',
-    );
-  if (row.contradiction !== null)
-    yield ofWhole('there', 'contradicts itself', 'service', row, row.contradiction);
-  if (row.requested !== null)
-    yield {
-      ...ofWhole(
-        'there',
         'arrived differs',
-        'request',
-        row,
-        'the amount received differs from the requested amount',
-      ),
-      ccy: row.arrivedCcy,
-      here: row.requested,
-      there: row.arrived,
-    };
-}
+        's.requested IS NOT NULL',
+        "'the amount received differs from the requested amount'",
+        { source: "'request'", ccy: 's.arrived_ccy', here: 's.requested', there: 's.arrived' },
+      ],
+      [
+        'event never came',
+        `s.created >= ?2 AND NOT EXISTS (SELECT 1 FROM local e
+          WHERE e.id = s.id AND e.source = 'inbox' AND e.outcome = 'paid')`,
+        "'no event reported the state completed'",
+        { source: "'inbox'" },
+      ],
+    ] as const
+  ).map(([difference, condition, detail, more]) =>
+    found(
+      5,
+      difference,
+      { ...wholeService, source: "'service'", ...more },
+      detail,
+      `service s WHERE s.is_listed AND s.created >= ?1 AND s.state = 'completed' AND ${condition}`,
+    ),
+  ),
+  found(
+    6,
+    'events contradict',
+    wholeLocal,
+    "'completed, and also ' || l.ended",
+    "local l WHERE l.source = 'inbox' AND l.outcome = 'paid' AND l.ended IS NOT NULL",
+  ),
+];
 
-/**
- * Finds the differences between a batch result file, the journal and the service. If the batch
- * result file has several rows for a payment, only the last row counts. A payment may have one row
- * for each of its states, but two rows with the same state, or with different references, are a
- * difference.
- */
-async function* fileDifferences(
-  { name, rows: fileRows }: Sources['files'][number],
-  deps: CompareDeps,
-): Found {
-  const { rows } = deps;
-  const [byName, byId] = [`file ${name}`, `file ids ${name}`];
-  for await (const local of fileRows) {
-    const key = local.reference ?? local.txnId ?? '';
-    const before = rows.find(byName, key);
-    const other = local.txnId === null ? undefined : rows.find(byId, local.txnId);
-    const isRepeated = before !== undefined && readLocalPayment(before).state === local.state;
-    if (isRepeated || (other !== undefined && JSON.parse(other) !== key))
-      yield ofWhole('here', 'doubled row', name, local, 'the file contains this payment twice');
-    put(rows, byName, key, local);
-    if (local.txnId !== null) put(rows, byId, local.txnId, key);
-  }
-  const runs = new Set<string>();
-  for (const text of rows.each(byName)) {
-    const local = readLocalPayment(text);
-    yield* checked(local, name, deps);
-    if (local.txnId === null || !mayHaveMoved(local)) continue;
-    const here = rows.find('journal', local.txnId);
-    if (here === undefined)
-      yield ofWhole(
-        'here',
-        'unknown here',
-        name,
-        local,
-        'the journal does not contain this payment',
-      );
-    else runs.add(readLocalPayment(here).run ?? '');
-  }
-  for (const run of runs)
-    for (const text of rows.each(`run ${run}`)) {
-      const local = readLocalPayment(text);
-      if (rows.find(byId, local.txnId ?? '') === undefined)
-        yield ofWhole(
-          'here',
-          'not in the file',
-          name,
-          local,
-          'the batch paid this row, but the file does not contain it',
-        );
-    }
-}
-
-/**
- * Stores the event as the latest event of its transaction. A `completed` event of a transaction
- * stays stored even if a different event follows.
- */
-function noteEvent({ txnId, txnState }: KnownEvent, rows: SortedRows): void {
-  const event = { txnId, txnState };
-  put(rows, 'event', txnId, event);
-  if (txnState === 'completed') put(rows, 'event completed', txnId, event);
-  else if (movedNothing(txnState)) put(rows, 'event ended', txnId, event);
-}
-
-async function* eventDifferences(deps: CompareDeps): Found {
-  const { rows } = deps;
-  for (const text of rows.each('event')) {
-    const { txnId, txnState } = v.parse(eventText, JSON.parse(text));
-    const completed = rows.find('event completed', txnId) !== undefined;
-    const state = completed ? 'completed' : txnState;
-    const local = { ...unknownPayment, txnId, state, outcome: outcomeOfEvent(completed) };
-    const ended = rows.find('event ended', txnId);
-    if (completed && ended !== undefined)
-      yield ofWhole(
-        'here',
-        'events contradict',
-        'inbox',
-        local,
-        `completed, and also ${readState(ended)}`,
-      );
-    yield* checked(local, 'inbox', deps, completed ? stateDifference : () => []);
-  }
-}
-
-const eventText = v.object({ txnId: v.string(), txnState: v.string() });
-
-const readState = (text: string): string => v.parse(eventText, JSON.parse(text)).txnState;
-
-const outcomeOfEvent = (completed: boolean): LocalPayment['outcome'] =>
-  completed ? 'paid' : 'in flight';
-
-/**
- * The fields of a payment that svcpay cannot read from an event, because an event contains no
- * amounts.
- */
-const unknownPayment = {
-  reference: null,
-  ccy: null,
-  total: null,
-  receivesCcy: null,
-  receives: null,
-  run: null,
-} as const;
+/** The journal comes first, then files, the service's own transactions, and the inbox. */
+const query = `WITH differing AS (${[...ofPairs, ...ofFiles, ...ofService].join(' UNION ALL ')})
+  SELECT * FROM differing
+  ORDER BY CASE source WHEN 'journal' THEN iif(step = 5, 2, 0) WHEN 'inbox' THEN iif(step = 5, 2, 3)
+    WHEN 'service' THEN 2 WHEN 'request' THEN 2 ELSE 1 END, step, place`;

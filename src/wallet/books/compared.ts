@@ -1,13 +1,13 @@
 // The data of a reconciliation: a payment as a source of this home records it, a transaction as the
 // service reports it, and their differences.
-import Big from 'big.js';
-import * as v from 'valibot';
+import type { Big } from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { fromWire } from '../../formats/amount.js';
+import { fixed, fromWire } from '../../formats/amount.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
+import { attemptNamed } from '../../store/journal/payment.js';
 import { movedAmounts, type MovedAmounts } from '../history/moved-amounts.js';
 
-const differenceKinds = [
+export const differenceKinds = [
   'unknown here',
   'unknown there',
   'unresolved',
@@ -16,6 +16,7 @@ const differenceKinds = [
   'arrived differs',
   'currency differs',
   'reference differs',
+  'destination differs',
   'contradicts itself',
   'not comparable',
   'doubled row',
@@ -48,79 +49,67 @@ export interface FoundDifference {
 export const factsOf = ({ difference, ccy, here, there, detail }: FoundDifference): string =>
   JSON.stringify([difference, ccy, here, there, detail]);
 
-const decimal = v.pipe(
-  v.string(),
-  v.transform((text) => new Big(text)),
-);
-
 /**
  * The outcome of a payment according to the journal, the inbox, a batch result or the service. The
  * outcome is `unknown` if the service reports a submitted payment as expired or cancelled, because
  * the money may have moved all the same.
  */
-const outcome = v.picklist(['nothing moved', 'in flight', 'paid', 'error', 'unknown']);
+export type Outcome = 'nothing moved' | 'in flight' | 'paid' | 'error' | 'unknown';
 
-const localPaymentText = v.object({
+/** A payment as the journal or a batch result of this home records it. */
+export interface LocalPayment {
   /** The transaction id, or null if only the reference is known. */
-  txnId: v.nullable(v.string()),
-  reference: v.nullable(v.string()),
-  outcome,
-  /** The state of the payment in the words of the journal, the inbox or the batch result. */
-  state: v.string(),
-  ccy: v.nullable(v.string()),
+  readonly txnId: string | null;
+  readonly reference: string | null;
+  readonly outcome: Outcome;
+  /** The state of the payment in the words of the journal or the batch result. */
+  readonly state: string;
+  readonly ccy: string | null;
   /** The debit, including fees. */
-  total: v.nullable(decimal),
-  receivesCcy: v.nullable(v.string()),
+  readonly total: Big | null;
+  readonly receivesCcy: string | null;
   /** The amount that arrives, according to the approved quote. */
-  receives: v.nullable(decimal),
+  readonly receives: Big | null;
+  /** The invoice, address or account that is paid. */
+  readonly destination: string | null;
   /** The batch run that made the payment. */
-  run: v.nullable(v.string()),
-});
+  readonly run: string | null;
+}
 
-/** A payment as the journal, the webhook inbox or a batch result of this home records it. */
-export type LocalPayment = Readonly<v.InferOutput<typeof localPaymentText>>;
+/** An amount as text, so that equal amounts have equal texts. */
+export const amountText = (value: Big | null | undefined): string | null =>
+  value == null ? null : fixed(value);
 
-export const readLocalPayment = (text: string): LocalPayment =>
-  v.parse(localPaymentText, JSON.parse(text));
-
-const serviceRow = v.object({
-  txnId: v.string(),
-  reference: v.nullable(v.string()),
-  txnState: v.string(),
-  isOut: v.boolean(),
-  createdAt: v.number(),
-  ccy: v.nullable(v.string()),
-  total: v.nullable(decimal),
-  arrivedCcy: v.nullable(v.string()),
-  arrived: v.nullable(decimal),
-  /** The amount requested from an external payer, if a different amount arrived. */
-  requested: v.nullable(decimal),
-  contradiction: v.nullable(v.string()),
-});
-
-export type ServiceRow = Readonly<v.InferOutput<typeof serviceRow>>;
-
-export const readServiceRow = (text: string): ServiceRow => v.parse(serviceRow, JSON.parse(text));
-
-/** Writes the transaction as text, for sorting on disk. */
-export function serviceText(txn: ListedTransaction): string {
-  const { txnId, extRefId, txnState, createdAt, sourceReq } = txn;
+/** The values of the transaction in the columns of the table `service`. */
+export function serviceValues(txn: ListedTransaction): (string | number | null)[] {
+  const { txnId, extRefId, txnState, createdAt, sourceReq, destReq } = txn;
   const moved = movedAmounts(txn);
   const isOut = sourceReq.method === 'servicepay';
-  const row: ServiceRow = {
+  return [
     txnId,
-    reference: extRefId ?? null,
+    extRefId ?? null,
+    attemptNamed(extRefId ?? '')[0],
     txnState,
-    isOut,
-    createdAt: createdAt ?? 0,
-    ccy: moved?.left.ccy ?? null,
-    total: moved?.left.value ?? null,
-    arrivedCcy: moved?.arrived.ccy ?? null,
-    arrived: moved?.arrived.value ?? null,
-    requested: moved === undefined || isOut ? null : requestedOtherwise(txn, moved),
-    contradiction: moved === undefined ? null : contradictionIn(txn, moved),
-  };
-  return JSON.stringify(row);
+    outcomeAtService(txnState),
+    isOut ? 1 : 0,
+    createdAt ?? 0,
+    moved?.left.ccy ?? null,
+    amountText(moved?.left.value),
+    moved?.arrived.ccy ?? null,
+    amountText(moved?.arrived.value),
+    amountText(moved === undefined || isOut ? null : requestedOtherwise(txn, moved)),
+    moved === undefined ? null : contradictionIn(txn, moved),
+    destinationIn(destReq.reqDetails),
+  ];
+}
+
+/** The invoice, address or account in the details of a payment, or null. */
+export function destinationIn(details: ListedTransaction['destReq']['reqDetails']): string | null {
+  const { paymentRequest, address, acctNum, bankAcctNum } = details ?? {};
+  const found = [paymentRequest, address, acctNum, bankAcctNum].find(
+    (each) => typeof each === 'string',
+  );
+  return typeof found === 'string' ? found : null;
 }
 
 const feesOf = ({ serviceFee, networkFee }: MovedAmounts): Big =>
@@ -156,46 +145,8 @@ function contradictionIn(
   );
 }
 
-export function outcomeAtService(txnState: string): LocalPayment['outcome'] {
+function outcomeAtService(txnState: string): Outcome {
   if (txnState === 'completed') return 'paid';
   if (txnState === 'error') return 'error';
   return movedNothing(txnState) || isQuoted(txnState) ? 'nothing moved' : 'in flight';
 }
-
-export const isSameOutcome = (
-  here: LocalPayment['outcome'],
-  there: LocalPayment['outcome'],
-): boolean => here === there || (here === 'unknown' && there !== 'paid');
-
-/** Whether the service has paid a payment that was in flight when this home last read it. */
-export const isProgress = (
-  here: LocalPayment['outcome'],
-  there: LocalPayment['outcome'],
-): boolean => here === 'in flight' && there === 'paid';
-
-/** Whether the payment may have moved money, so that the service must have its transaction. */
-export const mayHaveMoved = ({ outcome: of }: LocalPayment): boolean => of !== 'nothing moved';
-
-/** A difference that concerns a payment or a transaction as a whole. */
-export const ofWhole = (
-  side: 'here' | 'there',
-  difference: FoundDifference['difference'],
-  source: string,
-  {
-    txnId,
-    reference,
-    ccy,
-    total,
-  }: Pick<LocalPayment | ServiceRow, 'txnId' | 'reference' | 'ccy' | 'total'>,
-  detail: string,
-): FoundDifference => ({
-  difference,
-  source,
-  txnId,
-  reference,
-  ccy,
-  here: null,
-  there: null,
-  [side]: total,
-  detail,
-});

@@ -8,7 +8,6 @@ import { givenFromWire } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
 import { policies } from '../../formats/policies.js';
 import { poll, type PollNext } from '../../formats/poll.js';
-import type { SortedRow, SortedRows } from '../../store/files/sorted-rows.js';
 import { withFigures } from '../history/missing-amounts.js';
 import { spanFilter } from '../payment/find.js';
 import {
@@ -17,9 +16,15 @@ import {
   withStoredTimes,
   type StoredTimes,
 } from '../history/settled-at.js';
-import type { BookEntry } from '../../store/journal/book-records.js';
-import { movementOf, openingEntry } from './entries.js';
-import { booked, readCandidate, readMovement, type Candidate, type Movement } from './movement.js';
+import type { BookRows } from './book-rows.js';
+import {
+  booked,
+  signed,
+  unexplained,
+  withoutTransaction,
+  type Candidate,
+  type Movement,
+} from './movement.js';
 import { keepSealed, type SealedMonth } from './sealed-months.js';
 import { balanceAfter, explanations, type Difference } from './statement.js';
 
@@ -32,11 +37,11 @@ export interface BooksService {
 
 export interface GatherDeps {
   readonly service: BooksService;
-  readonly rows: SortedRows;
+  readonly rows: BookRows;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** The opening balances and adjustments of the account. */
+  /** The adjustments of the account. */
   readonly recorded: readonly Movement[];
   /**
    * By currency, the time in epoch ms at which the movements of the wallet last added up to the
@@ -48,7 +53,6 @@ export interface GatherDeps {
    * transactions only if the movements of a wallet do not add up to the service's balance.
    */
   readonly submitted: () => Promise<readonly Candidate[]>;
-  readonly ledger?: LedgerText | undefined;
   /**
    * The start and end times of periods, in epoch ms. A transaction belongs to the period in which
    * it settled.
@@ -63,19 +67,11 @@ export interface GatherDeps {
   readonly onPage: (page: readonly ListedTransaction[]) => void | Promise<void>;
 }
 
-/**
- * Formats movements for a ledger program. The ledger text of a transaction that moved no money is
- * empty.
- */
-export interface LedgerText {
-  readonly transaction: (txn: ListedTransaction) => string;
-  readonly recorded: (movement: Movement) => string;
-}
-
+/** The money in a wallet before its first transaction, which no adjustment explains. */
 export interface Opening {
-  readonly entry: Omit<BookEntry, 'recordedAt'>;
+  readonly ccy: string;
   readonly value: Big;
-  /** The time of the opening balance, in epoch ms. */
+  /** The time of the wallet's first movement, in epoch ms. */
   readonly at: number;
 }
 
@@ -85,13 +81,11 @@ export interface Books {
   /** The sorted codes of all currencies that have a wallet or a movement. */
   readonly currencies: readonly string[];
   /**
-   * The movements of a currency, oldest first. Each call of `movements` starts from the first
-   * movement.
+   * The movements of a wallet, or of all wallets, oldest first. Each call of `movements` starts from
+   * the first movement of the span, which is all of history by default.
    */
-  movements(ccy: string): Iterable<Movement>;
+  movements(ccy: string | undefined, span?: Span): Iterable<Movement>;
   candidates(ccy: string): readonly Candidate[];
-  /** The entries of a period as text from `LedgerText`, oldest first. */
-  entries(period: Span): Iterable<string>;
   /** Whether the service's list contains the transaction. */
   has(txnId: string): boolean;
   /**
@@ -116,46 +110,32 @@ export interface Books {
 const overlapMs = 3_600_000;
 
 export async function gather(deps: GatherDeps): Promise<Books> {
-  const { service, rows, ledger } = deps;
-  for (const movement of deps.recorded) addRecorded(movement, rows, ledger);
+  const { service, rows, recorded } = deps;
+  rows.replace([], recorded);
   const { wallets, differences, tied, unreported } = await readUntilTied(deps);
   const hidden = differences.length === 0 ? [] : await deps.submitted();
   const missing = hidden.filter(({ txnId }) => !rows.has(txnId));
   const candidates = (ccy: string): Candidate[] => [
-    ...[...rows.each(`${ccy}${candidateMark}`)].map(readCandidate),
+    ...rows.candidates(ccy),
     ...missing.filter((each) => each.ccy === ccy),
   ];
-  const openings = differences.flatMap((difference) =>
-    isOpening(difference, candidates(difference.ccy), deps)
-      ? openingOf(difference, rows, service.serviceNow())
-      : [],
-  );
-  for (const { entry } of openings) addRecorded(movementOf(entry, 'UTC'), rows);
-  keepSealed(deps.sealed, currenciesIn(rows, deps.sealed), rows, (txnId, movements) => {
-    for (const each of ledger === undefined ? [] : movements)
-      rows.add({
-        group: seenGroup,
-        at: each.at,
-        id: `${txnId} ${each.ccy}`,
-        data: ledger?.recorded(each) ?? '',
-      });
-  });
-  const isOpened = new Set(openings.map(({ entry }) => entry.ccy));
-  const left = differences.filter(({ ccy }) => !isOpened.has(ccy));
-  const currencies = [
-    ...new Set([...wallets.map(({ ccy }) => ccy.toUpperCase()), ...movementGroups(rows)]),
-  ].toSorted();
+  const openings = differences
+    .filter((each) => isOpening(each, candidates(each.ccy), deps))
+    .map((each) => openingOf(each, rows, service.serviceNow()));
+  rows.replace([], openings.map(openingMovement));
+  keepSealed(deps.sealed, rows);
+  const isOpened = new Set(openings.map(({ ccy }) => ccy));
+  const totals = totalsOf(wallets);
+  const moved = new Set(rows.currencies());
+  const isUsed = (ccy: string): boolean => moved.has(ccy) || totals.get(ccy)?.eq(0) === false;
   return {
     at: service.serviceNow(),
-    currencies: currencies.filter(
-      (ccy) => left.some((each) => each.ccy === ccy) || isUsed(ccy, wallets, rows),
-    ),
-    movements: (ccy) => movementsIn(ccy, rows),
+    currencies: [...new Set([...totals.keys(), ...moved])].filter(isUsed).toSorted(),
+    movements: rows.movements,
     candidates,
-    entries: ({ first, end }) => rows.each(seenGroup, first, end),
-    has: (txnId) => rows.has(txnId),
+    has: rows.has,
     openings,
-    differences: left,
+    differences: differences.filter(({ ccy }) => !isOpened.has(ccy)),
     tied,
     unreported,
   };
@@ -169,7 +149,6 @@ async function readUntilTied({
   service,
   rows,
   ties,
-  ledger,
   edges,
   settled,
   stored,
@@ -198,10 +177,7 @@ async function readUntilTied({
       if (found.size > 0) await stored.keep(found);
       found.clear();
       await onPage(page);
-      const sorted = sortedRows(page, service.serviceNow(), ledger);
-      // The first read of the list replaces no rows, because no earlier read has stored rows.
-      rows.replace(since === 0 ? [] : page.map(({ txnId }) => txnId), sorted.rows);
-      oldestOpen = Math.min(oldestOpen, sorted.oldestOpen);
+      oldestOpen = Math.min(oldestOpen, keepPage(page, rows, service.serviceNow()));
     }
     const earlier = totalsOf(wallets);
     wallets = await service.wallets();
@@ -219,13 +195,6 @@ async function readUntilTied({
   return { ...compared, wallets };
 }
 
-function addRecorded(movement: Movement, rows: SortedRows, ledger?: LedgerText): void {
-  const { ccy, at, reference } = movement;
-  const id = reference ?? '';
-  rows.add({ group: ccy, at, id, data: JSON.stringify(movement) });
-  if (ledger !== undefined) rows.add({ group: seenGroup, at, id, data: ledger.recorded(movement) });
-}
-
 /**
  * Whether a difference between movements and balance is the opening balance of a wallet: money from
  * before the first statement. If a transaction explains a difference between movements and balance
@@ -238,67 +207,43 @@ const isOpening = (
 ): boolean =>
   lastTied === undefined &&
   difference.gt(0) &&
-  !recorded.some((each) => each.ccy === ccy && each.kind === 'opening entry') &&
+  !recorded.some((each) => each.ccy === ccy) &&
   !explanations({ difference }, candidates).some(({ isExact }) => isExact);
 
-/**
- * Returns the opening balance of a wallet, dated just before the wallet's first movement, or dated
- * `now` if the wallet has no movement.
- */
-function openingOf({ ccy, difference }: Difference, rows: SortedRows, now: number): Opening {
-  const [first] = movementsIn(ccy, rows);
-  const at = first === undefined ? now : first.at - 1;
-  return { entry: openingEntry(ccy, difference, at), value: difference, at };
+/** Returns the opening balance of a wallet, dated `now` if the wallet has no movement. */
+function openingOf({ ccy, difference }: Difference, rows: BookRows, now: number): Opening {
+  const [first] = rows.movements(ccy);
+  return { ccy, value: difference, at: first?.at ?? now };
 }
 
-const candidateMark = '?';
-const seenGroup = '';
-
-function* movementsIn(ccy: string, rows: SortedRows): Generator<Movement, void, void> {
-  for (const text of rows.each(ccy)) yield readMovement(text);
-}
-
-const movementGroups = (rows: SortedRows): string[] =>
-  rows.groups().filter((group) => group !== seenGroup && !group.endsWith(candidateMark));
-
-/** The currencies of the list and of the closed months. */
-const currenciesIn = (rows: SortedRows, sealed: readonly SealedMonth[]): string[] => [
-  ...new Set([
-    ...movementGroups(rows),
-    ...sealed.flatMap((month) => month.rows.flatMap(({ wallet }) => wallet ?? [])),
-  ]),
-];
+/** The movement of an opening balance, just before the wallet's first movement. */
+const openingMovement = ({ ccy, value, at }: Opening): Movement => ({
+  ...withoutTransaction,
+  ...signed(value),
+  ccy,
+  at: at - 1,
+  kind: 'adjustment',
+  other: unexplained,
+  note: 'opening balance',
+});
 
 /**
- * Returns the rows of a page for sorting, and the creation time of the oldest unfinished
- * transaction (`oldestOpen`).
+ * Stores the movements of a page. Returns the creation time of the oldest unfinished transaction,
+ * or Infinity.
  */
-function sortedRows(
-  page: readonly ListedTransaction[],
-  now: number,
-  ledger: LedgerText | undefined,
-) {
-  let oldestOpen = Infinity;
-  const sorted: SortedRow[] = [];
-  for (const txn of page) {
-    const { movements, candidates } = booked(txn, now);
-    const row = (group: string, at: number, data: string): SortedRow => ({
-      group,
-      at,
-      id: txn.txnId,
-      data,
-    });
-    sorted.push(
-      row(seenGroup, settledAt(txn) ?? txn.createdAt ?? 0, ledger?.transaction(txn) ?? ''),
-      ...movements.map((each) => row(each.ccy, each.at, JSON.stringify(each))),
-      ...candidates.map((each) =>
-        row(`${each.ccy}${candidateMark}`, each.at, JSON.stringify(each)),
-      ),
-    );
-    if (candidates.some(({ reason }) => reason === 'in flight' || reason === 'reserved'))
-      oldestOpen = Math.min(oldestOpen, txn.createdAt ?? now);
-  }
-  return { rows: sorted, oldestOpen };
+function keepPage(page: readonly ListedTransaction[], rows: BookRows, now: number): number {
+  const found = page.map((txn) => booked(txn, now));
+  const candidates = found.flatMap((each) => each.candidates);
+  rows.replace(
+    page.map(({ txnId }) => txnId),
+    found.flatMap((each) => each.movements),
+    candidates,
+  );
+  return Math.min(
+    ...candidates
+      .filter(({ reason }) => reason === 'in flight' || reason === 'reserved')
+      .map(({ at }) => at),
+  );
 }
 
 type Totals = ReadonlyMap<string, Big | undefined>;
@@ -321,9 +266,6 @@ const isSettled = (wallets: readonly Wallet[], now: number): boolean =>
 
 const longestLagMs = 10_000;
 
-const isUsed = (ccy: string, wallets: readonly Wallet[], rows: SortedRows): boolean =>
-  movementGroups(rows).includes(ccy) || totalsOf(wallets).get(ccy)?.eq(0) === false;
-
 interface Compared {
   readonly differences: Difference[];
   readonly tied: { readonly ccy: string; readonly balance: Big }[];
@@ -332,7 +274,7 @@ interface Compared {
 
 function compare(
   wallets: readonly Wallet[],
-  rows: SortedRows,
+  rows: BookRows,
   ties: ReadonlyMap<string, number>,
 ): Compared {
   const compared: Compared = { differences: [], tied: [], unreported: [] };
@@ -341,7 +283,7 @@ function compare(
       compared.unreported.push(ccy);
       continue;
     }
-    const added = balanceAfter(movementsIn(ccy, rows));
+    const added = balanceAfter(rows.movements(ccy));
     if (added.eq(reported)) compared.tied.push({ ccy, balance: reported });
     else
       compared.differences.push({

@@ -1,12 +1,14 @@
 // Determines the effects of a transaction on each wallet, and the possible effects of a transaction
-// that is not in the statement.
+// that is not in the statement. Converts adjustments to effects on a wallet.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
-import { fromWire } from '../../formats/amount.js';
+import { fromWire, type Money } from '../../formats/amount.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import { movedAmounts } from '../history/moved-amounts.js';
 import { settledAt } from '../history/settled-at.js';
+import { parseDate, spanOf } from '../../formats/calendar.js';
+import type { BookEntry } from '../../store/journal/book-records.js';
 
 const exact = v.pipe(
   v.string(),
@@ -18,7 +20,7 @@ const movementText = v.object({
   ccy: v.string(),
   at: v.number(),
   created: v.nullable(v.number()),
-  kind: v.picklist(['receive', 'send', 'swap', 'opening entry', 'adjustment', 'correction']),
+  kind: v.picklist(['receive', 'send', 'swap', 'adjustment', 'correction']),
   txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),
   note: v.nullable(v.string()),
@@ -26,22 +28,21 @@ const movementText = v.object({
   in: exact,
   out: exact,
   fee: exact,
+  serviceFee: exact,
+  networkFee: exact,
+  exchanged: v.nullable(exact),
+  exchangedCcy: v.nullable(v.string()),
 });
 
 /**
- * One line of a wallet's statement. `at` is the settlement time in epoch ms, or the creation time
- * if the settlement time is unknown. `other` is the method of the transaction's other side, or the
- * other wallet of a swap. The amount `out` excludes fees. The `reference` of an opening entry or an
- * adjustment, which has no transaction, is the id of the entry.
+ * The change of a wallet by a transaction or an adjustment. `at` is the settlement time in epoch
+ * ms, or the creation time if the settlement time is unknown. `other` is the method of the
+ * transaction's other side, or the other wallet of a swap. The amount `out` excludes fees, and
+ * `fee` is the part of the fees that the wallet paid. `serviceFee` and `networkFee` are in the
+ * currency of the transaction's source. `exchanged` is the amount of the transaction's other side,
+ * if that side has another currency. The `reference` of an adjustment is the id of the entry.
  */
 export type Movement = Readonly<v.InferOutput<typeof movementText>>;
-
-/** A movement that a transaction caused, unlike an opening entry or an adjustment. */
-export interface TransactionMovement extends Movement {
-  readonly kind: 'receive' | 'send' | 'swap';
-  readonly txnId: string;
-  readonly created: number;
-}
 
 const candidateText = v.object({
   ccy: v.string(),
@@ -78,7 +79,7 @@ export const readMovement = (text: string): Movement => v.parse(movementText, JS
 export const readCandidate = (text: string): Candidate => v.parse(candidateText, JSON.parse(text));
 
 export interface BookedMovements {
-  readonly movements: readonly TransactionMovement[];
+  readonly movements: readonly Movement[];
   readonly candidates: readonly Candidate[];
 }
 
@@ -140,14 +141,45 @@ export function booked(txn: ListedTransaction, now: number): BookedMovements {
 
 const nothing: BookedMovements = { movements: [], candidates: [] };
 
+/** Converts an adjustment to a movement at the beginning of its day, in the time zone. */
+export const adjustmentOf = (
+  { id, ccy, amount, dated, note }: Omit<BookEntry, 'recordedAt'>,
+  zone: string,
+): Movement => ({
+  ...withoutTransaction,
+  ccy,
+  other: unexplained,
+  at: spanOf(parseDate(dated), zone).first,
+  kind: 'adjustment',
+  reference: id,
+  note,
+  ...signed(new Big(amount)),
+});
+
+export const unexplained = 'not explained by a transaction';
+
+/** The amount of a change as a credit or a debit. */
+export const signed = (change: Big): Pick<Movement, 'in' | 'out'> =>
+  change.gt(0) ? { in: change, out: zero } : { in: zero, out: change.abs() };
+
+/** The fields of a movement that no transaction explains. */
+export const withoutTransaction = {
+  created: null,
+  txnId: null,
+  reference: null,
+  note: null,
+  fee: new Big(0),
+  serviceFee: new Big(0),
+  networkFee: new Big(0),
+  exchanged: null,
+  exchangedCcy: null,
+} as const;
+
 /** Returns the change of the wallet's balance by a movement, which is negative for a debit. */
 export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big =>
   movement.in.minus(movement.out).minus(movement.fee);
 
-function effectIn(
-  ccy: string,
-  effects: readonly Omit<TransactionMovement, 'at' | 'created'>[] | undefined,
-): Big | null {
+function effectIn(ccy: string, effects: readonly Effect[] | undefined): Big | null {
   const effect = effects?.find((each) => each.ccy === ccy);
   return effect === undefined ? null : changeOf(effect);
 }
@@ -158,21 +190,25 @@ const walletsOf = ({ sourceReq, destReq }: ListedTransaction): string[] =>
     method === 'servicepay' && ccy != null ? ccy.toUpperCase() : [],
   );
 
+type Effect = Omit<Movement, 'at' | 'created'>;
+
 /**
  * Returns the effects of a transaction by its settled amounts, or by its requested amounts if it
  * has not settled.
  */
-function effectsOf(
-  txn: ListedTransaction,
-): Omit<TransactionMovement, 'at' | 'created'>[] | undefined {
+function effectsOf(txn: ListedTransaction): Effect[] | undefined {
   const { sourceReq, destReq, txnId, extRefId, note } = txn;
   const amounts = movedAmounts(txn);
   if (amounts === undefined) return undefined;
   const { exchanged, arrived, serviceFee, networkFee } = amounts;
   const [isOut, isIn] = [sourceReq.method === 'servicepay', destReq.method === 'servicepay'];
-  const kind: TransactionMovement['kind'] = isOut && isIn ? 'swap' : isOut ? 'send' : 'receive';
-  const common = { kind, txnId, reference: extRefId ?? null, note: note ?? null };
+  const kind = isOut && isIn ? 'swap' : isOut ? 'send' : 'receive';
+  const fees = { serviceFee: serviceFee.value, networkFee: networkFee.value };
+  const common = { kind, txnId, reference: extRefId ?? null, note: note ?? null, ...fees } as const;
   const fee = serviceFee.value.plus(networkFee.value);
+  const isExchange = exchanged.ccy !== arrived.ccy;
+  const otherAmount = ({ ccy, value }: Money) =>
+    isExchange ? { exchanged: value, exchangedCcy: ccy } : { exchanged: null, exchangedCcy: null };
   return [
     ...(isOut
       ? [
@@ -183,6 +219,7 @@ function effectsOf(
             in: zero,
             out: exchanged.value,
             fee,
+            ...otherAmount(arrived),
           },
         ]
       : []),
@@ -195,6 +232,7 @@ function effectsOf(
             in: arrived.value,
             out: zero,
             fee: zero,
+            ...otherAmount(exchanged),
           },
         ]
       : []),

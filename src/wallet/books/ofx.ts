@@ -38,12 +38,13 @@ export const ofxHead = (
 export function ofxRow(row: StatementRow, clean: (text: string) => string): string {
   const change = changeOf(row);
   const type = change.lt(0) ? 'DEBIT' : 'CREDIT';
+  const posted = row.time === null ? dayText(row.date) : time(Date.parse(row.time));
   const memo = [row.note, row.reference].flatMap((each) => each ?? []).join(' ');
   const id = clean(row.txnId ?? row.reference ?? '');
   const fields = [
-    `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${time(row.at ?? 0)}</DTPOSTED>`,
-    `<TRNAMT>${amount(change, row.ccy)}</TRNAMT><FITID>${text(id, 255)}</FITID>`,
-    `<NAME>${text(clean(row.other ?? ''), 32)}</NAME>`,
+    `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${posted}</DTPOSTED>`,
+    `<TRNAMT>${amount(change, row.wallet)}</TRNAMT><FITID>${text(id, 255)}</FITID>`,
+    `<NAME>${text(clean(row.counterparty ?? ''), 32)}</NAME>`,
     memo === '' ? '' : `<MEMO>${text(clean(memo), 255)}</MEMO>`,
   ];
   return `${fields.join('')}</STMTTRN>\n`;
@@ -74,6 +75,8 @@ function accountName(accountId: string, ccy: string): string {
 /** Writes a time such as `20261031235959.999[0:GMT]`. */
 const time = (at: number): string =>
   `${new Date(at).toISOString().replaceAll(/[-:TZ]/g, '')}[0:GMT]`;
+
+const dayText = (date: string | null): string => (date ?? '').replaceAll('-', '');
 
 /** Shortens a text to the length that the OFX field allows. */
 const text = (value: string, longest: number): string =>

@@ -1,9 +1,9 @@
 // Keeps the rows of closed months as they were sealed. A change of a closed month becomes a
 // correction, dated to the first instant after the last closed month.
 import Big from 'big.js';
-import type { SortedRow, SortedRows } from '../../store/files/sorted-rows.js';
+import type { BookRows } from './book-rows.js';
 import type { Cells } from './changes.js';
-import { changeOf, readMovement, type Movement } from './movement.js';
+import { changeOf, readMovement, signed, withoutTransaction, type Movement } from './movement.js';
 
 export interface SealedMonth {
   /** A month such as `2026-10`. */
@@ -13,117 +13,96 @@ export interface SealedMonth {
   readonly rows: readonly Cells[];
 }
 
-interface SealedMovement extends Movement {
-  readonly month: string;
-}
-
 /** Returns the movements of a closed month that transactions caused. */
-export function sealedMovements({ month, rows }: SealedMonth): SealedMovement[] {
-  return rows.flatMap((cells): SealedMovement[] => {
-    const { wallet: ccy = '', time = '', created, kind, txnId = '' } = cells;
-    if (txnId === '') return [];
+export const sealedMovements = ({ rows }: Pick<SealedMonth, 'rows'>): Movement[] =>
+  rows.flatMap((cells): Movement[] => {
+    const text = (name: string): string | null => cells[name] || null;
+    if (text('txnId') === null) return [];
     const data = {
-      ccy,
-      at: Date.parse(time),
-      created: created ? Date.parse(created) : null,
-      kind,
-      txnId,
-      reference: cells['reference'] || null,
-      note: cells['note'] || null,
-      other: cells['counterparty'] ?? '',
-      in: cells['in'],
-      out: cells['out'],
-      fee: cells['fee'],
+      ...cells,
+      ccy: cells['wallet'],
+      at: Date.parse(cells['time'] ?? ''),
+      created: text('created') === null ? null : Date.parse(cells['created'] ?? ''),
+      reference: text('reference'),
+      note: text('note'),
+      other: text('method') ?? text('counterparty') ?? '',
+      exchanged: text('exchanged'),
+      exchangedCcy: text('exchangedCcy'),
     };
-    return [{ ...readMovement(JSON.stringify(data)), month }];
+    return [readMovement(JSON.stringify(data))];
   });
-}
 
 /**
  * Replaces the movements of closed months that differ from the sealed rows by the sealed rows and
  * their corrections. The sum of all movements of a wallet stays the same.
- * @param changed called for each transaction that differs, with its movements
  */
-export function keepSealed(
-  months: readonly SealedMonth[],
-  wallets: readonly string[],
-  rows: SortedRows,
-  changed: (txnId: string, movements: readonly Movement[]) => void,
-): void {
+export function keepSealed(months: readonly SealedMonth[], rows: BookRows): void {
   const [first, last] = [months[0], months.at(-1)];
   if (first === undefined || last === undefined) return;
-  const sealed = new Map<string, SealedMovement[]>();
+  const sealed = new Map<string, Movement[]>();
   for (const movement of months.flatMap(sealedMovements)) {
     const id = movement.txnId ?? '';
     sealed.set(id, [...(sealed.get(id) ?? []), movement]);
   }
   const unsealed = new Set<string>();
-  for (const ccy of wallets)
-    for (const text of rows.each(ccy, first.first, last.end)) {
-      const { txnId } = readMovement(text);
-      if (txnId !== null && !sealed.has(txnId)) unsealed.add(txnId);
-    }
+  for (const { txnId } of rows.movements(undefined, { first: first.first, end: last.end }))
+    if (txnId !== null && !sealed.has(txnId)) unsealed.add(txnId);
+  const wallets = new Set([
+    ...rows.currencies(),
+    ...[...sealed.values()].flat().map(({ ccy }) => ccy),
+  ]);
   for (const txnId of [...sealed.keys(), ...unsealed]) {
     const was = sealed.get(txnId) ?? [];
-    const movements = wallets.flatMap((ccy) => {
-      const text = rows.find(ccy, txnId);
-      return corrected(
+    const movements = [...wallets].flatMap((ccy) =>
+      corrected(
         was.filter((each) => each.ccy === ccy),
-        text === undefined ? undefined : readMovement(text),
+        rows.movement(ccy, txnId),
         months,
-      );
-    });
-    if (movements.every((each) => isIn(rows, each)) && movements.length <= was.length) continue;
-    rows.replace([txnId], movements.map(rowOf));
-    changed(txnId, movements);
+      ),
+    );
+    const isSame = movements.length <= was.length && movements.every((each) => isIn(rows, each));
+    if (!isSame) rows.replace([txnId], movements);
   }
 }
 
-const rowOf = (movement: Movement): SortedRow => ({
-  group: movement.ccy,
-  at: movement.at,
-  id: movement.txnId ?? '',
-  data: JSON.stringify(movement),
-});
-
 /** Whether the sorted rows already contain the movement with this time and amount. */
-function isIn(rows: SortedRows, { ccy, at, txnId, ...amounts }: Movement): boolean {
-  const text = rows.find(ccy, txnId ?? '');
-  if (text === undefined) return false;
-  const present = readMovement(text);
-  return present.at === at && changeOf(present).eq(changeOf(amounts));
+function isIn(rows: BookRows, { ccy, at, txnId, ...amounts }: Movement): boolean {
+  const present = rows.movement(ccy, txnId ?? '');
+  return present?.at === at && changeOf(present).eq(changeOf(amounts));
 }
 
 /** Returns the sealed movements of a transaction in one wallet, followed by their correction. */
 function corrected(
-  was: readonly SealedMovement[],
+  was: readonly Movement[],
   current: Movement | undefined,
   months: readonly SealedMonth[],
 ): Movement[] {
-  const sum = was.reduce((total, each) => total.plus(changeOf(each)), zero);
-  const now = current === undefined ? zero : changeOf(current);
-  const [movement] = current === undefined ? was : [current];
+  const sum = was.reduce((total, each) => total.plus(changeOf(each)), new Big(0));
+  const now = current === undefined ? new Big(0) : changeOf(current);
+  const movement = current ?? was[0];
   if (movement === undefined) return [];
   const difference = now.minus(sum);
   if (difference.eq(0)) return was.length > 0 ? [...was] : [movement];
-  const month =
-    was[0]?.month ?? months.find(({ end }) => movement.at < end)?.month ?? months.at(-1)?.month;
+  const [{ at }] = [was[0] ?? movement];
+  const month = months.find(({ end }) => at < end)?.month ?? months.at(-1)?.month;
   const reason =
     current === undefined
       ? 'no longer in the list'
       : was.length === 0
         ? 'not in the list when the month was closed'
         : 'had another amount when the month was closed';
+  const { ccy, txnId, created, reference, other } = movement;
   const correction: Movement = {
-    ...movement,
+    ...withoutTransaction,
+    ...signed(difference),
+    ccy,
+    txnId,
+    created,
+    reference,
+    other,
     kind: 'correction',
-    at: months.at(-1)?.end ?? movement.at,
-    note: `correction of ${month}, ${movement.txnId}, ${reason}`,
-    in: difference.gt(0) ? difference : zero,
-    out: difference.lt(0) ? difference.abs() : zero,
-    fee: zero,
+    at: months.at(-1)?.end ?? at,
+    note: `correction of ${month}, ${txnId}, ${reason}`,
   };
   return [...was, correction];
 }
-
-const zero = new Big(0);

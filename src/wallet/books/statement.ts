@@ -2,52 +2,129 @@
 // explain a difference from the service's balance.
 import Big from 'big.js';
 import type { Span } from '../../formats/calendar.js';
-import { changeOf, type Candidate, type Movement } from './movement.js';
+import { changeOf, withoutTransaction, type Candidate, type Movement } from './movement.js';
 
-export interface StatementRow extends Omit<Movement, 'kind' | 'at' | 'other'> {
-  readonly kind: Movement['kind'] | 'opening' | 'closing' | 'difference';
+/** A row of a statement, which all formats print. */
+export interface StatementRow {
   /**
-   * The time of the row in epoch ms, or null for the opening row of a statement that covers the
-   * whole history.
+   * The calendar day in the statement's time zone, or null for an opening balance at the start of
+   * the whole history.
    */
-  readonly at: number | null;
-  readonly other: string | null;
+  readonly date: string | null;
+  /** The settlement time in UTC, or null for a row without a transaction. */
+  readonly time: string | null;
+  /** The creation time in UTC, or null for a row without a transaction. */
+  readonly created: string | null;
+  readonly wallet: string;
+  readonly kind: Movement['kind'] | 'opening' | 'closing' | 'difference';
+  readonly counterparty: string | null;
+  /**
+   * The payment method of the counterparty, or null for a swap and for a row without a transaction.
+   */
+  readonly method: string | null;
+  readonly reference: string | null;
+  readonly note: string | null;
+  readonly in: Big;
+  readonly out: Big;
+  readonly fee: Big;
   /** The wallet's balance after this row. */
   readonly balance: Big;
+  readonly serviceFee: Big;
+  readonly networkFee: Big;
+  /** The amount of the transaction's other side, if that side has another currency. */
+  readonly exchanged: Big | null;
+  readonly exchangedCcy: string | null;
+  /**
+   * The fiat value of the row at the rate stored at the settlement, or null without a stored rate.
+   */
+  readonly fiatValue: Big | null;
+  /** The price of one unit of the wallet's currency in units of `fiat`. */
+  readonly fiatRate: Big | null;
+  /** The price of one unit of `exchangedCcy` in units of `fiat`. */
+  readonly exchangedRate: Big | null;
+  readonly fiat: string | null;
+  readonly txnId: string | null;
+  /** For a closing row, the sums of the wallet's rows in the period. */
+  readonly totals?: Pick<Movement, 'in' | 'out' | 'fee'>;
 }
 
 const zero = new Big(0);
+
+/** The fields that only the data of this home can fill. */
+const unlooked = {
+  fiatValue: null,
+  fiatRate: null,
+  exchangedRate: null,
+  fiat: null,
+} as const;
+
+/** Converts a movement to a row with the balance after the movement. */
+export function rowOf(
+  movement: Movement,
+  balance: Big,
+  dayOf: (at: number) => string,
+): StatementRow {
+  const { ccy, at, created, kind, other, ...rest } = movement;
+  return {
+    ...unlooked,
+    ...rest,
+    date: dayOf(at),
+    time: rest.txnId === null ? null : new Date(at).toISOString(),
+    created: created === null ? null : new Date(created).toISOString(),
+    wallet: ccy,
+    kind,
+    counterparty: other,
+    method: kind === 'send' || kind === 'receive' ? other : null,
+    balance,
+  };
+}
+
+/** A row that is no movement: the opening, the closing, or a difference. */
+export const markRow = (
+  kind: 'opening' | 'closing' | 'difference',
+  wallet: string,
+  date: string | null,
+  balance: Big,
+): StatementRow => ({
+  ...unlooked,
+  ...withoutTransaction,
+  in: zero,
+  out: zero,
+  date,
+  time: null,
+  wallet,
+  kind,
+  counterparty: null,
+  method: null,
+  balance,
+});
+
+/** The period of a statement, and the calendar of its rows. */
+export interface StatementScope {
+  readonly wallets: readonly string[];
+  readonly period: Span;
+  /** The current time of the service, in epoch ms, which ends an unfinished period. */
+  readonly now: number;
+  /** Returns the calendar day of an instant. */
+  readonly day: (at: number) => string;
+}
 
 /**
  * Yields the opening balance, the movements of the period with running balances, and the closing
  * balance.
  * @param movements all movements of one wallet, oldest first, including movements before and after
  * the period
- * @param now the end of an unfinished period, in epoch ms
  */
 export function* statementRows(
   ccy: string,
   movements: Iterable<Movement>,
-  period: Span,
-  now: number,
+  { period, now, day }: Omit<StatementScope, 'wallets'>,
 ): Generator<StatementRow, void, void> {
   let balance = zero;
+  let totals = { in: zero, out: zero, fee: zero };
   let isOpen = false;
-  const mark = (kind: 'opening' | 'closing', at: number | null): StatementRow => ({
-    ccy,
-    kind,
-    at,
-    created: null,
-    txnId: null,
-    other: null,
-    reference: null,
-    note: null,
-    in: zero,
-    out: zero,
-    fee: zero,
-    balance,
-  });
-  const opening = (): StatementRow => mark('opening', period.first <= 0 ? null : period.first);
+  const opening = (): StatementRow =>
+    markRow('opening', ccy, period.first <= 0 ? null : day(period.first), balance);
   for (const movement of movements) {
     if (movement.at >= period.end) break;
     if (movement.at >= period.first && !isOpen) {
@@ -55,10 +132,16 @@ export function* statementRows(
       yield opening();
     }
     balance = balance.plus(changeOf(movement));
-    if (isOpen) yield { ...movement, balance };
+    if (!isOpen) continue;
+    totals = {
+      in: totals.in.plus(movement.in),
+      out: totals.out.plus(movement.out),
+      fee: totals.fee.plus(movement.fee),
+    };
+    yield rowOf(movement, balance, day);
   }
   if (!isOpen) yield opening();
-  yield mark('closing', Math.min(period.end - 1, now));
+  yield { ...markRow('closing', ccy, day(Math.min(period.end - 1, now)), balance), totals };
 }
 
 /**

@@ -28,12 +28,23 @@ async function completed(
   read: (txnId: string) => Promise<ListedTransaction>,
 ): Promise<readonly ListedTransaction[]> {
   const whole = [...page];
-  const left = page.entries();
-  const readOn = async (): Promise<void> => {
-    for (const [index, txn] of left) if (!isWhole(txn)) whole[index] = await wholeOf(txn, read);
-  };
-  await Promise.all(Array.from({ length: width }, readOn));
+  await severalAtOnce(page.entries(), async ([index, txn]) => {
+    if (!isWhole(txn)) whole[index] = await wholeOf(txn, read);
+  });
   return whole;
+}
+
+/** Calls `each` for all items, up to eight at the same time. */
+export async function severalAtOnce<T>(
+  items: Iterable<T>,
+  each: (item: T) => Promise<void>,
+): Promise<void> {
+  const left = items[Symbol.iterator]();
+  const shared: Iterable<T> = { [Symbol.iterator]: () => ({ next: () => left.next() }) };
+  const work = async (): Promise<void> => {
+    for (const item of shared) await each(item);
+  };
+  await Promise.all(Array.from({ length: width }, work));
 }
 
 /**

@@ -92,3 +92,10 @@ function reportedAmount(side: RequestSide, other: RequestSide): Reported | undef
 
 /** Matches currency codes that hledger and beancount accept without quotes. */
 const isCurrency = /^[A-Z]{3,5}$/;
+
+/**
+ * The debit of a completed payment including fees, or undefined if the service does not report the
+ * debit.
+ */
+export const spentBy = (txn: ListedTransaction): Money | undefined =>
+  txn.txnState === 'completed' ? movedAmounts(txn)?.left : undefined;

@@ -29,14 +29,13 @@ const hourMs = 3_600_000;
 /**
  * Returns the longest time from creation to settlement, in ms. The longest times from creation to
  * settlement assume that a quote is valid for an hour, and an invoice for a day. On-chain payments
- * and bank transfers may take up to three business days, which holidays can extend to eight
- * calendar days.
+ * and bank transfers may take a month, if a bank asks for documents.
  */
 function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   const isQuick = [sourceReq, destReq].every(
     ({ method }) => methodProperties(method)?.pace === 'quick',
   );
-  if (!isQuick) return 8 * 24 * hourMs;
+  if (!isQuick) return 31 * 24 * hourMs;
   return sourceReq.method === 'servicepay' ? 2 * hourMs : 25 * hourMs;
 }
 

@@ -18,13 +18,12 @@ export const endTime = '2100-01-01T00:00:00.000Z';
 
 /**
  * Returns the list filter for transactions created since a time, in epoch ms by the service's
- * clock.
+ * clock. Without a limit, the client reads pages as large as the service allows.
  */
 export const spanFilter = (since: number): TransactionFilter => ({
   time: 'other',
   startTime: new Date(Math.max(since, 0)).toISOString(),
   endTime,
-  limit: pageSize,
 });
 
 /**
@@ -46,12 +45,13 @@ export async function listedUnder(
     if (row.txnId !== '' && base === ref) matches.push({ row, number });
   };
   if (depth === 'newest page') {
-    for (const row of await newestPage(spanFilter(since), service)) note(row);
+    for (const row of await newestPage({ ...spanFilter(since), limit: pageSize }, service))
+      note(row);
     return matches;
   }
   let count = 0;
   let newest: number | undefined;
-  for await (const row of service.eachTransaction(spanFilter(since))) {
+  for await (const row of service.eachTransaction({ ...spanFilter(since), limit: pageSize })) {
     note(row);
     count += 1;
     newest ??= row.createdAt ?? undefined;

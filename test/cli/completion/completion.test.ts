@@ -74,7 +74,7 @@ describe('complete', () => {
       ['--output', 'jso'],
       ['json', 'jsonl'],
     ],
-    [['tx', 'export', '-o', 'h'], ['hledger']],
+    [['statement', '-o', 'h'], ['hledger']],
     [['wallets', '-o', 'h'], []],
     [['tx', 'cancel', '--fields', 'txnId,txnSt'], ['txnId,txnState']],
     [['payout', '--institution', ''], ['a-institution']],

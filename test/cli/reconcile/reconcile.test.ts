@@ -159,8 +159,8 @@ describe('svcpay reconcile', () => {
       exitCode: 10,
       rows: [{ difference: 'unknown here', source: 'journal', txnId: stdout.trim() }],
     });
-    expect(run.stderr).toContain('svcpay reconcile --import');
-    expect((await svcpay(['reconcile', '--import', '--json'], fresh)).json()).toEqual({
+    expect(run.stderr).toContain('svcpay db import');
+    expect((await svcpay(['db', 'import', '--json'], fresh)).json()).toEqual({
       // Five of the six transactions are the receives that fund a new sandbox.
       read: 6,
       entered: 1,

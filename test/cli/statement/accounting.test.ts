@@ -1,17 +1,14 @@
 // svcpay writes files for accounting programs in their documented formats. A third-party parser
 // reads the OFX statement.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parse as parseOfx } from 'ofx-js';
 import { parse } from 'csv-parse/sync';
 import Big from 'big.js';
 import * as v from 'valibot';
-import { describe, expect, test as plain } from 'vitest';
-import type { ListedTransaction } from '../../../src/api/types.js';
-import { sanitize } from '../../../src/terminal/sanitize.js';
-import { exportLines } from '../../../src/wallet/history/export.js';
+import { describe, expect } from 'vitest';
 import { svcpay } from '../../support/in-process.js';
 import { payoutWords } from '../../support/payout.js';
 import { test } from '../../support/svcpay.js';
-import { start, swapped } from '../../wallet/books/support.js';
 
 type Row = Record<string, string>;
 
@@ -27,12 +24,12 @@ const ofxSchema = v.object({
 
 const rowsOf = (stdout: string): Row[] => parse(stdout, { columns: true });
 
-describe('svcpay tx export', () => {
+describe('svcpay statement', () => {
   test('writes Koinly rows that add up to the wallet balances, with a swap in one row', async ({
     around,
   }) => {
     await around.sandbox.seed('history', 2);
-    const run = await svcpay(['tx', 'export', '-o', 'koinly'], around);
+    const run = await svcpay(['statement', '-o', 'koinly'], around);
     expect(run.exitCode).toBe(0);
     expect(run.stdout.split('\n')[0]).toBe(
       'Date,Sent Amount,Sent Currency,Received Amount,Received Currency,Fee Amount,Fee Currency,Net Worth Amount,Net Worth Currency,Label,Description,TxHash',
@@ -64,12 +61,12 @@ describe('svcpay tx export', () => {
     await around.sandbox.seed('history');
     await svcpay(['swap', '20usd', 'USDT', '--yes', '--ref', 'inv-7', '--note', '=1+1'], around);
     const xero = await svcpay(
-      ['tx', 'export', '-o', 'xero', '--wallet', 'USD', '--tz', 'Asia/Tokyo'],
+      ['statement', '-o', 'xero', '--wallet', 'USD', '--tz', 'Asia/Tokyo'],
       around,
     );
-    const [latest, first] = rowsOf(xero.stdout);
+    const [first, latest] = rowsOf(xero.stdout);
     expect(xero.stdout.split('\n')[0]).toBe(
-      '*Date,*Amount,Payee,Description,Reference,Check Number',
+      '*Date,*Amount,Payee,Description,Reference,Check Number,Account Code',
     );
     expect(latest).toMatchObject({
       '*Amount': '-20.05',
@@ -81,23 +78,18 @@ describe('svcpay tx export', () => {
     const now = await around.sandbox.clock.now();
     expect(latest?.['*Date']).toBe(new Date(now + 9 * 3_600_000).toISOString().slice(0, 10));
     const quickbooks = rowsOf(
-      (await svcpay(['tx', 'export', '-o', 'quickbooks', '--wallet', 'USD'], around)).stdout,
+      (await svcpay(['statement', '-o', 'quickbooks', '--wallet', 'USD', '--tz', 'UTC'], around))
+        .stdout,
     );
-    expect(quickbooks.map((row) => row['Amount'])).toEqual(['-20.05', '5000.00']);
+    expect(quickbooks.map((row) => row['Amount'])).toEqual(['5000.00', '-20.05']);
     const [year, month, day] = new Date(now).toISOString().slice(0, 10).split('-');
-    expect(Object.entries(quickbooks[0] ?? {})[0]).toEqual(['Date', `${month}/${day}/${year}`]);
+    expect(Object.entries(quickbooks[1] ?? {})[0]).toEqual(['Date', `${month}/${day}/${year}`]);
   });
 
-  test.for([
-    'xero',
-    'quickbooks --wallet BTC',
-    'xero --wallet USDT',
-    'csv --wallet USD',
-    'koinly --wallet USD',
-  ])(
-    'refuses tx export -o %s, because the wallet does not fit the format',
+  test.for(['xero', 'quickbooks --wallet BTC', 'xero --wallet USDT', 'koinly --wallet USD'])(
+    'refuses statement -o %s, because the wallet does not fit the format',
     async (args, { around }) => {
-      expect(await svcpay(['tx', 'export', '-o', ...args.split(' ')], around)).toMatchObject({
+      expect(await svcpay(['statement', '-o', ...args.split(' ')], around)).toMatchObject({
         exitCode: 2,
         stdout: '',
       });
@@ -110,7 +102,7 @@ describe('svcpay tx export', () => {
     await svcpay(['config', 'set', 'fiat', 'usd'], around);
     const invoice = await around.sandbox.invoice('100000sat');
     await svcpay(['send', 'lightning', invoice, '--yes'], around);
-    const [row] = rowsOf((await svcpay(['tx', 'export', '-o', 'koinly'], around)).stdout);
+    const row = rowsOf((await svcpay(['statement', '-o', 'koinly'], around)).stdout).at(-1);
     const rate = (await svcpay(['rates', 'BTCUSD', '-q'], around)).stdout.trim();
     expect(row).toMatchObject({
       'Sent Amount': '0.001',
@@ -122,56 +114,40 @@ describe('svcpay tx export', () => {
 
     await svcpay([...payoutWords({ '--from': 'USD' }), '--yes', '--no-wait'], around);
     await around.sandbox.clock.advance('1d');
-    const xero = ['tx', 'export', '-o', 'xero', '--wallet', 'USD'];
-    expect(rowsOf((await svcpay(xero, around)).stdout)[0]).toMatchObject({
+    const xero = ['statement', '-o', 'xero', '--wallet', 'USD'];
+    expect(rowsOf((await svcpay(xero, around)).stdout).at(-1)).toMatchObject({
       Payee: 'LE VAN A',
       Description: 'Sent LE VAN A',
     });
-    const quickbooks = ['tx', 'export', '-o', 'quickbooks', '--wallet', 'USD'];
+    const quickbooks = ['statement', '-o', 'quickbooks', '--wallet', 'USD'];
     expect((await svcpay(quickbooks, around)).stdout).toContain('Sent LE VAN A');
   });
 
-  plain.for(['xero', 'quickbooks'] as const)(
-    'writes at most 1,000 rows for %s, and refuses more',
-    async (format) => {
-      const write = async (count: number): Promise<number> => {
-        async function* pages(): AsyncGenerator<ListedTransaction[]> {
-          for (let at = 0; at < count; at += 1) {
-            yield [
-              swapped({
-                txnId: `t${at}`,
-                createdAt: start - at,
-                note: 'n'.repeat(60),
-                sourceReq: { ccy: 'USD', method: 'servicepay', amtSettled: 1 },
-              }),
-            ];
-          }
-        }
-        let text = '';
-        const options = {
-          format,
-          jsonLines: () => '',
-          clean: sanitize,
-          rawCells: false,
-          zone: 'UTC',
-          ccy: 'USD',
-          leftOut: () => undefined,
-          local: () => Promise.resolve(() => ({ payee: undefined, kept: undefined })),
-        };
-        try {
-          for await (const piece of exportLines(pages(), options)) text += piece;
-        } catch (error) {
-          expect(text).toBe('');
-          throw error;
-        }
-        return text.trimEnd().split('\n').length;
-      };
-      expect(await write(1_000)).toBe(1_001);
-      await expect(write(1_001)).rejects.toThrow(
-        `go back to ${new Date(start - 999).toISOString()}`,
-      );
-    },
-  );
+  test('writes the accounts of the mapping file, which statement accounts init begins', async ({
+    around,
+  }) => {
+    const payout = [...payoutWords({ '--from': 'USD' }), '--note', 'wage', '--yes', '--no-wait'];
+    await svcpay(payout, around);
+    await around.sandbox.clock.advance('1d');
+    const init = ['statement', 'accounts', 'init', '--json'];
+    const { file } = (await svcpay(init, around)).json() as { file: string };
+    expect(await svcpay(init, around)).toMatchObject({ exitCode: 2, stdout: '' });
+    const rules = readFileSync(file, 'utf8');
+    expect(rules).toMatch(/^send,\S+,LE VAN A,,Expenses:Svcpay:Vnd-instant$/m);
+    writeFileSync(file, rules.replace('Expenses:Svcpay:Vnd-instant', 'Expenses:Wages'));
+    const of = async (...args: string[]) =>
+      (await svcpay(['statement', '-o', ...args], around)).stdout;
+    expect(await of('hledger')).toContain('Expenses:Wages  ');
+    expect(await of('beancount')).toContain('open Expenses:Wages\n');
+    expect(rowsOf(await of('xero', '--wallet', 'USD')).at(-1)?.['Account Code']).toBe(
+      'Expenses:Wages',
+    );
+    expect(await of('quickbooks', '--wallet', 'USD')).toContain(
+      'Expenses:Wages: Sent LE VAN A: wage',
+    );
+    writeFileSync(file, rules.replace('Expenses:Svcpay:Vnd-instant', 'wages'));
+    expect(await svcpay(['statement', '-o', 'hledger'], around)).toMatchObject({ exitCode: 2 });
+  });
 });
 
 describe('svcpay statement -o ofx', () => {

@@ -238,7 +238,7 @@ describe('svcpay statement close', () => {
       exitCode: 10,
       kind: 'books-differ',
     });
-    await svcpay(['statement', 'open', '--yes'], around);
+    await svcpay(['statement', 'adjust', '0.1btc', '--on', `${month}-01`, '--yes'], around);
     expect((await close(around, month)).error()).toMatchObject({
       exitCode: 8,
       txnId: stdout.trim(),

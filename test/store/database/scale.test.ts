@@ -114,7 +114,7 @@ test.runIf(runsAll && hasPostgres)(
     shell(restore);
     expect(run('SELECT ref FROM svcpay.payments')).toBe('second');
     expect(
-      await svcpay(['reconcile', '--import', '--since', '36h', '--json'], as('svcpay_payer')),
+      await svcpay(['db', 'import', '--since', '36h', '--json'], as('svcpay_payer')),
     ).toMatchObject({ exitCode: 0 });
     expect(await svcpay(['tx', 'resume'], as('svcpay_payer'))).toMatchObject({ exitCode: 0 });
     expect((await send('other', third)).exitCode).toBe(2);
@@ -205,7 +205,7 @@ test.runIf(runsAll && hasPostgres)(
     execFileSync('sh', ['-c', copy], { env: { PATH, OLD: old, NEW: own } });
     const unchecked = await send('moved', own);
     expect(unchecked).toMatchObject({ exitCode: 2 });
-    expect(unchecked.error().hint).toContain('svcpay reconcile --import');
+    expect(unchecked.error().hint).toContain('svcpay db import');
     for (const line of lines) {
       const [, ...words] = line.split(' ');
       expect(await svcpay(words, at(own))).toMatchObject({ exitCode: 0 });

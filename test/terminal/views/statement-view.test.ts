@@ -3,10 +3,11 @@ import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { createTable } from '../../../src/terminal/rows/table.js';
 import { widthOf } from '../../../src/terminal/layout.js';
-import { statementList, type StatementLine } from '../../../src/terminal/views/statement-view.js';
+import { statementList } from '../../../src/terminal/views/statement-view.js';
+import type { StatementRow } from '../../../src/wallet/books/statement.js';
 import { openScreen } from '../support.js';
 
-const line = (of: Partial<StatementLine>): StatementLine => ({
+const line = (of: Partial<StatementRow>): StatementRow => ({
   date: '2026-10-03',
   time: '2026-10-03T10:00:00.000Z',
   created: null,
@@ -22,7 +23,12 @@ const line = (of: Partial<StatementLine>): StatementLine => ({
   balance: new Big('1.197177'),
   fiatValue: new Big('300.30'),
   fiatRate: new Big('100000'),
+  exchangedRate: null,
   fiat: 'USD',
+  serviceFee: new Big(0),
+  networkFee: new Big('0.000003'),
+  exchanged: null,
+  exchangedCcy: null,
   txnId: 'c1d2e3f4-5e07-4094-92cd-1aeb3fbe8297',
   ...of,
 });

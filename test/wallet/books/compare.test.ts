@@ -4,8 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import Big from 'big.js';
 import type { ListedTransaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
-import { openSortedRows } from '../../../src/store/files/sorted-rows.js';
-import { differences, putListed, type KnownEvent } from '../../../src/wallet/books/compare.js';
+import { openComparison, type KnownEvent } from '../../../src/wallet/books/compare.js';
 import type { LocalPayment } from '../../../src/wallet/books/compared.js';
 import { received, start, transaction } from './support.js';
 
@@ -31,23 +30,22 @@ async function found({
   file,
   since = 0,
 }: World): Promise<string[]> {
-  const rows = openSortedRows();
-  onTestFinished(rows.close);
+  const comparison = openComparison();
+  onTestFinished(comparison.close);
   const read = (txnId: string): Promise<ListedTransaction> => {
     const txn = [...listed, ...hidden].find((one) => one.txnId === txnId);
     return txn === undefined
       ? Promise.reject(new Failure('not-found', 'not found'))
       : Promise.resolve(txn);
   };
-  putListed(listed, rows);
+  comparison.list(listed);
   const sources = {
     journal: each(journal),
     inbox: inbox && each(inbox),
     files: file === undefined ? [] : [{ name: 'pay.csv', rows: each(file) }],
   };
   const all: string[] = [];
-  for await (const { difference, source, txnId } of differences(sources, {
-    rows,
+  for await (const { difference, source, txnId } of comparison.differences(sources, {
     read,
     since,
   }))
@@ -64,6 +62,7 @@ const sent: LocalPayment = {
   total: new Big('0.00100007'),
   receivesCcy: 'BTC',
   receives: new Big('0.001'),
+  destination: null,
   run: null,
 };
 const event = (txnId: string, txnState = 'completed', at = start): KnownEvent => ({
@@ -317,7 +316,7 @@ describe('differences between the books and the service', () => {
         listed: [received({ txnState: 'failed' })],
         inbox: [event('received'), event('received', 'failed')],
       },
-      ['events contradict: received (inbox)', 'state differs: received (inbox)'],
+      ['state differs: received (inbox)', 'events contradict: received (inbox)'],
     ],
     [
       'finds a received payment whose event never came',

@@ -5,10 +5,9 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import Big from 'big.js';
 import type { ListedTransaction, Wallet } from '../../../src/api/types.js';
-import { openSortedRows } from '../../../src/store/files/sorted-rows.js';
+import { openBookRows } from '../../../src/wallet/books/book-rows.js';
 import { gather, type Books, type BooksService } from '../../../src/wallet/books/gather.js';
-import { movementOf } from '../../../src/wallet/books/entries.js';
-import type { Candidate, Movement } from '../../../src/wallet/books/movement.js';
+import { adjustmentOf, type Candidate, type Movement } from '../../../src/wallet/books/movement.js';
 import { statementRows } from '../../../src/wallet/books/statement.js';
 import { received, start, transaction } from './support.js';
 import { countOf } from '../../support/part.js';
@@ -77,7 +76,7 @@ async function booksOf({
     },
     serviceNow: () => now,
   };
-  const rows = openSortedRows();
+  const rows = openBookRows();
   onTestFinished(rows.close);
   const books = await gather({
     service,
@@ -163,18 +162,16 @@ describe('the collector of statement rows', () => {
   test('dates the opening balance just before the first transaction if the transactions never added up to the balance', async () => {
     const { books } = await booksOf({ rounds: [[[received()]]], totals: [0.003] });
     expect([books.differences, books.tied]).toEqual([[], []]);
-    expect(books.openings).toMatchObject([
-      { entry: { id: 'opening-BTC', amount: '0.001', dated: new Date(start - 1).toISOString() } },
-    ]);
-    expect([...books.movements('BTC')].map(({ kind }) => kind)).toEqual([
-      'opening entry',
-      'receive',
+    expect(books.openings).toEqual([{ ccy: 'BTC', value: new Big('0.001'), at: start }]);
+    expect([...books.movements('BTC')].map(({ kind, at }) => [kind, at])).toEqual([
+      ['adjustment', start - 1],
+      ['receive', start],
     ]);
   });
 
   test('dates a transaction near the end of a period by its settlement', async () => {
     const day = 86_400_000;
-    const edge = start + 30 * day;
+    const edge = start + 60 * day;
     const row = (txnId: string, createdAt: number, method: string) =>
       received({
         txnId,
@@ -186,7 +183,7 @@ describe('the collector of statement rows', () => {
       rounds: [
         [
           [
-            row('early', edge - 9 * day, 'on-chain'),
+            row('early', edge - 32 * day, 'on-chain'),
             late,
             row('shop', edge - 3 * day, 'lightning'),
             row('eve', edge - 3_600_000, 'lightning'),
@@ -228,15 +225,16 @@ describe('the collector of statement rows', () => {
   });
 
   test('reports no difference if opening balance, transactions and adjustment add up to the balance', async () => {
-    const opening = { id: 'opening-BTC', kind: 'opening', ccy: 'BTC', note: null } as const;
-    const before = new Date(start - 1).toISOString();
     const { books } = await booksOf({
       rounds: [[[received()]]],
       totals: [0.0025],
       recorded: [
-        movementOf({ ...opening, amount: '0.001', dated: before }, 'UTC'),
-        movementOf(
-          { ...opening, id: 'a', kind: 'adjustment', amount: '-0.0005', dated: '2026-10-02' },
+        adjustmentOf(
+          { id: 'a', ccy: 'BTC', amount: '0.001', dated: '2026-09-30', note: null },
+          'UTC',
+        ),
+        adjustmentOf(
+          { id: 'b', ccy: 'BTC', amount: '-0.0005', dated: '2026-10-02', note: null },
           'UTC',
         ),
       ],
@@ -244,7 +242,7 @@ describe('the collector of statement rows', () => {
     expect([books.differences, books.openings]).toEqual([[], []]);
     expect(books.tied).toMatchObject([{ ccy: 'BTC', balance: new Big('0.0025') }]);
     expect([...books.movements('BTC')].map(({ kind }) => kind)).toEqual([
-      'opening entry',
+      'adjustment',
       'receive',
       'adjustment',
     ]);
@@ -292,12 +290,11 @@ describe('the collector of statement rows', () => {
         onPage,
       });
       let rows = 0;
-      for (const { kind } of statementRows(
-        'BTC',
-        books.movements('BTC'),
-        { first: 0, end: now },
+      for (const { kind } of statementRows('BTC', books.movements('BTC'), {
+        period: { first: 0, end: now },
         now,
-      ))
+        day: () => '',
+      }))
         rows += kind === 'receive' ? 1 : 0;
       expect([rows, books.differences]).toEqual([count, []]);
       expect((heap.get(count) ?? 0) - (heap.get(20_000) ?? 0)).toBeLessThan(2_000_000);

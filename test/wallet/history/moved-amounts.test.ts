@@ -3,11 +3,9 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
 import { withFigures } from '../../../src/wallet/history/missing-amounts.js';
-import { sanitize } from '../../../src/terminal/sanitize.js';
 import { readDecimal, type WireNumber } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
-import { movedAmounts } from '../../../src/wallet/history/moved-amounts.js';
-import { ledgerEntryOf, spentBy } from '../../../src/wallet/history/ledger-entry.js';
+import { movedAmounts, spentBy } from '../../../src/wallet/history/moved-amounts.js';
 
 const whole = (txnId: string): ListedTransaction => ({
   txnId,
@@ -54,7 +52,7 @@ test('withFigures reads a listed transaction again only if it is completed and h
   expect(
     result
       .filter(({ txnState }) => txnState === 'completed')
-      .every((txn) => ledgerEntryOf(txn, sanitize) !== undefined),
+      .every((txn) => movedAmounts(txn) !== undefined),
   ).toBe(true);
 });
 
@@ -72,15 +70,14 @@ test('withFigures returns a listed transaction unchanged if its id is invalid', 
   expect(await gathered(withFigures(listed(reduced('..')), read))).toEqual([reduced('..')]);
 });
 
-test('ledgerEntryOf uses the amount of one side for both sides if both sides have the same currency', () => {
+test('movedAmounts uses the amount of one side for both sides if both sides have the same currency', () => {
   const receive = {
     ...whole('a'),
     sourceReq: { ccy: 'BTC', method: 'lightning' },
     destReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.5 },
   };
-  expect(
-    ledgerEntryOf(receive, sanitize)?.postings.map(({ amount }) => amount.value.toFixed()),
-  ).toEqual(['-0.5', '0.5']);
+  const moved = movedAmounts(receive);
+  expect([moved?.left.value.toFixed(), moved?.arrived.value.toFixed()]).toEqual(['0.5', '0.5']);
 });
 
 test('spentBy includes the fees of a payment', () => {

@@ -1,7 +1,7 @@
 // utcWriter formats instants as text in UTC.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { utcWriter } from '../../../src/wallet/history/ledger-entry.js';
+import { utcWriter } from '../../../src/wallet/history/export.js';
 
 test('utcWriter formats any list of instants like toISOString', () => {
   const day = 86_400_000;

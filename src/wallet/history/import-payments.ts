@@ -21,10 +21,11 @@ import { decodeOrder, encodeOrder, lightningOrder, type Order } from '../order/o
 import { directionOf } from '../transaction/direction.js';
 import { readTransaction, type ReadService } from '../transaction/read.js';
 import { echoes, isOfAccount } from '../order/echo.js';
+import { severalAtOnce } from './missing-amounts.js';
 import { movedAmounts } from './moved-amounts.js';
 import { createdSince } from './newest-first.js';
 
-export interface ReconcileDeps {
+export interface ImportDeps {
   readonly service: ReadService & {
     eachTransactionPage(filter: TransactionFilter): AsyncIterable<readonly ListedTransaction[]>;
     serviceNow(): number;
@@ -39,7 +40,7 @@ export interface ReconcileDeps {
   readonly onRead: (count: number) => void;
 }
 
-export interface Reconciled {
+export interface Imported {
   /** The number of transactions that the service listed. */
   readonly read: number;
   /** The number of imported payments, which the journal lacked or did not record as submitted. */
@@ -61,28 +62,39 @@ const overlapMs = 3_600_000;
 
 /**
  * Imports payments from the service into the journal. A caller can interrupt and repeat
- * `reconcile`, even while other processes pay.
+ * `importMissing`, even while other processes pay. A repeated import reads no imported payment
+ * again.
  * @param since the time of the backup, epoch ms by the service's clock
  */
-export async function reconcile(since: number, deps: ReconcileDeps): Promise<Reconciled> {
+export async function importMissing(since: number, deps: ImportDeps): Promise<Imported> {
   let [read, entered] = [0, 0];
   const [uncounted, unclear]: [string[], string[]] = [[], []];
-  const importOne = async (txnId: string): Promise<void> => {
-    const outcome = await account(txnId, deps);
-    if (outcome === 'entered' || outcome === 'uncounted') entered += 1;
-    if (outcome === 'uncounted') uncounted.push(txnId);
-    if (outcome === 'unclear') unclear.push(txnId);
+  const importAll = async (txnIds: readonly string[]): Promise<void> => {
+    const missing: string[] = [];
+    for (const txnId of txnIds) if (!(await isSubmittedHere(txnId, deps))) missing.push(txnId);
+    const found = new Map<string, Transaction | undefined>();
+    await severalAtOnce(missing, async (txnId) => {
+      found.set(txnId, await listedTransaction(deps.service, txnId));
+    });
+    for (const txnId of missing) {
+      const outcome = await account(txnId, found.get(txnId), deps);
+      if (outcome === 'entered' || outcome === 'uncounted') entered += 1;
+      if (outcome === 'uncounted') uncounted.push(txnId);
+      if (outcome === 'unclear') unclear.push(txnId);
+    }
   };
   const from = since - overlapMs;
   for await (const page of createdSince(deps.service.eachTransactionPage(spanFilter(from)), from)) {
     read += page.length;
     deps.onRead(page.length);
-    for (const row of page) if (mayBeOurs(row, deps.account)) await importOne(row.txnId);
+    await importAll(page.filter((row) => mayBeOurs(row, deps.account)).map(({ txnId }) => txnId));
   }
+  const quoted: string[] = [];
   for (const payment of await deps.journal.open(deps.scope)) {
     const { txnId, state } = latest(payment);
-    if (state === 'quoted' && txnId !== null) await importOne(txnId);
+    if (state === 'quoted' && txnId !== null) quoted.push(txnId);
   }
+  await importAll(quoted);
   return { read, entered, uncounted, unclear };
 }
 
@@ -113,17 +125,22 @@ function directionNamed(txn: ListedTransaction): 'payment' | 'receive' | undefin
   }
 }
 
-async function account(
-  txnId: string,
-  deps: ReconcileDeps,
-): Promise<'known' | 'entered' | 'uncounted' | 'unclear'> {
-  const { journal, scope } = deps;
+/** Whether the journal contains the transaction as a submitted attempt. */
+async function isSubmittedHere(txnId: string, { journal, scope }: ImportDeps): Promise<boolean> {
   const payment = await journal.find(scope, txnId);
   const attempt = payment?.attempts.find((each) => each.txnId === txnId);
-  if (attempt !== undefined && mayHaveMoved(attempt) && attempt.submittedAt !== null)
-    return 'known';
-  const txn = await listedTransaction(deps.service, txnId);
+  return attempt !== undefined && mayHaveMoved(attempt) && attempt.submittedAt !== null;
+}
+
+async function account(
+  txnId: string,
+  txn: Transaction | undefined,
+  deps: ImportDeps,
+): Promise<'known' | 'entered' | 'uncounted' | 'unclear'> {
+  const { journal, scope } = deps;
   if (txn === undefined) return 'unclear';
+  const payment = await journal.find(scope, txnId);
+  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
   const isOurs = isOfAccount(txn, deps.account) && (txn.extRefId != null || attempt !== undefined);
   if (isQuoted(txn.txnState) || movedNothing(txn.txnState) || !isOurs) return 'known';
   const direction = directionNamed(txn);
@@ -171,7 +188,7 @@ function isPaymentOf(there: Payment, txn: Transaction, account: string): boolean
 const draftOf = (
   order: Order,
   ref: string,
-  { newId, scope, account }: ReconcileDeps,
+  { newId, scope, account }: ImportDeps,
 ): PaymentDraft => ({
   id: newId(),
   scope,
@@ -203,7 +220,7 @@ function importedOrder(txn: Transaction): Order | undefined {
 function importedAttempt(
   txn: Transaction,
   number: number,
-  { service }: ReconcileDeps,
+  { service }: ImportDeps,
 ): ImportedAttempt {
   const { txnId, txnState } = txn;
   const moved = movedAmounts(txn);

@@ -1,8 +1,8 @@
-// reconcile compares a restored journal with the service, and adds the payments and spent amounts
+// importMissing compares a restored journal with the service, and adds the payments and spent amounts
 // that the journal lacks, no matter when the backup was made.
 import { describe, expect, test } from 'vitest';
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../../src/api/types.js';
-import { reconcile, type Reconciled } from '../../../src/wallet/history/reconcile.js';
+import { importMissing, type Imported } from '../../../src/wallet/history/import-payments.js';
 import type { Spend } from '../../../src/store/journal/journal.js';
 import { emptyStore, type JournalStore } from '../../simulation/memory-journal.js';
 import { bench, otherOrder, type Bench } from '../support/machine.js';
@@ -11,13 +11,13 @@ type Answer = (txn: Transaction) => Transaction;
 const asItIs: Answer = (txn) => txn;
 
 /**
- * Runs reconcile against a service whose list rows are changed by `listed`, and whose reads by id
+ * Runs importMissing against a service whose list rows are changed by `listed`, and whose reads by id
  * are changed by `read`.
  */
 const compare = (
   { deps }: Bench,
   { listed = asItIs, read = asItIs }: { listed?: Answer; read?: Answer } = {},
-): Promise<Reconciled> => {
+): Promise<Imported> => {
   const { service } = deps;
   async function* eachTransactionPage(
     filter: TransactionFilter,
@@ -30,7 +30,7 @@ const compare = (
     serviceNow: () => service.serviceNow(),
     datedNow: () => service.datedNow(),
   };
-  return reconcile(0, { ...deps, service: listing, onRead: () => undefined });
+  return importMissing(0, { ...deps, service: listing, onRead: () => undefined });
 };
 
 const spentOf = async (one: Bench): Promise<readonly Spend[]> =>
@@ -64,7 +64,7 @@ describe.each([
   ['the state `in-flight`', 'in-flight'],
   ['the state `paid`', 'paid'],
   ['the payment', 'none'],
-])('reconcile with a journal backup from before %s', (_name, state) => {
+])('importMissing with a journal backup from before %s', (_name, state) => {
   test('restores the spent amount from the service and prevents a second payment', async () => {
     const { whole, old } = await backedUp(state);
     await compare(old);
@@ -77,7 +77,7 @@ describe.each([
   });
 });
 
-test('reconcile completes an interrupted import in the next run', async () => {
+test('importMissing completes an interrupted import in the next run', async () => {
   const whole = bench();
   for (const ref of ['one', 'two', 'three']) await whole.pay({ ref });
   for (let allowed = 0; allowed < 3; allowed += 1) {
@@ -93,7 +93,7 @@ test('reconcile completes an interrupted import in the next run', async () => {
   }
 });
 
-test('reconcile takes the outcome of a payment from the attempt that follows a failed attempt', async () => {
+test('importMissing takes the outcome of a payment from the attempt that follows a failed attempt', async () => {
   const whole = bench();
   whole.confirms = () => 'failed';
   await whole.pay().catch(() => undefined);
@@ -104,7 +104,7 @@ test('reconcile takes the outcome of a payment from the attempt that follows a f
   expect(old.now()).toMatchObject({ number: 2, state: 'paid', txnState: 'completed' });
 });
 
-test('reconcile imports only outgoing payments that moved money and have a reference', async () => {
+test('importMissing imports only outgoing payments that moved money and have a reference', async () => {
   const whole = bench();
   whole.confirms = () => 'failed';
   await whole.pay({ ref: 'failed' }).catch(() => undefined);
@@ -139,7 +139,7 @@ test('pay refuses --retry for a failed payment that was imported from the servic
   expect(old.log).not.toContain('POST R~2');
 });
 
-describe('reconcile with abbreviated responses', () => {
+describe('importMissing with abbreviated responses', () => {
   const abbreviated: Answer = ({ txnId, txnState }) => ({
     txnId,
     txnState,

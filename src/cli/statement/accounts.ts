@@ -1,0 +1,110 @@
+// The firm's own accounts: reads the mapping file, and writes a first mapping file from the
+// history.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import * as v from 'valibot';
+import { always, dayWriter, ownZone } from '../../formats/calendar.js';
+import { Failure } from '../../formats/failure.js';
+import { asPlainCell, fromPlainCell } from '../../formats/text.js';
+import { accountFileView } from '../../terminal/views/statement-view.js';
+import { accountsBy, ruleColumns, type AccountOf, type Rule } from '../../wallet/books/accounts.js';
+import { named } from '../../wallet/books/ledger.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { record } from '../show.js';
+import { lookUpsOf, timedLines } from './lines.js';
+import { withBooks } from './open-books.js';
+
+const cell = v.pipe(v.string(), v.transform(fromPlainCell));
+
+const rulesOf = v.array(
+  v.object({
+    kind: cell,
+    method: cell,
+    payee: cell,
+    note: cell,
+    account: v.pipe(cell, v.nonEmpty()),
+  }),
+);
+
+const pathOf = ({ home }: Pick<Context, 'home'>): string => join(home.data, 'accounts.csv');
+
+/** Reads the mapping file. Without a file, no rule exists. Throws Failure `usage`. */
+export async function accountRules(
+  context: Pick<Context, 'home'>,
+): Promise<{ readonly accountOf: AccountOf; readonly rules: readonly Rule[] }> {
+  const path = pathOf(context);
+  if (!existsSync(path)) return { accountOf: () => undefined, rules: [] };
+  try {
+    const cells: unknown = parse(readFileSync(path, 'utf8'), { columns: true, trim: true });
+    const rules = v.parse(rulesOf, cells);
+    return { accountOf: accountsBy(rules), rules };
+  } catch (cause) {
+    throw new Failure(
+      'usage',
+      `${path} is not a file of accounts: a CSV file with the columns ${ruleColumns.join(', ')}, ` +
+        'and an account in each row.',
+      { cause },
+    );
+  }
+}
+
+export const statementAccountsInit = defineCommand({
+  examples: [
+    [
+      'svcpay statement accounts init',
+      'writes a row for each payee of the history; fill in your accounts',
+    ],
+  ],
+  changes: true,
+  async run(_inputs, context) {
+    const file = pathOf(context);
+    if (existsSync(file))
+      throw new Failure('usage', `Nothing was written: ${file} exists. Edit it.`);
+    const zone = ownZone();
+    const rules = await withBooks(
+      { zone },
+      async (books) => {
+        const found = new Map<string, Rule>();
+        const scope = { period: always, day: dayWriter(zone) };
+        for await (const { kind, method, counterparty } of timedLines(
+          books,
+          scope,
+          lookUpsOf(context),
+        )) {
+          if (method === null) continue;
+          const payee = counterparty === method ? '' : (counterparty ?? '');
+          const side = kind === 'send' ? 'Expenses' : 'Income';
+          const account = `${side}:Svcpay:${named(method)}`;
+          found.set(`${kind} ${method} ${payee}`, { kind, method, payee, note: '', account });
+        }
+        return [...found.values(), ...otherRules(books.currencies)];
+      },
+      context,
+    );
+    const cells = rules.map((rule) => ruleColumns.map((name) => asPlainCell(rule[name])));
+    writeFileSync(file, stringify([[...ruleColumns], ...cells]), { mode: 0o600, flag: 'wx' });
+    return { file, rows: rules.length };
+  },
+  view: record(accountFileView),
+});
+
+const otherRules = (currencies: readonly string[]): Rule[] => {
+  const rule = (kind: string, method: string, account: string): Rule => ({
+    kind,
+    method,
+    payee: '',
+    note: '',
+    account,
+  });
+  return [
+    rule('adjustment', '', 'Equity:Svcpay:Adjustments'),
+    rule('correction', '', 'Equity:Svcpay:Corrections'),
+    rule('fee', 'service', 'Expenses:Svcpay:Fees:Service'),
+    rule('fee', 'network', 'Expenses:Svcpay:Fees:Network'),
+    rule('gain', '', 'Income:Svcpay:Gains'),
+    ...currencies.map((ccy) => rule('wallet', ccy, `Assets:Svcpay:${named(ccy)}`)),
+  ];
+};

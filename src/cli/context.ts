@@ -68,12 +68,13 @@ export interface Context extends Process, Line, Stores, Service {
 export function connectEarly(
   flags: SettingFlags,
   connections: number,
-  { env }: Pick<Process, 'env'>,
+  { env, network }: Pick<Process, 'env' | 'network'>,
 ): OpeningTransport | undefined {
   try {
     const config = openConfig(findHome(env).config).read();
     const { baseUrl, embedded } = resolveSettings(flags, env, config);
-    if (baseUrl === undefined || embedded || takesAnyCertificate(env)) return undefined;
+    if (baseUrl === undefined || embedded || network !== undefined || takesAnyCertificate(env))
+      return undefined;
     const transport = networkTransport({ env, timeoutMs: Infinity, endsSoon: true });
     transport.open(baseUrl, connections);
     return transport;

@@ -1,4 +1,5 @@
 // Defines the interface through which commands use the process, and which tests replace.
+import type { Transport } from '../api/transport.js';
 import type { Input, OutputStream } from '../terminal/terminal.js';
 import type { PaymentDeps } from '../wallet/payment/contract.js';
 
@@ -19,6 +20,8 @@ export interface Process {
   readonly stderr: OutputStream;
   readonly page: Page;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Sends the requests instead of the network. */
+  readonly network?: Transport;
   readonly pid: number;
   /** How the payments of an agent treat earlier payments, instead of svcpay's own rule. */
   readonly repeats?: PaymentDeps['repeats'] | undefined;

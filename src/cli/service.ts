@@ -134,6 +134,7 @@ function openTransports(
     return { ...service, transport: reported(service.transport) };
   });
   const network = lazily((): Transport => {
+    if (proc.network !== undefined) return reported(proc.network);
     const transport =
       early ??
       networkTransport({

@@ -13,9 +13,9 @@ import { origin, type Network } from './network.js';
 import { accountId } from './service-model.js';
 import type { World } from './world.js';
 
-export interface ProcessOptions {
+/** A process that faults can hit at an await. */
+export interface Gated {
   readonly name: string;
-  readonly machine: Machine;
   /** The number of the await at which the process is killed, or undefined for never. */
   readonly crashAt: number | undefined;
   /**
@@ -25,6 +25,10 @@ export interface ProcessOptions {
   readonly stallAt: number | undefined;
   /** The number of the await at which the process gets Ctrl-C. */
   readonly interruptAt: number | undefined;
+}
+
+export interface ProcessOptions extends Gated {
+  readonly machine: Machine;
   readonly limits: Limits;
   readonly journalFaults: JournalFaults;
   readonly approve: (approval: Approval) => Promise<boolean>;
@@ -71,13 +75,12 @@ const stallMs = 40_000;
  */
 const never = (): Promise<never> => new Promise(() => {});
 
-export function startProcess(
+/** What a process waits through: each await may kill, suspend or interrupt the process. */
+export function openGates(
   world: World,
-  network: Network,
   alive: Set<string>,
-  options: ProcessOptions,
-): Process {
-  const { name, machine } = options;
+  { name, crashAt, stallAt, interruptAt }: Gated,
+) {
   const controller = new AbortController();
   const interruption = { signal: controller.signal, listeners: new Set<() => void>() };
   let awaits = 0;
@@ -95,12 +98,12 @@ export function startProcess(
    */
   const survives = (): boolean => {
     awaits += 1;
-    if (awaits === options.interruptAt) {
+    if (awaits === interruptAt) {
       world.note(() => `${name} is interrupted`);
       controller.abort();
       for (const interrupt of interruption.listeners) interrupt();
     }
-    if (awaits === options.crashAt && alive.delete(name)) {
+    if (awaits === crashAt && alive.delete(name)) {
       world.note(() => `${name} is killed`);
       crashed();
     }
@@ -108,7 +111,7 @@ export function startProcess(
   };
   const gate = async <T>(effect: () => Promise<T>): Promise<T> => {
     if (!survives()) return never();
-    if (awaits === options.stallAt) {
+    if (awaits === stallAt) {
       isStalled = true;
       await world.pause(stallMs);
       isStalled = false;
@@ -140,6 +143,17 @@ export function startProcess(
           else if (signal !== undefined) interruption.listeners.add(interrupt);
         }),
     );
+  return { interruption, crash, gate, sleep, isAlive, isStalled: () => isStalled };
+}
+
+export function startProcess(
+  world: World,
+  network: Network,
+  alive: Set<string>,
+  options: ProcessOptions,
+): Process {
+  const { name, machine } = options;
+  const { interruption, crash, gate, sleep, isAlive, isStalled } = openGates(world, alive, options);
   const send = network(name, requestTimeoutMs, interruption);
   const transport: Transport = (request) => gate(() => send(request));
   const client = new ServiceClient({
@@ -205,7 +219,7 @@ export function startProcess(
     every: (ms, action) =>
       repeatedly(world, ms, () => {
         // A killed or suspended process does not extend its lease.
-        if (isAlive() && !isStalled) action();
+        if (isAlive() && !isStalled()) action();
         return isAlive();
       }),
     newId: () => `${name}-${(ids += 1)}`,
@@ -234,7 +248,7 @@ export function startProcess(
 }
 
 /** Repeats `action` until the returned function is called or `action` returns false. */
-function repeatedly(world: World, ms: number, action: () => boolean): () => void {
+export function repeatedly(world: World, ms: number, action: () => boolean): () => void {
   let isOver = false;
   let stop = (): void => undefined;
   const beat = (): void => {

@@ -25,7 +25,7 @@ import type { Deviation } from './service-quotes.js';
 import { drawParameters, type Behaviour } from './service-parameters.js';
 import { fair, stormy } from './sky.js';
 import { drawWishes, keyOf, type Some, type Wish } from './wishes.js';
-import { createChance, createWorld, type Chance, type World } from './world.js';
+import { createChance, createWorld, untilFilesRest, type Chance, type World } from './world.js';
 
 export interface ScheduleOptions {
   /**
@@ -51,15 +51,15 @@ export async function runSchedule(seed: number, options: ScheduleOptions = {}): 
   // the run time.
   Error.stackTraceLimit = trace === undefined ? 0 : 10;
   const chance = createChance(seed);
-  const world = createWorld(chance, trace);
   const machines = manyMachines ? 2 + chance.below(3) : chance.hits(0.3) ? 2 : 1;
   const isShared = manyMachines && chance.hits(0.6);
   const severalJournals = machines > 1 && !isShared;
+  const real = chance.hits(realShare) ? options.real : undefined;
+  const world = createWorld(chance, trace, real && untilFilesRest);
   const model = createModel(
     world,
     drawParameters(chance, createChance(-seed), { severalJournals, without, deviation }),
   );
-  const real = chance.hits(realShare) ? options.real : undefined;
   real?.empty();
   const skewed = chance.hits(manyMachines ? 0.7 : 0.2) && !without.has('clocks');
   const homes = openHomes(world, { machines, isShared, real, skewed });

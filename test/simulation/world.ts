@@ -55,8 +55,26 @@ export interface World {
 
 const mostEvents = 60_000;
 
-/** @param trace receives each line of the trace. */
-export function createWorld(chance: Chance, trace: ((line: string) => void) | undefined): World {
+/** The next tick comes after all microtasks that an event started. */
+const nextTick = (): Promise<void> => new Promise(process.nextTick);
+
+/** Waits until no real file is read, written or synced, while the time of the world stands still. */
+export async function untilFilesRest(): Promise<void> {
+  for (let quiet = 0; quiet < 2; quiet += 1) {
+    await new Promise(setImmediate);
+    if (process.getActiveResourcesInfo().some((each) => each.startsWith('FSReq'))) quiet = -1;
+  }
+}
+
+/**
+ * @param trace receives each line of the trace
+ * @param settle waits for the effects of an event
+ */
+export function createWorld(
+  chance: Chance,
+  trace: ((line: string) => void) | undefined,
+  settle = nextTick,
+): World {
   const queue: Event[] = [];
   let now = Date.UTC(2025, 0, 15);
   const start = now;
@@ -83,8 +101,7 @@ export function createWorld(chance: Chance, trace: ((line: string) => void) | un
         if (count > mostEvents) throw new Error('The schedule does not come to an end.');
         const event = pop(queue);
         now = event.at;
-        // The next tick comes after all microtasks that the event started.
-        if (event.happens()) await new Promise(process.nextTick);
+        if (event.happens()) await settle();
       }
     },
   };

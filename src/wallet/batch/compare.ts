@@ -163,9 +163,12 @@ function changesOf(
 
 function accountChange(row: PayeeRow, earlier: readonly PaidRow[]): BatchRemark[] {
   const [first] = earlier;
-  const isSame = earlier.some(({ keys }) => keys.some((key) => row.keys.includes(key)));
-  if (first === undefined || isSame) return [];
+  // A URI can be paid to any of its keys, so each must be known.
+  const unknown = row.keys.filter((key) => earlier.every(({ keys }) => !keys.includes(key)));
+  if (first === undefined || unknown.length === 0) return [];
   const same = earlier.find(({ account }) => account === row.account);
+  if (same !== undefined && same.institution === row.institution)
+    return [remark('account-changed', row, { before: same.account, now: unknown.join(' ') })];
   if (same !== undefined)
     return [remark('institution-changed', row, { before: bank(same), now: bank(row) })];
   const isSameBank = first.institution === row.institution;

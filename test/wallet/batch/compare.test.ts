@@ -180,6 +180,12 @@ test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
     [['account-changed', 2, 'Ann Lee', '111 · Vietcombank (970436)', '03aa']],
   ],
   [
+    'reports a node that a URI adds to the known address of a payee',
+    rows({ ...ann, keys: [...ann.keys, 'node:03aa'] }, bob),
+    [october],
+    [['account-changed', 2, 'Ann Lee', '111', 'node:03aa']],
+  ],
+  [
     'accepts a payee who is paid at the same node with another invoice',
     rows(paid('Ann Lee', null, '500000'), bob),
     [run('10', paid('Ann Lee', null, '500000'), bob)],

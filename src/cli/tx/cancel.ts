@@ -9,7 +9,7 @@ import { transaction } from '../values.js';
 
 export const txCancel = defineCommand({
   arguments: {
-    id: transaction().optional().describe('id (or its first characters) or reference of a quote'),
+    id: transaction().optional().describe('id (or its first 6 characters) or reference of a quote'),
   },
   examples: [['svcpay tx cancel ID', 'cancels a quote; a cancelled quote cannot be confirmed']],
   changes: true,

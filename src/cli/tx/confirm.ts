@@ -27,7 +27,11 @@ import { swapPresentation, type Presentation } from '../payment/payment-model.js
 const { maxFee, maxRateLoss, wait, waitTimeout } = paymentOptions;
 
 export const txConfirm = defineCommand({
-  arguments: { id: transaction().describe('id (or its first characters) or reference of a quote') },
+  arguments: {
+    id: transaction().describe(
+      'reference or id of a quote; without --yes, the first 6 characters are enough',
+    ),
+  },
   options: { maxFee, maxRateLoss, wait, waitTimeout },
   examples: [
     ['svcpay tx confirm ID', 'shows the full cost, then asks for approval'],
@@ -60,13 +64,14 @@ async function confirm(
 ): Promise<Confirmed> {
   const { ask, globals, out } = context;
   const { client: service } = await context.account();
-  const id = await resolveId(named, context);
+  const id = await resolveId(named, context, globals.yes);
   const txn = await service.transaction(id);
   if (isFinal(txn.txnState)) {
     const unpaid = await endedFailure(txn, context);
     if (unpaid !== undefined)
       throw hasLapsed(txn.txnState) && !isUnknown(unpaid) ? lapsedQuote(txn) : unpaid;
-    out.say('Nothing moved: this transaction was already completed.');
+    if (txn.txnState === 'completed')
+      out.say('Nothing moved: this transaction was already completed.');
     return { txn, receipt: receiptView({ now: service.serviceNow() }) };
   }
   if (directionOf(txn) === 'receive') {

@@ -4,7 +4,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { keepSeenIds, seenIds } from '../../store/files/seen.js';
 import type { Journal } from '../../store/journal/journal.js';
-import { attemptNamed, latest, type Payment } from '../../store/journal/payment.js';
+import { attemptNamed, decisive, type Payment } from '../../store/journal/payment.js';
 import { pageSize } from '../../api/pages.js';
 import { idLength, lineText, type RecipientOf } from '../../terminal/views/transaction-view.js';
 import { listedUnder } from '../../wallet/payment/find.js';
@@ -26,12 +26,13 @@ export async function rememberIds(
 }
 
 /**
- * Resolves a name to a transaction id. svcpay looks the name up as an id, then among the service's
- * references, then as the prefix of an id in the service's list of transactions. Throws Failure
- * `usage` if several ids have the prefix, and `not-found` if no transaction matches the name.
+ * Resolves a name to a transaction id. svcpay looks the name up as a reference or an id, then as
+ * the beginning of an id. Throws Failure `usage` if several ids begin with the name, and
+ * `not-found` if no transaction matches the name.
+ * @param isExact whether the beginning of an id is refused, because the command pays without asking
  */
-export async function resolveId(name: string, context: Context): Promise<string> {
-  const local = await resolveLocally(name, context);
+export async function resolveId(name: string, context: Context, isExact = false): Promise<string> {
+  const local = await resolveLocally(name, context, isExact);
   if (local !== undefined) return local;
   const { client: service } = await context.account();
   if (await service.transaction(name).then(isThere, notThere)) return name;
@@ -39,16 +40,24 @@ export async function resolveId(name: string, context: Context): Promise<string>
   const named = await listedUnder(name, { since: 0, depth: 'every page', onRead }, service);
   const [last] = named.toSorted((a, b) => b.number - a.number);
   if (last !== undefined) return last.row.txnId;
+  if (isExact || !beginsId(name)) throw notFound(name, isExact && beginsId(name));
   const { data } = await service.transactions({ time: '1y', limit: pageSize });
   const listed = onlyOne(
     name,
     data.map(({ txnId }) => txnId),
   );
   if (listed !== undefined) return listed;
-  throw new Failure('not-found', `No transaction has the id or the reference "${name}".`, {
+  throw notFound(name);
+}
+
+const notFound = (name: string, wantsWholeId = false): Failure =>
+  new Failure('not-found', `No transaction has the id or the reference "${name}".`, {
+    hint: wantsWholeId ? 'With --yes, give the whole id. To see it' : undefined,
     next: { do: 'see-history' },
   });
-}
+
+/** Whether a name is long enough to stand for an id that begins with it. */
+const beginsId = (name: string): boolean => /^[0-9a-f-]{6,}$/i.test(name);
 
 const isThere = (): boolean => true;
 
@@ -66,7 +75,11 @@ function notThere(error: unknown): boolean {
  * Resolves a name offline, by reference or id in the journal, or by the beginning of an id that
  * svcpay has shown.
  */
-export async function resolveLocally(name: string, context: Context): Promise<string | undefined> {
+export async function resolveLocally(
+  name: string,
+  context: Context,
+  isExact = false,
+): Promise<string | undefined> {
   // The payments of the journal belong to the account of the API key, not to the subaccount in
   // `--account`.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
@@ -76,9 +89,10 @@ export async function resolveLocally(name: string, context: Context): Promise<st
   const journal = await account.journal().catch(() => undefined);
   const payment = journal && (await paymentNamed(name, scope, journal));
   if (payment?.attempts.some(({ txnId }) => txnId === name) === true) return name;
-  const txnId = payment === undefined ? null : latest(payment).txnId;
+  const txnId = payment === undefined ? null : decisive(payment).txnId;
   if (txnId !== null) return txnId;
   if (isWhole(name)) return name;
+  if (isExact || !beginsId(name)) return undefined;
   const recorded = ((await journal?.beginning(scope, name)) ?? []).flatMap(({ attempts }) =>
     attempts.flatMap((attempt) => attempt.txnId ?? []),
   );
@@ -92,9 +106,7 @@ const mostNamed = 5;
  * `usage` if several ids have the given beginning.
  */
 function onlyOne(name: string, among: readonly string[]): string | undefined {
-  const ids = [
-    ...new Set(among.filter((txnId) => name !== '' && txnId.startsWith(name.toLowerCase()))),
-  ];
+  const ids = [...new Set(among.filter((txnId) => txnId.startsWith(name.toLowerCase())))];
   if (ids.length < 2) return ids[0];
   const named = ids.slice(-mostNamed).map((txnId) => txnId.slice(0, idLength(ids)));
   const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';

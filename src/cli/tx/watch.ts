@@ -20,7 +20,7 @@ export const txWatch = defineCommand({
     ids: transaction()
       .repeated()
       .otherwise([])
-      .describe('ids (or their first characters) or references of transactions'),
+      .describe('ids (or their first 6 characters) or references of transactions'),
   },
   options: { waitTimeout: duration().optional().describe('longest time to wait') },
   examples: [

@@ -36,7 +36,7 @@ export const concernedBy =
     const named = await journal.named(name);
     const begins = ({ attempts }: Payment): boolean =>
       attempts.some(({ txnId }) => txnId?.startsWith(name.toLowerCase()));
-    return named.length > 0 ? named : unfinished(begins)(journal);
+    return named.length > 0 || name.length < 6 ? named : unfinished(begins)(journal);
   };
 
 /**

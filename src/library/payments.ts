@@ -27,7 +27,7 @@ import { checkOptions } from '../api/check-options.js';
 import { parseReference } from '../formats/reference.js';
 import { errorOf } from '../formats/unknown.js';
 import { journalOf, ownName, type Opened } from '../store/journal/handle.js';
-import { latest, mayHavePaid, status, type Payment } from '../store/journal/payment.js';
+import { decisive, mayHavePaid, status, type Payment } from '../store/journal/payment.js';
 import type { Network } from '../formats/address/network.js';
 import { readLimits } from '../store/profile/profiles.js';
 import { noLimits } from '../wallet/limits/limits.js';
@@ -322,7 +322,7 @@ const given = (ref: string | undefined): string | undefined =>
 
 function reportOf(payment: Payment): PaymentReport {
   const { ref, kind, openedAt, updatedAt } = payment;
-  const { txnId, txnState } = latest(payment);
+  const { txnId, txnState } = decisive(payment);
   return {
     ref,
     kind,

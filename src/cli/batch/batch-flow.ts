@@ -316,7 +316,7 @@ async function agree(
   { maxFee }: BatchFlags,
   { ask, settings, out }: Context,
 ): Promise<void> {
-  if (rows === settled) return out.say('Nothing was sent: every row is already paid or in flight.');
+  if (rows === settled) return out.say('Nothing was sent: no row is left to pay.');
   // If the service refused the quotes of all rows, svcpay does not ask for approval, and the result
   // of the batch contains the reasons.
   if (cost?.costs.length === 0) return;

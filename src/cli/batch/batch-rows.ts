@@ -2,7 +2,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { latest, type Payment } from '../../store/journal/payment.js';
+import { decisive, type Payment } from '../../store/journal/payment.js';
 import { readRunName, runsKept } from '../../wallet/batch/history.js';
 import { payeeRow, readPaidRow, type PaidRow } from '../../wallet/batch/payee.js';
 import { isProblem, problemOf, readRows } from '../../wallet/batch/rows.js';
@@ -38,7 +38,7 @@ export async function knownRows(
   const txns = await listed(rows, context);
   return rows.map((row) => ({
     ...row,
-    txn: row.payment && txns.get(latest(row.payment).txnId ?? ''),
+    txn: row.payment && txns.get(decisive(row.payment).txnId ?? ''),
   }));
 }
 

@@ -5,7 +5,7 @@ import Big from 'big.js';
 import pLimit from 'p-limit';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
-import { latest } from '../../store/journal/payment.js';
+import { decisive } from '../../store/journal/payment.js';
 import { remittancePage } from '../../terminal/cards/receipt-page.js';
 import { remittanceList, type Remittance } from '../../terminal/views/batch-status-view.js';
 import { payeeKey, payeeName } from '../../wallet/batch/payee.js';
@@ -91,7 +91,7 @@ async function writePage(
   const { client } = await context.account();
   const receipts = [];
   for (const { payment } of rows) {
-    const txn = await client.transaction((payment && latest(payment).txnId) ?? '');
+    const txn = await client.transaction((payment && decisive(payment).txnId) ?? '');
     receipts.push({
       transaction: txn,
       options: {

@@ -1,6 +1,6 @@
 // Lists the outcome of each row of a batch, and the command for each row that needs work.
 import Big from 'big.js';
-import { latest } from '../../store/journal/payment.js';
+import { decisive } from '../../store/journal/payment.js';
 import {
   commandFor,
   commandLine,
@@ -69,7 +69,7 @@ function lineOf(
   run: RunGlobals,
 ): StatusLine {
   const state = rowState(payment, txn);
-  const txnId = payment === undefined ? null : latest(payment).txnId;
+  const txnId = payment === undefined ? null : decisive(payment).txnId;
   return {
     line: paid.line,
     payee: paid.name ?? paid.account ?? '',

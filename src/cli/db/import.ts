@@ -1,14 +1,14 @@
 // Imports the payments that the journal lacks from the service, after a restore from a backup.
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
-import { latest } from '../../store/journal/payment.js';
+import { decisive } from '../../store/journal/payment.js';
 import { importedFields, importedView } from '../../terminal/views/database-view.js';
 import { importMissing } from '../../wallet/history/import-payments.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { showProgress } from '../statement/open-books.js';
 import { beginningOf, instant } from '../tx/history-options.js';
-import { openPayments, readLatest } from '../tx/open-payments.js';
+import { openPayments, readDecisive } from '../tx/open-payments.js';
 
 export const dbImport = defineCommand({
   options: {
@@ -40,7 +40,7 @@ export const dbImport = defineCommand({
         },
       );
       for (const payment of await openPayments(context))
-        if (latest(payment).txnId !== null) await readLatest(payment, context);
+        if (decisive(payment).txnId !== null) await readDecisive(payment, context);
       const open = (await openPayments(context)).length;
       live.stop();
       for (const txnId of uncounted)

@@ -1,7 +1,7 @@
 // Prevents an agent from paying twice by repeating a request under another reference. Every payment
 // of an agent is compared with the earlier payments of a day.
 import { Failure } from '../../formats/failure.js';
-import { latest, status } from '../../store/journal/payment.js';
+import { decisive, status } from '../../store/journal/payment.js';
 import type { Repeats } from '../../wallet/payment/contract.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -19,7 +19,7 @@ export const repeatsOf = (differentFrom: string): Repeats => ({
     const isNamed = [ref, ...attempts.map(({ txnId }) => txnId)].includes(differentFrom);
     const isUnknown = ['unknown', 'error'].includes(status(payment));
     if (isNamed && !isUnknown) return 'another';
-    const { txnId } = latest(payment);
+    const { txnId } = decisive(payment);
     const name = txnId ?? ref;
     const advice = isUnknown
       ? 'Its outcome must be known before the same payment can be made again. To see it'

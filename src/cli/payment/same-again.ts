@@ -1,6 +1,6 @@
 // Asks before svcpay repeats the same payment, or refuses the payment if svcpay cannot ask.
 import { Failure } from '../../formats/failure.js';
-import { latest } from '../../store/journal/payment.js';
+import { decisive } from '../../store/journal/payment.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { relativeTime } from '../../terminal/time.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
@@ -30,7 +30,7 @@ export async function askAgain(
   if (globals.yes || at === 'submission') {
     throw new Failure('usage', `Not sent: you ${sentence}`, {
       hint: 'To send the same amount again, add --again. To follow the earlier payment',
-      next: { do: 'resume', id: latest(payment).txnId ?? payment.ref },
+      next: { do: 'resume', id: decisive(payment).txnId ?? payment.ref },
     });
   }
   out.say(`  You ${sentence}`);

@@ -17,8 +17,14 @@ import { pickId } from './browse.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
+import { resolutionText } from '../../wallet/payment/outcomes.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
-import { readDetails, receiptDetails, stateTimes, endedFailure } from './transaction-details.js';
+import {
+  readDetails,
+  receiptDetails,
+  stateTimes,
+  endOfTransaction,
+} from './transaction-details.js';
 import { recipientsOf } from './parties.js';
 import { choice, flag, transaction } from '../values.js';
 
@@ -35,7 +41,7 @@ export const txGet = defineCommand({
   arguments: {
     id: transaction()
       .optional()
-      .describe('id (or its first characters) or reference of a transaction'),
+      .describe('id (or its first 6 characters) or reference of a transaction'),
   },
   formats: receiptFormats,
   options: {
@@ -57,9 +63,9 @@ export const txGet = defineCommand({
     const id = named ?? (await pickId('Which transaction?', [], context));
     const { client } = await context.account();
     const txn = await explained(await readDetails(id, context), context);
-    const unpaid = await endedFailure(txn, context);
-    const isUnresolved = unpaid !== undefined && isUnknown(unpaid);
-    if (isUnresolved) context.out.warn(unpaid.message);
+    const { failure, recorded } = await endOfTransaction(txn, context);
+    const isUnresolved = failure !== undefined && isUnknown(failure);
+    if (isUnresolved) context.out.warn(failure.message);
     const now = client.serviceNow();
     const request =
       context.out.forPeople || qrFile !== undefined ? openRequest(txn, now, context) : undefined;
@@ -85,6 +91,7 @@ export const txGet = defineCommand({
       isVerbose: verbose || format !== undefined,
       shownBelow,
       isUnresolved,
+      recorded: recorded && resolutionText(recorded),
     };
     if (format !== undefined) {
       const details = await receiptDetails(txn, context);

@@ -4,7 +4,7 @@ import Big from 'big.js';
 import type { CreateSide, ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, readDecimal } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { isUnfinished, latest, type Payment } from '../../store/journal/payment.js';
+import { decisive, isUnfinished, type Payment } from '../../store/journal/payment.js';
 import { dateTime } from '../../terminal/time.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
@@ -22,7 +22,7 @@ export async function offlineList(atMost: number, context: Context): Promise<rea
       [...submitted, ...(await journal.open(scope))].map((payment) => [payment.id, payment]),
     );
     return [...payments.values()]
-      .filter((payment) => payment.scope === scope && latest(payment).txnId !== null)
+      .filter((payment) => payment.scope === scope && decisive(payment).txnId !== null)
       .toSorted((a, b) => b.openedAt - a.openedAt)
       .slice(0, atMost);
   } catch (error) {
@@ -37,7 +37,7 @@ export async function offlineList(atMost: number, context: Context): Promise<rea
  */
 export function asTransaction(payment: Payment): ListedTransaction {
   const { ref, openedAt, updatedAt } = payment;
-  const { request, txnId, txnState, approvedTotal, approvedReceives } = latest(payment);
+  const { request, txnId, txnState, approvedTotal, approvedReceives } = decisive(payment);
   const { body, receives } = decodeOrder(request);
   return {
     txnId: txnId ?? '',

@@ -1,11 +1,11 @@
 // Reads the account's open payments from the journal, and refreshes their states from the service.
 import pLimit from 'p-limit';
 import type { ServiceClient } from '../../api/client.js';
-import type { ListedTransaction, Transaction } from '../../api/types.js';
+import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
-import { hasLapsed, isFinal } from '../../formats/states.js';
-import { latest, mayHaveMoved, mayHavePaid, type Payment } from '../../store/journal/payment.js';
+import { hasLapsed } from '../../formats/states.js';
+import { decisive, isUnfinished, mayHavePaid, type Payment } from '../../store/journal/payment.js';
 import type { PendingPayment } from '../../terminal/views/pending-view.js';
 import { clockTime } from '../../terminal/time.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
@@ -59,7 +59,7 @@ const refreshTimeoutMs = 5_000;
 export async function refreshOpen(context: Context): Promise<Refreshed> {
   const { client: service } = await context.account();
   const payments = await openPayments(context);
-  const outcomes = new Map<string, ListedTransaction | Failure>();
+  const outcomes = new Map<string, OpenPayment | Failure>();
   const submitted = payments.filter(hasTransaction);
   // Reads the service's list of transactions only for many payments, because a single read returns
   // more fields than the list, and a few single reads take no longer.
@@ -75,7 +75,7 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
     .toReversed();
   const worker = async (): Promise<void> => {
     for (let payment = waiting.pop(); payment !== undefined; payment = waiting.pop()) {
-      outcomes.set(payment.id, await readLatest(payment, context).catch(failureOf));
+      outcomes.set(payment.id, await readDecisive(payment, context).catch(failureOf));
     }
   };
   const workers = Array.from({ length: Math.min(concurrentReads, waiting.length) }, worker);
@@ -88,10 +88,9 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
         ? notAsked()
         : [],
   );
-  const read = answered.map(({ payment, outcome }) => ({
-    payment,
-    txn: outcome instanceof Failure ? undefined : outcome,
-  }));
+  const read = answered.map(({ payment, outcome }): OpenPayment =>
+    outcome === undefined || outcome instanceof Failure ? { payment, txn: undefined } : outcome,
+  );
   return {
     open: read.filter((each) => !isOver(each)),
     ended: read.filter(isOver).flatMap(({ txn }) => txn ?? []),
@@ -100,7 +99,7 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   };
 }
 
-const hasTransaction = (payment: Payment): boolean => latest(payment).txnId !== null;
+const hasTransaction = (payment: Payment): boolean => decisive(payment).txnId !== null;
 
 /** The largest number of pages that svcpay reads, enough for a batch of a thousand rows. */
 const mostPages = 10;
@@ -111,12 +110,12 @@ const mostPages = 10;
  */
 export async function readListed(
   submitted: readonly Payment[],
-  outcomes: Map<string, ListedTransaction | Failure>,
+  outcomes: Map<string, OpenPayment | Failure>,
   service: ServiceClient,
   context: Context,
 ): Promise<void> {
   const journal = await context.journal();
-  const byId = new Map(submitted.map((payment) => [latest(payment).txnId, payment]));
+  const byId = new Map(submitted.map((payment) => [decisive(payment).txnId, payment]));
   const dayMs = 86_400_000;
   const startTime = new Date(
     Math.min(...submitted.map(({ openedAt }) => openedAt)) - dayMs,
@@ -128,8 +127,9 @@ export async function readListed(
       page.map(async (txn) => {
         const payment = byId.get(txn.txnId);
         if (payment === undefined) return;
-        outcomes.set(payment.id, txn);
-        await limit(() => recordRead(payment, txn, journal, context.owner));
+        outcomes.set(payment.id, { payment, txn });
+        const read = await limit(() => recordRead(payment, txn, journal, context.owner));
+        outcomes.set(payment.id, { payment: read, txn });
       }),
     );
     pages += 1;
@@ -137,16 +137,9 @@ export async function readListed(
   }
 }
 
-/**
- * Whether a payment has ended. The outcome of a submitted payment that expired or was cancelled is
- * unknown, so the payment has not ended. A payment in `error` ends when a person resolves the
- * payment.
- */
+/** Whether a payment has ended, as the journal records it, or its quote has expired. */
 const isOver = ({ payment, txn }: OpenPayment): boolean =>
-  txn !== undefined &&
-  isFinal(txn.txnState) &&
-  txn.txnState !== 'error' &&
-  !(mayHaveMoved(latest(payment)) && hasLapsed(txn.txnState));
+  !isUnfinished(payment) || (txn !== undefined && hasLapsed(txn.txnState) && !mayHavePaid(payment));
 
 const notAsked = (): Failure => new Failure('temporary', 'The service did not answer in time.');
 
@@ -154,17 +147,16 @@ const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error });
 
 /** Reads the current transaction of a payment, and records its state. */
-export async function readLatest(payment: Payment, context: Context): Promise<Transaction> {
+export async function readDecisive(payment: Payment, context: Context): Promise<OpenPayment> {
   const { client, journal } = await context.account();
-  const txn = await readTransaction(client, latest(payment).txnId ?? '');
-  await recordRead(payment, txn, await journal(), context.owner);
-  return txn;
+  const txn = await readTransaction(client, decisive(payment).txnId ?? '');
+  return { payment: await recordRead(payment, txn, await journal(), context.owner), txn };
 }
 
 /** Converts an open payment to a row of a list. */
 export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): PendingPayment {
   const { ref, kind, openedAt, updatedAt } = payment;
-  const { request, state, txnId, txnState, number } = latest(payment);
+  const { request, state, txnId, txnState, number } = decisive(payment);
   const order = decodeOrder(request);
   const [amount] = knownAmounts(order).toReversed();
   return {

@@ -1,9 +1,9 @@
 // Finishes or reports the unfinished payments of this home, after a crash, an interruption or the
 // end of a wait.
-import type { ListedTransaction, Transaction } from '../../api/types.js';
+import type { Transaction } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { journalFile } from '../../store/files/home.js';
-import { latest, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
+import { decisive, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import { resumedList, type ResumedPayment } from '../../terminal/views/pending-view.js';
 import { paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
 import { commandFor } from '../../terminal/next-step.js';
@@ -28,9 +28,9 @@ import { paymentDeps, paidView, showPayment } from '../payment/payment-flow.js';
 import type { Presentation } from '../payment/payment-model.js';
 import { paymentScreen } from '../payment/payment-screen.js';
 import { paymentOptions, waitOf } from '../payment/payment-options.js';
-import { openPayments, openStates, readListed } from './open-payments.js';
+import { openPayments, openStates, readListed, type OpenPayment } from './open-payments.js';
 import { paymentNamed, resolveId } from './resolve-id.js';
-import { endedFailure } from './transaction-details.js';
+import { endedFailure, recordState } from './transaction-details.js';
 import { flag, transaction } from '../values.js';
 
 const { wait, waitTimeout } = paymentOptions;
@@ -193,7 +193,7 @@ async function knownFrom(
   end: AbortSignal,
   context: Context,
 ) {
-  const listed = new Map<string, ListedTransaction | Failure>();
+  const listed = new Map<string, OpenPayment | Failure>();
   const submitted = payments.filter(mayHavePaid);
   // svcpay reads a payment by id if the service's list of transactions is unavailable or does not
   // contain the payment.
@@ -205,9 +205,10 @@ async function knownFrom(
   const { columns } = transactionList(context.now());
   return async ({ id, updatedAt }: Payment): Promise<Resumed | undefined> => {
     const payment = await ifAvailable(journal.read(id));
-    const attempt = payment && latest(payment);
+    const attempt = payment && decisive(payment);
     const row = listed.get(id);
-    const txn = row instanceof Failure || row?.txnId !== attempt?.txnId ? undefined : row;
+    const read = row instanceof Failure ? undefined : row?.txn;
+    const txn = read?.txnId === attempt?.txnId ? read : undefined;
     if (payment === undefined || attempt === undefined) return undefined;
     const is = status(payment);
     const isListed = txn !== undefined && openStates.includes(txn.txnState);
@@ -258,7 +259,7 @@ function askForYes(payment: Payment, { ask, globals }: Context): void {
 }
 
 function resumedPayment({ payment, txn, failure }: Resumed): ResumedPayment {
-  const { txnId, txnState } = latest(payment);
+  const { txnId, txnState } = decisive(payment);
   return {
     ref: payment.ref,
     kind: payment.kind,
@@ -270,7 +271,7 @@ function resumedPayment({ payment, txn, failure }: Resumed): ResumedPayment {
 }
 
 function presentationOf(payment: Payment): Presentation {
-  const { kind, destination } = decodeOrder(latest(payment).request);
+  const { kind, destination } = decodeOrder(decisive(payment).request);
   return {
     about: [
       { label: 'What', value: kind },
@@ -288,7 +289,7 @@ async function resumeOne(
 ): Promise<Result> {
   const { scope, journal } = await context.account();
   const payment = await paymentNamed(id, scope, await journal());
-  const txnId = payment === undefined ? null : latest(payment).txnId;
+  const txnId = payment === undefined ? null : decisive(payment).txnId;
   if (payment === undefined || (status(payment) === 'abandoned' && txnId !== null)) {
     return followElsewhere(txnId ?? (await resolveId(id, context)), waiting, context);
   }
@@ -318,6 +319,7 @@ async function followElsewhere(txnId: string, waiting: Wait, context: Context): 
           { atMostMs: waiting === 'forever' ? undefined : waiting, onChange, goOn: 'resume' },
           { ...context, service },
         );
+  await recordState(ended, context);
   const unpaid = await endedFailure(ended, context);
   if (unpaid !== undefined) throw unpaid;
   return { txn: ended, receipt: receiptView({ now: service.serviceNow() }) };

@@ -8,7 +8,7 @@ import { latest, mayHaveMoved, type Payment } from '../../store/journal/payment.
 import type { ReceiptPageOptions } from '../../terminal/cards/receipt-page.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
-import { endedUnpaid } from '../../wallet/payment/outcomes.js';
+import { endOf, resolutionText, type EndOfTransaction } from '../../wallet/payment/outcomes.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import { recordRead } from '../../wallet/payment/record-read.js';
 import type { Context } from '../context.js';
@@ -47,14 +47,24 @@ export async function recordState(txn: Transaction, context: Context): Promise<v
     await recordRead(payment, txn, await context.journal(), context.owner).catch(() => undefined);
 }
 
-/** The failure for a transaction that ended unpaid, by what this home knows of its payment. */
-export const endedFailure = async (
+/** What this home and the service know about the money of a transaction that ended. */
+export const endOfTransaction = async (
   txn: Transaction,
   context: Context,
-): Promise<Failure | undefined> =>
+): Promise<EndOfTransaction> =>
   isFinal(txn.txnState)
-    ? endedUnpaid(await paymentOf(txn.txnId, context).catch(() => undefined), txn)
-    : undefined;
+    ? endOf(await paymentOf(txn.txnId, context).catch(() => undefined), txn)
+    : {};
+
+/** The failure for a transaction that ended unpaid. Shows a recorded answer that it is paid. */
+export async function endedFailure(
+  txn: Transaction,
+  context: Context,
+): Promise<Failure | undefined> {
+  const { failure, recorded } = await endOfTransaction(txn, context);
+  if (failure === undefined && recorded !== undefined) context.out.say(resolutionText(recorded));
+  return failure;
+}
 
 /**
  * Shows the last known state of a payment of this home, and when svcpay read that state. Returns a

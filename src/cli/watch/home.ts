@@ -9,7 +9,7 @@ import {
   type Home,
   type HomeMore,
 } from '../../terminal/cards/home-view.js';
-import { isUnfinished, latest, mayHaveMoved, status } from '../../store/journal/payment.js';
+import { decisive, isUnfinished, mayHaveMoved, status } from '../../store/journal/payment.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
@@ -168,13 +168,13 @@ async function readMovements(context: Context): Promise<Movements> {
   );
   const pending = underWay.data.map((txn) => byId.get(txn.txnId) ?? txn);
   const listed = new Set(pending.map(({ txnId }) => txnId));
-  const others = refreshed.open.filter(({ payment }) => !listed.has(latest(payment).txnId ?? ''));
+  const others = refreshed.open.filter(({ payment }) => !listed.has(decisive(payment).txnId ?? ''));
   return {
     pending,
     morePending: Math.max((underWay.pagination?.total ?? 0) - underWay.data.length, 0),
     recent: done.data,
     unfinished: others
-      .filter(({ payment }) => !mayHaveMoved(latest(payment)))
+      .filter(({ payment }) => !mayHaveMoved(decisive(payment)))
       .map(({ payment }) => payment.ref),
     open: others.map((each) => pendingPayment(each, refreshed.asOf)),
     known: await recipientsOf([...pending, ...done.data], context),

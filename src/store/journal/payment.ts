@@ -247,9 +247,31 @@ export const needsAnswer = ({ state }: Attempt): boolean =>
 export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
   attempts.some(mayHaveMoved);
 
+/** The outcomes that decide the status of a payment, whatever its latest attempt is. */
+const decisiveOutcomes: readonly AttemptState[] = [
+  'paid',
+  'submitting',
+  'in-flight',
+  'unknown',
+  'error',
+];
+
 /**
- * The status of a payment, derived only from its attempts and from `abandoned`. The first matching
- * row of the table below gives the status, by the outcomes of the attempts (see {@link outcomeOf}).
+ * The attempt that decides what happened to the money of a payment: the first one in the order of
+ * {@link decisiveOutcomes}, otherwise the latest attempt. Every answer about a payment names this
+ * attempt.
+ */
+export function decisive(payment: Pick<Payment, 'attempts' | 'ref'>): Attempt {
+  const [first] = decisiveOutcomes.flatMap(
+    (outcome) => payment.attempts.findLast((each) => outcomeOf(each) === outcome) ?? [],
+  );
+  return first ?? latest(payment);
+}
+
+/**
+ * The status of a payment, derived only from its decisive attempt and from `abandoned`. The first
+ * matching row of the table below gives the status, by the outcomes of the attempts (see {@link
+ * outcomeOf}).
  *
  * | some attempt is         | the latest is       | abandoned | status    | exit code of the run  |
  * |-------------------------|---------------------|-----------|-----------|-----------------------|
@@ -263,16 +285,19 @@ export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
  * | any                     | requested or quoted | no        | open      | none                  |
  */
 export function status(payment: Pick<Payment, 'attempts' | 'abandoned' | 'ref'>): PaymentStatus {
-  const outcomes = payment.attempts.map(outcomeOf);
-  const some = (...states: readonly AttemptState[]): boolean =>
-    outcomes.some((outcome) => states.includes(outcome));
-  if (some('paid')) return 'paid';
-  if (some('submitting', 'in-flight')) return 'in-flight';
-  if (some('unknown')) return 'unknown';
-  if (some('error')) return 'error';
-  const state = outcomeOf(latest(payment));
-  if (state === 'failed') return 'failed';
-  return payment.abandoned || state === 'lapsed' ? 'abandoned' : 'open';
+  const outcome = outcomeOf(decisive(payment));
+  switch (outcome) {
+    case 'submitting':
+    case 'in-flight':
+      return 'in-flight';
+    case 'requested':
+    case 'quoted':
+      return payment.abandoned ? 'abandoned' : 'open';
+    case 'lapsed':
+      return 'abandoned';
+    default:
+      return outcome;
+  }
 }
 
 /**

@@ -63,7 +63,7 @@ export interface BatchSummary {
 }
 
 export interface BatchRemark {
-  readonly kind: string;
+  readonly kind: keyof typeof remarkWords;
   readonly line: number | null;
   readonly payee: string;
   readonly before: string | null;
@@ -95,7 +95,7 @@ export interface QuotedCost {
   }[];
 }
 
-const remarkWords: Readonly<Record<string, string>> = {
+const remarkWords = {
   'new-payee': 'new payee',
   'account-changed': 'account changed',
   'institution-changed': 'bank changed',
@@ -104,7 +104,8 @@ const remarkWords: Readonly<Record<string, string>> = {
   'payee-missing': 'was in the last run, is not in this one',
   'two-names': 'same account, different name',
   'row-twice': 'duplicate row',
-};
+  'may-be-paid': 'may have been paid already',
+} as const;
 
 const changeOf = ({ before, now, note }: BatchRemark): string =>
   [[before, now].filter((part) => part !== null).join(' -> '), note ?? '']
@@ -118,7 +119,7 @@ const changeOf = ({ before, now, note }: BatchRemark): string =>
 export const remarkText = (remark: BatchRemark, lineWord: 'Line' | 'line' = 'Line'): string =>
   [
     remark.line === null ? '' : `${lineWord} ${remark.line}: `,
-    `${remark.payee}: ${remarkWords[remark.kind] ?? remark.kind}`,
+    `${remark.payee}: ${remarkWords[remark.kind]}`,
     changeOf(remark) === '' ? '' : `, ${changeOf(remark)}`,
   ].join('');
 
@@ -127,7 +128,7 @@ const remarkDetail = (remark: BatchRemark): CardDetail => ({
     remark.line === null
       ? shortened(remark.payee)
       : `line ${remark.line}  ${shortened(remark.payee)}`,
-  value: remarkWords[remark.kind] ?? remark.kind,
+  value: remarkWords[remark.kind],
   note: changeOf(remark),
 });
 
@@ -195,7 +196,7 @@ export function batchCard(
       : [
           {
             label: 'Before',
-            value: `${counted(paidBefore, 'row')} paid or in flight`,
+            value: `${counted(paidBefore, 'row')} paid, in flight or unknown`,
             note: daysOf(earlier),
           },
         ];

@@ -63,6 +63,8 @@ export interface ReceiptOptions {
   readonly party?: string | undefined;
   /** Whether the receipt shows the invoice, the payee's key and the payment hash. */
   readonly isVerbose?: boolean | undefined;
+  /** The recorded answer of `tx resolve`, as a sentence. */
+  readonly recorded?: string | undefined;
   /** The decoded Lightning invoice. */
   readonly invoice?: InvoiceDetails | undefined;
 }
@@ -236,7 +238,7 @@ const isPaying = ({ txnState }: Transaction): boolean =>
  */
 function placeOfMoney(
   transaction: Transaction,
-  { total, isUnresolved }: Pick<ReceiptOptions, 'total' | 'isUnresolved'>,
+  { total, isUnresolved, recorded }: Pick<ReceiptOptions, 'total' | 'isUnresolved' | 'recorded'>,
 ): string | undefined {
   const { sourceReq, destReq, txnState } = transaction;
   if (!isFinal(txnState) || !sourceReq.method) return undefined;
@@ -251,6 +253,7 @@ function placeOfMoney(
     return `The money left ${wallet}${isSwap ? ` and ${arrival}` : '.'}`;
   }
   if (!isOutgoing) return movedNothing(txnState) ? 'Nothing was received.' : undefined;
+  if (recorded !== undefined) return recorded;
   if (isUnresolved === true) return `Whether money left ${wallet} is not known.`;
   if (txnState === 'error') {
     const amount = total === undefined ? 'the money' : formatAmount(total);

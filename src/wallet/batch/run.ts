@@ -6,7 +6,8 @@ import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure, isUnknown } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import {
-  mayHaveMoved,
+  decisive,
+  mayHavePaid,
   outcomeOf,
   type Attempt,
   type PaymentTerms,
@@ -317,8 +318,7 @@ async function approvedTotal(
   { payment: { journal, scope } }: BatchDeps,
 ): Promise<Money | undefined> {
   const stored = await journal.find(scope, row.ref);
-  const moving = stored?.attempts.findLast(mayHaveMoved);
-  return stored?.ref === row.ref && moving !== undefined ? totalOf(moving) : undefined;
+  return stored?.ref === row.ref && mayHavePaid(stored) ? totalOf(decisive(stored)) : undefined;
 }
 
 const totalOf = ({ approvedTotal: total, spendCcy }: Attempt): Money | undefined =>

@@ -19,3 +19,21 @@ export function amountAsked({ amount, from }: Instruction): string {
 /** The payee by name, otherwise by the destination as written. */
 export const payeeInWords = ({ verb, to, name }: Instruction): string =>
   verb === 'swap' ? `your ${to} wallet` : (name ?? shortened(to));
+
+/** The ways to tell two instructions apart, the shortest first. */
+const distinctions: readonly ((instruction: Instruction) => string)[] = [
+  inWords,
+  (each) => `${amountAsked(each)} to ${each.to}`,
+  (each) => `${inWords(each)} from your ${each.from} wallet`,
+  (each) => `${inWords(each)}, ${each.deductFees ? 'minus' : 'plus'} the fees`,
+  ({ amount, ...each }) =>
+    `${inWords({ amount, ...each })}, as the amount ` +
+    `${typeof amount === 'string' || amount.side === 'debits' ? 'debited' : 'received'}`,
+];
+
+/** Describes two different instructions by what distinguishes them. */
+export function bothInWords(one: Instruction, other: Instruction): readonly [string, string] {
+  const words = distinctions.find((each) => each(one) !== each(other)) ?? inWords;
+  const isSame = words(one) === words(other);
+  return [words(one), isSame ? `${words(other)} with other details` : words(other)];
+}

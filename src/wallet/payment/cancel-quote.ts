@@ -4,7 +4,7 @@ import { CancelNotOffered, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { LostClaim, type Claim, type Journal } from '../../store/journal/journal.js';
-import { latest, type Payment } from '../../store/journal/payment.js';
+import { latest, mayHaveMoved, type Payment } from '../../store/journal/payment.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { unresolvedTransaction } from './outcomes.js';
 
@@ -65,6 +65,8 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
 function lapsed(txn: Transaction, payment: Payment | undefined): Transaction {
   const failure = unresolvedTransaction(payment, txn);
   if (failure !== undefined) throw failure;
+  const attempt = payment?.attempts.find(({ txnId }) => txnId === txn.txnId);
+  if (attempt !== undefined && mayHaveMoved(attempt)) throw tooLate(txn);
   return txn;
 }
 

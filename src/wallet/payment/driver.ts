@@ -190,7 +190,7 @@ function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
  */
 function checkSubmission(
   { order, memory, payment }: Run,
-  { repeated }: RunGoal,
+  goal: RunGoal,
   { limits, repeats, now }: PaymentDeps,
 ): Parameters<PaymentDeps['journal']['submit']>[3] {
   return async (before) => {
@@ -198,10 +198,10 @@ function checkSubmission(
     const spent = Object.keys(limits.perDay).length > 0 ? await before.spent() : [];
     if (memory.approvedQuote !== undefined)
       checkSpend(limits, quotedAmounts(order, memory.approvedQuote), () => spent);
-    if (repeated === undefined) return;
+    if (goal.repeats === 'not compared') return;
     const payments = await before.comparable(repeats.paidWithinMs, mostCompared);
     const asked = { instruction: instructionOf(payment), order, ref: payment.ref };
-    const others = payments.filter(({ id }) => !repeated.includes(id));
+    const others = payments.filter(({ id }) => !goal.repeats.includes(id));
     const earlier = sameAgain(asked, others, { ...repeats, now: now() });
     if (earlier !== undefined) await repeats.decide(earlier, 'submission');
   };

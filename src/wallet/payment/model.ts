@@ -48,10 +48,10 @@ export interface RunGoal {
   /** The consent to this run. The journal stores no consent, only the submission. */
   readonly consent: Consent;
   /**
-   * The ids of the earlier payments that this run repeats on purpose, or undefined if svcpay does
-   * not compare this payment with earlier payments.
+   * The ids of the earlier payments that this run repeats on purpose. A payment with a reference of
+   * the caller, and a payment that was submitted before, is not compared with others.
    */
-  readonly repeated: readonly string[] | undefined;
+  readonly repeats: readonly string[] | 'not compared';
 }
 
 /**

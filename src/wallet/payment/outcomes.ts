@@ -7,10 +7,12 @@ import { Failure, isUnknown } from '../../formats/failure.js';
 import { entryOf, messageOf } from '../../formats/unknown.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
 import { instructionOf, type Instruction } from '../instruction/instruction.js';
-import { inWords } from '../instruction/words.js';
+import { bothInWords, inWords } from '../instruction/words.js';
 import {
+  decisive,
   latest,
   mayHaveMoved,
+  mayHavePaid,
   outcomeOf,
   type Attempt,
   type Payment,
@@ -27,11 +29,12 @@ export const interrupted = (): Failure => new Failure('interrupted', 'Interrupte
 export function differentPayment(payment: Payment, asked?: Instruction): Failure {
   const { ref } = payment;
   const { txnId } = latest(payment);
-  const earlier = inWords(instructionOf(payment));
-  const now = asked === undefined ? '' : `, and this is ${inWords(asked)}`;
+  const stored = instructionOf(payment);
+  const [earlier, now] = bothInWords(stored, asked ?? stored);
   return new Failure(
     'usage',
-    `Not sent: the reference ${ref} belongs to a different payment: ${earlier}${now}.`,
+    `Not sent: the reference ${ref} belongs to a different payment: ${earlier}` +
+      `${asked === undefined ? '' : `, and this is ${now}`}.`,
     {
       next: txnId === null ? { do: 'see-open-payments' } : { do: 'show', id: txnId },
       txnId: txnId ?? undefined,
@@ -53,10 +56,7 @@ export const differentTransaction = (payment: Payment, txnId: string): Failure =
 
 /** The refusal if another payment with this idempotency key was submitted or paid. */
 export function alreadyPaid(payment: Payment): Failure {
-  const attempt =
-    payment.attempts.find((each) => outcomeOf(each) === 'paid') ??
-    payment.attempts.findLast(mayHaveMoved) ??
-    latest(payment);
+  const attempt = decisive(payment);
   const outcome = outcomeOf(attempt);
   const isOver = outcome === 'paid' || outcome === 'error';
   const how = {
@@ -86,15 +86,13 @@ export const concerned = (
 ) => ({ ref, txnId: txnId ?? undefined, txnState: txnState ?? undefined });
 
 /** The failure if the user declined the payment, but another process had already submitted it. */
-export function declinedTooLate({ ref, attempts }: Payment): Failure {
-  const txnId = attempts.findLast(mayHaveMoved)?.txnId ?? null;
-  return pending(
+export const declinedTooLate = (payment: Payment): Failure =>
+  pending(
     'Outcome unknown: you declined, but another process had already submitted this payment.',
     'resume',
-    txnId ?? ref,
+    decisive(payment).txnId ?? payment.ref,
     undefined,
   );
-}
 
 /**
  * The refusal of an invoice that was already paid at the service, in a transaction that this home's
@@ -127,15 +125,11 @@ type Reported = Pick<Attempt, 'txnId' | 'txnState'> & Partial<Pick<Attempt, 'res
  * The failure for a submitted payment in state `expired` or `usercanceled`, which does not prove
  * that no money moved.
  */
-export const unresolved = (
-  ref: string,
-  { txnId, txnState, resolution = null }: Reported,
-): Failure =>
+export const unresolved = (ref: string, { txnId, txnState }: Reported): Failure =>
   new Failure(
     'outcome-unknown',
     `Outcome unknown: the service reports ${txnState ?? 'nothing'}, but the payment had been ` +
-      'submitted, so money may have moved.' +
-      (resolution === null ? '' : ` ${resolutionText(resolution)}`),
+      'submitted, so money may have moved.',
     {
       hint: 'Ask the service whether the payment was made. If it was not made, try again',
       next: { do: 'retry', id: ref },
@@ -146,7 +140,7 @@ export const unresolved = (
 /**
  * The failure for a lapsed transaction that this home submitted. The outcome of a submitted
  * transaction is unknown even if the transaction lapsed. Returns undefined if this home did not
- * submit the transaction.
+ * submit the transaction, or has a recorded answer about it.
  */
 export function unresolvedTransaction(
   payment: Payment | undefined,
@@ -154,6 +148,7 @@ export function unresolvedTransaction(
 ): Failure | undefined {
   const attempt = payment?.attempts.find((each) => each.txnId === txnId);
   if (payment === undefined || attempt === undefined || !mayHaveMoved(attempt)) return undefined;
+  if (attempt.resolution !== null) return undefined;
   if (attempt.number === latest(payment).number)
     return unresolved(payment.ref, { ...attempt, txnState });
   return new Failure(
@@ -202,24 +197,33 @@ export function ended(
   const message =
     resolution === null
       ? `Not paid: the transaction ended as ${txnState ?? ''}.`
-      : `The transaction ended in the state error. ${resolutionText(resolution)}`;
+      : `The transaction ended in the state ${txnState ?? ''}. ${resolutionText(resolution)}`;
   return new Failure('payment-failed', message, {
     next: canRetry ? { do: 'retry', id: ref } : { do: 'show', id },
     ...concerned({ ref }, { txnId, txnState }),
   });
 }
 
+/** What is known about the money of a transaction that ended. */
+export interface EndOfTransaction {
+  /** The failure, or undefined if the transaction is paid. */
+  readonly failure?: Failure | undefined;
+  /** The recorded answer of `tx resolve`, if the state does not tell whether money moved. */
+  readonly recorded?: Resolution | undefined;
+}
+
 /**
- * The failure for a final transaction that was not paid. Undefined if it goes on, or was paid.
+ * What is known about the money of a transaction, which is empty if the transaction goes on or
+ * completed.
  * @param payment the payment of this home that the transaction belongs to
  */
-export function endedUnpaid(payment: Payment | undefined, txn: Transaction): Failure | undefined {
+export function endOf(payment: Payment | undefined, txn: Transaction): EndOfTransaction {
   const { txnId, txnState, extRefId } = txn;
-  if (!isFinal(txnState) || txnState === 'completed') return undefined;
+  if (!isFinal(txnState) || txnState === 'completed') return {};
   const attempt = payment?.attempts.find((each) => each.txnId === txnId);
   if (payment === undefined || attempt === undefined) {
     const isError = txnState === 'error';
-    return new Failure(
+    const failure = new Failure(
       isError ? 'outcome-unknown' : 'payment-failed',
       isError ? endedInError : `Not paid: the transaction ended as ${txnState}.`,
       {
@@ -228,11 +232,15 @@ export function endedUnpaid(payment: Payment | undefined, txn: Transaction): Fai
         ...concerned({ ref: extRefId ?? txnId }, txn),
       },
     );
+    return { failure };
   }
-  const { resolution } = attempt;
-  if (txnState === 'error' && resolution?.moved === true) return undefined;
+  // The answer is about the state that the journal records.
+  const recorded = attempt.txnState === txnState ? attempt.resolution : null;
+  if (recorded?.moved === true) return { recorded };
   const unresolved = hasLapsed(txnState) ? unresolvedTransaction(payment, txn) : undefined;
-  return unresolved ?? ended(payment.ref, { txnId, txnState, resolution }, false);
+  const failure =
+    unresolved ?? ended(payment.ref, { txnId, txnState, resolution: recorded }, false);
+  return { failure, recorded: recorded ?? undefined };
 }
 
 const endedInError = 'Outcome unknown: the transaction ended in the state error.';
@@ -313,20 +321,18 @@ const pending = (
   });
 
 /** The failure for a submitted payment that cannot be read. */
-export function unreadable({ ref, attempts }: Payment, cause: unknown): Failure {
+export function unreadable(payment: Payment, cause: unknown): Failure {
   if (cause instanceof Failure && isUnknown(cause)) return cause;
-  const { txnId, txnState, state } = attempts.findLast(mayHaveMoved) ?? {
-    txnId: null,
-    txnState: null,
-    state: 'unknown',
-  };
-  const what =
-    state === 'paid'
-      ? `Paid earlier under the reference ${ref}`
-      : 'Outcome unknown: the payment was submitted';
-  const last = txnState === null || state === 'paid' ? '' : `, last reported as ${txnState}`;
+  const { ref } = payment;
+  const attempt = decisive(payment);
+  const { txnId, txnState } = attempt;
+  const isPaid = outcomeOf(attempt) === 'paid';
+  const what = isPaid
+    ? `Paid earlier under the reference ${ref}`
+    : 'Outcome unknown: the payment was submitted';
+  const last = txnState === null || isPaid ? '' : `, last reported as ${txnState}`;
   return new Failure('pending', `${what}${last}, but cannot be read now: ${messageOf(cause)}`, {
-    next: { do: state === 'paid' ? 'show' : 'resume', id: txnId ?? ref },
+    next: { do: isPaid ? 'show' : 'resume', id: txnId ?? ref },
     txnId: txnId ?? undefined,
     cause,
   });
@@ -448,9 +454,8 @@ export function truthful(payment: Payment, failure: Failure): Failure {
  * moved money.
  */
 export function journalLost(payment: Payment, cause: unknown): unknown {
-  const submitted = payment.attempts.findLast(mayHaveMoved);
-  if (!(cause instanceof Failure) || submitted === undefined) return cause;
-  const { txnId, txnState } = submitted;
+  if (!(cause instanceof Failure) || !mayHavePaid(payment)) return cause;
+  const { txnId, txnState } = decisive(payment);
   const last = txnState === null ? '' : `, last reported as ${txnState}`;
   return new Failure(
     'pending',

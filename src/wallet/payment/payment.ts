@@ -6,9 +6,10 @@ import type { Transaction } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { leaseMs, type Claim } from '../../store/journal/journal.js';
 import {
+  decisive,
   invoiceReference,
+  isReferenceFree,
   latest,
-  mayHaveMoved,
   mayHavePaid,
   status,
   type Payment,
@@ -69,9 +70,9 @@ export async function pay(
       ? await orderFor(instruction, deps.service)
       : decodeOrder(latest(resumed).request);
   const isQuote = options.until === 'quoted';
-  const repeats = isQuote ? undefined : await repeatsOf(request, order, deps);
-  if (repeats?.follow !== undefined)
-    return resume(repeats.follow, { ...options, consent: request.consent }, deps);
+  const compared = isQuote ? notCompared : await compare(request, order, deps);
+  if (compared.follow !== undefined)
+    return resume(compared.follow, { ...options, consent: request.consent }, deps);
   const { payment, found, replaced } = await deps.journal.begin({
     id,
     scope: deps.scope,
@@ -91,7 +92,7 @@ export async function pay(
     reference: referenceKind(request),
     terms: found === 'new' ? undefined : terms,
     consent: isQuote ? { by: 'nobody' } : request.consent,
-    repeated: repeats?.repeated,
+    repeats: compared.repeats,
     leaveOpen: isLookedAt ? 'always' : 'never',
   };
   return run(payment, goal, options, deps);
@@ -99,43 +100,58 @@ export async function pay(
 
 /**
  * Finds the earlier payment of this instruction under its reference, if the amount of a new attempt
- * would need rates or a balance. The open attempt keeps its amount.
+ * would need rates or a balance. The open attempt keeps its amount. Throws Failure `usage` if the
+ * reference belongs to another payment.
  */
 async function pricedEarlier(
-  { instruction, ref }: PaymentRequest,
-  { journal, scope }: PaymentDeps,
+  request: PaymentRequest,
+  deps: PaymentDeps,
 ): Promise<Payment | undefined> {
+  const { instruction, ref } = request;
   if (ref === undefined || needOf(instruction) === undefined) return undefined;
-  const earlier = await journal.find(scope, ref);
-  return earlier?.ref === ref && earlier.digest === digestOf(instruction) ? earlier : undefined;
+  const earlier = await deps.journal.find(deps.scope, ref);
+  if (earlier?.ref !== ref) return undefined;
+  if (earlier.digest === digestOf(instruction)) return earlier;
+  if (!isReferenceFree(earlier)) await checkSame(earlier, 'ref', request, deps);
+  return undefined;
 }
 
-interface RepeatsFound {
+interface Compared extends Pick<RunGoal, 'repeats'> {
   /** The earlier payment that this run follows instead of making a new payment. */
   readonly follow?: Payment | undefined;
-  /** The ids of the earlier payments that this run repeats on purpose. */
-  readonly repeated: readonly string[];
 }
 
+const notCompared: Compared = { repeats: 'not compared' };
+
 /**
- * Compares a new payment with earlier payments. Returns undefined if the caller's reference already
- * prevents a second payment.
+ * Compares a payment that was never submitted with earlier payments, unless the caller's reference
+ * already prevents a second payment.
  */
-async function repeatsOf(
+async function compare(
   { instruction, ref }: Pick<PaymentRequest, 'instruction' | 'ref'>,
   order: Order,
   { journal, scope, account, now, repeats }: PaymentDeps,
-): Promise<RepeatsFound | undefined> {
-  if (ref !== undefined && repeats.of === 'generated references') return undefined;
-  if (payees(instruction).length === 0) return undefined;
+): Promise<Compared> {
+  if (ref !== undefined && repeats.of === 'generated references') return notCompared;
+  if (payees(instruction).length === 0) return notCompared;
   const payments = await journal.comparable(scope, account, repeats.paidWithinMs, mostCompared);
   const asked = { instruction, order, ref };
   const earlier = sameAgain(asked, payments, { ...repeats, now: now() });
-  if (earlier === undefined) return { repeated: [] };
-  const { payment } = earlier;
+  if (earlier === undefined) return { repeats: [] };
+  // A payment that is only quoted now, and is submitted before this one, is no repetition on
+  // purpose.
   return (await repeats.decide(earlier, 'start')) === 'follow'
-    ? { follow: payment, repeated: [] }
-    : { repeated: payments.map(({ id }) => id) };
+    ? { follow: earlier.payment, repeats: [] }
+    : { repeats: payments.filter(mayHavePaid).map(({ id }) => id) };
+}
+
+/** Compares a payment of the journal, unless it was submitted before. */
+function compareStored(payment: Payment, deps: PaymentDeps): Promise<Compared> | Compared {
+  if (mayHavePaid(payment)) return notCompared;
+  // The reference of the payment is its id if svcpay generated the reference.
+  const ref = payment.ref === payment.id ? undefined : payment.ref;
+  const asked = { instruction: instructionOf(payment), ref };
+  return compare(asked, decodeOrder(latest(payment).request), deps);
 }
 
 function referenceKind({
@@ -211,8 +227,10 @@ export async function resume(
   deps: PaymentDeps,
 ): Promise<Transaction> {
   if (!retry && status(payment) === 'abandoned') throw isAbandoned(payment);
+  const { follow, repeats } = await compareStored(payment, deps);
+  if (follow !== undefined) return resume(follow, { wait, consent, leaveHeld }, deps);
   const leaveOpen = retry ? 'never' : 'if-passing';
-  const goal = { reference: 'given', consent, repeated: undefined, leaveOpen } as const;
+  const goal = { reference: 'given', consent, repeats, leaveOpen } as const;
   return run(payment, goal, { wait, retry, leaveHeld }, deps);
 }
 
@@ -224,19 +242,13 @@ export async function payThisQuote(
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  // The reference of the payment is its id if svcpay generated the reference.
-  const ref = payment.ref === payment.id ? undefined : payment.ref;
-  const instruction = instructionOf(payment);
-  const order = decodeOrder(latest(payment).request);
-  const repeats = await repeatsOf({ instruction, ref }, order, deps);
-  if (repeats?.follow !== undefined)
-    return resume(repeats.follow, { ...options, consent: given.consent }, deps);
-  const { repeated } = repeats ?? {};
-  const goal = { ...given, expect, reference: 'given', repeated, leaveOpen: 'never' } as const;
+  const { follow, repeats } = await compareStored(payment, deps);
+  if (follow !== undefined) return resume(follow, { ...options, consent: given.consent }, deps);
+  const goal = { ...given, expect, reference: 'given', repeats, leaveOpen: 'never' } as const;
   return run(payment, goal, options, deps);
 }
 
-type Given = Pick<RunGoal, 'expect' | 'reference' | 'terms' | 'consent' | 'repeated' | 'leaveOpen'>;
+type Given = Pick<RunGoal, 'expect' | 'reference' | 'terms' | 'consent' | 'repeats' | 'leaveOpen'>;
 
 async function run(
   opened: Payment,
@@ -273,8 +285,7 @@ async function concerning(error: unknown, opened: Payment, { journal }: PaymentD
   if (!(error instanceof Failure)) return error;
   const read = await ifAvailable(journal.read(opened.id));
   const payment = read ?? opened;
-  const attempt = payment.attempts.findLast(mayHaveMoved) ?? latest(payment);
-  return error.concerning(concerned(payment, attempt));
+  return error.concerning(concerned(payment, decisive(payment)));
 }
 
 /**

@@ -8,7 +8,7 @@ import { apply } from './apply.js';
 import { emptyMemory, resultOf } from './model.js';
 
 /**
- * Records that a transaction is under way or has ended. A quoted, expired or cancelled transaction
+ * Records that a transaction is under way or has ended, and resolves with the payment as recorded. A quoted, expired or cancelled transaction
  * changes nothing in the journal, because only a run of the payment records these states. If
  * another process is working on the payment, that process records the state itself.
  */
@@ -17,16 +17,17 @@ export async function recordRead(
   txn: Transaction,
   journal: Journal,
   owner: string,
-): Promise<void> {
+): Promise<Payment> {
   if (['quoted', 'lapsed'].includes(resultOf(txn.txnState)) || change(payment, txn) === undefined)
-    return;
+    return payment;
   const claim = await journal.claim(payment.id, owner);
-  if (claim === undefined) return;
+  if (claim === undefined) return payment;
   try {
     const news = change(claim.payment, txn);
-    if (news !== undefined) await journal.write(claim, news);
+    return news === undefined ? claim.payment : (await journal.write(claim, news)).payment;
   } catch (error) {
     if (!(error instanceof LostClaim)) throw error;
+    return payment;
   } finally {
     await journal.release(claim);
   }

@@ -162,7 +162,7 @@ export function* started(
     reference,
     leaveOpen: 'never',
     consent: { by: 'yes' },
-    repeated: undefined,
+    repeats: 'not compared',
     firstAttempt: number,
     retryUpTo: 0,
   };

@@ -223,21 +223,15 @@ async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boo
  * journal, so svcpay could repeat the payments.
  */
 const lostWithContainer = (folder: string): Failure =>
-  new Failure(
-    'usage',
-    `Nothing was sent: the payment journal in ${folder} is lost when the container ends.`,
-    { hint: `Mount a volume at this folder, or set ${databaseVariable}.` },
-  );
+  new Failure('usage', `The payment journal in ${folder} is lost when the container ends.`, {
+    hint: `Mount a volume at this folder, or set ${databaseVariable}.`,
+  });
 
 const notMoved = (path: string): Failure =>
-  new Failure(
-    'usage',
-    `Nothing was sent: the payments of this home are in ${path}, not in the database.`,
-    {
-      hint: 'Move the payments first',
-      next: { do: 'run', command: 'db move' },
-    },
-  );
+  new Failure('usage', `The payments of this home are in ${path}, not in the database.`, {
+    hint: 'Move the payments first',
+    next: { do: 'run', command: 'db move' },
+  });
 
 /**
  * Returns a function that creates a value on first use. If the created value is a promise that

@@ -2,6 +2,7 @@
 // the journal.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Failure } from '../formats/failure.js';
 import { isFormer, type Backlog, type EventStore } from '../store/events/event-store.js';
 import { unfinishedStatuses, type UnfinishedPayments } from '../store/journal/figures.js';
 import type { Totals } from './listen.js';
@@ -10,6 +11,7 @@ import type { Page } from './monitoring.js';
 export interface StoredSources {
   readonly backlog: () => Promise<readonly Backlog[]>;
   readonly unfinished: () => Promise<readonly UnfinishedPayments[]>;
+  readonly mayPay: () => Promise<void>;
 }
 
 export interface MetricSources extends StoredSources {
@@ -70,6 +72,10 @@ function defineMetrics(registry: Registry) {
       'database_up',
       '1 if svcpay could read the inbox and the journal, otherwise 0',
     ),
+    refused: gauge(
+      'payments_refused',
+      '1 if svcpay pays nothing, because the database was restored or is another database',
+    ),
     service: new Histogram({
       name: 'svcpay_service_seconds',
       help: 'Duration of a request to the service',
@@ -119,6 +125,7 @@ const storedNames = [
   'payments',
   'payments_oldest_seconds',
   'database_up',
+  'payments_refused',
 ] as const;
 
 /** Returns a page with only the figures from the stores, for the textfile collector. */
@@ -148,8 +155,19 @@ const timed =
  * the stores, the page keeps the last figures, so that an alert about an unfinished payment stays
  * active while the database is unavailable.
  */
-async function setStored(metrics: Defined, { backlog, unfinished }: StoredSources): Promise<void> {
-  const [events, payments] = await Promise.all([backlog(), unfinished()]);
+async function setStored(
+  metrics: Defined,
+  { backlog, unfinished, mayPay }: StoredSources,
+): Promise<void> {
+  const { refused } = metrics;
+  const [events, payments] = await Promise.all([backlog(), unfinished()]).finally(() =>
+    mayPay().then(
+      () => refused.set(0),
+      (error: unknown) => {
+        if (error instanceof Failure && error.kind === 'usage') refused.set(1);
+      },
+    ),
+  );
   const { waiting, oldestEvent, payments: counts, oldestPayment } = metrics;
   for (const each of [waiting, oldestEvent, counts, oldestPayment]) each.reset();
   const ages = new Map<string, number>();

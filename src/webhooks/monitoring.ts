@@ -18,15 +18,20 @@ export type Pages = (path: string) => Promise<Page | undefined>;
 const cachedMs = 1_000;
 
 /**
- * @param check rejects if the store cannot store events now
+ * @param check rejects if the store cannot store an event with a body of the given size now
  * @param elapsed returns monotonic milliseconds
  */
-export function createProbes(check: () => Promise<void>, elapsed: () => number): Pages {
+export function createProbes(
+  check: (bytes: number | undefined) => Promise<void>,
+  elapsed: () => number,
+) {
+  /** The size of the largest event that could not be stored since the last successful check. */
+  let failed: number | undefined;
   let last: { readonly page: Promise<Page>; until: number } | undefined;
   const readiness = (): Promise<Page> => {
     if (last !== undefined && elapsed() < last.until) return last.page;
-    const page = check().then(
-      () => ({ status: 200 }),
+    const page = check(failed).then(
+      () => ((failed = undefined), { status: 200 }),
       () => ({ status: 503, body: 'events cannot be stored now\n' }),
     );
     const own = { page, until: Infinity };
@@ -34,8 +39,16 @@ export function createProbes(check: () => Promise<void>, elapsed: () => number):
     last = own;
     return page;
   };
-  return async (path) =>
+  const pages: Pages = async (path) =>
     path === '/healthz' ? { status: 200 } : path === '/readyz' ? readiness() : undefined;
+  return {
+    pages,
+    /** Makes the receiver unready until an event of this size can be stored. */
+    noteFailed(bytes: number): void {
+      failed = Math.max(failed ?? 0, bytes);
+      last = undefined;
+    },
+  };
 }
 
 /**

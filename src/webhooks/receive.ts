@@ -49,10 +49,10 @@ export interface ReceiverOptions {
   readonly onStored: (events: readonly ReadEvent[]) => void;
   readonly onWrongSignature: (remote: string) => void;
   /**
-   * Reports that the receiver could not store events. The receiver responds with 503 to each
-   * delivery of an event that it could not store.
+   * Reports that the receiver could not store events, of which the largest has a body of the given
+   * size. The receiver responds with 503 to each delivery of an event that it could not store.
    */
-  readonly onUnwritten: (error: unknown) => void;
+  readonly onUnwritten: (error: unknown, bytes: number) => void;
 }
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
@@ -77,8 +77,12 @@ const lastAnswersMs = 2_000;
 export async function startReceiver(options: ReceiverOptions) {
   const limits = options.limits ?? receiverLimits;
   const counts: ReceiverCounts = { received: 0, wrongSignatures: 0, refused: 0, unwritten: 0 };
-  const handle = createHandler(options, limits, counts);
   const probes = createProbes(options.store.check, options.elapsed);
+  const onUnwritten: ReceiverOptions['onUnwritten'] = (error, bytes) => {
+    probes.noteFailed(bytes);
+    options.onUnwritten(error, bytes);
+  };
+  const handle = createHandler({ ...options, onUnwritten }, limits, counts);
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
@@ -87,14 +91,14 @@ export async function startReceiver(options: ReceiverOptions) {
       keepAliveTimeout: limits.headersMs,
       noDelay: true,
     },
-    serve(probes, handle),
+    serve(probes.pages, handle),
   );
   server.maxConnections = limits.connections;
   const url = await listenOn(server, options);
   return {
     url,
     counts,
-    probes,
+    probes: probes.pages,
     /** Stops the receiver: refuses new connections, and answers requests in flight. */
     stop: () =>
       new Promise<void>((resolve) => {
@@ -232,7 +236,7 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
       counts.unwritten += group.length;
       for (const { response } of group)
         response.writeHead(503, { 'content-length': 0, 'retry-after': '5' }).end();
-      options.onUnwritten(error);
+      options.onUnwritten(error, Math.max(...group.map(({ event }) => event.body.length)));
     }
   };
 

@@ -286,6 +286,7 @@ describe('the example Prometheus alerts', () => {
         { consumer: 'app', count: 1, oldest: 0, oldestSeconds: 1, servedSeconds: 1 },
       ],
       unfinished: () => Promise.resolve([]),
+      mayPay: () => Promise.resolve(),
       totals: () => ({
         received: 0,
         wrongSignatures: 0,

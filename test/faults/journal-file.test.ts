@@ -1,10 +1,19 @@
 // svcpay pays nothing if its journal is damaged, of a newer version, read-only or on a full disk.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import Database from 'libsql';
 import * as v from 'valibot';
 import { describe, expect } from 'vitest';
+import { codeOf } from '../../src/formats/unknown.js';
 import { lockTimeoutMs } from '../../src/store/files/sqlite-file.js';
 import { test, type Payment } from '../support/faults.js';
 import { svcpay } from '../support/in-process.js';
@@ -183,12 +192,19 @@ describe.concurrent('svcpay send', () => {
   test.skipIf(!canMount())('pays nothing if the journal is on a full disk', async ({ payment }) => {
     const home = join(payment.around.home, 'full');
     mkdirSync(home);
-    const disk = ['-t', 'tmpfs', '-o', 'size=16k', 'none', home];
-    const run = await mounted(disk, () =>
-      svcpayProcess(payment.command, { ...payment.around, home }),
-    );
-    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    const disk = ['-t', 'tmpfs', '-o', 'size=600k', 'none', home];
+    const around = { ...payment.around, home };
+    const [run, status] = await mounted(disk, async () => {
+      await svcpayProcess([...payment.command, '--quote-only'], around);
+      fill(join(home, 'filled'));
+      return [
+        await svcpayProcess(payment.command, around),
+        await svcpayProcess(['db', 'status'], around),
+      ];
+    });
+    expect(run).toMatchObject({ exitCode: 75, stdout: '' });
     expect(run.error().message).toMatch(/disk/);
+    expect(status).toMatchObject({ exitCode: 75 });
     expect(await payment.timesPaid()).toBe(0);
   });
 });
@@ -218,6 +234,15 @@ test.concurrent('svcpay send waits only once for a journal that another program 
   expect(await payment.settled()).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
   expect(await payment.timesPaid()).toBe(1);
 });
+
+/** Writes a file until its disk is full. */
+function fill(path: string): void {
+  try {
+    for (;;) appendFileSync(path, Buffer.alloc(1024));
+  } catch (error) {
+    if (codeOf(error) !== 'ENOSPC') throw error;
+  }
+}
 
 /**
  * Whether the test run may mount file systems, as the tests with bind mounts and small disks must.

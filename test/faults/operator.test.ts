@@ -106,6 +106,29 @@ describe.skipIf(!hasPostgres)('svcpay with a database', () => {
         ),
       }),
     );
+    expect(await svcpay(['db', 'status'], at(payment.around, server.database()))).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('has no tables'),
+    });
+    const other = await svcpay(
+      ['db', 'status'],
+      at(payment.around, await preparedDatabase(server)),
+    );
+    expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining(id)]);
+    const isFull = `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE 'No space left on device' USING ERRCODE = '53100'; END $$;
+      CREATE TRIGGER full_disk BEFORE INSERT ON svcpay.events EXECUTE FUNCTION fail()`;
+    server.sql(isFull, nameOf(url));
+    for (const [command, exitCode] of [
+      ['db status', 75],
+      ['doctor', 1],
+    ] as const) {
+      const run = await svcpay(command.split(' '), at(payment.around, url));
+      expect([run.exitCode, run.stdout + run.stderr]).toEqual([
+        exitCode,
+        expect.stringContaining('has no disk space left'),
+      ]);
+    }
     server.sql(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
     expect(await status()).toMatchObject([{ id, rows: 1, writable: false }, { writable: false }]);
   });

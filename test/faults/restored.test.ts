@@ -171,7 +171,10 @@ describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', (
     }
     expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(created);
     const status = await svcpay(['db', 'status', '--json'], other);
+    expect(status).toMatchObject({ exitCode: 2 });
     expect(status.json()).toMatchObject([{ generation: 1, restored: true }, {}]);
+    const figures = await svcpay(['db', 'status', '-o', 'prometheus'], other);
+    expect(figures.stdout).toContain('svcpay_payments_refused 1');
 
     expect(await svcpay(['db', 'import', '--since', '1h'], other)).toMatchObject({
       exitCode: 0,

@@ -30,6 +30,7 @@ const sources: MetricSources = {
     waiting('http://app:3000/other/secret', 3, 4),
     waiting('http://former:3000/hook', 9, 99, 100_000),
   ],
+  mayPay: () => Promise.resolve(),
   unfinished: async () => [
     { status: 'unattended', age: '1h', count: 2, oldest: 0, oldestSeconds: 3_000 },
     { status: 'unattended', age: '1m', count: 1, oldest: 0, oldestSeconds: 30 },
@@ -57,6 +58,7 @@ test('the metrics page shows payment statuses and the backlog of each consumer, 
     'svcpay_payments_oldest_seconds{status="unknown"} 0',
     'svcpay_payments_oldest_seconds{status="error"} 0',
     'svcpay_database_up 1',
+    'svcpay_payments_refused 0',
   ]);
 });
 

@@ -189,6 +189,31 @@ describe('webhook receiver', () => {
     expect(errors).toHaveLength(1);
   });
 
+  test('is not ready after a failed store, until an event of the same size can be stored', async ({
+    store,
+  }) => {
+    const checked: (number | undefined)[] = [];
+    let isFull = true;
+    const full = {
+      append: () => Promise.reject(new Error('disk full')),
+      check: async (bytes?: number) => {
+        checked.push(bytes);
+        if (isFull && bytes !== undefined) throw new Error('disk full');
+        await store.check(bytes);
+      },
+    };
+    let now = 0;
+    const { url } = await start(full, { elapsed: () => (now += 1_000) });
+    const ready = async () => (await fetch(`${url}/readyz`)).status;
+    expect(await ready()).toBe(200);
+    expect((await post(url, event)).status).toBe(503);
+    expect([await ready(), await ready()]).toEqual([503, 503]);
+    isFull = false;
+    expect([await ready(), await ready()]).toEqual([200, 200]);
+    const size = Buffer.byteLength(event);
+    expect(checked).toEqual([undefined, size, size, size, undefined]);
+  });
+
   test('refuses a request whose Content-Length is too large', async ({ store }) => {
     const { url } = await start(store);
     const answer = await speak(

@@ -1,6 +1,5 @@
 // Shows where the journal and the inbox are stored, and upgrades the database. Moves the files of
 // this home into the configured database.
-import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { databaseIdVariable } from '../../store/database/address.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
@@ -11,7 +10,7 @@ import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { done, list, record } from '../show.js';
 import { choice, flag } from '../values.js';
-import { databaseRows, parts, withFigures, type OpenDatabase } from './figures.js';
+import { inspectStores, parts, withFigures, type OpenDatabase, type Stored } from './figures.js';
 
 const statusFormats = ['prometheus'] as const;
 
@@ -36,23 +35,15 @@ export const dbStatus = defineCommand({
     if (format !== undefined) {
       const { storedPage } = await import('../../webhooks/metrics.js');
       const [journal, events] = [await context.journal(), await context.events()];
-      return storedPage({ ...events, unfinished: journal.unfinished });
+      return storedPage({ ...events, ...journal });
     }
-    const [found, rows] = [await context.database(), await databaseRows(context)];
-    if (rows.some(({ restored }) => restored === true))
-      context.out.warn(
-        'The database was restored from a backup and lacks payments. Import them: ' +
-          'svcpay db import',
-      );
-    const isLeft = found !== undefined && existsSync(journalFile(context.home));
-    if (isLeft && context.config.read().journalMovedTo === undefined) {
-      context.out.warn(
-        'The payments of this home are not in the database yet. Move them: svcpay db move',
-      );
-    }
-    return withFigures(rows, context);
+    const { rows, problems } = await inspectStores(context);
+    return { rows: await withFigures(rows, context), problems };
   },
-  view: list(databaseList),
+  view: list(databaseList, (result: Stored | string) =>
+    typeof result === 'string' ? result : result.rows,
+  ),
+  failure: (result) => (typeof result === 'string' ? undefined : result.problems[0]),
 });
 
 export const dbUpgrade = defineCommand({

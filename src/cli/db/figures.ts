@@ -1,5 +1,5 @@
-// Describes the journal and the inbox, in a database or in files: location, size, and whether they
-// accept writes.
+// Describes the journal and the inbox, in a database or in files: location, size, and the reasons
+// why they cannot be used.
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { TableGroup } from '../../store/database/postgres-schema.js';
 import { seenDatabase } from '../../store/files/seen.js';
@@ -8,6 +8,12 @@ import type { DatabaseRow } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 
 export type OpenDatabase = NonNullable<Awaited<ReturnType<Context['database']>>>;
+
+/** The journal and the inbox, and the reasons why svcpay cannot pay or store events. */
+export interface Stored {
+  readonly rows: readonly DatabaseRow[];
+  readonly problems: readonly Failure[];
+}
 
 /**
  * Adds the numbers of unfinished payments and undelivered events to the description. Skips tables
@@ -35,24 +41,45 @@ export async function parts() {
 }
 
 /** Describes the journal and the inbox without creating files or tables. */
-export async function databaseRows(context: Context): Promise<DatabaseRow[]> {
+export async function inspectStores(context: Context): Promise<Stored> {
   const found = await context.database();
-  return found === undefined
-    ? inFiles(context)
-    : Promise.all((await parts()).map((part) => rowOf(part, found, context)));
+  return found === undefined ? inFiles(context) : inDatabase(found, context);
+}
+
+async function inDatabase(found: OpenDatabase, context: Context): Promise<Stored> {
+  const rows: DatabaseRow[] = [];
+  for (const part of await parts()) rows.push(await rowOf(part, found, context));
+  const unpayable = await failureOf(async () => (await context.journal()).mayPay());
+  const unwritable = await failureOf(async () => (await context.events()).check());
+  const problems = [unpayable, unwritable].filter((each) => each !== undefined);
+  const isOpen = rows.every(({ version, needed }) => version === needed);
+  return {
+    rows: isOpen ? rows.map((row) => ({ ...row, writable: unwritable === undefined })) : rows,
+    // Both parts may fail for the same reason, such as missing tables.
+    problems: problems.filter(({ message }, at) => at === 0 || message !== unpayable?.message),
+  };
+}
+
+async function failureOf(work: () => Promise<unknown>): Promise<Failure | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
 }
 
 async function rowOf(
   part: TableGroup,
   { postgres }: OpenDatabase,
-  { out, home, settings }: Context,
+  { home, settings }: Context,
 ): Promise<DatabaseRow> {
-  const { countRows, readVersion, tryWrite } =
-    await import('../../store/database/postgres-schema.js');
+  const { countRows, readVersion } = await import('../../store/database/postgres-schema.js');
   const { databaseId: known } = settings;
   const seen = known === undefined ? undefined : seenDatabase(home, known).load();
   const { identity, version } = await readVersion(postgres, part, seen);
-  const row = {
+  return {
     part: part.name,
     place: postgres.where,
     version,
@@ -62,18 +89,12 @@ async function rowOf(
       generation: identity.generation,
       restored: identity.restored,
     }),
+    ...(version === part.steps.length && { rows: await countRows(postgres, part) }),
   };
-  if (version !== part.steps.length) return row;
-  const refusal = await tryWrite(postgres, part).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (refusal !== undefined && !(refusal instanceof Failure)) throw refusal;
-  if (refusal !== undefined) out.warn(refusal.message);
-  return { ...row, rows: await countRows(postgres, part), writable: refusal === undefined };
 }
 
-async function inFiles({ home, config }: Context): Promise<DatabaseRow[]> {
+async function inFiles(context: Context): Promise<Stored> {
+  const { home, config } = context;
   const { journalIn } = await import('../../store/journal/sqlite-journal.js');
   const { eventsIn } = await import('../../store/events/sqlite-events.js');
   const { inspectFile } = await import('../../store/files/sqlite-file.js');
@@ -82,10 +103,15 @@ async function inFiles({ home, config }: Context): Promise<DatabaseRow[]> {
     ['journal', journalIn(journalFile(home), isKnown), 'payments'],
     ['inbox', eventsIn(eventsFile(home)), 'events'],
   ] as const;
-  return files.map(([part, file, table]) => ({
-    part,
-    place: file.path,
-    needed: file.steps.length,
-    ...inspectFile(file, table),
-  }));
+  const found = files.map(([part, file, table]) => {
+    const { refusal, ...row } = inspectFile(file, table);
+    return { row: { part, place: file.path, needed: file.steps.length, ...row }, refusal };
+  });
+  const rows = found.map(({ row }) => row);
+  const isOpen = rows[0]?.version === rows[0]?.needed;
+  const unpayable = isOpen
+    ? await failureOf(async () => (await context.journal()).mayPay())
+    : undefined;
+  const refusals = [unpayable, ...found.map(({ refusal }) => refusal)];
+  return { rows, problems: refusals.filter((each) => each !== undefined) };
 }

@@ -15,7 +15,7 @@ import { checkupLines, checkupList, type Check } from '../../terminal/views/sett
 import { adviceOf, commandFor } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
 import type { Context } from '../context.js';
-import { databaseRows } from '../db/figures.js';
+import { inspectStores } from '../db/figures.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { limitsInForce } from '../limits/in-force.js';
@@ -162,7 +162,8 @@ async function findJournal(context: Context): Promise<Finding> {
     (await import('../../store/journal/sqlite-journal.js')).checkJournal(path, isKnown);
   }
   await journal();
-  const rows = await databaseRows(context);
+  const { rows, problems } = await inspectStores(context);
+  for (const problem of problems) throw problem;
   const held = rows
     .flatMap(({ part, rows: count }) =>
       count === undefined ? [] : [counted(count, part === 'journal' ? 'payment' : 'event')],
@@ -171,10 +172,6 @@ async function findJournal(context: Context): Promise<Finding> {
   const [first] = rows;
   const database = `database ${first?.id}, generation ${first?.generation}`;
   const place = found === undefined ? path : `${found.postgres.where}, ${database}`;
-  if (rows.some(({ restored }) => restored === true))
-    return problem(`${place}: was restored from a backup and lacks payments`, 'svcpay db import');
-  if (rows.some(({ writable }) => writable === false))
-    return problem(`${place}: cannot be written`, 'To see the reason: svcpay db status');
   return ok(`${place}: intact, ${held}`);
 }
 

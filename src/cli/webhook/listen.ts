@@ -210,6 +210,7 @@ async function serveMetrics(
     totals: listener.totals,
     backlog: store.backlog,
     unfinished: async () => (await context.journal()).unfinished(),
+    mayPay: async () => (await context.journal()).mayPay(),
   };
   const place = { host: flags.host, port: flags.metrics ?? 0 };
   const pages: Pages = async (path) =>

@@ -264,9 +264,3 @@ export const countRows = (database: Postgres, { table }: TableGroup): Promise<nu
       `'${table}'::regclass`;
     return Number((await countOf(estimate)).toPrecision(2));
   });
-
-/** Commits a write that changes nothing, to test whether writes succeed. */
-export const tryWrite = (database: Postgres, { name }: TableGroup): Promise<unknown> =>
-  database.transaction((sql) =>
-    sql.last(['UPDATE parts SET version = version WHERE part = ?', name]),
-  );

@@ -85,16 +85,15 @@ export const unexpectedDatabase = (source: string, id: string, expected: string)
 export const unidentifiedDatabase = (source: string, id: string): Failure =>
   new Failure(
     'usage',
-    `Nothing was sent: no id is set for the database of ${source}, and the settings cannot store ` +
-      'an id.',
+    `No id is set for the database of ${source}, and the settings cannot store an id.`,
     { hint: `If this is the right database, set ${databaseIdVariable}=${id}` },
   );
 
 export const restoredDatabase = (source: string, generation: number): Failure =>
   new Failure(
     'usage',
-    `Nothing was sent: the database of ${source} was restored from a backup (generation ` +
-      `${generation}) and may lack payments made since the backup.`,
+    `The database of ${source} was restored from a backup (generation ${generation}) and may lack ` +
+      'payments made since the backup.',
     {
       hint: 'Import the missing payments of each account from the service',
       next: { do: 'import-payments' },

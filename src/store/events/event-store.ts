@@ -76,8 +76,11 @@ export interface EventStore {
   backlog(): Promise<readonly Backlog[]>;
   readonly consumers: Consumers;
   readonly leases: Leases;
-  /** Rejects if the inbox cannot store events now. */
-  check(): Promise<void>;
+  /**
+   * Writes an event with a body of the given size, and deletes it in the same transaction. Rejects
+   * if the inbox cannot store such an event now.
+   */
+  check(bytes?: number): Promise<void>;
   /**
    * Deletes events that were received before `receivedBefore`, except undelivered events. Each call
    * examines only the next few thousand events after the id `after`. Resolves with the id after

@@ -1,5 +1,5 @@
 // The inbox in a database: the log of webhook events, and the backlog.
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { placeholders, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
 import type {
@@ -127,16 +127,36 @@ export function openSqlEvents(parts: EventParts): EventStore {
       ),
     consumers,
     leases,
-    // This DELETE removes nothing, because no event has the id 0, but it fails if the database
-    // cannot store events now.
-    check: () =>
-      database.transaction(
-        async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0')),
-      ),
+    check: async (bytes = usualBytes) => {
+      await database.transaction((sql) => writeTrial(sql, bytes));
+      await sync();
+    },
     prune: (receivedBefore, after) => prune(database, receivedBefore, after),
     close,
   };
 }
+
+/** The size in bytes of the body of a usual event. */
+const usualBytes = 1024;
+
+/** An event whose body no database can compress. */
+const trialOf = (bytes: number): ReceivedEvent => ({
+  receivedAt: 0,
+  body: randomBytes(bytes),
+  signature: '',
+  txnId: null,
+  txnState: null,
+  updatedAt: null,
+});
+
+async function writeTrial(sql: Sql, bytes: number): Promise<void> {
+  for (const { id } of await add(sql, [trialOf(bytes)], inOrder, '')) {
+    await sql.run('DELETE FROM backlog WHERE event_id = ?', id);
+    await sql.run('DELETE FROM events WHERE id = ?', id);
+  }
+}
+
+const inOrder: PlaceEvent = () => ({ duplicateOf: null, outOfOrder: false, missing: [] });
 
 /**
  * Examines the next few thousand events after the id `after`, and deletes the events that were

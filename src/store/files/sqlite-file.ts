@@ -211,12 +211,12 @@ const countSchema = v.object({ count: v.number() });
 
 /**
  * Returns the version of a file, or 0 if the file is missing. If the file has the current version,
- * `rows` is the number of rows in the table, and `writable` is true if a test write succeeded.
+ * `rows` is the number of rows in the table, and `refusal` is the failure of a test write.
  */
 export function inspectFile(
   file: SqliteFile,
   table: string,
-): { version: number; rows?: number; writable?: boolean } {
+): { version: number; rows?: number; writable?: boolean; refusal?: Failure | undefined } {
   try {
     checkNotLost(file);
     if (!isThere(file.path)) return { version: 0 };
@@ -229,7 +229,8 @@ export function inspectFile(
         countSchema,
         db.prepare(`SELECT count(*) AS count FROM ${table}`).get(),
       );
-      return { version, rows: count, writable: takesWrites(db, version) };
+      const refusal = writeFailure(db, file, version);
+      return { version, rows: count, writable: refusal === undefined, refusal };
     } finally {
       db.close();
     }
@@ -239,12 +240,16 @@ export function inspectFile(
 }
 
 /** Commits a write that changes nothing, to test whether writes succeed. */
-function takesWrites(db: Database.Database, version: number): boolean {
+function writeFailure(
+  db: Database.Database,
+  file: SqliteFile,
+  version: number,
+): Failure | undefined {
   try {
     inTransaction(db, () => db.exec(`PRAGMA user_version = ${version}`));
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (cause) {
+    return sqliteFailure(file, cause);
   }
 }
 
@@ -368,7 +373,7 @@ export function sqliteFailure(
   const isFull = /^(SQLITE_FULL|ENOSPC)/.test(code);
   if (isFull || code.startsWith('SQLITE_IOERR')) {
     return new Failure(
-      'usage',
+      isFull ? 'temporary' : 'usage',
       `${subject} cannot be written: ${isFull ? 'the disk is full' : reason}.`,
       {
         hint: 'Free disk space, or set SVCPAY_HOME to a folder on another disk.',

@@ -1,12 +1,12 @@
 // Bundles the command-line program for a quick start. The bundle of the program has few files, and
 // each file is loaded only when the program needs it.
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { build, transform } from 'esbuild';
 import { writeNotices } from './notices.mjs';
 
 /** The files that nearly every command loads. */
-const core = ['src/cli/run.ts', 'src/cli/context.ts', 'src/cli/show-failure.ts'];
+const core = ['./src/cli/run.ts', './src/cli/context.ts', './src/cli/show-failure.ts'];
 
 /**
  * Bundles the core as one chunk, because every lazily loaded part imports the core. Without the
@@ -19,14 +19,16 @@ const withCore = {
     bundler.onResolve({ filter: /./ }, async ({ kind, path, importer, resolveDir }) => {
       if (kind !== 'dynamic-import') return undefined;
       const found = await bundler.resolve(path, { kind: 'import-statement', importer, resolveDir });
-      return found.external ? undefined : { path: found.path, namespace: 'part' };
+      // An absolute path would change the names of the chunks from folder to folder.
+      const part = `./${relative(process.cwd(), found.path)}`;
+      return found.external ? undefined : { path: part, namespace: 'part' };
     });
     bundler.onLoad({ filter: /./, namespace: 'part' }, ({ path }) => {
       const part = JSON.stringify(path);
-      const imports = core.map((file) => `import ${JSON.stringify(resolve(file))};`);
+      const imports = core.map((file) => `import ${JSON.stringify(file)};`);
       const exported = `export * from ${part};export default all.default;`;
       const contents = `${imports.join('')}import * as all from ${part};${exported}`;
-      return { contents, resolveDir: dirname(path) };
+      return { contents, resolveDir: process.cwd() };
     });
   },
 };

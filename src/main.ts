@@ -6,6 +6,7 @@ import {
   openSync,
   readFileSync,
   readSync,
+  realpathSync,
   writeSync,
 } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
@@ -36,6 +37,7 @@ async function main(): Promise<void> {
   );
 
   const exitCode = await runCommandLine(line, proc);
+  await reportUpgrade(proc);
   await outputs.flushed();
   const reason = outputs.whyLost();
   await end(
@@ -60,6 +62,35 @@ async function main(): Promise<void> {
     await outputs.flushed();
     // Ends the process at once, because a second signal could otherwise change the exit code.
     leave(code);
+  }
+}
+
+/** Loads the code of the notice only at a terminal. */
+async function reportUpgrade(proc: Process): Promise<void> {
+  const { isatty } = process.getBuiltinModule('node:tty');
+  if (!isatty(1) || !isatty(2)) return;
+  const { upgradeNotice } = await import('./cli/upgrade.js');
+  const script = realpathSync(process.argv[1] ?? '');
+  const notice = upgradeNotice(proc, script, startVersionCheck);
+  if (notice !== undefined) proc.stderr.write(`${notice}\n`);
+}
+
+/** Starts npm in the background, which writes the newest version to the file. */
+function startVersionCheck(file: string): void {
+  try {
+    const output = openSync(file, 'w', 0o600);
+    process
+      .getBuiltinModule('node:child_process')
+      .spawn('npm', ['view', 'svcpay', 'version'], {
+        detached: true,
+        shell: process.platform === 'win32',
+        stdio: ['ignore', output, 'ignore'],
+      })
+      .on('error', () => undefined)
+      .unref();
+    closeSync(output);
+  } catch {
+    // Without a writable folder, svcpay reports no new version.
   }
 }
 

@@ -13,7 +13,7 @@ export interface Span {
   readonly end: number;
 }
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /** The name of the local time zone, such as `Europe/Berlin`. */
 export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;

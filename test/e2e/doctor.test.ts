@@ -22,6 +22,7 @@ describe('svcpay doctor', () => {
     const { run, all } = await checks(around);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
     expect(all.map(({ check }) => check)).toEqual([
+      'Version',
       'Node',
       'Files',
       'Settings',

@@ -1,8 +1,8 @@
-// Checks Node, file modes, settings, journal, limits, service, clocks and token, and gives advice.
+// Checks the version, Node, file modes, settings, journal, limits, service, clocks and token, and gives advice.
 // The exit code is 1 if a check finds a problem.
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { platform, versions } from 'node:process';
+import { argv, platform, versions } from 'node:process';
 import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
 import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network/connections.js';
 import { NetworkError, type HttpResponse } from '../../api/transport.js';
@@ -21,6 +21,7 @@ import { defineCommand } from '../define.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { Ended } from '../exit-with.js';
 import { secretPlace, tokenStore } from '../login/whereabouts.js';
+import { installationOf, newerVersion } from '../upgrade.js';
 
 export const doctor = defineCommand({
   prints: namesOf(undefined, checkupList),
@@ -31,7 +32,11 @@ export const doctor = defineCommand({
   async run(_values, context) {
     const { out } = context;
     const checks: Check[] = [];
-    const machine = { nodeVersion: versions.node, hasModes: platform !== 'win32' };
+    const machine = {
+      nodeVersion: versions.node,
+      hasModes: platform !== 'win32',
+      script: realpathSync(argv[1] ?? ''),
+    };
     for await (const check of checkUp(machine, context)) checks.push(check);
     if (out.forPeople) out.screen((canvas) => checkupLines(checks, canvas));
     else await out.list(checks, checkupList);
@@ -45,6 +50,8 @@ export interface Machine {
   readonly nodeVersion: string;
   /** Whether files on this machine have an owner and a mode. */
   readonly hasModes: boolean;
+  /** The path of the program's script, without symbolic links. */
+  readonly script: string;
 }
 
 type Finding = Omit<Check, 'check'>;
@@ -63,6 +70,7 @@ const problem = (detail: string, advice: string | null): Finding => ({
 /** Runs the checks of `doctor`, without the checks that an earlier problem prevents. */
 async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
   const { home } = context;
+  yield await found('Version', context, () => checkVersion(machine, context));
   yield await found('Node', context, () => checkNode(machine));
   // Checks the file modes before any check opens the files, because opening the files corrects the
   // mode of the folder.
@@ -107,6 +115,13 @@ async function found(
       return { check, ...problem(error.message, null) };
     throw error;
   }
+}
+
+function checkVersion({ script }: Machine, { version, home }: Context): Finding {
+  const { by, upgrade } = installationOf(script);
+  const newest = newerVersion(home.data, version);
+  const newer = newest === undefined ? '' : `, ${newest} is available`;
+  return ok(`${version}, installed with ${by}${newer}; upgrade: ${upgrade}`);
 }
 
 function checkNode({ nodeVersion }: Machine): Finding {

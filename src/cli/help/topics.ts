@@ -64,6 +64,7 @@ export const topics: readonly Topic[] = [
         ],
         ['SVCPAY_NO_INPUT, CI', 'never ask a question; same as --no-input'],
         ['SVCPAY_LOG_FORMAT', 'text or json; same as --log-format'],
+        ['SVCPAY_NO_UPDATE_CHECK', 'any value stops the check for a newer version'],
         ['NO_COLOR, FORCE_COLOR', 'never or always use colours'],
         ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxy, and hosts that need no proxy'],
       ],

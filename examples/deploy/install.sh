@@ -8,6 +8,6 @@ trap 'rm -rf "$packed"' EXIT
 # A fresh clone has no packages and no build.
 [ -d node_modules ] || npm ci --no-audit --no-fund
 [ -d dist ] || npm run build
-npm pack --ignore-scripts --pack-destination "$packed"
+node build/pack.mjs "$packed"
 npm install --global --prefix "$folder" --omit=dev --no-audit --no-fund "$packed"/svcpay-*.tgz
 "$folder/bin/svcpay" --version

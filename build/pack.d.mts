@@ -1,0 +1,1 @@
+export function pack(root: string, folder: string): string;

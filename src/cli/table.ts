@@ -163,6 +163,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'statement close':
         "seal a month's statement; for a closed month, show what has changed since",
     }),
+    ...asks(() => import('./fees/fees.js'), { fees: 'sum the fees of a month' }),
     ...asks(() => import('./reconcile/reconcile.js'), {
       reconcile: 'compare service, journal, webhook inbox and batch results',
     }),

@@ -56,6 +56,7 @@ const looking = [
   'sandbox deliveries',
   'mcp',
   'watch',
+  'fees',
 ];
 
 describe('svcpay --fields', () => {
@@ -215,6 +216,7 @@ async function printing(around: Around): Promise<readonly (readonly string[])[]>
     ['limits'],
     ['wallets'],
     ['reconcile'],
+    ['fees'],
     ['tx', 'list'],
     ['tx', 'get', 'h'],
     ['tx', 'get', 'asked'],

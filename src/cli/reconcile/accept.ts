@@ -1,4 +1,5 @@
 // Accepts the differences of one transaction with a note, so that reconcile lists them as accepted.
+import { always } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { differenceList } from '../../terminal/views/difference-view.js';
 import { factsOf, type FoundDifference } from '../../wallet/books/compared.js';
@@ -20,7 +21,7 @@ export const reconcileAccept = defineCommand({
     const found: FoundDifference[] = [];
     try {
       await withDifferences(
-        0,
+        always,
         [],
         async (all) => {
           for await (const each of all) if (each.txnId === id) found.push(each);

@@ -3,7 +3,6 @@
 import Big from 'big.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, money } from '../../formats/amount.js';
-import { ownZone } from '../../formats/calendar.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { needsAnswer, type Attempt } from '../../store/journal/payment.js';
 import { differenceList } from '../../terminal/views/difference-view.js';
@@ -17,7 +16,8 @@ import { spanFilter } from '../../wallet/payment/find.js';
 import { recordRead } from '../../wallet/payment/record-read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { beginningOf, instant } from '../tx/history-options.js';
+import { beginningOf, instant, instantsOf, month } from '../tx/history-options.js';
+import { always, ownZone, type Span } from '../../formats/calendar.js';
 import { hasInbox } from '../payment/inbox.js';
 import { file } from '../values.js';
 import { attemptsHere, knownPayments, resultRows } from '../statement/known-here.js';
@@ -29,6 +29,7 @@ export const reconcile = defineCommand({
     since: instant().describe(
       'only transactions created since this time: 36h, 2026-03-01 (default: all of history)',
     ),
+    month: month(),
   },
   examples: [
     [
@@ -38,11 +39,13 @@ export const reconcile = defineCommand({
     ['svcpay reconcile payroll.csv.result.csv --json', 'also compares the result of a batch'],
   ],
   fields: differenceList.columns.map(({ name }) => name),
-  async run({ files, since }, context) {
+  async run({ files, ...flags }, context) {
     const { client } = await context.account();
-    const from = await beginningOf(since, client);
+    const { since, until } = instantsOf(flags, client.serviceNow());
+    const end = until !== undefined && 'last' in until ? until.last + 1 : always.end;
+    const period = { first: await beginningOf(since, client), end };
     try {
-      await compare(from, files ?? [], context);
+      await compare(period, files ?? [], context);
     } finally {
       context.live.stop();
     }
@@ -55,7 +58,7 @@ export const reconcile = defineCommand({
  */
 const overlapMs = 3_600_000;
 
-async function compare(since: number, files: readonly string[], context: Context): Promise<void> {
+async function compare(period: Span, files: readonly string[], context: Context): Promise<void> {
   const { scope } = await context.account();
   const accepted = new Map(
     (await (await context.books()).accepted(scope)).map((each) => [
@@ -74,13 +77,13 @@ async function compare(since: number, files: readonly string[], context: Context
     }
   };
   await withDifferences(
-    since,
+    period,
     files,
     async (found, totals) => {
       await context.out.list(noted(found), differenceList);
       context.out.say(
         totals ??
-          'The wallet totals are not compared, because --since selects only part of the history.',
+          'The wallet totals are not compared, because the period is only a part of the history.',
       );
     },
     context,
@@ -100,7 +103,7 @@ async function compare(since: number, files: readonly string[], context: Context
  * of the wallets to `use`.
  */
 export async function withDifferences(
-  since: number,
+  period: Span,
   files: readonly string[],
   use: (found: AsyncIterable<FoundDifference>, totals: string | undefined) => Promise<void>,
   context: Context,
@@ -111,15 +114,15 @@ export async function withDifferences(
     context.out.say('Events are not compared, because this home has no webhook inbox.');
   const unresolved = await readUnanswered(context);
   const sources = {
-    journal: knownPayments(await journal(), scope, since),
+    journal: knownPayments(await journal(), scope, { ...period, end: period.end + overlapMs }),
     inbox,
     files: files.map((name) => ({ name, rows: resultRows(name) })),
   };
   const comparison = openComparison();
   const read = (txnId: string): Promise<Transaction> => client.transaction(txnId);
   try {
-    const totals = await putAll(since, comparison, context);
-    const differing = comparison.differences(sources, { since, read });
+    const totals = await putAll(period, comparison, context);
+    const differing = comparison.differences(sources, { period, read });
     await use(following(unresolved, differing, totals?.differences ?? []), totals?.text);
   } finally {
     comparison.close();
@@ -147,17 +150,21 @@ interface Totals {
  * the totals of the wallets if the list covers the whole history.
  */
 async function putAll(
-  since: number,
+  { first, end }: Span,
   comparison: Comparison,
   context: Context,
 ): Promise<Totals | undefined> {
   const { client } = await context.account();
   const onPage = (page: readonly ListedTransaction[]): void => comparison.list(page);
-  if (since === 0)
+  if (first === 0 && end === always.end)
     return withBooks({ zone: ownZone(), onPage }, async (books) => totalsOf(books), context);
   const onRead = showProgress('Comparing', context);
-  const from = since - overlapMs;
-  const listed = createdSince(client.eachTransactionPage(spanFilter(from)), from);
+  const from = first - overlapMs;
+  const filter = {
+    ...spanFilter(from),
+    ...(end < always.end && { endTime: new Date(end).toISOString() }),
+  };
+  const listed = createdSince(client.eachTransactionPage(filter), from);
   for await (const page of withFigures(listed, (txnId) => client.transaction(txnId))) {
     onRead(page.length);
     onPage(page);

@@ -1,6 +1,7 @@
 // Reads the payments that this home knows from its journal and from result files of batches.
 import Big from 'big.js';
 import { createReadStream } from 'node:fs';
+import type { Span } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import type { Journal } from '../../store/journal/journal.js';
 import {
@@ -75,14 +76,15 @@ const outcomesOfStates: Readonly<Record<AttemptState, Outcome>> = {
   unknown: 'unknown',
 };
 
-/** Reads the attempts of the journal that were made after a time in epoch ms. */
+/** Reads the attempts of the journal that were made in a period. */
 export async function* knownPayments(
   journal: Journal,
   scope: string,
-  since: number,
+  { first, end }: Span,
 ): AsyncGenerator<LocalPayment> {
   for await (const { payment, attempt } of attemptsHere(journal, scope)) {
-    if ((attempt.submittedAt ?? payment.openedAt) < since) continue;
+    const at = attempt.submittedAt ?? payment.openedAt;
+    if (at < first || at >= end) continue;
     const { txnId, state, number, spendCcy, approvedTotal, approvedReceives } = attempt;
     const { destReq } = decodeOrder(attempt.request).body;
     yield {

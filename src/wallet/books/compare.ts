@@ -4,6 +4,7 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
+import type { Span } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { movedNothing } from '../../formats/states.js';
 import { openScratch, type Scratch } from '../../store/files/scratch.js';
@@ -33,10 +34,10 @@ export interface Sources {
 export interface CompareDeps {
   readonly read: (txnId: string) => Promise<Transaction>;
   /**
-   * The start of the compared period in epoch ms. svcpay compares an earlier transaction only if
-   * the journal, the inbox or a batch result contains it.
+   * The compared period. svcpay compares an earlier transaction only if the journal, the inbox or a
+   * batch result contains it.
    */
-  readonly since: number;
+  readonly period: Span;
 }
 
 /**
@@ -55,7 +56,8 @@ const tables = `
   CREATE TABLE local (
     n INTEGER PRIMARY KEY, source TEXT, is_file INTEGER, id TEXT, reference TEXT, outcome TEXT,
     state TEXT, ccy TEXT, total TEXT, receives_ccy TEXT, receives TEXT, destination TEXT, run TEXT,
-    sid TEXT, ended TEXT, is_last INTEGER DEFAULT 1
+    sid TEXT, ended TEXT, seen INTEGER,
+    is_last INTEGER DEFAULT 1
   ) STRICT;
   CREATE INDEX local_id ON local (id, source);
   CREATE INDEX local_reference ON local (reference, source);
@@ -75,9 +77,10 @@ export function openComparison(): Comparison {
   return {
     list: (page) => db.together(() => page.forEach((txn) => putService(txn, 1, db))),
     async *differences(sources, deps) {
-      const firstEvent = await putSources(sources, deps.since, db);
+      const { first, end } = deps.period;
+      const firstEvent = await putSources(sources, first, db);
       await readMissing(deps, db);
-      for (const row of db.each(query, deps.since, firstEvent)) yield v.parse(differenceRow, row);
+      for (const row of db.each(query, first, firstEvent, end)) yield v.parse(differenceRow, row);
     },
     close: () => db.close(),
   };
@@ -127,10 +130,10 @@ function putLocal(source: string, isFile: 0 | 1, payment: LocalPayment, db: Scra
  * Stores the latest event of a transaction. A `completed` event stays stored even if a different
  * event follows.
  */
-function putEvent({ txnId, txnState }: KnownEvent, db: Scratch): void {
+function putEvent({ txnId, txnState, at }: KnownEvent, db: Scratch): void {
   const inInbox = "source = 'inbox' AND id = ?";
   if (db.first(`SELECT 1 FROM local WHERE ${inInbox}`, txnId) === undefined)
-    db.run("INSERT INTO local (source, is_file, id) VALUES ('inbox', 0, ?)", txnId);
+    db.run("INSERT INTO local (source, is_file, id, seen) VALUES ('inbox', 0, ?, ?)", txnId, at);
   if (txnState === 'completed')
     db.run(`UPDATE local SET outcome = 'paid', state = ? WHERE ${inInbox}`, txnState, txnId);
   else
@@ -144,12 +147,14 @@ function putEvent({ txnId, txnState }: KnownEvent, db: Scratch): void {
 }
 
 /** Reads the transactions that the list lacks by their ids, unless the payments moved nothing. */
-async function readMissing({ read, since }: CompareDeps, db: Scratch): Promise<void> {
+async function readMissing({ read, period }: CompareDeps, db: Scratch): Promise<void> {
   db.run(
     `UPDATE local SET sid = (SELECT id FROM service WHERE id = local.id) WHERE id IS NOT NULL`,
   );
   db.run(`UPDATE local SET sid = (SELECT id FROM service WHERE reference = local.reference)
     WHERE id IS NULL`);
+  // The first event of a transaction of a later period is also later.
+  db.run("DELETE FROM local WHERE source = 'inbox' AND sid IS NULL AND seen >= ?", period.end);
   const missing = [
     ...db.each(`SELECT DISTINCT id FROM local
       WHERE sid IS NULL AND id IS NOT NULL AND outcome IS NOT 'nothing moved'`),
@@ -157,7 +162,9 @@ async function readMissing({ read, since }: CompareDeps, db: Scratch): Promise<v
   await severalAtOnce(missing, async (txnId) => {
     const txn = await read(txnId).catch(ifNotFound);
     if (txn === undefined) return;
-    if ((txn.createdAt ?? 0) < since) return db.run('DELETE FROM local WHERE id = ?', txnId);
+    const created = txn.createdAt ?? period.first;
+    if (created < period.first || created >= period.end)
+      return db.run('DELETE FROM local WHERE id = ?', txnId);
     putService({ ...txn, txnId }, 0, db);
     db.run('UPDATE local SET sid = id WHERE id = ?', txnId);
   });
@@ -355,7 +362,7 @@ const ofService = [
     'unknown here',
     { ...wholeService, source: "'journal'" },
     "'the service reports ' || s.state",
-    `service s WHERE s.is_listed AND s.created >= ?1 AND s.is_out AND s.outcome <> 'nothing moved'
+    `service s WHERE s.is_listed AND s.created >= ?1 AND s.created < ?3 AND s.is_out AND s.outcome <> 'nothing moved'
       AND NOT EXISTS (SELECT 1 FROM local j WHERE j.id = s.id AND j.source = 'journal')`,
   ),
   ...(
@@ -382,7 +389,7 @@ const ofService = [
       difference,
       { ...wholeService, source: "'service'", ...more },
       detail,
-      `service s WHERE s.is_listed AND s.created >= ?1 AND s.state = 'completed' AND ${condition}`,
+      `service s WHERE s.is_listed AND s.created >= ?1 AND s.created < ?3 AND s.state = 'completed' AND ${condition}`,
     ),
   ),
   found(

@@ -56,7 +56,7 @@ export const hledgerWriter = (
       isAccount(name) ? `account ${name}\n` : `commodity ${sampleOf(name)} ${name}\n`,
   };
   const assertion = (day: string, title: string, posting: string, { ccy, value }: Money): string =>
-    `\n${day} * ${title}\n    ${posting} = ${fixed(value)} ${ccy}\n`;
+    `\n${day} * ${title}\n    ${posting} = ${fixed(value)} ${use(ccy)}\n`;
   const { use, wallet, ...writer } = writerOf(style, accountOf, clean);
   return {
     ...writer,

@@ -75,6 +75,7 @@ describe('svcpay reconcile', () => {
       rows: [{ difference: 'total differs', source: 'wallet', ccy: 'BTC' }],
     });
     expect((await reconcile(around, '--since', '1h')).stderr).toContain('are not compared');
+    expect(await reconcile(around, '--month', 'last')).toMatchObject({ exitCode: 0, rows: [] });
   });
 
   test.for([

@@ -267,6 +267,31 @@ describe('svcpay statement', () => {
     );
   });
 
+  test('shows the sums of the columns, which fees splits by method', async ({ books }) => {
+    await books.sandbox.seed('history', 3);
+    const run = await svcpay(['statement', '--month', 'last', '--json'], books);
+    const lines = run.json() as { kind: string; wallet: string; totals?: { fee: number } }[];
+    const fees = (await svcpay(['fees', 'last', '--json'], books)).json() as {
+      wallet: string;
+      fee: number;
+    }[];
+    for (const { kind, wallet, totals } of lines) {
+      if (kind !== 'closing') continue;
+      const of = fees.filter((row) => row.wallet === wallet);
+      const sum = of.reduce((total, { fee }) => total.plus(fee), new Big(0));
+      expect(`${sum.toFixed()} ${wallet}`).toBe(
+        `${new Big(totals?.fee ?? -1).toFixed()} ${wallet}`,
+      );
+    }
+    expect(fees.length).toBeGreaterThan(2);
+    const listed = await svcpay(['tx', 'list', '--month', 'last', '--all', '--json'], books);
+    const ids = new Set((listed.json() as { txnId: string }[]).map(({ txnId }) => txnId));
+    expect(ids.size).toBeGreaterThan(20);
+    expect(await svcpay(['tx', 'list', '--month', 'last', '--time', '7d'], books)).toMatchObject({
+      exitCode: 2,
+    });
+  });
+
   test('refuses a reversed period, an unknown wallet, and --wallet with a ledger format', async ({
     books,
   }) => {
@@ -282,7 +307,7 @@ describe('svcpay statement', () => {
 });
 
 describe.each([
-  ['hledger', ['hledger', '-f', 'FILE', 'check'], / = (2\.\d+) BTC/],
+  ['hledger', ['hledger', '-f', 'FILE', 'check', '--strict'], / = (2\.\d+) BTC/],
   ['beancount', ['bean-check', 'FILE'], / (2\.\d+) ~ 0 BTC/],
 ] as const)('svcpay statement -o %s', (format, [program, ...args], assertion) => {
   const checked = (text: string): number | null => {

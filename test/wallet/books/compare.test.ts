@@ -47,7 +47,7 @@ async function found({
   const all: string[] = [];
   for await (const { difference, source, txnId } of comparison.differences(sources, {
     read,
-    since,
+    period: { first: since, end: Infinity },
   }))
     all.push(`${difference}: ${txnId} (${source})`);
   return all;

@@ -116,6 +116,35 @@ describe('the example systemd units', () => {
   });
 });
 
+describe('the example unit of the receiver', () => {
+  const unit = textOf('systemd/svcpay-listen.service');
+  const [listen = ''] = linesOf('svcpay-listen.service', 'ExecStart');
+  const outages = [
+    ['its database refuses connections', 'postgres://owner@127.0.0.1:1/svcpay', 75],
+    ['the name of its database cannot be resolved', 'postgres://owner@name.invalid/svcpay', 75],
+    ['the address of its database is missing', '', 2],
+  ] as const;
+  test.runIf(runsAll).for(outages)(
+    'restarts the receiver without a limit while %s',
+    async ([_why, url, exit], { home }) => {
+      const [, ...words] = listen.split(' ');
+      const env = {
+        SVCPAY_WEBHOOK_SECRET: webhookSecret,
+        SVCPAY_DATABASE_URL: url,
+        SVCPAY_DATABASE_ID: 'known',
+      };
+      const run = await svcpay(adapted(words, 'http://127.0.0.1:9/', join(home, 'ready')), {
+        home,
+        env,
+      });
+      expect(run.exitCode).toBe(exit);
+      for (const line of ['Restart=always', 'RestartSec=5', 'StartLimitIntervalSec=0'])
+        expect(unit).toContain(line);
+      expect(unit).not.toMatch(/RestartPreventExitStatus|SuccessExitStatus/);
+    },
+  );
+});
+
 interface ComposeService {
   image: string;
   command?: string[];
@@ -146,7 +175,6 @@ describe('the example containers', () => {
     const receiver = services['receiver-1'];
     expect(receiver).toMatchObject({ stop_grace_period: '25s' });
     expect(textOf('systemd/svcpay-listen.service')).toContain('TimeoutStopSec=25');
-    expect(textOf('systemd/svcpay-listen.service')).toContain('StartLimitIntervalSec=0');
     const known = [...names, 'host.docker.internal', 'receiver-1', 'receiver-2', '127.0.0.1'];
     const named = ['compose.yaml', 'Caddyfile', 'prometheus.yaml', 'svcpay.env.example'].flatMap(
       (name) => [...textOf(name).matchAll(/(?:\/\/|@|['" ])([a-z][a-z0-9.-]*)(?=:\d|\/svcpay)/g)],

@@ -35,9 +35,6 @@ export const isLost = (error: unknown): boolean =>
     lostState.test(stateOf(error)) ||
     lostTexts.some((text) => error.message.startsWith(text)));
 
-/** Whether the host name does not exist, so that a retry would fail too. */
-export const isNowhere = (error: unknown): boolean => codeOf(error) === 'ENOTFOUND';
-
 /**
  * Whether the server rolled the transaction back because of another transaction, so a retry of the
  * transaction is safe.

@@ -8,7 +8,7 @@ import { Failure } from '../../formats/failure.js';
 import { longestDatabaseWaitMs, policies } from '../../formats/policies.js';
 import { poll, type PollNext } from '../../formats/poll.js';
 import { notAnAddress, strictTls, withoutPassword } from './address.js';
-import { databaseFailure, isBusy, isConflict, isLost, isNowhere } from './postgres-failure.js';
+import { databaseFailure, isBusy, isConflict, isLost } from './postgres-failure.js';
 import { answerMs, transactionOn } from './postgres-transaction.js';
 import type { Sql, SqlDatabase, TransactionOptions } from './sql.js';
 
@@ -51,7 +51,6 @@ export function postgresDatabase({
   const sockets = new Set<Socket>();
   let losses = 0;
   const pool = openPool(url, source, sockets, () => (losses += 1));
-  let wasThere = false;
   let gaveUp = false;
 
   async function once<T>(
@@ -60,7 +59,7 @@ export function postgresDatabase({
     isAgain: boolean,
   ): Promise<T> {
     const client = await pool.connect();
-    [wasThere, gaveUp] = [true, false];
+    gaveUp = false;
     const { sql, commit, rollback, isOver } = transactionOn(client, options, clock, isAgain);
     try {
       const result = await action(sql);
@@ -75,8 +74,7 @@ export function postgresDatabase({
     }
   }
 
-  const isAway = (error: unknown): boolean =>
-    isBusy(error) || (isLost(error) && (wasThere || !isNowhere(error)));
+  const isAway = (error: unknown): boolean => isBusy(error) || isLost(error);
 
   async function transaction<T>(
     action: (sql: Sql) => Promise<T>,

@@ -56,6 +56,21 @@ test.skipIf(!hasPostgres)(
   },
 );
 
+test('postgresDatabase waits for a host whose name cannot be resolved, as for a refused connection', async () => {
+  let now = 0;
+  const database = postgresDatabase({
+    url: 'postgres://owner@name.invalid/svcpay',
+    source: 'the test',
+    clock: () => now,
+    sleep: async (ms) => void (now += ms),
+  });
+  onTestFinished(() => database.close());
+  await expect(database.read((sql) => sql.all('SELECT 1'))).rejects.toMatchObject({
+    kind: 'temporary',
+  });
+  expect(now).toBeGreaterThan(10_000);
+});
+
 test.skipIf(!hasPostgres).for(['40001', '40P01'])(
   'postgresDatabase repeats a transaction that the server rolled back with the code %s',
   async (code) => {

@@ -106,7 +106,7 @@ test.runIf(runsAll && hasPostgres)(
       execFileSync('sh', ['-ec', line], {
         cwd: home,
         encoding: 'utf8',
-        env: { PATH: process.env['PATH'], SVCPAY_DATABASE_URL: url },
+        env: { PATH: process.env['PATH'], ...as('svcpay_owner').env },
       });
     shell(dump);
     const third = await around.sandbox.invoice('3000sat', { expiry: '2d' });

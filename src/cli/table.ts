@@ -143,6 +143,9 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...pays(() => import('./tx/resume.js'), {
       'tx resume': 'resume unfinished payments, and report their outcomes',
     }),
+    ...commands(() => import('./tx/explain.js'), {
+      'tx explain': 'tell what happened to a payment, step by step, and where the money is',
+    }),
     ...asks(() => import('./tx/resolve.js'), {
       'tx resolve': 'record whether the money moved, after an error or an unknown outcome',
     }),

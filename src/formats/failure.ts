@@ -82,7 +82,7 @@ export type NextStep =
    * reference.
    */
   | {
-      readonly do: 'show' | 'watch' | 'confirm' | 'resume' | 'retry' | 'resolve';
+      readonly do: 'show' | 'watch' | 'confirm' | 'resume' | 'retry' | 'resolve' | 'explain';
       readonly id: string;
     }
   | { readonly do: 'accept-database'; readonly id: string }

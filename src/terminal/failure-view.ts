@@ -1,7 +1,7 @@
 // Shows a failure as text: first the state of the money, then the reason, then the next command.
 // For scripts, a failure is one line of JSON.
 import { isUnknown, type Failure, type FailureKind } from '../formats/failure.js';
-import { adviceOf, type RunGlobals } from './next-step.js';
+import { adviceOf, commandFor, type RunGlobals } from './next-step.js';
 import { toJson } from './rows/json.js';
 import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
@@ -46,8 +46,18 @@ export function failureLines(
   const lines = canvas === undefined ? [paragraph] : marked(paragraph, failure.kind, canvas);
   // svcpay does not wrap the request id, so that people can copy the id.
   if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
-  const advice = adviceOf(failure, run);
-  return advice === undefined ? lines : [...lines, ...adviceLines(sanitize(advice), canvas)];
+  const advice = [adviceOf(failure, run), money ? explanationOf(failure, run) : undefined];
+  return [
+    ...lines,
+    ...advice.flatMap((text) => (text === undefined ? [] : adviceLines(sanitize(text), canvas))),
+  ];
+}
+
+/** The command that tells the story of a payment that was submitted and not paid. */
+function explanationOf({ kind, txnId, ref }: Failure, run: RunGlobals): string | undefined {
+  if (ref === undefined || (kind !== 'payment-failed' && kind !== 'outcome-unknown'))
+    return undefined;
+  return `What happened: ${commandFor({ do: 'explain', id: txnId ?? ref }, run)}`;
 }
 
 /**

@@ -25,6 +25,7 @@ const commands: Readonly<Record<NamedStep['do'], string>> = {
   resume: 'tx resume',
   retry: 'tx resume --retry',
   resolve: 'tx resolve',
+  explain: 'tx explain',
   show: 'tx get',
   watch: 'tx watch',
 };

@@ -186,6 +186,13 @@ export const limit = from(limitFields, {
   amount: '',
   left: '',
 });
+export const explained = object({
+  'ref!': { type: 'string' },
+  txnId: { type: ['string', 'null'] },
+  'status!': { type: 'string' },
+  'end!': { type: 'string', description: 'where the money is' },
+  'steps!': { type: 'array', items: { type: 'object' } },
+});
 export const pendingPayment = from(pendingFields, {
   'ref!': '',
   txnId: '',

@@ -238,6 +238,16 @@ export const tools: readonly ToolRow[] = [
     about: 'Unfinished payments of this wallet.',
   },
   {
+    name: 'explain',
+    title: 'Story of a payment',
+    command: 'tx explain',
+    effect: 'reads',
+    takes: { id: txnId },
+    needs: ['id'],
+    gives: out.explained,
+    about: 'Who asked for a payment and approved it, what happened, and where the money is.',
+  },
+  {
     name: 'receive_lightning',
     title: 'Lightning invoice',
     command: 'receive lightning',

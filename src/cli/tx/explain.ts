@@ -1,0 +1,81 @@
+// Tells what happened to a payment, step by step, without a request to the service.
+import { Failure } from '../../formats/failure.js';
+import { latest, status, type Payment } from '../../store/journal/payment.js';
+import { commandFor } from '../../terminal/next-step.js';
+import { sendWord } from '../../terminal/views/state-words.js';
+import { namesOf } from '../../terminal/rows/list.js';
+import {
+  explainedView,
+  stepList,
+  storyLines,
+  type Explained,
+} from '../../terminal/views/story-view.js';
+import { sentenceOf, storyOf, type Story } from '../../wallet/payment/story.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { transaction } from '../values.js';
+import { paymentNamed, resolveLocally } from './resolve-id.js';
+
+export const txExplain = defineCommand({
+  arguments: { id: transaction().describe('a reference, or the id (or its first characters)') },
+  examples: [
+    ['svcpay tx explain order-118', 'who asked for it, who approved it, and what the service did'],
+    ['svcpay tx explain order-118 --json', 'prints the steps, each with its time and its actor'],
+  ],
+  async run({ id }, context): Promise<Result> {
+    const journal = await context.journal();
+    const payment = await paymentOf(id, context);
+    const trail = await journal.trails([payment.id]);
+    return {
+      ref: payment.ref,
+      txnId: latest(payment).txnId,
+      status: status(payment),
+      story: storyOf(payment, trail, sendWord),
+      steps: trail.map((step, index) => ({
+        at: new Date(step.at).toISOString(),
+        step: step.step,
+        attempt: step.attempt,
+        text: sentenceOf(step, sendWord, trail[index - 1], trail[index + 1]) ?? null,
+        by: step.by,
+        detail: step.detail,
+      })),
+    };
+  },
+  view: {
+    fields: namesOf(undefined, explainedView),
+    dataOf: explained,
+    async print(result, _parts, { out, globals, now }) {
+      const { next, ...story } = result.story;
+      const drawn = { ...story, command: commandFor(next, globals) };
+      if (out.forPeople) out.screen((canvas) => storyLines(drawn, now(), canvas));
+      else if (['tsv', 'csv'].includes(out.format) && !out.quiet)
+        await out.list(result.steps, stepList);
+      else await out.record(explained(result), explainedView);
+    },
+  },
+});
+
+type Result = Omit<Explained, 'end'> & { readonly story: Story };
+
+function explained({ ref, txnId, status: is, story, steps }: Result): Explained {
+  return { ref, txnId, status: is, end: story.end, steps };
+}
+
+/** Finds the payment in the journal, and asks the service for the account only if it must. */
+async function paymentOf(name: string, context: Context): Promise<Payment> {
+  const journal = await context.journal();
+  const [named, ...others] = await journal.named(name);
+  if (named !== undefined && others.length === 0) return named;
+  const { scope } = await context.account();
+  const found =
+    (await paymentNamed(name, scope, journal)) ??
+    (await journal.find(scope, (await resolveLocally(name, context)) ?? name));
+  if (found !== undefined) return found;
+  throw new Failure(
+    'not-found',
+    `This journal has no payment with the id or reference "${name}".`,
+    {
+      next: { do: 'see-history' },
+    },
+  );
+}

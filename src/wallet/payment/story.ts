@@ -1,0 +1,294 @@
+// Tells what happened to a payment in sentences, from its trail, and where its money is now. Pure.
+import Big from 'big.js';
+import { formatAmount, formatSats, money } from '../../formats/amount.js';
+import { describeDuration, formatDuration } from '../../formats/duration.js';
+import type { NextStep } from '../../formats/failure.js';
+import { isGenerated } from '../../formats/text.js';
+import {
+  latest,
+  mayHaveMoved,
+  outcomeOf,
+  status,
+  type Attempt,
+  type Payment,
+} from '../../store/journal/payment.js';
+import type { Actor, Detail } from '../../store/journal/steps.js';
+import type { TrailStep } from '../../store/journal/trail.js';
+import { instructionOf } from '../instruction/instruction.js';
+import { inWords } from '../instruction/words.js';
+
+/** A line of a story. A line without a time is about a gap between two steps. */
+export interface StoryLine {
+  readonly at: number | undefined;
+  readonly text: string;
+}
+
+export interface Story {
+  readonly title: string;
+  readonly lines: readonly StoryLine[];
+  /** Where the money is now. */
+  readonly end: string;
+  readonly next: NextStep;
+}
+
+/** A pause after which a story says that no process worked on the payment. */
+const gapMs = 60_000;
+
+/** Returns the word of screens for a state of the service, such as `sent` for `destsent`. */
+type WordOf = (txnState: string) => string;
+
+export function storyOf(payment: Payment, trail: readonly TrailStep[], wordOf: WordOf): Story {
+  const { txnId } = latest(payment);
+  const verb = payment.kind.charAt(0).toUpperCase() + payment.kind.slice(1);
+  const asked = inWords(instructionOf(payment));
+  const reference = isGenerated(payment.ref) ? '' : ` · reference ${payment.ref}`;
+  return {
+    title: `${verb} · ${asked}${reference}`,
+    lines: [...beforeTrail(trail), ...linesOf(trail, wordOf)],
+    ...endOf(payment, txnId ?? payment.ref),
+  };
+}
+
+/** Says that earlier steps are unknown, instead of guessing them. */
+function beforeTrail([first]: readonly TrailStep[]): StoryLine[] {
+  if (first === undefined) return [{ at: undefined, text: 'No step of this payment is recorded.' }];
+  return first.step === 'imported'
+    ? [{ at: undefined, text: 'What happened before the import is not known here.' }]
+    : [];
+}
+
+function linesOf(trail: readonly TrailStep[], wordOf: WordOf): StoryLine[] {
+  const lines: StoryLine[] = [];
+  for (const [index, step] of trail.entries()) {
+    const [before, after] = [trail[index - 1], trail[index + 1]];
+    const told = sentenceOf(step, wordOf, before, after);
+    const isOther = before !== undefined && !isSameProcess(before.by, step.by);
+    const gap = before === undefined ? 0 : step.at - before.at;
+    if (isOther && gap >= gapMs)
+      lines.push({ at: undefined, text: `no process worked on it for ${inWordsOf(gap)}` });
+    if (isOther && !namesActor.has(step.step))
+      lines.push({ at: step.at, text: `continued by ${actorInWords(step.by)}` });
+    if (told !== undefined) lines.push({ at: step.at, text: told });
+  }
+  return lines;
+}
+
+const inWordsOf = (ms: number): string =>
+  ms < 3_600_000 ? describeDuration(ms) : formatDuration(ms);
+
+const isSameProcess = (one: Actor, other: Actor): boolean =>
+  one.host === other.host && one.pid === other.pid && one.door === other.door;
+
+/** The steps whose sentence names who performed them. */
+const namesActor: ReadonlySet<string> = new Set([
+  'asked',
+  'replaced',
+  'taken over',
+  'imported',
+  'resolved',
+]);
+
+/** The actor in words, such as ann (uid 1000) on desk-2, with `tx resume`. */
+export function actorInWords({ user, uid, host, door }: Actor): string {
+  const who = user === '' ? 'an unnamed user' : user;
+  const where = host === '' ? '' : ` on ${host}`;
+  return `${who}${uid === null ? '' : ` (uid ${uid})`}${where}, ${doorInWords(door)}`;
+}
+
+const doors: Readonly<Record<string, string>> = {
+  mcp: 'through an agent',
+  library: 'through a program',
+  home: 'on the home screen',
+  unknown: 'in an unknown way',
+};
+const doorInWords = (door: string): string => doors[door] ?? `with \`${door}\``;
+
+/**
+ * The sentence of one step, or undefined if the step before or after it says the same.
+ * @param before the step before, if there is one
+ */
+export function sentenceOf(
+  { step, by, at, detail }: TrailStep,
+  wordOf: WordOf,
+  before?: TrailStep,
+  after?: TrailStep,
+): string | undefined {
+  switch (step) {
+    case 'asked':
+      return `asked by ${actorInWords(by)}${rowInWords(detail)}${termsInWords(detail)}`;
+    case 'replaced':
+      return `another instruction took the reference, asked by ${actorInWords(by)}`;
+    case 'requested':
+      return 'a new attempt began';
+    case 'quoted':
+      return detail.total == null ? 'quoted' : `quoted: ${costInWords(detail)}`;
+    case 'shown':
+      return after?.step === 'approved' || after?.step === 'declined' ? undefined : 'shown';
+    case 'approved':
+      return approvalInWords(detail, by, before?.step === 'shown');
+    case 'declined':
+      return before?.step === 'shown' ? 'shown, declined' : 'declined';
+    case 'refused':
+      return refusalInWords(detail);
+    case 'stopped':
+      return `stopped: ${detail.reason}`;
+    case 'submitting':
+      return after?.step === 'unanswered' ? undefined : submissionInWords(after);
+    case 'unanswered':
+      return unansweredInWords(detail, at, before);
+    case 'accepted':
+      return 'the service accepted the payment';
+    case 'paid':
+      return `the service reports ${detail.txnState ?? step}`;
+    case 'read':
+    case 'error':
+    case 'unknown':
+      return `the service reports ${wordOf(detail.txnState ?? step)}${afterReport[step] ?? ''}`;
+    case 'failed':
+      return `the service reports ${wordOf(detail.txnState ?? step)}${becauseOf(detail)}`;
+    case 'lapsed':
+      return lapseInWords(detail, before);
+    case 'withdrawn':
+      return 'the confirmation did not leave this machine; svcpay withdrew the submission';
+    case 'interrupted':
+      return 'interrupted';
+    case 'abandoned':
+      return before !== undefined && endsRun.has(before.step)
+        ? undefined
+        : `ended before the submission${becauseOf(detail)}`;
+    case 'reopened':
+      return 'requested again';
+    case 'taken over':
+      return `taken over by ${actorInWords(by)}${fromInWords(detail)}`;
+    case 'resolved':
+      return (
+        `${actorInWords(by)} recorded that the money ` +
+        `${detail.moved === true ? 'moved' : 'did not move'}: ${detail.note ?? ''}`
+      );
+    case 'imported':
+      return (
+        `imported by ${actorInWords(by)}: ` +
+        `the service reports ${wordOf(detail.txnState ?? 'nothing')}`
+      );
+    default:
+      return `"${step}", a step of a newer version of svcpay`;
+  }
+}
+
+const afterReport: Readonly<Record<string, string>> = {
+  error: ', which does not show whether money moved',
+  unknown: ' after the submission, which proves nothing',
+};
+
+/** The steps after which the end of a run needs no explanation. */
+const endsRun: ReadonlySet<string> = new Set(['declined', 'refused', 'stopped', 'interrupted']);
+
+const becauseOf = ({ reason }: Detail): string => (reason == null ? '' : `: ${reason}`);
+
+const rowInWords = ({ batch, line }: Detail): string =>
+  batch == null ? '' : ` (${line == null ? '' : `line ${line} of `}${batch.replace(/^\S+ /, '')})`;
+
+const termsInWords = ({ maxFee, maxRateLoss }: Detail): string =>
+  (maxFee == null ? '' : `, at most ${maxFee.replace('%', ' %')} fee`) +
+  (maxRateLoss == null ? '' : `, at most ${maxRateLoss} % rate loss`);
+
+function costInWords({ total, ccy, serviceFee, networkFee, expiresAt, service, ...rest }: Detail) {
+  const paid = ccy ?? '';
+  const fee = amountOf(new Big(serviceFee ?? 0).plus(networkFee ?? 0), paid);
+  const { receives, receivesCcy, rate } = rest;
+  const arrives = receives == null ? '' : `${amountOf(receives, receivesCcy ?? paid)}, `;
+  const at = rate == null ? '' : `, rate ${rate}`;
+  const left = expiresAt == null || service == null ? 0 : expiresAt - service;
+  const seconds = Math.round(left / 1000);
+  const valid = left > 0 ? `, valid ${seconds <= 120 ? `${seconds} s` : inWordsOf(left)}` : '';
+  return `${arrives}fee ${fee}, total ${amountOf(total ?? 0, paid)}${at}${valid}`;
+}
+
+const amountOf = (value: Big | string | number, ccy: string): string =>
+  ccy === 'BTC' ? formatSats(new Big(value)) : formatAmount(money(ccy, value));
+
+const consents: Readonly<Record<string, string>> = {
+  person: 'approved at the terminal',
+  program: 'approved by the program',
+  batch: 'approved with the batch',
+  yes: 'approved in advance with --yes',
+};
+
+function approvalInWords({ consent }: Detail, { door }: Actor, isShown: boolean): string {
+  const isAgent = consent === 'yes' && door === 'mcp';
+  const how = isAgent ? 'approved by the agent' : (consents[consent ?? ''] ?? 'approved');
+  return `${isShown ? 'shown, ' : ''}${how}`;
+}
+
+const requests: Readonly<Record<string, string>> = {
+  create: 'the service refused the quote',
+  confirm: 'the service refused the confirmation',
+};
+const refusalInWords = (detail: Detail): string =>
+  `${requests[detail.request ?? ''] ?? 'svcpay refused'}${becauseOf(detail)}`;
+
+const submissionInWords = (after: TrailStep | undefined): string =>
+  after === undefined || after.step === 'taken over'
+    ? 'submitted; svcpay sent the confirmation, or was about to'
+    : 'submitted';
+
+function unansweredInWords({ request }: Detail, at: number, before?: TrailStep): string {
+  if (request !== 'confirm') return 'no answer to the request for a quote';
+  const waited = before?.step === 'submitting' ? at - before.at : 0;
+  const how = waited < 1_000 ? '' : ` for ${describeDuration(waited)}`;
+  return `confirmation sent; no answer${how}`;
+}
+
+function lapseInWords({ txnState }: Detail, before: TrailStep | undefined): string {
+  if (before?.step === 'refused') return 'the refusal is final';
+  return txnState === 'usercanceled' ? 'the quote was cancelled' : 'the quote expired';
+}
+
+const fromInWords = ({ host, pid }: Detail): string =>
+  pid == null ? '' : `, from process ${pid}${host == null ? '' : ` on ${host}`}`;
+
+/** Where the money is, and the next command. */
+function endOf(payment: Payment, id: string): Pick<Story, 'end' | 'next'> {
+  const attempt =
+    payment.attempts.find((each) => outcomeOf(each) === 'paid') ??
+    payment.attempts.findLast(mayHaveMoved) ??
+    latest(payment);
+  const amount = spentInWords(attempt);
+  const show = { do: 'show', id: attempt.txnId ?? id } as const;
+  switch (status(payment)) {
+    case 'paid':
+      return {
+        end: attempt.resolution === null ? `Paid once: ${amount}.` : `Recorded as paid: ${amount}.`,
+        next: show,
+      };
+    case 'in-flight':
+      return attempt.state === 'submitting'
+        ? {
+            end: 'Outcome unknown: the service has not confirmed whether it made the payment.',
+            next: { do: 'resume', id },
+          }
+        : { end: `On its way: ${amount}.`, next: { do: 'watch', id: attempt.txnId ?? id } };
+    case 'unknown':
+    case 'error':
+      return {
+        end: 'Outcome unknown: ask the service whether the money moved, then record its answer.',
+        next: { do: 'resolve', id },
+      };
+    case 'failed':
+      return { end: `Nothing was taken from your ${fromOf(payment)} wallet.`, next: show };
+    case 'abandoned':
+      return {
+        end: `Nothing was sent. Your ${fromOf(payment)} wallet is unchanged.`,
+        next: attempt.txnId === null ? { do: 'see-history' } : show,
+      };
+    case 'open':
+      return { end: 'Nothing was sent yet.', next: { do: 'resume', id } };
+  }
+}
+
+const fromOf = (payment: Payment): string => instructionOf(payment).from;
+
+const spentInWords = ({ approvedTotal, spendCcy }: Attempt): string =>
+  approvedTotal === null || spendCcy === null
+    ? 'the amount is not known here'
+    : `${amountOf(approvedTotal, spendCcy)} left your ${spendCcy} wallet`;

@@ -1,0 +1,151 @@
+// svcpay tx explain tells the story of real payments, and db verify replays each of them.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { startAgent } from '../support/agent.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
+import { test, type Environment } from '../support/svcpay.js';
+
+/** The steps of a payment with their sentences, without the names of user and machine. */
+async function told(name: string, around: Environment): Promise<readonly string[]> {
+  const run = await svcpay(['tx', 'explain', name], around);
+  expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+  const verified = await svcpay(['db', 'verify', '--json'], around);
+  expect(verified).toMatchObject({ exitCode: 0 });
+  return run.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t'))
+    .map(([, step, text = '']) => `${step}: ${text.replace(/\S+ \(uid \d+\) on \S+, /, '')}`);
+}
+
+describe('svcpay tx explain', () => {
+  test('tells a paid payment, and where its money is', async ({ around }) => {
+    const paid = await svcpay(
+      ['send', 'ann@example.com', '1000sat', '--ref', 'a', '--yes', '--max-fee', '1%'],
+      around,
+    );
+    expect(paid.exitCode).toBe(0);
+    expect(await told('a', around)).toMatchInlineSnapshot(`
+      [
+        "asked: asked by with \`send\`, at most 1 % fee",
+        "quoted: quoted: 1 000 sat, fee 3 sat, total 1 003 sat, valid 60 s",
+        "approved: approved in advance with --yes",
+        "submitting: submitted",
+        "accepted: the service accepted the payment",
+        "read: the service reports sent",
+        "paid: the service reports completed",
+      ]
+    `);
+    const explained = (await svcpay(['tx', 'explain', 'a', '--json'], around)).json();
+    expect(explained).toMatchObject({
+      ref: 'a',
+      status: 'paid',
+      end: expect.stringMatching(/^Paid once: 1 \d+ sat left your BTC wallet\.$/),
+    });
+  });
+
+  test('tells a declined quote, which a person saw', async ({ around }) => {
+    const tty = svcpayTty(['send', 'ann@example.com', '1000sat', '--ref', 'b'], around);
+    await tty.waitFor('(y/N)');
+    tty.type('n\r');
+    expect(await tty.ended).toBe(9);
+    expect(await told('b', around)).toMatchInlineSnapshot(`
+      [
+        "asked: asked by with \`send\`",
+        "quoted: quoted: 1 000 sat, fee 3 sat, total 1 003 sat, valid 60 s",
+        "shown: ",
+        "declined: shown, declined",
+        "abandoned: ",
+      ]
+    `);
+  });
+
+  test('tells a payment over a limit', async ({ around }) => {
+    await svcpay(['limits', 'set', '--per-payment', '500sat', '--yes'], around);
+    const run = await svcpay(['send', 'ann@example.com', '1000sat', '--ref', 'c', '--yes'], around);
+    expect(run.exitCode).toBe(7);
+    expect(await told('c', around)).toMatchInlineSnapshot(`
+      [
+        "asked: asked by with \`send\`",
+        "refused: svcpay refused: 0.00001000 BTC is over your per-payment limit of 0.00000500 BTC",
+        "abandoned: ",
+      ]
+    `);
+  });
+
+  test('tells a failed payment and its retry', async ({ around }) => {
+    await svcpay(['sandbox', 'fault', 'add', 'payment', 'outcome=no-route'], around);
+    const send = ['send', 'ann@example.com', '1000sat', '--ref', 'd', '--yes'];
+    const failed = await svcpay(send, around);
+    expect(failed.exitCode).toBe(6);
+    expect(failed.stderr).toMatch(/What happened: svcpay .*tx explain [0-9a-f-]{36}/);
+    expect((await svcpay([...send, '--retry'], around)).exitCode).toBe(0);
+    expect(await told('d', around)).toMatchInlineSnapshot(`
+      [
+        "asked: asked by with \`send\`",
+        "quoted: quoted: 1 000 sat, fee 3 sat, total 1 003 sat, valid 60 s",
+        "approved: approved in advance with --yes",
+        "submitting: submitted",
+        "accepted: the service accepted the payment",
+        "read: the service reports sent",
+        "failed: the service reports failed",
+        "requested: a new attempt began",
+        "quoted: quoted: 1 000 sat, fee 3 sat, total 1 003 sat, valid 60 s",
+        "approved: approved in advance with --yes",
+        "submitting: submitted",
+        "accepted: the service accepted the payment",
+        "read: the service reports sent",
+        "paid: the service reports completed",
+      ]
+    `);
+  });
+
+  test('tells an unknown outcome and the answer of a person', async ({ around }) => {
+    await svcpay(['sandbox', 'fault', 'add', 'payment', 'outcome=error'], around);
+    await svcpay(['send', 'ann@example.com', '1000sat', '--ref', 'e', '--yes'], around);
+    const answer = ['--not-moved', '--note', 'ticket 4711', '--yes'];
+    expect((await svcpay(['tx', 'resolve', 'e', ...answer], around)).exitCode).toBe(0);
+    expect(await told('e', around)).toMatchInlineSnapshot(`
+      [
+        "asked: asked by with \`send\`",
+        "quoted: quoted: 1 000 sat, fee 3 sat, total 1 003 sat, valid 60 s",
+        "approved: approved in advance with --yes",
+        "submitting: submitted",
+        "accepted: the service accepted the payment",
+        "read: the service reports sent",
+        "error: the service reports error, which does not show whether money moved",
+        "resolved: with \`tx resolve\` recorded that the money did not move: ticket 4711",
+      ]
+    `);
+  });
+
+  test('tells the row of a batch', async ({ around }) => {
+    const file = join(around.home, 'payroll.csv');
+    writeFileSync(file, 'to,amount,ref\nann@example.com,1000sat,f\n');
+    expect((await svcpay(['batch', file, '--yes'], around)).exitCode).toBe(0);
+    expect(await told('f', around)).toMatchInlineSnapshot(`
+      [
+        "asked: asked by with \`batch\` (line 2 of payroll.csv)",
+        "quoted: quoted: 1 000 sat, fee 3 sat, total 1 003 sat, valid 60 s",
+        "approved: approved in advance with --yes",
+        "submitting: submitted",
+        "accepted: the service accepted the payment",
+        "read: the service reports sent",
+        "paid: the service reports completed",
+      ]
+    `);
+  });
+});
+
+describe('the tool explain', () => {
+  test('tells an agent what happened to its payment', async ({ around }) => {
+    await svcpay(['limits', 'set', '--per-day', '0.01btc', '--yes'], around);
+    const agent = await startAgent(['--allow-payments'], around);
+    await agent.call('pay', { destination: 'ann@example.com', amount: '1000sat', ref: 'g' });
+    const { content } = await agent.call('explain', { id: 'g' });
+    expect(content).toMatchObject({ status: 'paid', end: expect.stringMatching(/^Paid once/) });
+    await agent.close();
+    expect((await told('g', around))[0]).toMatch(/^asked: asked by through an agent, /);
+  });
+});

@@ -43,7 +43,7 @@ import { ownAddressGuard } from '../wallet/instruction/destinations.js';
 import type { EarlierPayment } from '../wallet/instruction/same-again.js';
 import { readSendNow } from '../wallet/instruction/send.js';
 import { readSwap } from '../wallet/instruction/swap.js';
-import { inWords } from '../wallet/instruction/words.js';
+import { inWords, keptText } from '../wallet/instruction/words.js';
 import { receiveBody } from '../wallet/order/orders.js';
 import { resolutionText } from '../wallet/payment/outcomes.js';
 import {
@@ -389,6 +389,8 @@ function eventOf(event: CoreEvent): PaymentEvent {
           `The payment replaces the payment of ${inWords(instructionOf(event.payment))}, ` +
           'which was never sent.',
       };
+    case 'kept':
+      return { type: 'warning', message: keptText(event.total) };
     case 'recorded':
       return { type: 'warning', message: resolutionText(event.resolution) };
     default:

@@ -9,7 +9,7 @@ import { rateText, type QuoteCard } from '../../terminal/cards/quote-card.js';
 import type { Order } from '../../wallet/order/orders.js';
 import { movedAmounts, spentBy } from '../../wallet/history/moved-amounts.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
-import { inWords } from '../../wallet/instruction/words.js';
+import { inWords, keptText } from '../../wallet/instruction/words.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
 import type { Approval, PaymentEvent } from '../../wallet/payment/contract.js';
@@ -92,6 +92,8 @@ export function step(model: PaymentModel, event: ScreenEvent, now: number): Step
       ];
     case 'replaced':
       return [model, [say(`This replaces the payment of ${replacedText(event.payment)}.`)]];
+    case 'kept':
+      return [model, [say(keptText(event.total))]];
     case 'recorded':
       return [{ ...model, recorded: true }, [say(resolutionText(event.resolution))]];
     case 'found':

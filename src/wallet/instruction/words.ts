@@ -1,5 +1,5 @@
 // Describes an instruction in the words of sentences, cards and lists. Pure.
-import { formatAmount, formatSats } from '../../formats/amount.js';
+import { formatAmount, formatSats, type Money } from '../../formats/amount.js';
 import { shortened } from '../../formats/text.js';
 import type { Instruction } from './instruction.js';
 
@@ -15,6 +15,10 @@ export function amountAsked({ amount, from }: Instruction): string {
   if (amount === 'invoice') return 'the amount of the invoice';
   return amount.ccy === 'BTC' ? formatSats(amount.value) : formatAmount(amount);
 }
+
+/** Says that a payment of a whole balance resumes an earlier quote. */
+export const keptText = (total: Money): string =>
+  `The earlier quote is still valid, so this payment keeps its total of ${formatAmount(total)}.`;
 
 /** The payee by name, otherwise by the destination as written. */
 export const payeeInWords = ({ verb, to, name }: Instruction): string =>

@@ -3,19 +3,24 @@
 import { Failure } from '../../formats/failure.js';
 import type { Rates, Transaction } from '../../api/types.js';
 import { checkDestination, checkSpend, quotedAmounts } from '../limits/limits.js';
+import { instructionOf } from '../instruction/instruction.js';
 import { checkEcho, notObeyed } from '../order/echo.js';
 import { isWorse, readQuote, type Quote } from '../quote/quote.js';
 import { checkMarket, checkMaxFee, refuseUnusual, unusualOf } from '../quote/terms.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { readFunds } from './create.js';
 import type { Approval, PaymentDeps } from './contract.js';
-import { txnOf, type RunEventBody, type Funds, type Run, type RunGoal } from './model.js';
+import { readsOf, txnOf, type RunEventBody, type Funds, type Run, type RunGoal } from './model.js';
 
 /** Throws Failure for a quote that must not be approved. */
 export async function approve(run: Run, goal: RunGoal, deps: PaymentDeps): Promise<RunEventBody> {
   const txn = transactionOf(run);
   const approval = await approvalOf(run, txn, deps);
   const { quote } = approval;
+  // A quote that this run has read, not requested, is the quote of an earlier run.
+  const isEarlier = readsOf(run.memory) !== undefined && run.memory.approvedQuote === undefined;
+  if (isEarlier && instructionOf(run.payment).amount === 'all')
+    deps.on({ type: 'kept', total: quote.total });
   deps.on({ type: 'quoted', approval });
   if (goal.until === 'quoted') return { is: 'shown' };
   const { consent } = goal;

@@ -110,6 +110,8 @@ export type PaymentEvent =
   | { readonly type: 'following'; readonly payment: Payment }
   /** The new payment replaces a payment under its reference that was never submitted. */
   | { readonly type: 'replaced'; readonly payment: Payment }
+  /** The payment of a whole balance keeps the amount of an earlier quote. */
+  | { readonly type: 'kept'; readonly total: Money }
   /** The outcome of the payment is the answer that a person recorded with `tx resolve`. */
   | { readonly type: 'recorded'; readonly resolution: Resolution }
   | { readonly type: 'found'; readonly txn: Transaction }

@@ -157,6 +157,24 @@ describe('svcpay batch with similar references', () => {
   });
 });
 
+test('svcpay batch offers the unfinished run of a file before a new name', async ({ around }) => {
+  const file = join(around.home, 'wages.csv');
+  writeFileSync(file, 'to,amount\na@example.com,1000sat\nb@example.com,1000sat\n');
+  const on = (day: number) => ({ ...around, now: () => Date.now() + day * 86_400_000 });
+  await svcpay(['batch', file, '--yes'], around);
+  await around.sandbox.faults.add({ kind: 'payment', outcome: 'no-route' });
+  const week = ['batch', file, '--name', '2026-11-23', '--yes'];
+  expect(await svcpay([...week, '--concurrency', '1'], on(8))).toMatchObject({ exitCode: 6 });
+  const repeated = await svcpay(['batch', file, '--yes', '--json'], on(9));
+  expect(repeated.error()).toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('2026-11-23 (1 of 2 rows paid) of this file is unfinished'),
+    hint: expect.stringMatching(/To finish the earlier run: svcpay batch .* --name 2026-11-23$/),
+  });
+  expect(await svcpay([...week, '--retry'], on(9))).toMatchObject({ exitCode: 0 });
+  expect(await paidReferences(around)).toHaveLength(4);
+});
+
 describe('svcpay batch at a terminal with rows paid a week ago', () => {
   async function ask(around: Here) {
     const file = join(around.home, 'wages.csv');
@@ -280,11 +298,16 @@ describe('svcpay batch --sealed', () => {
       expect(refused.error().message).toMatch(message);
     }
     batchFile(home, october.toReversed(), head);
-    expect((await pay()).error().message).toMatch(/terms of the BTC wallet/);
+    expect((await pay()).error().message).toMatch(
+      /--max-fee of the BTC wallet: 1% was sealed, not none/,
+    );
     expect((await pay('--max-fee', '1%')).json()).toMatchObject({ rows: 3, sent: 3, seal });
     expect((await pay('--max-fee', '1%')).json()).toMatchObject({ rows: 3, failed: 0 });
     expect(await paidReferences(around)).toEqual(['o1', 'o2', 'o3']);
     const elsewhere = { ...around, env: { SVCPAY_HOME: join(home, 'elsewhere') } };
+    const tty = onScreen(['batch', file, '--seal', '--max-fee', '1%'], { ...around, columns: 400 });
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain(`svcpay batch ${file} --max-fee 1% --sealed ${seal}`);
     batchFile(home, october.slice(1), head);
     const there = await svcpay(['batch', file, '--yes', '--sealed', seal, '--json'], elsewhere);
     expect(there).toMatchObject({ exitCode: 2 });

@@ -5,7 +5,7 @@ import { dayAndMonth } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { openSpool, type Spool } from '../../store/files/spool.js';
-import { back } from '../../terminal/ask/ask.js';
+import { back, type Back } from '../../terminal/ask/ask.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { wrap } from '../../terminal/layout.js';
 import {
@@ -14,7 +14,7 @@ import {
   type BatchCheck,
   type SettledRow,
 } from '../../wallet/batch/check.js';
-import { runName } from '../../wallet/batch/history.js';
+import { readRunName, runName } from '../../wallet/batch/history.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
 import { ownAddressGuard } from '../../wallet/instruction/destinations.js';
@@ -64,7 +64,9 @@ export async function openFile(
     const found = await checked(name);
     const stale = staleRows(found.check, now());
     if (stale.length === 0) return found;
-    const next = await nameFor(stale, found.check, { file, flags, needsYes, name }, context);
+    const unfinished = await unfinishedRun(spool, name, flags, context);
+    const request = { file, flags, needsYes, name, unfinished };
+    const next = await nameFor(stale, found.check, request, context);
     if (next === undefined) return found;
     name = next;
   }
@@ -80,6 +82,39 @@ interface NameRequest {
   readonly needsYes: boolean;
   /** The name of the run, which is empty for a run without a name. */
   readonly name: string;
+  readonly unfinished: UnfinishedRun | undefined;
+}
+
+interface UnfinishedRun {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The number of latest runs in which svcpay searches for an unfinished run of a file. */
+const runsSearched = 12;
+
+/** Finds the latest run with another name that paid some of the file's rows, but not all. */
+async function unfinishedRun(
+  spool: Spool,
+  before: string,
+  flags: BatchFlags,
+  context: Context,
+): Promise<UnfinishedRun | undefined> {
+  const { scope, journal } = await context.account();
+  const runs = await (await journal()).runs(scope, runsSearched);
+  const names = new Set(runs.map(({ run }) => readRunName(run).name));
+  for (const name of names) {
+    if (name === before) continue;
+    const { settled, rows } = await checkRows(
+      spool,
+      planner({ ...flags, name }, context),
+      flags,
+      context,
+    );
+    if (settled === rows) return undefined;
+    if (settled > 0) return { name, text: `${name} (${settled} of ${counted(rows, 'row')} paid)` };
+  }
+  return undefined;
 }
 
 /**
@@ -89,7 +124,7 @@ interface NameRequest {
 async function nameFor(
   stale: readonly SettledRow[],
   { rows, settled }: BatchCheck,
-  { file, flags, needsYes, name: before }: NameRequest,
+  { file, flags, needsYes, name: before, unfinished }: NameRequest,
   { ask, now }: Context,
 ): Promise<string | undefined> {
   const at = Math.max(...stale.map((row) => row.at));
@@ -99,16 +134,24 @@ async function nameFor(
   // The suggested name of the run is today's date, because a month may have several weekly runs.
   const suggested = new Date(now()).toISOString().slice(0, 10);
   if (!needsYes) {
-    throw new Failure('usage', `Nothing was sent: ${what}.`, {
-      hint: 'To pay these rows again, give this run a name',
-      next: { do: 'run', ...batchCommand(file, { ...flags, name: suggested }) },
+    const also =
+      unfinished === undefined ? '' : `, and the run ${unfinished.text} of this file is unfinished`;
+    throw new Failure('usage', `Nothing was sent: ${what}${also}.`, {
+      hint:
+        unfinished === undefined
+          ? 'To pay these rows again, give this run a name'
+          : 'To pay all rows again, give this run a new name. To finish the earlier run',
+      next: { do: 'run', ...batchCommand(file, { ...flags, name: unfinished?.name ?? suggested }) },
     });
   }
   const left = rows - settled;
-  const choice = await ask.steps.select({
+  const choice = await ask.steps.select<string | boolean | Back>({
     message: `${what}. What now?`,
     flag: '--name NAME',
     choices: [
+      ...(unfinished === undefined
+        ? []
+        : [{ value: unfinished.name, name: `Finish the run ${unfinished.text}` }]),
       { value: true, name: 'Pay these rows again, in a new run' },
       {
         value: false,
@@ -121,6 +164,7 @@ async function nameFor(
     default: undefined,
   });
   if (choice === false && left > 0) return undefined;
+  if (choice !== back && typeof choice === 'string') return choice;
   const name =
     choice === true
       ? await ask.steps.parsed({

@@ -29,6 +29,7 @@ import {
 import { pastRuns, readRunName } from '../../wallet/batch/history.js';
 import { payeeRow } from '../../wallet/batch/payee.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
+import type { BatchConsent } from '../../wallet/batch/run.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { openFile, type CheckedFile } from './batch-check.js';
 import { commandLine } from '../../terminal/next-step.js';
@@ -88,12 +89,12 @@ export async function runBatchFile(
   if (!needsYes && !flags.acceptChanges) refuseChanges(comparison);
   const bounded =
     needsYes && quoted === undefined ? await withMaxFee(flags, check.totals, context) : flags;
-  await agree(check, quoted, bounded, context);
+  const consent = await agree(check, quoted, bounded, context);
   const { summary, failures, failure } = await payBatch(
     found.rows(),
     check,
     before,
-    { lines: check.toPay, upTo: quoted === undefined ? 'terms' : new Ceiling(quoted.costs) },
+    consent,
     bounded,
     drain,
     payment,
@@ -310,16 +311,18 @@ function summaryOf(
   };
 }
 
+/** Asks for the consent to the rows, or takes the consent that `--yes` gives. */
 async function agree(
-  { rows, settled, totals }: BatchCheck,
+  { rows, settled, totals, toPay: lines }: BatchCheck,
   cost: Quoted | undefined,
   { maxFee }: BatchFlags,
   { ask, settings, out }: Context,
-): Promise<void> {
-  if (rows === settled) return out.say('Nothing was sent: no row is left to pay.');
+): Promise<BatchConsent> {
+  const nothing = { lines, upTo: new Ceiling([]) };
+  if (rows === settled) out.say('Nothing was sent: no row is left to pay.');
   // If the service refused the quotes of all rows, svcpay does not ask for approval, and the result
   // of the batch contains the reasons.
-  if (cost?.costs.length === 0) return;
+  if (rows === settled || cost?.costs.length === 0) return nothing;
   const place = settings.embedded ? 'sandbox' : settings.profileName;
   const sums =
     cost === undefined
@@ -334,4 +337,5 @@ async function agree(
       `${wallets.join(' and ')} wallet${wallets.length === 1 ? '' : 's'} (${place})?`,
     'Nothing was sent.',
   );
+  return { lines, upTo: cost === undefined ? 'terms' : new Ceiling(cost.costs) };
 }

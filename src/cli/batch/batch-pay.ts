@@ -329,13 +329,17 @@ export const batchOptions = {
 
 export type BatchFlags = ValuesOf<typeof batchOptions>;
 
+/** The options that decide what the rows of a batch are, and the terms on which they are paid. */
+export type RerunFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'> &
+  Partial<Pick<BatchFlags, 'maxFee' | 'maxRateLoss' | 'result'>>;
+
 /**
- * The command that runs a batch again, with every option that decides what its rows are. Without
- * the name of the run, svcpay would pay the rows as another run.
+ * The command that runs a batch again, with its rows, terms and result file. Without the name of
+ * the run, svcpay would pay the rows as another run.
  */
 export const batchCommand = (
   file: string,
-  { name, from, ignoreColumns }: Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'>,
+  { name, from, ignoreColumns, maxFee, maxRateLoss, result }: RerunFlags,
   more: Command['options'] = {},
 ): Command => ({
   command: 'batch',
@@ -344,6 +348,9 @@ export const batchCommand = (
     '--name': name === '' ? undefined : name,
     '--from': from,
     '--ignore-columns': ignoreColumns ? true : undefined,
+    '--max-fee': maxFee?.written,
+    '--max-rate-loss': maxRateLoss === undefined ? undefined : `${maxRateLoss}%`,
+    '--result': result,
     ...more,
   },
 });

@@ -6,6 +6,8 @@ import { openDocument } from '../../store/files/document.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { sealedOf, sealedSchema, sealOf, unsealed, type Sealed } from '../../wallet/batch/seal.js';
 import type { Context } from '../context.js';
+import { termsOf as termsText } from '../../wallet/payment/trail.js';
+import { flagName } from '../values.js';
 import { termsOf } from '../payment/payment-options.js';
 import type { CheckedFile } from './batch-check.js';
 import type { BatchFlags } from './batch-pay.js';
@@ -24,7 +26,11 @@ export async function checkSeal(
   const wallets = [...new Set(check.payees.map(({ from }) => from))];
   const terms = Object.fromEntries([
     ['account', scope],
-    ...wallets.map((ccy) => [`terms of the ${ccy} wallet`, JSON.stringify(termsOf(flags, ccy))]),
+    ...wallets.flatMap((ccy) =>
+      Object.entries(termsText(termsOf(flags, ccy))).flatMap(([term, text]) =>
+        typeof text === 'string' ? [[`${flagName(term)} of the ${ccy} wallet`, text]] : [],
+      ),
+    ),
   ]);
   const now = sealedOf(check.payees, terms);
   const seal = sealOf(now);

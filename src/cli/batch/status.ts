@@ -17,7 +17,7 @@ import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { file } from '../values.js';
-import { batchCommand, batchOptions, type BatchFlags } from './batch-pay.js';
+import { batchCommand, batchOptions, type RerunFlags } from './batch-pay.js';
 import { knownRows, type KnownRow } from './batch-rows.js';
 
 const { name, from, ignoreColumns } = batchOptions;
@@ -60,12 +60,10 @@ const rank = (state: RowState): number => rowStates.indexOf(state);
 const byUrgency = (a: StatusLine, b: StatusLine): number =>
   rank(a.state) - rank(b.state) || a.line - b.line;
 
-type RowFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'>;
-
 function lineOf(
   file: string,
   { ref, paid, payment, txn }: KnownRow,
-  flags: RowFlags,
+  flags: RerunFlags,
   run: RunGlobals,
 ): StatusLine {
   const state = rowState(payment, txn);

@@ -8,7 +8,11 @@ import { duration, flag, literal, onOff, text, word, type ValuesOf } from '../va
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 
 /** Returns the fee limit for a paying wallet. */
-export type MaxFeeOf = (ccy: string) => MaxFee;
+export interface MaxFeeOf {
+  (ccy: string): MaxFee;
+  /** The fee limit as it was written. */
+  readonly written: string;
+}
 
 /**
  * Reads a fee limit, either a percentage such as `1%` or an amount such as `100sat`. The returned
@@ -16,7 +20,7 @@ export type MaxFeeOf = (ccy: string) => MaxFee;
  */
 export function parseMaxFee(given: string): MaxFeeOf {
   const percent = /^(\d{1,3}(?:\.\d{1,6})?)\s?%$/.exec(given)?.[1];
-  if (percent !== undefined) return () => ({ percent });
+  if (percent !== undefined) return Object.assign(() => ({ percent }), { written: given });
   const isZero = /^0[a-z]*$/i.test(given);
   if (isUnitless(given) && !isZero)
     throw new Failure(
@@ -25,10 +29,11 @@ export function parseMaxFee(given: string): MaxFeeOf {
     );
   const named = currencyOf(given);
   if (!isZero) parseAmount(given);
-  return (ccy) => {
+  const maxFee = (ccy: string): MaxFee => {
     if (named !== undefined && named !== ccy) throw otherCurrency(given, named, ccy);
     return { amount: isZero ? '0' : fixed(parseAmount(given, ccy).value), ccy };
   };
+  return Object.assign(maxFee, { written: given });
 }
 
 function otherCurrency(given: string, named: string, ccy: string): Failure {

@@ -212,19 +212,18 @@ function rowOutcome(
 
 /** Approves quotes of rows until the approved total is used up. */
 function askingCeiling(upTo: Ceiling | 'terms') {
-  const ceiling = upTo === 'terms' ? undefined : upTo;
   let taken: Money | undefined;
   let refusal: Failure | undefined;
   let exceeded = false;
   const release = (): void => {
-    if (taken !== undefined) ceiling?.release(taken);
+    if (taken !== undefined && upTo !== 'terms') upTo.release(taken);
     taken = undefined;
   };
   return {
     release,
     refusal: () => refusal,
     exceeded: () => exceeded,
-    consent: ceiling === undefined ? { by: 'yes' as const } : { by: 'batch' as const, ask },
+    consent: upTo === 'terms' ? { by: 'yes' as const } : { by: 'batch' as const, ask },
   };
 
   async function ask({ quote, unusual }: Approval): Promise<boolean> {
@@ -240,7 +239,7 @@ function askingCeiling(upTo: Ceiling | 'terms') {
       );
       return false;
     }
-    if (ceiling?.take(quote.total) === true) {
+    if (upTo !== 'terms' && upTo.take(quote.total)) {
       taken = quote.total;
       return true;
     }

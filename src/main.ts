@@ -243,6 +243,8 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
   // ignored signals at its start.
   const taken = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of taken) process.on(signal, interrupt);
+  let isTerminated = false;
+  process.once('SIGTERM', () => (isTerminated = true));
   return {
     get stdout() {
       return outputs.stdout;
@@ -260,6 +262,7 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
     pid: process.pid,
     version: packageJson.version,
     signal: interruption.signal,
+    isTerminated: () => isTerminated,
     interrupt,
     onSubmit: () => void (money.isSubmitted = true),
     // Adds the new listener before removing the old listener, because a signal without a listener

@@ -38,6 +38,8 @@ export interface Process {
   readonly version: string;
   /** The signal that Ctrl-C aborts. */
   readonly signal: AbortSignal;
+  /** Whether SIGTERM interrupted svcpay. */
+  readonly isTerminated?: () => boolean;
   /** Interrupts the command, for a terminal that delivers Ctrl-C as a key. */
   readonly interrupt: () => void;
   /**

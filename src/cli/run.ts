@@ -109,8 +109,10 @@ async function show(
   globals?: Globals,
 ): Promise<number> {
   const { showFailure } = await import('./show-failure.js');
-  showFailure(failure, line, await withLog(line, proc), globals);
-  return failure.exitCode;
+  const isTerminated = failure.kind === 'interrupted' && proc.isTerminated?.() === true;
+  const shown = isTerminated ? new Failure('terminated', failure.message, failure) : failure;
+  showFailure(shown, line, await withLog(line, proc), globals);
+  return shown.exitCode;
 }
 
 function unexpected(error: unknown): Failure {

@@ -100,7 +100,7 @@ export function openStores(options: StoreOptions): Stores {
     const { guarded, openSqlJournal } = await import('../store/journal/sql-journal.js');
     const opened = openSqlJournal(await fileDatabase(), isAliveHere, options.actor());
     const { data } = home();
-    const isLost = !options.settings().isForTests && isTemporary(data);
+    const isLost = options.settings().isReal && isTemporary(data);
     return isLost ? guarded(opened, () => Promise.reject(lostWithContainer(data))) : opened;
   });
 

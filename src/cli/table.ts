@@ -137,7 +137,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...asks(() => import('./tx/cancel.js'), {
       'tx cancel': 'cancel a quote before it is confirmed',
     }),
-    ...commandsWith({ connections: 4, ownAccount: true })(() => import('./tx/pending.js'), {
+    ...commandsWith({ connections: 1, ownAccount: true })(() => import('./tx/pending.js'), {
       'tx pending': 'list unfinished payments',
     }),
     ...pays(() => import('./tx/resume.js'), {

@@ -31,8 +31,10 @@ export const exitCodes = {
    * so the command can safely run again.
    */
   temporary: 75,
-  /** A person or the system interrupted svcpay before money moved. */
+  /** A person or a program interrupted svcpay before money moved. */
   interrupted: 130,
+  /** The system ended svcpay with SIGTERM before money moved. */
+  terminated: 143,
 } as const;
 
 /** The kind of a failure, which determines the exit code. See {@link exitCodes}. */

@@ -24,6 +24,7 @@ const outcomes: Partial<Record<FailureKind, string>> = {
   declined: 'Not sent',
   temporary: 'Nothing moved',
   interrupted: 'Nothing moved',
+  terminated: 'Nothing moved',
 };
 
 export interface FailureViewOptions {

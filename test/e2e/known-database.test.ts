@@ -55,28 +55,29 @@ describe('a home that knows its database by its id only', () => {
 });
 
 describe.runIf(existsSync('/dev/shm'))('a home in the memory of a container', () => {
-  /** Pays an invoice in two containers, and returns the exit codes and the number of payments. */
+  /** Makes a payment in two containers, and returns the exit codes and the number of payments. */
   async function paidTwice(around: Around, network: string) {
-    const invoice = await around.sandbox.invoice('1000sat');
     const exitCodes: number[] = [];
-    for (const ref of ['one', 'two']) {
+    for (let container = 0; container < 2; container += 1) {
       const home = mkdtempSync('/dev/shm/svcpay-container-');
       onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-      const container = { ...around, home, env: { ...around.env, SVCPAY_NETWORK: network } };
-      const words = ['send', 'lightning', invoice, '--ref', ref, '--yes', '--no-wait'];
-      const { exitCode, stderr } = await svcpay(words, container);
+      const words = ['send', 'usdt', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', '5usdt', '--yes'];
+      const env = { ...around.env, SVCPAY_NETWORK: network };
+      const { exitCode, stderr } = await svcpay([...words, '--no-wait'], { ...around, home, env });
       exitCodes.push(exitCode);
       if (exitCode === 2) expect(stderr).toContain('is lost when the container ends');
     }
     return { exitCodes, payments: around.sandbox.requests('PUT').length };
   }
 
-  test('pays a service for tests, which can execute an invoice twice', async ({ around }) => {
-    expect(await paidTwice(around, 'any')).toEqual({ exitCodes: [0, 0], payments: 2 });
+  test('makes a payment on a test network, which the next container repeats', async ({
+    around,
+  }) => {
+    expect(await paidTwice(around, 'testnet')).toEqual({ exitCodes: [0, 0], payments: 2 });
   });
 
-  test('pays no other service', async ({ around }) => {
-    expect(await paidTwice(around, 'testnet')).toEqual({ exitCodes: [2, 2], payments: 0 });
+  test('makes no payment of real money', async ({ around }) => {
+    expect(await paidTwice(around, 'mainnet')).toEqual({ exitCodes: [2, 2], payments: 0 });
   });
 });
 

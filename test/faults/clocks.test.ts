@@ -182,6 +182,17 @@ describe.concurrent('svcpay send at a terminal', () => {
     expect(await running.ended).toMatchObject({ exitCode: 8, stdout: '' });
   });
 
+  test('exits 143 if SIGTERM arrives before the quote, and moves no money', async ({ payment }) => {
+    const held = payment.proxy.hold('create request', 'before');
+    const running = startSvcpay(payment.command, payment.around);
+    await held;
+    running.child.kill('SIGTERM');
+    const ended = await running.ended;
+    expect(ended).toMatchObject({ exitCode: 143, stdout: '' });
+    expect(ended.error()).toMatchObject({ kind: 'terminated', exitCode: 143 });
+    expect(await payment.timesPaid()).toBe(0);
+  });
+
   test('moves no money if Ctrl-C comes before the quote', async ({ payment }) => {
     const held = payment.proxy.hold('create request', 'before');
     const tty = startedTty(

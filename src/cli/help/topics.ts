@@ -165,6 +165,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   declined: 'you declined at the prompt, or svcpay could not ask a question',
   temporary: 'a temporary failure (network, 5xx, 429); no money moved, so run the command again',
   interrupted: 'svcpay was interrupted before money moved',
+  terminated: 'SIGTERM ended svcpay before money moved',
 };
 
 export const exitCodeRows: readonly {

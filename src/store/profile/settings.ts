@@ -75,8 +75,8 @@ export function resolveSettings(
      */
     signatureHeader: checkHeader(given('SVCPAY_SIGNATURE_HEADER') ?? profile.signatureHeader),
     network,
-    /** Whether the service is for tests, such as a sandbox, and moves no money. */
-    isForTests: embedded || network === 'any',
+    /** Whether the service moves real money, unlike a sandbox or a service on a test network. */
+    isReal: !embedded && network === 'mainnet',
     /**
      * The address of the database for the journal, the limits and the inbox, without the password,
      * or undefined if this home uses files.

@@ -1,5 +1,8 @@
-// A temporary SQLite database, for data that must not fill the memory. SQLite unlinks its file at
-// once, so that the file disappears with the process.
+// A temporary SQLite database, for data that must not fill the memory. libsql keeps a database
+// without a name in memory, so the database is a file, which disappears with the process.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import Database from 'libsql';
 
 type SqlValue = string | number | null;
@@ -17,7 +20,16 @@ export interface Scratch {
 
 /** @param tables the SQL statements that create the tables */
 export function openScratch(tables: string): Scratch {
-  const db = new Database('');
+  const folder = mkdtempSync(join(tmpdir(), 'svcpay-'));
+  const removeFolder = (): void => {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // Windows removes the file only after it is closed.
+    }
+  };
+  const db = new Database(join(folder, 'rows.db'));
+  removeFolder();
   db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; ${tables}`);
   const prepared = new Map<string, Database.Statement>();
   const statement = (text: string): Database.Statement => {
@@ -32,6 +44,9 @@ export function openScratch(tables: string): Scratch {
     },
     first: (text, ...values): unknown => statement(text).get(...values),
     together: (work) => db.transaction(work)(),
-    close: () => void db.close(),
+    close() {
+      db.close();
+      removeFolder();
+    },
   };
 }

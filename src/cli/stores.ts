@@ -9,6 +9,7 @@ import type { EventStore } from '../store/events/event-store.js';
 import type { Document } from '../store/files/document.js';
 import { eventsFile, isTemporary, isThere, journalFile, type Home } from '../store/files/home.js';
 import type { BookRecords } from '../store/journal/book-records.js';
+import type { ProposalRecords } from '../store/journal/proposal-records.js';
 import { seenDatabase } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
 import type { SettlementRates } from '../store/journal/settlement-rates.js';
@@ -45,6 +46,8 @@ export interface Stores {
   events(): Promise<EventStore>;
   /** Opens the stored exchange rates, which svcpay keeps next to the journal. */
   rates(): Promise<SettlementRates>;
+  /** Opens the records of proposals that were paid or refused. */
+  proposals(): Promise<ProposalRecords>;
   /** Opens the store of the books: opening balances, adjustments and closed months. */
   books(): Promise<BookRecords>;
   /**
@@ -57,6 +60,15 @@ export interface Stores {
 export interface OpenDatabase extends FoundDatabase {
   readonly postgres: Postgres;
 }
+
+/** Opens records that svcpay keeps next to the journal, once the journal is open. */
+const recordsIn =
+  (journal: () => Promise<Journal>, open: () => Promise<SqlDatabase>) =>
+  <T>(load: () => Promise<(database: SqlDatabase) => T>) =>
+  async (): Promise<T> => {
+    await journal();
+    return (await load())(await open());
+  };
 
 export function openStores(options: StoreOptions): Stores {
   const { home, config, now, onClose } = options;
@@ -104,17 +116,14 @@ export function openStores(options: StoreOptions): Stores {
     return isLost ? guarded(opened, () => Promise.reject(lostWithContainer(data))) : opened;
   });
 
-  const rates = async (): Promise<SettlementRates> => {
-    await journal();
-    const { settlementRates } = await import('../store/journal/settlement-rates.js');
-    return settlementRates((await database())?.postgres ?? (await fileDatabase()));
-  };
-
-  const books = async (): Promise<BookRecords> => {
-    await journal();
-    const { bookRecords } = await import('../store/journal/book-records.js');
-    return bookRecords((await database())?.postgres ?? (await fileDatabase()));
-  };
+  const records = recordsIn(journal, async () => (await database())?.postgres ?? fileDatabase());
+  const rates = records(
+    async () => (await import('../store/journal/settlement-rates.js')).settlementRates,
+  );
+  const books = records(async () => (await import('../store/journal/book-records.js')).bookRecords);
+  const proposals = records(
+    async () => (await import('../store/journal/proposal-records.js')).proposalRecords,
+  );
 
   const events = lazily(async () => {
     const found = await database();
@@ -134,6 +143,7 @@ export function openStores(options: StoreOptions): Stores {
     events,
     rates,
     books,
+    proposals,
     database,
   };
 }

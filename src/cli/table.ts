@@ -104,6 +104,23 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...asks(() => import('./batch/receipts.js'), {
       'batch receipts': 'write a remittance advice for each payee of a batch',
     }),
+    ...group('propose', 'propose a payment that the owner of the wallet pays or refuses'),
+    ...commands(() => import('./propose/propose.js'), {
+      'propose send': 'propose a payment, offline and without a secret',
+      'propose swap': 'propose an exchange between two wallets',
+      'propose payout': 'propose a payout to a bank account or a mobile wallet',
+    }),
+    ...asks(() => import('./proposals/proposals.js'), {
+      proposals: 'list the proposals that wait for you',
+      'proposals show': 'show a proposal and what is unusual about it',
+    }),
+    ...looksUp(() => import('./proposals/proposals.js'), {
+      'proposals pay': 'pay proposals, each once and within its highest total',
+    }),
+    ...asks(() => import('./proposals/proposals.js'), {
+      'proposals refuse': 'refuse a proposal for good',
+      'proposals watch': 'wait for new proposals',
+    }),
     ...group('recipients', 'manage the address book for payouts'),
     ...commands(() => import('./recipients/recipients.js'), {
       'recipients list': 'list saved recipients',

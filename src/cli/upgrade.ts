@@ -23,7 +23,7 @@ export function installationOf(script: string): Installation {
     return { by: 'pnpm', upgrade: 'pnpm add --global svcpay' };
   const [folder] = path.split('/node_modules/svcpay/');
   if (folder === path) return { by: clone, upgrade: 'git pull && npm ci' };
-  // npm installs global packages into PREFIX/lib/node_modules, and on Windows into npm/node_modules.
+  // npm installs global packages into lib/node_modules, and on Windows into npm/node_modules.
   const isGlobal = /\/(?:lib|npm|nodejs)$/.test(folder ?? '');
   return { by: 'npm', upgrade: `npm install ${isGlobal ? '--global ' : ''}svcpay` };
 }

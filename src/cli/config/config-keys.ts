@@ -184,6 +184,9 @@ export const configKeys: readonly ConfigKey[] = [
     effective: ({ signatureHeader }) => signatureHeader,
     variable: 'SVCPAY_SIGNATURE_HEADER',
   }),
+  profileKey('refuse-own-proposals', 'refuseOwnProposals', parseSwitch, {
+    about: 'true refuses proposals that the paying user of the machine wrote',
+  }),
   profileKey('sandbox', 'sandbox', parseSwitch, {
     about: 'use the embedded sandbox instead of the service',
     choices: ['true', 'false'],

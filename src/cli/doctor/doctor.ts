@@ -1,4 +1,5 @@
-// Checks the version, Node, file modes, settings, journal, limits, service, clocks and token, and gives advice.
+// Checks the version, Node, file modes, settings, journal, limits, service, clocks and token, and
+// gives advice.
 // The exit code is 1 if a check finds a problem.
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,9 +1,21 @@
 // The options that every payment accepts.
-import { currencyOf, fixed, isUnitless, parseAmount } from '../../formats/amount.js';
+import { currencyOf, fixed, isUnitless, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { parseReference } from '../../formats/reference.js';
 import type { PaymentTerms } from '../../store/journal/payment.js';
-import { duration, flag, literal, onOff, text, word, type ValuesOf } from '../values.js';
+import { uriRails } from '../../wallet/instruction/instruction.js';
+import {
+  choice,
+  currency,
+  duration,
+  flag,
+  literal,
+  onOff,
+  phrase,
+  text,
+  word,
+  type ValuesOf,
+} from '../values.js';
 
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 
@@ -59,11 +71,12 @@ function parseRateLoss(given: string): string {
 
 /** Returns the terms of a payment from a given wallet. */
 export const termsOf = (
-  flags: Pick<PaymentFlags, 'maxFee' | 'maxRateLoss'>,
+  flags: Pick<PaymentFlags, 'maxFee' | 'maxRateLoss' | 'maxTotal'>,
   ccy: string,
 ): PaymentTerms => ({
   maxFee: flags.maxFee?.(ccy),
   maxRateLoss: flags.maxRateLoss,
+  maxTotal: flags.maxTotal && { ccy: flags.maxTotal.ccy, amount: fixed(flags.maxTotal.value) },
 });
 
 export const reference = () => literal('REF', parseReference).suggesting('reference');
@@ -75,6 +88,35 @@ export const spend = () =>
   text('AMOUNT')
     .optional()
     .describe('fix the amount debited, not the amount received (USDT, LNURL), e.g. 250000vnd');
+
+export const sendArguments = {
+  destination: text('DESTINATION')
+    .suggesting('contact')
+    .optional()
+    .describe(
+      'an invoice, any address, LNURL, bitcoin: URI or a name from your address book; ' +
+        '- for stdin',
+    ),
+  amount: phrase('AMOUNT').describe(
+    'amount to send, unless the destination contains an amount; ' +
+      'all debits the whole balance, including fees',
+  ),
+};
+
+/** The options that describe a send, without the options that every payment has. */
+export const sendOptions = {
+  from: currency()
+    .optional()
+    .describe(
+      'wallet that pays (default BTC, or USDT for a TRON address); if the BTC wallet pays, ' +
+        'svcpay converts an amount in USDT or fiat at the current rate',
+    ),
+  spend: spend(),
+  via: choice(uriRails, 'WAY', { 'on-chain': 'onchain' })
+    .optional()
+    .describe('lightning or onchain, for a bitcoin: URI that offers both'),
+  deductFees: deductFees(),
+};
 
 export const paymentOptions = {
   maxFee: word('AMOUNT|PERCENT', parseMaxFee)
@@ -113,4 +155,7 @@ export function waitOf({
   return wait === false ? false : (waitTimeout ?? 'forever');
 }
 
-export type PaymentFlags = ValuesOf<typeof paymentOptions>;
+export interface PaymentFlags extends ValuesOf<typeof paymentOptions> {
+  /** The highest total with fees that a proposal states. */
+  readonly maxTotal?: Money | undefined;
+}

@@ -11,6 +11,7 @@ import {
 } from '../../wallet/instruction/send.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import type { Context } from '../context.js';
+import type { Deps } from '../define.js';
 import { readStdin } from '../stdin.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
@@ -89,7 +90,7 @@ function missingWords(
 }
 
 /** Replaces the name of a contact with the saved destination. */
-function withContact(words: SendWords, { config }: Context): SendWords {
+export function withContact(words: SendWords, { config }: Deps<'config'>): SendWords {
   const { to } = words;
   if (to === undefined) return words;
   const { contacts } = config.read();
@@ -97,7 +98,7 @@ function withContact(words: SendWords, { config }: Context): SendWords {
   return name === undefined ? words : { ...words, to: contacts[name], name };
 }
 
-async function paySend(
+export async function paySend(
   request: SendRequest,
   flags: PaymentFlags,
   context: Context,

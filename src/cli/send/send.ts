@@ -1,41 +1,21 @@
 // Pays any destination. Each payment method also has its own command. Specification: endpoint 6,
 // rules 3, 5 and 6.
-import { uriRails } from '../../wallet/instruction/instruction.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
-import { choice, currency, phrase, text } from '../values.js';
-import { deductFees, paymentOptions, spend } from '../payment/payment-options.js';
+import { currency, phrase, text } from '../values.js';
+import {
+  deductFees,
+  paymentOptions,
+  sendArguments,
+  sendOptions,
+  spend,
+} from '../payment/payment-options.js';
 import { paidView } from '../payment/payment-flow.js';
 import { runSend } from '../payment/send-flow.js';
 
 export const send = defineCommand({
-  arguments: {
-    destination: text('DESTINATION')
-      .suggesting('contact')
-      .optional()
-      .describe(
-        'an invoice, any address, LNURL, bitcoin: URI or a name from your address book; ' +
-          '- for stdin',
-      ),
-    amount: phrase('AMOUNT').describe(
-      'amount to send, unless the destination contains an amount; ' +
-        'all debits the whole balance, including fees',
-    ),
-  },
-  options: {
-    from: currency()
-      .optional()
-      .describe(
-        'wallet that pays (default BTC, or USDT for a TRON address); if the BTC wallet pays, ' +
-          'svcpay converts an amount in USDT or fiat at the current rate',
-      ),
-    spend: spend(),
-    via: choice(uriRails, 'WAY', { 'on-chain': 'onchain' })
-      .optional()
-      .describe('lightning or onchain, for a bitcoin: URI that offers both'),
-    deductFees: deductFees(),
-    ...paymentOptions,
-  },
+  arguments: sendArguments,
+  options: { ...sendOptions, ...paymentOptions },
   changes: true,
   examples: [
     ['svcpay send', 'asks for everything, one question at a time; Esc goes back'],

@@ -2,8 +2,29 @@
 import { isUnitless, parseAmount, parseCurrency } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
+import type { CardDetail } from '../../terminal/cards/card.js';
+import type { Instruction } from '../../wallet/instruction/instruction.js';
 import type { SwapWords } from '../../wallet/instruction/swap.js';
 import { isAll } from '../../wallet/instruction/whole-balance.js';
+import { flag, phrase } from '../values.js';
+
+export const swapArguments = {
+  words: phrase('AMOUNT FROM TO')
+    .describe(
+      'amount or all, wallet to debit (not needed if AMOUNT has a unit, e.g. 25usdt), ' +
+        'and wallet to credit',
+    )
+    .suggesting('wallet'),
+};
+
+export const swapOptions = {
+  receive: flag().describe('AMOUNT is what TO receives, not what FROM pays'),
+};
+
+/** The line of the card that names both wallets. */
+export const aboutSwap = ({ from, to, amount }: Instruction): CardDetail[] => [
+  { label: 'Swap', value: amount === 'all' ? `all of ${from} to ${to}` : `${from} to ${to}` },
+];
 
 const wallets = '(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$';
 const wholePattern = new RegExp(`^all${wallets}`, 'i');

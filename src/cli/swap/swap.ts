@@ -9,7 +9,6 @@ import { checkHeld, isAll } from '../../wallet/instruction/whole-balance.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
-import { flag, phrase } from '../values.js';
 import {
   runGuided,
   walletChoices,
@@ -21,21 +20,18 @@ import { demandAnswers, paidView, runPayment } from '../payment/payment-flow.js'
 import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
 import { swapPresentation } from '../payment/payment-model.js';
 import { readSwap, type SwapWords } from '../../wallet/instruction/swap.js';
-import { missingOf, readSwapWords, swapExample } from './swap-words.js';
+import {
+  aboutSwap,
+  missingOf,
+  readSwapWords,
+  swapArguments,
+  swapExample,
+  swapOptions,
+} from './swap-words.js';
 
 export const swap = defineCommand({
-  arguments: {
-    words: phrase('AMOUNT FROM TO')
-      .describe(
-        'amount or all, wallet to debit (not needed if AMOUNT has a unit, e.g. 25usdt), ' +
-          'and wallet to credit',
-      )
-      .suggesting('wallet'),
-  },
-  options: {
-    receive: flag().describe('AMOUNT is what TO receives, not what FROM pays'),
-    ...paymentOptions,
-  },
+  arguments: swapArguments,
+  options: { ...swapOptions, ...paymentOptions },
   changes: true,
   examples: [
     ['svcpay swap', 'asks for both wallets and the amount'],
@@ -88,11 +84,12 @@ async function paySwap(
   context: Context,
 ): Promise<Transaction> {
   const instruction = readSwap(words, receive);
-  const { from, to, amount } = instruction;
-  const about = [
-    { label: 'Swap', value: amount === 'all' ? `all of ${from} to ${to}` : `${from} to ${to}` },
-  ];
-  return runPayment(instruction, flags, { about, ...swapPresentation }, context);
+  return runPayment(
+    instruction,
+    flags,
+    { about: aboutSwap(instruction), ...swapPresentation },
+    context,
+  );
 }
 
 /** Throws Failure `limit` if the account has no money to swap or no second wallet. */

@@ -148,6 +148,7 @@ const neverChanged = [
   'book_accepted',
   'book_closes',
   'notes',
+  'proposals',
 ] as const;
 
 async function moveTable(

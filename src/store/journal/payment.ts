@@ -27,6 +27,8 @@ export interface PaymentTerms {
     | undefined;
   /** The limit on the loss of a conversion against the service's own rates, in percent. */
   readonly maxRateLoss?: string | undefined;
+  /** The highest total with fees, in the source currency. */
+  readonly maxTotal?: { readonly amount: string; readonly ccy: string } | undefined;
 }
 
 /** The run and the row of a batch payment, by which the next run recognizes the payment. */

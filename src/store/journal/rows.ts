@@ -101,6 +101,7 @@ const termsSchema = v.object({
     v.union([v.object({ amount: v.string(), ccy: v.string() }), v.object({ percent: v.string() })]),
   ),
   maxRateLoss: v.optional(v.string()),
+  maxTotal: v.optional(v.object({ amount: v.string(), ccy: v.string() })),
 });
 
 const paymentSchema = v.object({

@@ -167,6 +167,17 @@ export const sqliteSteps: readonly string[] = [
     closed_at INTEGER NOT NULL,
     closed_by TEXT NOT NULL,
     PRIMARY KEY (scope, month)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Proposals that the owner paid or refused.
+  CREATE TABLE proposals (
+    scope TEXT NOT NULL,
+    id TEXT NOT NULL,
+    digests TEXT NOT NULL, -- of the instructions, joined by spaces
+    text TEXT NOT NULL, -- the file, byte for byte
+    refused_at INTEGER,
+    note TEXT,
+    PRIMARY KEY (scope, id)
   ) STRICT, WITHOUT ROWID;`,
 ];
 
@@ -330,6 +341,16 @@ const postgresSteps: readonly string[] = [
     closed_at BIGINT NOT NULL,
     closed_by TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (scope, month)
+  );
+
+  CREATE TABLE proposals (
+    scope TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    digests TEXT COLLATE "C" NOT NULL,
+    text TEXT COLLATE "C" NOT NULL,
+    refused_at BIGINT,
+    note TEXT COLLATE "C",
+    PRIMARY KEY (scope, id)
   );`,
 ];
 

@@ -99,6 +99,8 @@ const profileSchema = v.object({
    * `databaseId` may lack payments of this home.
    */
   databaseId: v.optional(v.string()),
+  /** Whether svcpay refuses to pay proposals that the same user of the machine wrote. */
+  refuseOwnProposals: v.optional(v.boolean()),
 });
 
 const configSchema = v.object({

@@ -54,7 +54,8 @@ export type PayoutDetails = Pick<CreateTransaction, 'sourceReq' | 'destReq' | 's
 
 const version = 1;
 
-const schema = v.strictObject({
+/** The form in which the journal and proposals store an instruction. */
+export const instructionSchema = v.strictObject({
   version: v.literal(version),
   verb: v.picklist(['send', 'swap', 'payout']),
   to: v.string(),
@@ -78,9 +79,14 @@ const schema = v.strictObject({
   isImported: v.exactOptional(v.boolean()),
 });
 
+export const storedInstruction = (instruction: Instruction): object => ({
+  version,
+  ...instruction,
+});
+
 /** Writes an instruction as text for the journal, which {@link instructionOf} reads. */
 const encodeInstruction = (instruction: Instruction): string =>
-  canonicalJson({ version, ...instruction });
+  canonicalJson(storedInstruction(instruction));
 
 /**
  * Reads the instruction of a payment. Throws Failure `usage` that names the payment, if a newer
@@ -91,7 +97,7 @@ export function instructionOf({
   instruction,
 }: Pick<Payment, 'ref' | 'instruction'>): Instruction {
   const stored: unknown = JSON.parse(instruction);
-  const read = v.safeParse(schema, stored);
+  const read = v.safeParse(instructionSchema, stored);
   if (read.success) {
     const { version: _version, ...fields } = read.output;
     return fields;

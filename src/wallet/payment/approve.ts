@@ -6,7 +6,7 @@ import { checkDestination, checkSpend, quotedAmounts } from '../limits/limits.js
 import { instructionOf } from '../instruction/instruction.js';
 import { checkEcho, notObeyed } from '../order/echo.js';
 import { isWorse, readQuote, type Quote } from '../quote/quote.js';
-import { checkMarket, checkMaxFee, refuseUnusual, unusualOf } from '../quote/terms.js';
+import { checkMarket, checkTerms, refuseUnusual, unusualOf } from '../quote/terms.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { readFunds } from './create.js';
 import type { Approval, PaymentDeps } from './contract.js';
@@ -56,7 +56,7 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
   const quoted = memory.phase === 'quoted' ? memory : undefined;
   checkEcho(order, txn, deps.account);
   const quote = readQuote(order, txn);
-  checkMaxFee(terms, quote);
+  checkTerms(terms, quote);
   const [funds, market] = await Promise.all([
     quoted?.funds ?? readFunds(quote.total.ccy, deps.service),
     checkMarket(terms, order, quote, async () =>

@@ -8,7 +8,7 @@ import { Failure, ifAvailable } from '../../formats/failure.js';
 import { attemptRef, type Attempt, type Payment } from '../../store/journal/payment.js';
 import { checkDestination, checkSpend, knownAmounts, quotedAmounts } from '../limits/limits.js';
 import { checkNotExpired, decodeOrder, type Order } from '../order/orders.js';
-import { isConverted, checkMaxFee } from '../quote/terms.js';
+import { isConverted, checkTerms } from '../quote/terms.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
 import type { RunEventBody, Funds, Run, ApprovedAmounts, Started } from './model.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
@@ -183,7 +183,7 @@ async function excessOf(
   deps: PaymentDeps,
 ): Promise<Failure | undefined> {
   try {
-    checkMaxFee(payment.terms, quote);
+    checkTerms(payment.terms, quote);
     const spent = await spentLastDay(payment, deps);
     checkSpend(deps.limits, quotedAmounts(order, quote), () => spent);
     return undefined;

@@ -13,11 +13,25 @@ import type { Quote } from './quote.js';
 const overTerms = (reason: string, { txnId }: Quote, hint?: string): Failure =>
   new Failure('limit', `Nothing moved: ${reason}.`, { reason, hint, txnId });
 
+/** Throws Failure `limit` if the total or the fees of a quote exceed what was approved. */
+export function checkTerms(terms: PaymentTerms, quote: Quote): void {
+  checkMaxTotal(terms, quote);
+  checkMaxFee(terms, quote);
+}
+
+function checkMaxTotal({ maxTotal }: PaymentTerms, quote: Quote): void {
+  if (maxTotal === undefined) return;
+  const { total } = quote;
+  if (total.ccy === maxTotal.ccy && total.value.lte(maxTotal.amount)) return;
+  const highest = formatAmount(money(maxTotal.ccy, maxTotal.amount));
+  throw overTerms(`the total is ${formatAmount(total)}, but at most ${highest} is approved`, quote);
+}
+
 /**
  * Throws Failure `limit` if the fees exceed the approved maximum, or if the service reports no
  * fees.
  */
-export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
+function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   if (maxFee === undefined) return;
   if (!quote.namesFees) {
     throw overTerms(

@@ -5,7 +5,7 @@ import { formatAmount, parseAmount } from '../../../src/formats/amount.js';
 import { checkEcho } from '../../../src/wallet/order/echo.js';
 import { deducting, lnurlOrder, onchainOrder } from '../../../src/wallet/order/orders.js';
 import { readQuote } from '../../../src/wallet/quote/quote.js';
-import { checkMaxFee } from '../../../src/wallet/quote/terms.js';
+import { checkTerms } from '../../../src/wallet/quote/terms.js';
 
 const address = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
 
@@ -27,12 +27,12 @@ test.for([
   ['1000', true],
   ['1001', false],
 ])(
-  'checkMaxFee compares 1% of the amount without fees with a fee of %s sat',
+  'checkTerms compares 1% of the amount without fees with a fee of %s sat',
   ([sats, isAllowed]) => {
     const order = onchainOrder(address, parseAmount('100000sat'), 'BTC');
     const fees = { servicepayFees: Number(sats) / 1e8, networkFees: 0, amtRequested: 0.001 };
     const quote = readQuote(order, quoted(fees, 1));
-    const check = (): void => checkMaxFee({ maxFee: { percent: '1' } }, quote);
+    const check = (): void => checkTerms({ maxFee: { percent: '1' } }, quote);
     if (isAllowed) expect(check).not.toThrow();
     else expect(check).toThrow('Nothing moved: the fee is 0.00001001 BTC, but your limit is 1%.');
   },

@@ -1,0 +1,152 @@
+// Reads the proposals of an outbox, and derives what became of each from the journal.
+import { getuid } from 'node:process';
+import { Failure } from '../../formats/failure.js';
+import { readOutbox, type OutboxFile } from '../../store/files/outbox.js';
+import { status } from '../../store/journal/payment.js';
+import type { ProposalView } from '../../terminal/views/proposal-view.js';
+import { digestOf } from '../../wallet/instruction/instruction.js';
+import { inWords } from '../../wallet/instruction/words.js';
+import {
+  largestFile,
+  readProposal,
+  remarksOn,
+  rowReference,
+  type Known,
+  type ReadProposal,
+} from '../../wallet/proposals/proposal.js';
+import type { Deps } from '../define.js';
+import { latestPayments } from '../payment/known-destinations.js';
+import type { Context } from '../context.js';
+
+export interface FoundProposal {
+  readonly view: ProposalView;
+  /** The content, or undefined for a void file. */
+  readonly read: ReadProposal | undefined;
+}
+
+/** Reads all proposals of the folder, oldest first. */
+export async function findProposals(
+  folder: string,
+  context: Context,
+): Promise<readonly FoundProposal[]> {
+  const files = readOutbox(folder, largestFile);
+  if (files.length === 0) return [];
+  const known = await knownHere(context);
+  return Promise.all(files.map((file) => describe(file, known, context)));
+}
+
+/** Finds a proposal by its id or by the beginning of the id, with at least 6 characters. */
+export async function findProposal(
+  name: string,
+  folder: string,
+  context: Context,
+): Promise<FoundProposal> {
+  const all = await findProposals(folder, context);
+  const found = all.filter(({ view }) => view.id === name || isStart(name, view.id));
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  throw new Failure(
+    found.length === 0 ? 'not-found' : 'usage',
+    `${found.length === 0 ? 'No' : 'More than one'} proposal in ${folder} is named "${name}".`,
+    { hint: 'List the proposals: svcpay proposals' },
+  );
+}
+
+const isStart = (name: string, id: string): boolean => name.length >= 6 && id.startsWith(name);
+
+interface KnownHere extends Known {
+  readonly refusedIds: ReadonlyMap<string, number>;
+}
+
+async function knownHere(context: Context): Promise<KnownHere> {
+  const { scope } = await context.account();
+  const [records, payments] = await Promise.all([
+    context.proposals().then((each) => each.all(scope)),
+    latestPayments(context),
+  ]);
+  const refused = records.flatMap(({ id, digests, refusedAt }) =>
+    refusedAt === null ? [] : [{ id, digests: digests.split(' '), refusedAt }],
+  );
+  return {
+    payments,
+    now: context.now(),
+    refusedIds: new Map(refused.map(({ id, refusedAt }) => [id, refusedAt])),
+    refused: new Map(
+      refused.flatMap(({ digests, refusedAt }) =>
+        digests.map((each) => [each, refusedAt] as const),
+      ),
+    ),
+  };
+}
+
+async function describe(
+  file: OutboxFile,
+  known: KnownHere,
+  context: Context,
+): Promise<FoundProposal> {
+  const { id, path, uid, writtenAt } = file;
+  const origin = { id, path, uid, isOwn: getuid?.() === uid, writtenAt };
+  try {
+    const read = readFile(file, context);
+    const { proposal } = read;
+    const { account, rows, maxTotal, expiresAt, reason } = proposal;
+    const own = await context.account();
+    if (account !== null && account !== own.id)
+      throw new Failure('usage', `it is for the account ${account}`);
+    const state = await stateOf(read, known, context);
+    const remarks = [...new Set(rows.flatMap((row) => remarksOn(row, known)))];
+    return {
+      read,
+      view: {
+        ...origin,
+        state,
+        what: rows.map((row) => inWords(row)),
+        maxTotal,
+        expiresAt,
+        reason,
+        remarks,
+        why: null,
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== 'usage') throw error;
+    return { read: undefined, view: { ...origin, ...nothing, why: error.message } };
+  }
+}
+
+const nothing = {
+  state: 'void',
+  what: [],
+  maxTotal: null,
+  expiresAt: null,
+  reason: null,
+  remarks: [],
+} as const;
+
+function readFile({ id, text }: OutboxFile, { settings, now }: Deps<'settings' | 'now'>) {
+  if (text === undefined)
+    throw new Failure('usage', 'it is not a plain file of at most 64 KiB in UTF-8');
+  return readProposal(text, id, { network: settings.network, now: now() });
+}
+
+async function stateOf(
+  { id, proposal }: ReadProposal,
+  { refusedIds, now }: KnownHere,
+  context: Context,
+): Promise<ProposalView['state']> {
+  const { scope, journal } = await context.account();
+  const kept = await journal();
+  const payments = await Promise.all(
+    proposal.rows.map((_row, index) => kept.find(scope, rowReference(id, proposal, index))),
+  );
+  const states = payments.map((payment) => payment && status(payment));
+  if (states.every((each) => each === 'paid')) return 'paid';
+  const isBegun = (each: string | undefined): boolean =>
+    each !== undefined && each !== 'abandoned' && each !== 'open';
+  if (states.some(isBegun)) return 'paying';
+  if (refusedIds.has(id)) return 'refused';
+  return proposal.expiresAt <= now ? 'expired' : 'open';
+}
+
+export const digestsOf = ({ proposal }: ReadProposal): string =>
+  proposal.rows.map(digestOf).join(' ');

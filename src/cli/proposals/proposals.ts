@@ -1,0 +1,253 @@
+// Lists, shows, pays and refuses proposals, and waits for new ones. A proposal carries no secret,
+// so its file may come from another user or machine.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Transaction } from '../../api/types.js';
+import { formatAmount } from '../../formats/amount.js';
+import { exitCodes, Failure } from '../../formats/failure.js';
+import { writeResult } from '../../store/files/outbox.js';
+import { sentenceView } from '../../terminal/views/object-view.js';
+import {
+  proposalCard,
+  proposalList,
+  type ProposalView,
+} from '../../terminal/views/proposal-view.js';
+import { transactionList } from '../../terminal/views/transaction-view.js';
+import type { ReadProposal } from '../../wallet/proposals/proposal.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { paymentOptions } from '../payment/payment-options.js';
+import { list, record } from '../show.js';
+import { flag, text, verbatim, type ValuesOf } from '../values.js';
+import { digestsOf, findProposal, findProposals, type FoundProposal } from './find.js';
+import { outboxOf, outboxOption } from './outbox.js';
+import { payRows, type WaitFlags } from './pay-rows.js';
+
+const id = () => text('ID').describe('id of a proposal, or at least its first 6 characters');
+
+export const proposals = defineCommand({
+  arguments: { folder: outboxOption() },
+  options: { all: flag().describe('also those that were paid or refused, or that expired') },
+  examples: [
+    ['svcpay proposals', 'lists the proposals that wait for you'],
+    ['svcpay proposals /srv/outbox --all', 'lists all proposals in a folder'],
+  ],
+  async run({ folder, all }, context) {
+    const found = await findProposals(outboxOf(folder, context), context);
+    return found.map(({ view }) => view).filter(({ state }) => all || isWaiting(state));
+  },
+  view: list(proposalList),
+});
+
+const isWaiting = (state: ProposalView['state']): boolean => state === 'open' || state === 'paying';
+
+export const proposalsShow = defineCommand({
+  arguments: { id: id() },
+  options: { outbox: outboxOption() },
+  examples: [['svcpay proposals show 5f0c91ab', 'shows a proposal and what is unusual about it']],
+  run: async ({ id: name, outbox }, context) =>
+    (await findProposal(name, outboxOf(outbox, context), context)).view,
+  view: record(proposalCard),
+});
+
+const payOptions = {
+  digest: text('ID').optional().describe('the whole id, which --yes requires (in CI)'),
+  wait: paymentOptions.wait,
+  waitTimeout: paymentOptions.waitTimeout,
+  outbox: outboxOption(),
+};
+
+export const proposalsPay = defineCommand({
+  arguments: { ids: id().repeated() },
+  options: payOptions,
+  changes: true,
+  examples: [
+    ['svcpay proposals pay 5f0c91ab', 'shows the proposal with its cost, and asks'],
+    [
+      'svcpay proposals pay "$ID" --digest "$ID" --yes --json',
+      'pays exactly this proposal, in a protected job',
+    ],
+  ],
+  run: payProposals,
+  view: list((now) => ({ ...transactionList(now), empty: 'Nothing to pay.' })),
+});
+
+/** The most proposals that one question approves. */
+const mostTogether = 20;
+
+async function payProposals(
+  { ids, digest, outbox, ...flags }: { ids: string[] } & ValuesOf<typeof payOptions>,
+  context: Context,
+): Promise<readonly Transaction[]> {
+  const folder = outboxOf(outbox, context);
+  const { globals, ask, out, now } = context;
+  const found = await Promise.all(ids.map((name) => findProposal(name, folder, context)));
+  const payable = found.map((each) => payableOf(each, context));
+  if (globals.yes) demandDigest(found, digest);
+  const isPlain = ({ view }: FoundProposal): boolean => view.remarks.length === 0;
+  const together = found.length > 1 && found.length <= mostTogether && found.every(isPlain);
+  if (together && !globals.yes) {
+    for (const { view } of found)
+      out.say(`  ${view.what.join(', ')}: at most ${view.maxTotal && formatAmount(view.maxTotal)}`);
+    await ask.agree(`Pay these ${found.length} proposals?`, 'Not sent.');
+  }
+  const agreed = together ? { ...context, globals: { ...globals, yes: true } } : context;
+  const paid: Transaction[] = [];
+  for (const [index, read] of payable.entries()) {
+    const { view } = found[index] ?? {};
+    if (!together && view !== undefined)
+      out.card((canvas) => ['', ...proposalCard(now()).screen(canvas, view)]);
+    paid.push(...(await payOne(read, folder, flags, agreed)));
+  }
+  return paid;
+}
+
+/** Throws Failure if a proposal must not be paid. A run of an earlier payment may continue. */
+function payableOf({ view, read }: FoundProposal, { settings }: Context): ReadProposal {
+  const why = {
+    void: view.why ?? 'its file is not valid',
+    refused: 'it was refused',
+    expired: 'it has expired',
+    open: undefined,
+    paying: undefined,
+    paid: undefined,
+  }[view.state];
+  const isOwn = view.isOwn && settings.profile.refuseOwnProposals === true;
+  const reason = why ?? (isOwn ? 'you wrote it yourself (refuse-own-proposals)' : undefined);
+  if (reason !== undefined || read === undefined)
+    throw new Failure(
+      'usage',
+      `Not sent: the proposal ${view.id.slice(0, 8)}… cannot be paid: ${reason}`,
+    );
+  return read;
+}
+
+function demandDigest(
+  [only, ...others]: readonly FoundProposal[],
+  digest: string | undefined,
+): void {
+  if (digest !== undefined && only?.view.id === digest && others.length === 0) return;
+  throw new Failure(
+    'usage',
+    'Not sent: with --yes, --digest must be the whole id of one proposal.',
+    {
+      hint: 'Review the proposal: svcpay proposals show ID',
+    },
+  );
+}
+
+async function payOne(
+  read: ReadProposal,
+  folder: string,
+  flags: WaitFlags,
+  context: Context,
+): Promise<readonly Transaction[]> {
+  const { scope } = await context.account();
+  const records = await context.proposals();
+  await records.keep(scope, recordOf(read, null, null));
+  try {
+    const paid = await payRows(read, flags, context);
+    if (paid.every(({ txnState }) => txnState === 'completed'))
+      report(read, folder, { state: 'paid', txnId: paid[0]?.txnId ?? null, exitCode: 0 });
+    return paid;
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'declined' && context.terminal.canPrompt) {
+      const isFinal = await context.ask.confirm('Refuse this proposal for good?');
+      if (isFinal) await refuse(read, folder, undefined, context);
+    }
+    throw error;
+  }
+}
+
+interface Result {
+  readonly state: 'paid' | 'refused';
+  readonly txnId: string | null;
+  readonly exitCode: number;
+}
+
+/** Tells the proposer, beside the proposal, what became of it. */
+const report = ({ id: name }: ReadProposal, folder: string, result: Result): void =>
+  void writeResult(folder, name, `${JSON.stringify(result)}\n`);
+
+const recordOf = (read: ReadProposal, refusedAt: number | null, note: string | null) => ({
+  id: read.id,
+  digests: digestsOf(read),
+  text: read.text,
+  refusedAt,
+  note,
+});
+
+export const proposalsRefuse = defineCommand({
+  arguments: { id: id() },
+  options: {
+    note: text().optional().describe('why, for your own records'),
+    outbox: outboxOption(),
+  },
+  changes: true,
+  examples: [['svcpay proposals refuse 5f0c91ab --note "paid in cash"', 'refuses it for good']],
+  async run({ id: name, note, outbox }, context) {
+    const folder = outboxOf(outbox, context);
+    const { view, read } = await findProposal(name, folder, context);
+    if (read === undefined || view.state === 'paid' || view.state === 'paying')
+      throw new Failure('usage', `Not refused: the proposal is ${view.state}.`);
+    await refuse(read, folder, note, context);
+    return { id: view.id, state: 'refused' };
+  },
+  view: record(
+    sentenceView<{ readonly id: string; readonly state: string }>(
+      ['id', 'state'],
+      ({ id: name }) => `Refused for good: ${name}`,
+      ({ id: name }) => name,
+    ),
+  ),
+});
+
+async function refuse(
+  read: ReadProposal,
+  folder: string,
+  note: string | undefined,
+  context: Context,
+): Promise<void> {
+  const { scope } = await context.account();
+  await (await context.proposals()).keep(scope, recordOf(read, context.now(), note ?? null));
+  report(read, folder, { state: 'refused', txnId: null, exitCode: exitCodes.declined });
+}
+
+const pauseMs = 2_000;
+
+export const proposalsWatch = defineCommand({
+  arguments: { folder: outboxOption() },
+  options: {
+    exec: verbatim('CMD').optional().describe('run CMD for each new proposal: id, amount, count'),
+  },
+  examples: [
+    [
+      'svcpay proposals watch --exec notify-send',
+      'passes id, highest total and count to a program, and no text of the file',
+    ],
+  ],
+  async run({ folder, exec }, context) {
+    return watch(outboxOf(folder, context), exec, context);
+  },
+  view: list(proposalList),
+});
+
+async function* watch(
+  folder: string,
+  exec: string | undefined,
+  context: Context,
+): AsyncGenerator<ProposalView> {
+  const seen = new Set<string>();
+  while (!context.signal.aborted) {
+    const found = await findProposals(folder, context);
+    const open = found.flatMap(({ view }) => (view.state === 'open' ? [view] : []));
+    for (const view of open.filter(({ id: each }) => !seen.has(each))) {
+      seen.add(view.id);
+      yield view;
+      if (exec === undefined) continue;
+      const total = view.maxTotal === null ? '' : formatAmount(view.maxTotal);
+      await promisify(execFile)(exec, [view.id, total, String(open.length)]);
+    }
+    await context.sleep(pauseMs, context.signal).catch(() => undefined);
+  }
+}

@@ -1,0 +1,169 @@
+// Proposes payments that the owner of the wallet pays or refuses. Reads the same inputs as the
+// commands that pay, offline, and needs no login and no secret.
+import { formatAmount } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import { checkOutbox, writeProposal } from '../../store/files/outbox.js';
+import { commandLine } from '../../terminal/next-step.js';
+import { sentenceView } from '../../terminal/views/object-view.js';
+import type { Instruction } from '../../wallet/instruction/instruction.js';
+import { readSendNow } from '../../wallet/instruction/send.js';
+import { readSwap } from '../../wallet/instruction/swap.js';
+import { readPayoutFile } from '../../wallet/payout/from-file.js';
+import { payoutInstruction } from '../../wallet/payout/order.js';
+import {
+  checkProposal,
+  proposalId,
+  proposalText,
+  readProposal,
+  type Proposal,
+} from '../../wallet/proposals/proposal.js';
+import { defineCommand, type Deps } from '../define.js';
+import { completePayout } from '../payout/payout-flow.js';
+import { readDraft } from '../payout/payout-draft.js';
+import { answerOptions, missingFlags, payoutOptions } from '../payout/payout-options.js';
+import { withContact } from '../payment/send-flow.js';
+import { outboxOf, outboxOption } from '../proposals/outbox.js';
+import { sendArguments, sendOptions } from '../payment/payment-options.js';
+import { record } from '../show.js';
+import { readGivenText } from '../stdin.js';
+import { readSwapWords, swapArguments, swapOptions } from '../swap/swap-words.js';
+import { amount, duration, text, type ValuesOf } from '../values.js';
+
+const proposalOptions = {
+  maxTotal: amount()
+    .optional()
+    .describe('highest total with fees, in the currency of the paying wallet'),
+  reason: text().optional().describe('why the owner should pay; shown as quoted text'),
+  expires: duration()
+    .otherwise(3 * 86_400_000)
+    .describe('how long the proposal is valid (default 3d, at most 30d)'),
+  note: text().optional().describe('a note for the owner; the recipient does not see it'),
+  outbox: outboxOption(),
+};
+
+type ProposalFlags = ValuesOf<typeof proposalOptions>;
+type ProposeDeps = Deps<'globals' | 'home' | 'now' | 'newId' | 'out' | 'settings'>;
+
+interface Proposed {
+  readonly id: string;
+  readonly path: string | null;
+  readonly expiresAt: number;
+  readonly text: string;
+}
+
+const proposedView = sentenceView<Proposed>(
+  ['id', 'path', 'expiresAt', 'text'],
+  ({ path, text: content }) => (path === null ? content : `Proposed, in ${path}`),
+  ({ id }) => id,
+);
+
+export const proposeSend = defineCommand({
+  arguments: sendArguments,
+  options: { ...sendOptions, ...proposalOptions },
+  changes: true,
+  examples: [
+    [
+      'svcpay propose send ada@example.com 1300sat --max-total 1500sat --reason "invoice 118"',
+      'writes a proposal that the owner can pay',
+    ],
+  ],
+  run: ({ destination, amount: given, from, spend, via, deductFees, ...flags }, context) => {
+    const words = { to: destination, amount: given, from, spend, via, deductFees };
+    const { instruction } = readSendNow(withContact(words, context), environmentOf(context));
+    return propose([instruction], flags, context);
+  },
+  view: record(proposedView),
+});
+
+export const proposeSwap = defineCommand({
+  arguments: swapArguments,
+  options: { ...swapOptions, ...proposalOptions },
+  changes: true,
+  examples: [
+    ['svcpay propose swap 25usdt BTC --max-total 26usdt', 'proposes to sell 25 USDT for bitcoin'],
+  ],
+  run: ({ words, receive, ...flags }, context: ProposeDeps) =>
+    propose([readSwap(complete(readSwapWords(words ?? '', receive)), receive)], flags, context),
+  view: record(proposedView),
+});
+
+export const proposePayout = defineCommand({
+  options: {
+    ...answerOptions,
+    recipient: payoutOptions.recipient,
+    from: payoutOptions.from,
+    fromFile: payoutOptions.fromFile,
+    ...proposalOptions,
+  },
+  changes: true,
+  examples: [
+    [
+      'svcpay propose payout --from-file payout.json --max-total 25000sat',
+      "proposes a payout with the JSON body of the service's create request",
+    ],
+  ],
+  async run({ fromFile, ...flags }, context) {
+    if (fromFile !== undefined) {
+      const content = await readGivenText(fromFile, context);
+      const { instruction } = readPayoutFile(content, context.settings.maker);
+      return propose([instruction], flags, context);
+    }
+    const { recipients } = context.config.read();
+    const draft = readDraft(flags, recipients, context.settings.profile.sender);
+    context.ask.demand(missingFlags(draft));
+    // Offline, svcpay cannot check the institution. The owner's svcpay checks it.
+    const payout = await completePayout(draft, async () => []);
+    return propose([payoutInstruction(payout)], flags, context);
+  },
+  view: record(proposedView),
+});
+
+const environmentOf = ({ settings, now }: Deps<'settings' | 'now'>) => ({
+  network: settings.network,
+  now: now(),
+});
+
+function complete(words: ReturnType<typeof readSwapWords>): typeof words {
+  const missing = Object.entries(words).flatMap(([name, word]) => (word === undefined ? name : []));
+  if (missing.length === 0) return words;
+  throw new Failure('usage', `Not proposed: the swap lacks ${missing.join(', ')}.`, {
+    hint: 'For example: svcpay propose swap 25usdt BTC --max-total 26usdt',
+  });
+}
+
+const payCommand = (id: string, { globals }: ProposeDeps): string =>
+  commandLine({ command: 'proposals pay', argument: id }, globals);
+
+async function propose(
+  instructions: readonly Instruction[],
+  flags: ProposalFlags,
+  context: ProposeDeps,
+): Promise<Proposed> {
+  const { globals, now, newId, out } = context;
+  const { note, maxTotal, reason, expires, outbox } = flags;
+  if (maxTotal === undefined)
+    throw new Failure('usage', 'Not proposed: --max-total is missing.', {
+      hint: 'Write the highest total with fees, such as --max-total 20000sat.',
+    });
+  const proposal: Proposal = {
+    account: globals.account ?? null,
+    rows: instructions.map((each) => (note === undefined ? each : { ...each, note })),
+    maxTotal,
+    expiresAt: now() + expires,
+    reason: reason ?? null,
+    nonce: newId().replaceAll('-', ''),
+  };
+  checkProposal(proposal, now());
+  const content = proposalText(proposal);
+  const id = proposalId(content);
+  readProposal(content, id, environmentOf(context));
+  const isPrinted = outbox === '-';
+  const folder = outboxOf(outbox, context);
+  if (!isPrinted) checkOutbox(folder);
+  const path = isPrinted ? null : writeProposal(folder, id, content);
+  if (path !== null)
+    out.say(
+      `  To pay at most ${formatAmount(maxTotal)}, the owner runs: ${payCommand(id, context)}`,
+    );
+  return { id, path, expiresAt: proposal.expiresAt, text: content };
+}

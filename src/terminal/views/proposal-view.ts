@@ -1,0 +1,115 @@
+// Shows proposals: a list for the owner, and the card of one proposal. Text of the proposer is
+// quoted, and never more than data.
+import { formatAmount, type Money } from '../../formats/amount.js';
+import { describeDuration } from '../../formats/duration.js';
+import { detailLines, optionalDetail } from '../cards/card.js';
+import { fieldColumns } from '../rows/cell.js';
+import type { Column, ListView, RecordView } from '../rows/view.js';
+import { sanitize } from '../sanitize.js';
+import { relativeTime, shortTime } from '../time.js';
+
+export interface ProposalView {
+  readonly id: string;
+  readonly path: string;
+  readonly state: 'open' | 'paying' | 'paid' | 'refused' | 'expired' | 'void';
+  /** The user id of the owner of the file. */
+  readonly uid: number;
+  /** Whether the file was written by the user who reads it. */
+  readonly isOwn: boolean;
+  readonly writtenAt: number;
+  /** Each payment in words. */
+  readonly what: readonly string[];
+  readonly maxTotal: Money | null;
+  readonly expiresAt: number | null;
+  readonly reason: string | null;
+  readonly remarks: readonly string[];
+  /** Why a void proposal cannot be paid. */
+  readonly why: string | null;
+}
+
+const fields = [
+  'id',
+  'path',
+  'state',
+  'uid',
+  'isOwn',
+  'writtenAt',
+  'what',
+  'maxTotal',
+  'expiresAt',
+  'reason',
+  'remarks',
+  'why',
+];
+
+const whatText = ({ what, why }: ProposalView): string => {
+  const [first = why ?? '', ...others] = what;
+  return others.length === 0 ? first : `${first}, and ${others.length} more`;
+};
+
+export const proposalList = (now: number): ListView<ProposalView> => ({
+  columns: [
+    ...fieldColumns<ProposalView>(fields).map((each): Column<ProposalView> => ({
+      ...each,
+      only: 'rows',
+    })),
+    {
+      name: 'writtenAt',
+      title: 'Age',
+      value: ({ writtenAt }) => shortTime(writtenAt, now),
+      only: 'screen',
+    },
+    { name: 'state', title: 'State', value: ({ state }) => state, only: 'screen' },
+    {
+      name: 'what',
+      title: 'What',
+      value: (view) => sanitize(whatText(view)),
+      only: 'screen',
+      shrinks: true,
+    },
+    {
+      name: 'maxTotal',
+      title: 'At most',
+      value: ({ maxTotal }) => (maxTotal === null ? '' : formatAmount(maxTotal)),
+      only: 'screen',
+      priority: 1,
+    },
+    {
+      name: 'remarks',
+      title: 'Remarks',
+      value: ({ remarks }) => remarks.join(', '),
+      only: 'screen',
+      priority: 2,
+    },
+    { name: 'id', title: 'ID', value: ({ id }) => id.slice(0, 8), only: 'screen' },
+  ],
+  quiet: ({ id }) => id,
+  empty: 'No proposals.',
+});
+
+/** The card of a proposal, from the bytes of its file. */
+export const proposalCard = (now: number): RecordView<ProposalView> => ({
+  columns: proposalList(now).columns,
+  quiet: ({ id }) => id,
+  screen: (canvas, view) => {
+    const { id, uid, isOwn, writtenAt, state, maxTotal, expiresAt, reason, what, remarks, why } =
+      view;
+    const who = isOwn ? 'you: this prevents accidents, not abuse' : `uid ${uid}`;
+    const until =
+      expiresAt === null || state !== 'open'
+        ? state
+        : `expires in ${describeDuration(Math.max(expiresAt - now, 0))}`;
+    return detailLines(
+      [
+        { label: 'Proposal', value: id, whole: true },
+        { label: 'Written', value: `by ${who}, ${relativeTime(writtenAt, now)}`, note: until },
+        ...what.map((each) => ({ label: 'Pay', value: each })),
+        ...optionalDetail('At most', maxTotal && `${formatAmount(maxTotal)} in total`),
+        ...optionalDetail('Reason', reason && `“${reason}”`),
+        ...remarks.map((each) => ({ label: 'Check', value: each })),
+        ...optionalDetail('Void', why),
+      ],
+      canvas,
+    );
+  },
+});

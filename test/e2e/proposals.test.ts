@@ -1,0 +1,166 @@
+// Somebody without a secret proposes payments, and the owner of the wallet pays or refuses them.
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
+import { test as base, type Environment } from '../support/svcpay.js';
+
+type Around = Environment & { readonly sandbox: Sandbox; readonly outbox: string };
+
+const test = base.extend({ sandboxOptions: { autoPay: 20 } }).extend<{ around: Around }>({
+  around: async ({ home, sandbox }, use) => {
+    const outbox = mkdtempSync(join(tmpdir(), 'svcpay-outbox-'));
+    onTestFinished(() => rmSync(outbox, { recursive: true, force: true }));
+    await use({ home, sandbox, outbox, ...quickTime() });
+  },
+});
+
+const network = { SVCPAY_NETWORK: 'testnet' };
+
+/** Proposes a payment in a home without a login, and returns the id. */
+async function propose(words: string, { outbox }: Around): Promise<string> {
+  const home = mkdtempSync(join(tmpdir(), 'svcpay-proposer-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const args = ['propose', ...words.split(' '), '--outbox', outbox, '-q'];
+  const run = await svcpay(args, { home, env: network });
+  expect(run).toMatchObject({ exitCode: 0 });
+  return run.stdout.trim();
+}
+
+const adas = 'send ada@example.com 1300sat --max-total 1500sat';
+
+const paying = (id: string, { outbox }: Around): string[] => [
+  'proposals',
+  'pay',
+  id,
+  ...`--digest ${id} --yes --json --outbox`.split(' '),
+  outbox,
+];
+
+const confirmations = ({ sandbox }: Around): number => sandbox.requests('PUT').length;
+
+describe('svcpay propose', () => {
+  test('makes no request and needs no login', async ({ around }) => {
+    const before = around.sandbox.requests('GET').length;
+    expect(await propose(adas, around)).toMatch(/^[0-9a-f]{64}$/);
+    expect(around.sandbox.requests('GET')).toHaveLength(before);
+  });
+
+  test.for([
+    ['the amount all', 'swap all USDT BTC --max-total 26usdt', 'must state its amount'],
+    ['an amount without a unit', 'send ada@example.com 1300 --max-total 1500sat', '1300'],
+    ['no highest total', 'send ada@example.com 1300sat', '--max-total'],
+    ['more than 30 days', `${adas} --expires 31d`, '30 d'],
+  ] as const)('refuses %s', async ([, words, message], { around }) => {
+    const run = await svcpay(
+      ['propose', ...words.split(' '), '--outbox', around.outbox, '--json'],
+      around,
+    );
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toContain(message);
+  });
+});
+
+describe('svcpay proposals pay', () => {
+  test('pays a proposal once, also as a copy and from a second run', async ({ around }) => {
+    const id = await propose(adas, around);
+    expect(await svcpay(paying(id, around), around)).toMatchObject({ exitCode: 0 });
+    const copy = mkdtempSync(join(tmpdir(), 'svcpay-copy-'));
+    onTestFinished(() => rmSync(copy, { recursive: true }));
+    copyFileSync(join(around.outbox, `${id}.proposal.json`), join(copy, `${id}.proposal.json`));
+    expect(await svcpay(paying(id, { ...around, outbox: copy }), around)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(confirmations(around)).toBe(1);
+    expect(
+      JSON.parse(readFileSync(join(around.outbox, `${id}.result.json`), 'utf8')),
+    ).toMatchObject({ state: 'paid', exitCode: 0 });
+  });
+
+  test('pays nothing above the highest total', async ({ around }) => {
+    const id = await propose('send ada@example.com 1300sat --max-total 1300sat', around);
+    const run = await svcpay(paying(id, around), around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(run.error().message).toMatch(/^Nothing moved: the total is .* at most 0\.00001300 BTC/);
+    expect(confirmations(around)).toBe(0);
+  });
+
+  test.for([
+    ['without --digest', (id: string) => ['pay', id, '--yes']],
+    [
+      'with the beginning of the digest',
+      (id: string) => ['pay', id, '--yes', '--digest', id.slice(0, 8)],
+    ],
+    ['after its expiry', undefined],
+  ] as const)('pays nothing %s', async ([, words], { around }) => {
+    const id = await propose(`${adas} --expires 1h`, around);
+    const args = words === undefined ? paying(id, around).slice(1) : words(id);
+    const late = words === undefined ? { now: () => Date.now() + 7_200_000 } : {};
+    const run = await svcpay(['proposals', ...args, '--outbox', around.outbox], {
+      ...around,
+      ...late,
+    });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(confirmations(around)).toBe(0);
+  });
+
+  test('pays nothing from another account', async ({ around }) => {
+    const id = await propose(`${adas} --account ne01-other`, around);
+    const run = await svcpay(paying(id, around), around);
+    expect(run).toMatchObject({ exitCode: 2 });
+    expect(run.error().message).toContain('for the account ne01-other');
+  });
+
+  test('shows the reason as quoted text, and refuses for good at a terminal', async ({
+    around,
+  }) => {
+    const id = await propose(`${adas} --reason delivered`, around);
+    const tty = svcpayTty(['proposals', 'pay', id.slice(0, 8), '--outbox', around.outbox], around);
+    await tty.waitFor(/“delivered”[^]*new payee/);
+    await tty.waitFor(/Pay .*\(y\/N\)/);
+    tty.type('n\r');
+    await tty.waitFor(/Refuse this proposal for good\?/);
+    tty.type('y\r');
+    expect(await tty.ended).toBe(9);
+    const run = await svcpay(paying(id, around), around);
+    expect(run).toMatchObject({ exitCode: 2 });
+    expect(run.error().message).toContain('it was refused');
+    const again = await propose(adas, around);
+    const shown = await svcpay(
+      ['proposals', 'show', again, '--outbox', around.outbox, '--json'],
+      around,
+    );
+    expect(shown.json()).toMatchObject({
+      state: 'open',
+      remarks: ['new payee', expect.stringMatching(/^refused .* ago$/)],
+    });
+    expect(confirmations(around)).toBe(0);
+  });
+
+  test('asks once for several proposals without remarks', async ({ around }) => {
+    await svcpay(['send', 'ada@example.com', '900sat', '--yes'], around);
+    const ids = [
+      await propose(adas, around),
+      await propose('send ada@example.com 1400sat --max-total 1600sat', around),
+    ];
+    const tty = svcpayTty(['proposals', 'pay', ...ids, '--outbox', around.outbox], around);
+    await tty.waitFor(/Pay these 2 proposals\?/);
+    tty.type('y\r');
+    expect(await tty.ended).toBe(0);
+    expect(confirmations(around)).toBe(3);
+  });
+
+  test('shows a file that is not a proposal as void', async ({ around }) => {
+    const id = await propose(adas, around);
+    const name = `${'0'.repeat(64)}.proposal.json`;
+    copyFileSync(join(around.outbox, `${id}.proposal.json`), join(around.outbox, name));
+    const run = await svcpay(['proposals', around.outbox, '--all', '--json'], around);
+    expect(run.json()).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({ id: basename(name, '.proposal.json'), state: 'void' }),
+      ]),
+    );
+  });
+});

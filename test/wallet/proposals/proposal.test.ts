@@ -1,0 +1,100 @@
+// Tests the form of a proposal: whatever a person is shown is bound by its id.
+import { describe, expect, test } from 'vitest';
+import { canonicalJson } from '../../../src/formats/canonical.js';
+import { money } from '../../../src/formats/amount.js';
+import type { Failure } from '../../../src/formats/failure.js';
+import { readSendNow } from '../../../src/wallet/instruction/send.js';
+import { readSwap } from '../../../src/wallet/instruction/swap.js';
+import {
+  checkProposal,
+  proposalId,
+  proposalText,
+  readProposal,
+  rowReference,
+  type Proposal,
+} from '../../../src/wallet/proposals/proposal.js';
+
+const now = Date.parse('2026-11-30T12:00:00Z');
+const day = 86_400_000;
+const environment = { network: 'any', now } as const;
+const send = readSendNow({ to: 'ada@example.com', amount: '1300sat' }, environment).instruction;
+const proposal: Proposal = {
+  account: 'ne01-7f3a',
+  rows: [send],
+  maxTotal: money('BTC', '0.00002'),
+  expiresAt: now + 3 * day,
+  reason: 'invoice 118',
+  nonce: 'ab'.repeat(16),
+};
+const text = proposalText(proposal);
+const id = proposalId(text);
+
+const read = (content: string, name = proposalId(content)) =>
+  readProposal(content, name, environment);
+
+describe('readProposal', () => {
+  test('reads what was proposed', () => {
+    expect(read(text)).toEqual({ id, text, proposal });
+  });
+
+  test.for([
+    ['destination', 'ada@example.com', 'eve@example.com'],
+    ['amount', '1300sat', '1400sat'],
+    ['highest total', '0.00002', '0.00003'],
+    ['account', 'ne01-7f3a', 'ne01-9999'],
+    ['reason', 'invoice 118', 'invoice 119'],
+    ['expiry', String(proposal.expiresAt), String(proposal.expiresAt + 1)],
+    ['nonce', 'ab'.repeat(16), 'ac'.repeat(16)],
+  ] as const)('refuses a file whose %s changed after the digest', ([, before, after]) => {
+    const changed = text.replaceAll(before, after);
+    expect(changed).not.toBe(text);
+    expect(() => read(changed, id)).toThrow('differs from the id');
+  });
+
+  test.for([
+    ['a doubled key', text.replace('"reason":', '"reason":"first","reason":')],
+    ['an unknown field', text.replace('"account":', '"aaa":1,"account":')],
+    ['white space', `${text}\n`],
+    ['a NUL', text.replace('invoice 118', 'invoice\u0000 118')],
+    ['another version', text.replace('],"version":1}', '],"version":2}')],
+    ['no rows', canonicalJson({ version: 1, ...proposal, rows: [] })],
+    ['no JSON', 'pay ada'],
+  ] as const)('refuses a file with %s', ([, content]) => {
+    expect(content).not.toBe(text);
+    expect(() => read(content)).toThrow(/not valid|exact form/);
+  });
+
+  test.for([
+    ['payee', { ...send, keys: ['lnurl:https://example.com/.well-known/lnurlp/eve'] }],
+    ['paying wallet', { ...send, from: 'USDT' }],
+    ['amount', { ...send, amount: 'invoice' }],
+  ] as const)('refuses a row whose %s differs from its text', ([, row]) => {
+    expect(() => read(proposalText({ ...proposal, rows: [row] }))).toThrow();
+  });
+});
+
+describe('checkProposal', () => {
+  test('accepts a proposal for up to 30 days', () => {
+    expect(() => checkProposal({ ...proposal, expiresAt: now + 30 * day }, now)).not.toThrow();
+  });
+
+  const swap = readSwap({ amount: 'all', from: 'USDT', to: 'BTC' }, false);
+  test.for([
+    ['the amount all', { rows: [swap], maxTotal: money('USDT', '26') }, 'not "all"'],
+    ['a total in another currency', { maxTotal: money('USDT', '26') }, 'Write --max-total in BTC'],
+    ['an expiry after 30 days', { expiresAt: now + 30 * day + 1 }, 'may be valid for 30 d'],
+    ['a past expiry', { expiresAt: now }, 'has expired'],
+  ] as const)('refuses %s', ([, change, message]) => {
+    const check = (): void => checkProposal({ ...proposal, ...change }, now);
+    expect(check).toThrow(
+      expect.toSatisfy((failure: Failure) =>
+        `${failure.message} ${failure.hint}`.includes(message),
+      ),
+    );
+  });
+});
+
+test('each row of a proposal has its own reference', () => {
+  expect(rowReference('id', proposal, 0)).toBe('proposal:id');
+  expect(rowReference('id', { ...proposal, rows: [send, send] }, 1)).toBe('proposal:id/2');
+});

@@ -16,7 +16,7 @@ import { testedShapes } from './shapes.js';
  * The program under test. SVCPAY_TEST_PROGRAM selects another build, for example a defective build,
  * to check that the tests detect the defect.
  */
-const program =
+const programUnderTest =
   process.env['SVCPAY_TEST_PROGRAM'] ?? resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 export interface Environment {
@@ -28,6 +28,8 @@ export interface Environment {
   readonly input?: string;
   /** A redirection of the output by a shell, such as `2>/dev/full`. */
   readonly redirect?: string;
+  /** The program to run, by default the program under test. */
+  readonly program?: string;
   /** The longest time for which the process may run; slow tests set a longer time. */
   readonly deadlineMs?: number;
 }
@@ -72,6 +74,7 @@ const deadlineMs = 50_000;
 /** Starts the program in a pipe, for tests that kill or interrupt the program. */
 export function startSvcpay(args: readonly string[], around: Environment) {
   const env = environment(around);
+  const { program = programUnderTest } = around;
   const child =
     around.redirect === undefined
       ? spawn(process.execPath, [program, ...args], { env, stdio: 'pipe' })
@@ -160,7 +163,7 @@ export function svcpayTty(
   const piped =
     around.input === undefined ? [] : ['sh', '-c', 'printf %s "$0" | "$@"', around.input];
   const shell = around.job === undefined ? piped : ['sh', '-c', `set -m; ${around.job}`, 'sh'];
-  const [file = '', ...words] = [...shell, process.execPath, program, ...args];
+  const [file = '', ...words] = [...shell, process.execPath, programUnderTest, ...args];
   const pty = spawnPty(file, words, {
     name: 'xterm-256color',
     cols: around.columns ?? 80,

@@ -49,7 +49,7 @@ export async function installed(registry, { node, npm }, lock) {
         ...(needed <= mostBytes ? [] : [`${megabytes(needed)} MB without its optional parts`]),
         ...(stderr.includes('script') ? [`npm warns: ${stderr.trim()}`] : []),
         ...wrongPackages(root, lock),
-        ...(existsSync(join(folder, 'share/man/man1/svcpay.1')) ? [] : ['no manual page']),
+        ...(existsSync(manualPage(folder, root, npm)) ? [] : ['no manual page']),
         ...(await tried(folder, env)),
       ],
     };
@@ -57,6 +57,10 @@ export async function installed(registry, { node, npm }, lock) {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** npm 12 no longer links manual pages, so the page is only in the package. */
+const manualPage = (folder, root, npm) =>
+  npm === '12' ? join(root, 'man/svcpay.1') : join(folder, 'share/man/man1/svcpay.1');
 
 const optionalParts = /node_modules\/@napi-rs\//;
 

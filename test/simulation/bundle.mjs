@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '../..');
  * The simulation creates millions of short-lived objects, and garbage collection in parallel
  * threads would take a tenth more processor time.
  */
-export const flags = ['--max-semi-space-size=16', '--single-threaded-gc'];
+export const flags = ['--max-semi-space-size=16', '--single-threaded-gc', '--no-warnings'];
 
 /** @returns the path of the bundle, which must run with `flags`, and a function that deletes it */
 export async function bundle() {
@@ -27,7 +27,7 @@ export async function bundle() {
       format: 'esm',
       platform: 'node',
       target: 'node20.19',
-      external: ['libsql'],
+      packages: 'external',
       logLevel: 'error',
     });
   } catch (error) {

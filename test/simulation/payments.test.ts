@@ -1,19 +1,24 @@
-// The schedules of a test run: half of them with one or two homes, half with several machines that
-// share a database or have separate journals.
+// The schedules of a test run: with one or two homes, with several machines that share a database or
+// have separate journals, and with people who type whole command lines.
 import { expect, test } from 'vitest';
 import { countOf, firstSeed } from '../support/part.js';
 import { simulate } from './in-test.js';
 
+const schedules = countOf({ part: 160, all: 2_000 });
 const kinds = [
-  ['one or two homes', ['--seed', String(firstSeed)]],
-  ['several machines', ['--seed', String(firstSeed + 10_000), '--machines']],
+  ['one or two homes', 0, schedules, []],
+  ['several machines', 10_000, schedules, ['--machines']],
+  ['typed command lines', 20_000, countOf({ part: 16, all: 200 }), ['--typed']],
 ] as const;
-const runs = String(countOf({ part: 160, all: 2_000 }));
 
 test.concurrent.for(kinds)(
-  `simulation of %s pays at most once and reports true outcomes in ${runs} schedules`,
+  'simulation of %s pays at most once and reports true outcomes',
   { timeout: 900_000 },
-  async ([, from]) => {
-    expect(await simulate([...from, '--runs', runs], 4)).toEqual({ exitCode: 0, complaints: '' });
+  async ([, from, runs, options]) => {
+    const seed = String(firstSeed + from);
+    expect(await simulate(['--seed', seed, '--runs', String(runs), ...options], 4)).toEqual({
+      exitCode: 0,
+      complaints: '',
+    });
   },
 );

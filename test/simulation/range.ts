@@ -18,7 +18,8 @@ export async function firstFailure(
   for (let seed = from; seed <= to; seed += 1) {
     const violations = await runSchedule(seed, options);
     if (violations.length === 0) continue;
-    const mode = options.manyMachines === true ? ' --machines' : '';
+    const mode =
+      options.typed === true ? ' --typed' : options.manyMachines === true ? ' --machines' : '';
     const deviation = options.deviation === undefined ? '' : ` --deviation '${options.deviation}'`;
     return {
       seed,

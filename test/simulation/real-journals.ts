@@ -23,7 +23,7 @@ export interface RealJournals {
 /**
  * Returns a folder in memory if the system has one, because no schedule simulates a power failure.
  */
-const parent = (): string => (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
+export const parent = (): string => (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
 
 export function openRealJournals(): RealJournals {
   const folder = mkdtempSync(join(parent(), 'svcpay-simulate-'));

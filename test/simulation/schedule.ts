@@ -24,6 +24,8 @@ import { createModel, type Model } from './service-model.js';
 import type { Deviation } from './service-quotes.js';
 import { drawParameters, type Behaviour } from './service-parameters.js';
 import { fair, stormy } from './sky.js';
+import { openShell } from './shell.js';
+import { typeCommands } from './typed.js';
 import { drawWishes, keyOf, type Some, type Wish } from './wishes.js';
 import { createChance, createWorld, untilFilesRest, type Chance, type World } from './world.js';
 
@@ -33,6 +35,8 @@ export interface ScheduleOptions {
    * instead of one or two homes.
    */
   readonly manyMachines?: boolean;
+  /** Whether people type whole command lines, instead of calling the payment core. */
+  readonly typed?: boolean;
   readonly trace?: (line: string) => void;
   readonly without?: ReadonlySet<Behaviour>;
   /** Makes many transactions differ from their orders, each by the given deviation. */
@@ -46,20 +50,31 @@ const nothing: ReadonlySet<Behaviour> = new Set();
 
 /** Runs the schedule of a seed, and returns the violations that the audit finds. */
 export async function runSchedule(seed: number, options: ScheduleOptions = {}): Promise<string[]> {
-  const { trace, without = nothing, manyMachines = false, deviation } = options;
+  const { trace, without = nothing, manyMachines = false, typed = false, deviation } = options;
   // Errors get stack traces only if the run prints a trace, because stack traces would take half of
   // the run time.
   Error.stackTraceLimit = trace === undefined ? 0 : 10;
   const chance = createChance(seed);
-  const machines = manyMachines ? 2 + chance.below(3) : chance.hits(0.3) ? 2 : 1;
-  const isShared = manyMachines && chance.hits(0.6);
+  const machines = manyMachines && !typed ? 2 + chance.below(3) : chance.hits(0.3) ? 2 : 1;
+  const isShared = manyMachines && !typed && chance.hits(0.6);
   const severalJournals = machines > 1 && !isShared;
   const real = chance.hits(realShare) ? options.real : undefined;
-  const world = createWorld(chance, trace, real && untilFilesRest);
+  const world = createWorld(chance, trace, (typed || real) && untilFilesRest);
   const model = createModel(
     world,
     drawParameters(chance, createChance(-seed), { severalJournals, without, deviation }),
   );
+  if (typed) {
+    const sky = stormy(chance, without);
+    const network = createNetwork(world, model, (what) => sky.weatherFor(what));
+    return typeCommands({
+      world,
+      model,
+      sky,
+      machines,
+      openShell: () => openShell(world, network),
+    });
+  }
   real?.empty();
   const skewed = chance.hits(manyMachines ? 0.7 : 0.2) && !without.has('clocks');
   const homes = openHomes(world, { machines, isShared, real, skewed });

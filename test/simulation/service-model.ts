@@ -193,7 +193,9 @@ export function createModel(world: World, parameters: ServiceParameters): Model 
 
   const rates = (): HttpResponse =>
     parameters.showsRates
-      ? json(200, { data: { BTCUSDT: 100_000, BTCVND: 2_500_000_000, USDTVND: 25_000 } })
+      ? json(200, {
+          data: { BTCUSD: 100_000, BTCUSDT: 100_000, BTCVND: 2_500_000_000, USDTVND: 25_000 },
+        })
       : json(404, { error: 'not found' });
   const wallets = (): HttpResponse =>
     json(200, {

@@ -12,6 +12,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     runs: { type: 'string', default: '4000' },
     machines: { type: 'boolean', default: false },
+    /** Runs schedules in which people type whole command lines. */
+    typed: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
     /** Disables the named behaviour in all schedules. Repeatable. */
     without: { type: 'string', multiple: true, default: [] },
@@ -39,6 +41,7 @@ const real = openRealJournals();
 const without = new Set(values.without.map(behaviour));
 const options: ScheduleOptions = {
   manyMachines: values.machines,
+  typed: values.typed,
   without,
   real,
   ...(deviation !== undefined && { deviation }),

@@ -124,7 +124,7 @@ function payout(number: number): Instruction {
 
 const invoices = new Map<number, Invoice>();
 
-function invoice(number: number): Invoice {
+export function invoice(number: number): Invoice {
   const known = invoices.get(number);
   if (known !== undefined) return known;
   const hash = (number + 1).toString(16).padStart(64, '0');

@@ -60,9 +60,9 @@ const nextTick = (): Promise<void> => new Promise(process.nextTick);
 
 /** Waits until no real file is read, written or synced, while the time of the world stands still. */
 export async function untilFilesRest(): Promise<void> {
-  for (let quiet = 0; quiet < 2; quiet += 1) {
+  for (let quiet = 0; quiet < 20; quiet += 1) {
     await new Promise(setImmediate);
-    if (process.getActiveResourcesInfo().some((each) => each.startsWith('FSReq'))) quiet = -1;
+    if (process.getActiveResourcesInfo().some((each) => each.includes('Req'))) quiet = -1;
   }
 }
 

@@ -1,6 +1,6 @@
 // Records an adjustment for money that no transaction explains: the opening balance of a wallet, a
-// deposit to a permanent address, a withdrawal outside the list, or a counter-entry that reverses an
-// earlier entry.
+// deposit to a permanent address, a withdrawal outside the list, or a counter-entry that reverses
+// an earlier entry.
 import { fixed, formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { dayWriter, ownZone, spanOf, type CalendarDate } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';

@@ -10,11 +10,8 @@ import type { Books } from '../../wallet/books/gather.js';
 import { beancountWriter, hledgerWriter, type LedgerWriter } from '../../wallet/books/ledger.js';
 import { ofxFoot, ofxHead, ofxRow } from '../../wallet/books/ofx.js';
 import { programFormats } from '../../wallet/books/programs.js';
-import {
-  balanceAfter,
-  type StatementRow,
-  type StatementScope,
-} from '../../wallet/books/statement.js';
+import type { StatementRow } from '../../formats/statement-row.js';
+import { balanceAfter, type StatementScope } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { accountRules } from './accounts.js';
 import { lookUpsOf, statementLines, timedLines } from './lines.js';

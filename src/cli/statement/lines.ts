@@ -5,12 +5,12 @@ import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { changeOf, signed } from '../../wallet/books/movement.js';
+import type { StatementRow } from '../../formats/statement-row.js';
 import {
   markRow,
   rowOf,
   statementRows,
   type Difference,
-  type StatementRow,
   type StatementScope,
 } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';

@@ -1,7 +1,7 @@
 // Shows a statement of the wallets as a table of opening balance, rows and closing balance, and
 // describes differences in words.
 import type { Big } from 'big.js';
-import type { StatementRow } from '../../wallet/books/statement.js';
+import type { StatementRow } from '../../formats/statement-row.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
 import { counted, isGenerated } from '../../formats/text.js';
 import { methodProperties } from '../../formats/rails.js';

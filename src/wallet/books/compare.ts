@@ -224,6 +224,9 @@ const settled =
   "l.outcome IN ('paid', 'in flight') AND l.source <> 'inbox' AND s.state = 'completed' AND " +
   's.total IS NOT NULL';
 
+/** The service lists the transaction, which it created in the period. */
+const listed = 's.is_listed AND s.created >= ?1 AND s.created < ?3';
+
 const moved = "l.outcome IS NOT 'nothing moved'";
 
 const currencies = (here: string, there: string): string =>
@@ -362,7 +365,7 @@ const ofService = [
     'unknown here',
     { ...wholeService, source: "'journal'" },
     "'the service reports ' || s.state",
-    `service s WHERE s.is_listed AND s.created >= ?1 AND s.created < ?3 AND s.is_out AND s.outcome <> 'nothing moved'
+    `service s WHERE ${listed} AND s.is_out AND s.outcome <> 'nothing moved'
       AND NOT EXISTS (SELECT 1 FROM local j WHERE j.id = s.id AND j.source = 'journal')`,
   ),
   ...(
@@ -389,7 +392,7 @@ const ofService = [
       difference,
       { ...wholeService, source: "'service'", ...more },
       detail,
-      `service s WHERE s.is_listed AND s.created >= ?1 AND s.created < ?3 AND s.state = 'completed' AND ${condition}`,
+      `service s WHERE ${listed} AND s.state = 'completed' AND ${condition}`,
     ),
   ),
   found(

@@ -81,8 +81,8 @@ export interface Books {
   /** The sorted codes of all currencies that have a wallet or a movement. */
   readonly currencies: readonly string[];
   /**
-   * The movements of a wallet, or of all wallets, oldest first. Each call of `movements` starts from
-   * the first movement of the span, which is all of history by default.
+   * The movements of a wallet, or of all wallets, oldest first. Each call of `movements` starts
+   * from the first movement of the span, which is all of history by default.
    */
   movements(ccy: string | undefined, span?: Span): Iterable<Movement>;
   candidates(ccy: string): readonly Candidate[];

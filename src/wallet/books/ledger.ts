@@ -5,7 +5,7 @@ import { decimalsOf, fixed, type Money } from '../../formats/amount.js';
 import { nextDay } from '../../formats/calendar.js';
 import type { AccountOf } from './accounts.js';
 import { changeOf } from './movement.js';
-import type { StatementRow } from './statement.js';
+import type { StatementRow } from '../../formats/statement-row.js';
 
 interface Posting extends Money {
   /** The account in the format of hledger and beancount, such as `Assets:Svcpay:BTC`. */
@@ -202,8 +202,8 @@ function postingsOf(
 
 /**
  * Adds prices: the stored rate of each amount in the firm's currency, with the difference of an
- * exchange as a gain or loss. Without stored rates, an exchanged amount has the amount that was paid
- * for it as its price.
+ * exchange as a gain or loss. Without stored rates, an exchanged amount has the amount that was
+ * paid for it as its price.
  */
 function priced(
   postings: readonly Posting[],

@@ -5,7 +5,7 @@ import { decimalsOf } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
 import { escapeMarkup } from '../../formats/text.js';
 import { changeOf } from './movement.js';
-import type { StatementRow } from './statement.js';
+import type { StatementRow } from '../../formats/statement-row.js';
 
 export interface BankAccount {
   readonly ccy: string;

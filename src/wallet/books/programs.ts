@@ -4,7 +4,7 @@
 import { decimalsOf, fixed } from '../../formats/amount.js';
 import type { AccountOf } from './accounts.js';
 import { changeOf } from './movement.js';
-import type { StatementRow } from './statement.js';
+import type { StatementRow } from '../../formats/statement-row.js';
 
 export interface ProgramFormat {
   readonly columns: readonly string[];

@@ -2,51 +2,8 @@
 // explain a difference from the service's balance.
 import Big from 'big.js';
 import type { Span } from '../../formats/calendar.js';
+import type { StatementRow } from '../../formats/statement-row.js';
 import { changeOf, withoutTransaction, type Candidate, type Movement } from './movement.js';
-
-/** A row of a statement, which all formats print. */
-export interface StatementRow {
-  /**
-   * The calendar day in the statement's time zone, or null for an opening balance at the start of
-   * the whole history.
-   */
-  readonly date: string | null;
-  /** The settlement time in UTC, or null for a row without a transaction. */
-  readonly time: string | null;
-  /** The creation time in UTC, or null for a row without a transaction. */
-  readonly created: string | null;
-  readonly wallet: string;
-  readonly kind: Movement['kind'] | 'opening' | 'closing' | 'difference';
-  readonly counterparty: string | null;
-  /**
-   * The payment method of the counterparty, or null for a swap and for a row without a transaction.
-   */
-  readonly method: string | null;
-  readonly reference: string | null;
-  readonly note: string | null;
-  readonly in: Big;
-  readonly out: Big;
-  readonly fee: Big;
-  /** The wallet's balance after this row. */
-  readonly balance: Big;
-  readonly serviceFee: Big;
-  readonly networkFee: Big;
-  /** The amount of the transaction's other side, if that side has another currency. */
-  readonly exchanged: Big | null;
-  readonly exchangedCcy: string | null;
-  /**
-   * The fiat value of the row at the rate stored at the settlement, or null without a stored rate.
-   */
-  readonly fiatValue: Big | null;
-  /** The price of one unit of the wallet's currency in units of `fiat`. */
-  readonly fiatRate: Big | null;
-  /** The price of one unit of `exchangedCcy` in units of `fiat`. */
-  readonly exchangedRate: Big | null;
-  readonly fiat: string | null;
-  readonly txnId: string | null;
-  /** For a closing row, the sums of the wallet's rows in the period. */
-  readonly totals?: Pick<Movement, 'in' | 'out' | 'fee'>;
-}
 
 const zero = new Big(0);
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createTable } from '../../../src/terminal/rows/table.js';
 import { widthOf } from '../../../src/terminal/layout.js';
 import { statementList } from '../../../src/terminal/views/statement-view.js';
-import type { StatementRow } from '../../../src/wallet/books/statement.js';
+import type { StatementRow } from '../../../src/formats/statement-row.js';
 import { openScreen } from '../support.js';
 
 const line = (of: Partial<StatementRow>): StatementRow => ({

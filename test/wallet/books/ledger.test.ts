@@ -13,7 +13,8 @@ import { sanitize } from '../../../src/terminal/sanitize.js';
 import { accountsBy, type Rule } from '../../../src/wallet/books/accounts.js';
 import { beancountWriter, hledgerWriter } from '../../../src/wallet/books/ledger.js';
 import { booked } from '../../../src/wallet/books/movement.js';
-import { rowOf, type StatementRow } from '../../../src/wallet/books/statement.js';
+import type { StatementRow } from '../../../src/formats/statement-row.js';
+import { rowOf } from '../../../src/wallet/books/statement.js';
 import { isInstalled } from '../../support/installed.js';
 
 const at = Date.UTC(2026, 2, 1, 14, 2, 31);

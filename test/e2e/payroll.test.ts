@@ -408,7 +408,7 @@ describe('svcpay batch after the run', () => {
   }) => {
     const { home, sandbox } = around;
     const file = batchFile(home, [
-      'a,a@example.com,1000sat,,',
+      'a,a@example.com,1000sat,,private',
       'b,nobody@example.com,1000sat,,',
       'c,bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq,0.0001btc,,',
       'd,a@example.com,2000sat,,',
@@ -439,6 +439,7 @@ describe('svcpay batch after the run', () => {
     expect(page).toContain('Remittance advice: a@example.com');
     expect(page).toContain('0.00003000 BTC');
     expect(page.match(/<h2>/g)).toHaveLength(2);
+    expect(page).not.toMatch(/private|fee<|Rate<|Total</i);
     expect(sandbox.requests('POST').length).toBeGreaterThan(3);
   });
 });

@@ -10,7 +10,6 @@ import { remittancePage } from '../../terminal/cards/receipt-page.js';
 import { remittanceList, type Remittance } from '../../terminal/views/batch-status-view.js';
 import { payeeKey, payeeName } from '../../wallet/batch/payee.js';
 import { rowState } from '../../wallet/batch/status.js';
-import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
@@ -97,7 +96,6 @@ async function writePage(
       options: {
         now: client.serviceNow(),
         times: await stateTimes(txn.txnId, context),
-        total: movedAmounts(txn)?.left,
       },
     });
   }

@@ -57,26 +57,29 @@ export interface ReceiptOf {
 }
 
 export function receiptPage(transaction: Transaction, options: ReceiptPageOptions): string {
-  const { heading, parts, footer } = sectionOf({ transaction, options });
-  return page(heading, [`<h1>${escaped(heading)}</h1>`, ...parts, footer]);
+  const { heading, parts, place } = sectionOf({ transaction, options });
+  return page(heading, [`<h1>${escaped(heading)}</h1>`, ...parts, footer(options, place)]);
 }
 
 /**
  * Builds a remittance advice: the totals of all payments to a payee, then the receipts of the
- * payments.
+ * payments without the payer's note, cost, rate and fees.
  */
 export function remittancePage(
   payee: string,
   amounts: readonly Money[],
   receipts: readonly ReceiptOf[],
 ): string {
-  const sections = receipts.map(sectionOf);
+  const sections = receipts.map(({ transaction, options }) =>
+    sectionOf({ transaction: payeeSide(transaction), options: { ...options, total: undefined } }),
+  );
+  const [first] = receipts;
   const heading = `Remittance advice: ${payee}`;
   return page(heading, [
     `<h1>${escaped(heading)}</h1>`,
     table(amounts.map((amount): Row => ['Paid to you', formatAmount(amount), 'total'])),
     ...sections.flatMap((section) => [`<h2>${escaped(section.heading)}</h2>`, ...section.parts]),
-    sections.at(-1)?.footer ?? '',
+    first === undefined ? '' : footer(first.options, undefined),
   ]);
 }
 
@@ -106,12 +109,20 @@ function sectionOf({ transaction, options }: ReceiptOf) {
       table([...partyRows(transaction), ...details.map(detailRow)]),
       table(states),
     ],
-    footer:
-      `<footer>${place === undefined ? '' : `${escaped(place)} `}Times are in ` +
-      `${escaped(zone)}. The service reported this data on ` +
-      `${escaped(dateTime(options.now))}.</footer>`,
+    place,
   };
 }
+
+/** Omits the data of a payment that concerns only the payer. */
+const payeeSide = ({ note: _note, fxRate: _rate, ...txn }: Transaction): Transaction => {
+  const { method, kyc, createAt, updatedAt } = txn.sourceReq;
+  return { ...txn, sourceReq: { method, kyc, createAt, updatedAt } };
+};
+
+const footer = ({ now }: ReceiptPageOptions, place: string | undefined): string =>
+  `<footer>${place === undefined ? '' : `${escaped(place)} `}Times are in ` +
+  `${escaped(ownZone())}. The service reported this data on ` +
+  `${escaped(dateTime(now))}.</footer>`;
 
 /**
  * Returns a row of the receipt. The label `Account name` distinguishes the name on the account from

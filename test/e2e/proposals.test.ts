@@ -164,3 +164,11 @@ describe('svcpay proposals pay', () => {
     );
   });
 });
+
+test('home counts the open proposals of the outbox', async ({ around }) => {
+  await propose(adas, { ...around, outbox: join(around.home, 'proposals') });
+  const tty = svcpayTty([], around);
+  await tty.waitFor(/1 proposal to pay or refuse: svcpay proposals/);
+  tty.type('\u0003');
+  await tty.ended;
+});

@@ -10,7 +10,9 @@ import {
   type HomeMore,
 } from '../../terminal/cards/home-view.js';
 import { decisive, isUnfinished, mayHaveMoved, status } from '../../store/journal/payment.js';
+import { isThere } from '../../store/files/home.js';
 import type { Context } from '../context.js';
+import { outboxOf } from '../proposals/outbox.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { browse } from '../tx/browse.js';
@@ -95,20 +97,30 @@ export interface OverviewData {
 
 export async function readOverview(context: Context): Promise<OverviewData> {
   const client = await context.client();
-  const [place, wallets, worth, movements] = await Promise.all([
+  const [place, wallets, worth, movements, proposals] = await Promise.all([
     whereaboutsOf(context),
     client.wallets(),
     context.out.forPeople ? readWorth(context) : () => undefined,
     readMovements(context),
+    context.out.forPeople ? openProposals(context) : 0,
   ]);
   const { open, known, notAsked, morePending, ...listed } = movements;
   const overview: Home = { ...place, wallets, ...listed, asOf: client.serviceNow() };
   const leaves = listed.pending.some(({ sourceReq }) => sourceReq.method === 'servicepay');
   return {
     overview,
-    more: { open, notAsked, morePending, notReached: undefined, worth, known },
+    more: { open, notAsked, morePending, notReached: undefined, worth, known, proposals },
     isPending: open.length > 0 || leaves,
   };
+}
+
+/** Counts the open proposals of the outbox. A home without an outbox loads no further code. */
+async function openProposals(context: Context): Promise<number> {
+  const folder = outboxOf(undefined, context);
+  if (!isThere(folder) || context.settings.accountId !== undefined) return 0;
+  const { findProposals } = await import('../proposals/find.js');
+  const found = await findProposals(folder, context);
+  return found.filter(({ view }) => view.state === 'open').length;
 }
 
 /** Returns this home's data if svcpay cannot reach the service, and rethrows any other error. */

@@ -35,6 +35,8 @@ export interface HomeMore {
   readonly open: readonly PendingPayment[];
   /** The number of payments in flight that `Home.pending` does not contain. */
   readonly morePending: number;
+  /** The number of proposals that wait for an approval. */
+  readonly proposals?: number;
   /**
    * The time of the shown data, such as `last checked 2026-11-21 14:02:11`, or undefined if svcpay
    * could read the current state of all open payments.
@@ -86,9 +88,15 @@ export function homeLines(home: Home, more: HomeMore, canvas: Canvas): string[] 
     ...(notReached === undefined ? [] : unknownLines(home, notReached, canvas)),
     ...holdingsLines(home, more, canvas),
     ...openPaymentLines(home, more, canvas),
+    ...proposalLines(more),
     '',
   ];
 }
+
+const proposalLines = ({ proposals = 0 }: HomeMore): string[] =>
+  proposals === 0
+    ? []
+    : ['', `${margin}${counted(proposals, 'proposal')} to pay or refuse: svcpay proposals`];
 
 /** The maximum width of the screen's header, so that the age of the data stays near the account. */
 const widestHead = 80;

@@ -189,6 +189,15 @@ export class Failure extends Error {
   }
 }
 
+/**
+ * The refusal of a payment before anything was sent.
+ * @param reason why, as a clause without its full stop
+ */
+export const notSent = (
+  reason: string,
+  details: Pick<FailureDetails, 'hint' | 'next' | 'txnId'> = {},
+): Failure => new Failure('usage', `Not sent: ${reason}.`, { ...details, reason });
+
 /** Whether nobody knows yet what happened to the money (exit code 8). */
 export const isUnknown = ({ kind }: Pick<Failure, 'kind'>): boolean =>
   exitCodes[kind] === exitCodes.pending;

@@ -14,11 +14,11 @@ import { CellFailure, inColumn, type BatchRow } from '../../wallet/batch/rows.js
 import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
 import { needOf, orderOf } from '../../wallet/instruction/order.js';
 import type { Order } from '../../wallet/order/orders.js';
-import { readSendNow, type SendEnvironment } from '../../wallet/instruction/send.js';
+import { readSend, readSendNow, type SendEnvironment } from '../../wallet/instruction/send.js';
 import { payoutInstruction } from '../../wallet/payout/order.js';
 import { reference } from '../payment/payment-options.js';
 import { readDraft } from '../payout/payout-draft.js';
-import { completePayout } from '../payout/payout-flow.js';
+import { checkCurrency, completePayout } from '../payout/payout-flow.js';
 import { answerOptions, missingFlags } from '../payout/payout-options.js';
 import { currency, readAll, type RawValues } from '../values.js';
 
@@ -129,8 +129,8 @@ async function ownReference(
 }
 
 /**
- * Plans the payment of a row that is a send. The error for an invalid amount names the amount
- * column, and every other error names the destination column.
+ * Plans the payment of a row that is a send. An error concerns the destination column if the
+ * destination is refused without the amount too, otherwise the amount column.
  */
 function planSendRow(
   words: { readonly to: string; readonly from: string | undefined },
@@ -139,15 +139,12 @@ function planSendRow(
 ): Paid {
   const { to, from } = words;
   const amount = inColumn('amount', () => amountText(cells));
-  try {
+  inColumn('to', () => readSend({ to, from }, deps));
+  return inColumn('amount', () => {
     const { instruction, slow, pays } = readSendNow({ to, amount, from }, deps);
     checkPriced(instruction);
     return { instruction, slow, to: pays.text };
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const isAmount = /amount/.test(error.message) || (amount && error.message.includes(amount));
-    throw new CellFailure(isAmount ? 'amount' : 'to', error);
-  }
+  });
 }
 
 /**
@@ -235,11 +232,9 @@ async function planPayout(
   const missing = missingFlags(draft).map((flag) => columnOf(camel(flag)));
   if (missing.length > 0)
     throw usageIn(missing[0] ?? '', `A payout must also have ${missing.join(', ')}.`);
+  inColumn('amount', () => checkCurrency(draft));
   const payout = await completePayout(draft, lookUp).catch((error: unknown) => {
-    const isAmount = error instanceof Failure && error.message.startsWith('The amount');
-    throw error instanceof Failure
-      ? new CellFailure(isAmount ? 'amount' : 'institution', error)
-      : error;
+    throw error instanceof Failure ? new CellFailure('institution', error) : error;
   });
   return { instruction: payoutInstruction(payout), slow: true, to: payout.acctNum };
 }

@@ -79,14 +79,17 @@ export async function completePayout(draft: Draft, lookUp: LookUp): Promise<Payo
     relationship === undefined
   )
     throw incomplete();
-  const { ccy } = destination.method.country;
-  if (amount.ccy !== ccy) {
-    throw new Failure(
-      'usage',
-      `The amount is in ${amount.ccy}, but ${destination.method.code} pays out ${ccy}.`,
-    );
-  }
+  checkCurrency({ amount, method: destination.method });
   return { ...destination, sender, amount, from, sourceOfFunds: { purpose, source, relationship } };
+}
+
+/** Throws Failure `usage` for an amount that is not in the currency of the payout method. */
+export function checkCurrency({ amount, method }: Pick<Draft, 'amount' | 'method'>): void {
+  if (amount === undefined || method === undefined || amount.ccy === method.country.ccy) return;
+  throw new Failure(
+    'usage',
+    `The amount is in ${amount.ccy}, but ${method.code} pays out ${method.country.ccy}.`,
+  );
 }
 
 type Destination = Pick<Payout, 'method' | 'institution' | 'acctNum' | 'acctName' | 'recipient'>;

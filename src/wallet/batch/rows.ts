@@ -25,8 +25,8 @@ export interface Problem {
 export class CellFailure extends Failure {
   readonly column: string;
 
-  constructor(column: string, { kind, message, hint }: Failure) {
-    super(kind, message, { hint });
+  constructor(column: string, { kind, message, hint, reason }: Failure) {
+    super(kind, message, { hint, reason });
     this.column = column;
   }
 }
@@ -179,12 +179,7 @@ export function problemOf(line: number, error: unknown): Problem {
     line,
     column: error instanceof CellFailure ? error.column : undefined,
     kind: error.kind,
-    // Capitalizes the message, except an address at its beginning, because letter case matters in
-    // an address.
-    message: error.message.replace(
-      /^Not sent: ([a-z](?=[a-z]* ))?/,
-      (_, first?: string) => first?.toUpperCase() ?? '',
-    ),
+    message: error.reason === undefined ? error.message : `${error.reason}.`,
   };
 }
 

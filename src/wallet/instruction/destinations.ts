@@ -4,7 +4,7 @@ import { ServiceError } from '../../api/errors.js';
 import { formatSats, satsOf, type Money } from '../../formats/amount.js';
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { ifAvailable, notSent } from '../../formats/failure.js';
 import { tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { BitcoinNetwork, Network } from '../../formats/address/network.js';
 import type { Instruction } from './instruction.js';
@@ -18,13 +18,9 @@ export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>
  */
 function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): void {
   if (isOnNetwork(actual, wanted)) return;
-  throw new Failure(
-    'usage',
-    `Not sent: this is a ${actual} ${noun}, but your profile is on ${wanted}.`,
-    {
-      hint: `Ask for an ${noun} on ${wanted}, or choose another profile.`,
-    },
-  );
+  throw notSent(`this is a ${actual} ${noun}, but your profile is on ${wanted}`, {
+    hint: `Ask for an ${noun} on ${wanted}, or choose another profile.`,
+  });
 }
 
 /** The minimum on-chain send, in BTC (specification, section Limits). */
@@ -34,20 +30,16 @@ const smallestOnchain = new Big('0.00001');
 export function checkInvoice(invoice: Invoice, wanted: Network): void {
   checkNetwork('invoice', invoice.network, wanted);
   if (invoice.amountMsat !== null) return;
-  throw new Failure(
-    'usage',
-    'Not sent: this invoice has no amount, and the service pays only invoices with an amount.',
-    {
-      hint: 'Ask for an invoice with an amount.',
-    },
-  );
+  throw notSent('this invoice has no amount, and the service pays only invoices with an amount', {
+    hint: 'Ask for an invoice with an amount.',
+  });
 }
 
 /** Throws Failure `usage` for an address on a different network or of an unsupported type. */
 export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: Network): void {
   checkNetwork('address', network, wanted);
   if (type !== 'witness') return;
-  throw new Failure('usage', 'Not sent: this address has an undefined witness version.', {
+  throw notSent('this address has an undefined witness version', {
     hint:
       'Anyone could take money sent to this address. Ask for an address that begins with bc1q, ' +
       'bc1p, 3 or 1.',
@@ -57,10 +49,9 @@ export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: N
 /** Throws Failure `usage` for an amount below the on-chain minimum (endpoint 6, rule 5). */
 export function checkOnchainAmount({ value }: Money): void {
   if (value.gte(smallestOnchain)) return;
-  throw new Failure(
-    'usage',
-    `Not sent: ${formatSats(value)} is too little. ` +
-      `An on-chain payment must be at least ${formatSats(smallestOnchain)}.`,
+  throw notSent(
+    `${formatSats(value)} is too little. ` +
+      `An on-chain payment must be at least ${formatSats(smallestOnchain)}`,
     {
       hint: `Send at least ${satsOf(smallestOnchain)}sat, or ask for a Lightning invoice.`,
     },
@@ -70,13 +61,9 @@ export function checkOnchainAmount({ value }: Money): void {
 /** Throws Failure `usage` for the address of the USDT contract, where the money would be lost. */
 export function checkTronAddress(address: string): void {
   if (address !== tronUsdtContract) return;
-  throw new Failure(
-    'usage',
-    'Not sent: this is the address of the USDT contract. Money sent to it would be lost.',
-    {
-      hint: "Ask for the recipient's own address.",
-    },
-  );
+  throw notSent('this is the address of the USDT contract. Money sent to it would be lost', {
+    hint: "Ask for the recipient's own address.",
+  });
 }
 
 /** The requests that read the permanent addresses of this account from the service. */
@@ -134,11 +121,7 @@ export async function refuseOwnAddress(
   );
   const address = own?.staticOnchainAddress ?? '';
   if (key !== `tron:${address}` && key.toLowerCase() !== `onchain:${address.toLowerCase()}`) return;
-  throw new Failure(
-    'usage',
-    'Not sent: this is your own deposit address. The money would return to you minus the fees.',
-    {
-      hint: "Ask for the recipient's address.",
-    },
-  );
+  throw notSent('this is your own deposit address. The money would return to you minus the fees', {
+    hint: "Ask for the recipient's address.",
+  });
 }

@@ -16,7 +16,7 @@ import {
   type Bip21Destination,
   type Destination,
 } from '../../formats/destination.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, notSent } from '../../formats/failure.js';
 import { railProperties, railTo, type Rail } from '../../formats/rails.js';
 import type { Network } from '../../formats/address/network.js';
 import { isForeign } from '../receive/asked.js';
@@ -99,7 +99,7 @@ export function readSend(words: SendWords, environment: SendEnvironment): ReadSe
   const found = detectDestination(words.to);
   if (found.kind === 'bip21') return readUri(found.value, words, environment);
   if (words.via !== undefined)
-    throw refused('only a bitcoin: URI lets you choose between Lightning and on-chain.');
+    throw refused('only a bitcoin: URI lets you choose between Lightning and on-chain');
   return readFound(found, words, environment);
 }
 
@@ -114,9 +114,9 @@ export function readSendNow(words: SendWords, environment: SendEnvironment): Sen
 }
 
 function missingFailure({ missing, ccy = 'BTC' }: Exclude<ReadSend, { missing?: undefined }>) {
-  if (missing === 'destination') return refused('the destination is missing.');
+  if (missing === 'destination') return refused('the destination is missing');
   const example = ccy === 'BTC' ? '50000sat' : `25${ccy.toLowerCase()}`;
-  return refused(`the amount is missing. Add an amount after the destination, such as ${example}.`);
+  return refused(`the amount is missing. Add an amount after the destination, such as ${example}`);
 }
 
 const names: Readonly<Record<Destination['kind'], string>> = {
@@ -152,7 +152,7 @@ function readFound(found: Found, words: SendWords, environment: SendEnvironment)
 
 const otherDestination = (found: Destination, rail: Rail): Failure =>
   refused(
-    `this is ${names[found.kind]}, but send ${rail} requires ${railProperties(rail).destination}.`,
+    `this is ${names[found.kind]}, but send ${rail} requires ${railProperties(rail).destination}`,
     `Omit "${rail}", and svcpay detects the kind of payment from the destination.`,
   );
 
@@ -165,9 +165,9 @@ function readInvoice(
   const invoice = pays.value;
   checkInvoice(invoice, network);
   if (words.deductFees === true)
-    throw refused('an invoice fixes the amount received, so fees cannot be deducted from it.');
+    throw refused('an invoice fixes the amount received, so fees cannot be deducted from it');
   if (words.spend !== undefined)
-    throw refused('an invoice fixes the amount received, so you cannot fix the amount debited.');
+    throw refused('an invoice fixes the amount received, so you cannot fix the amount debited');
   if (invoice.amountMsat !== null)
     checkSameAmount(words.amount, money('BTC', btcFromMsat(invoice.amountMsat)), 'this invoice');
   return complete(pays, words, {
@@ -206,7 +206,7 @@ function readOnchain(
   const { amount, from = 'BTC' } = words;
   checkBitcoinAddress(pays.value, environment.network);
   if (words.spend !== undefined)
-    throw refused('an on-chain payment requires the amount received, not the amount debited.');
+    throw refused('an on-chain payment requires the amount received, not the amount debited');
   if (amount === undefined) return { missing: 'amount', ccy: 'BTC' };
   if (isAll(amount)) {
     if (from !== 'BTC') throw notAllOf(from);
@@ -219,7 +219,7 @@ function readOnchain(
 
 const notAllOf = (ccy: string): Failure =>
   refused(
-    `an on-chain payment states its amount in BTC, so it cannot send all of your ${ccy}.`,
+    `an on-chain payment states its amount in BTC, so it cannot send all of your ${ccy}`,
     `Swap your ${ccy} to BTC first.`,
   );
 
@@ -277,11 +277,11 @@ function readUri(uri: Bip21Destination, words: SendWords, environment: SendEnvir
   if (rail === 'lnurl' || rail === 'usdt')
     throw otherDestination({ kind: 'bip21', text: '', value: uri }, rail);
   if (rail !== undefined && via !== undefined && rail !== via)
-    throw refused(`send ${rail} cannot pay ${via === 'onchain' ? 'on-chain' : 'over Lightning'}.`);
+    throw refused(`send ${rail} cannot pay ${via === 'onchain' ? 'on-chain' : 'over Lightning'}`);
   const named = via ?? rail;
   if (named === 'lightning' && invoice === null)
-    throw refused('this bitcoin: URI has no Lightning invoice.');
-  if (named === 'onchain' && bitcoin === null) throw refused('this bitcoin: URI has no address.');
+    throw refused('this bitcoin: URI has no Lightning invoice');
+  if (named === 'onchain' && bitcoin === null) throw refused('this bitcoin: URI has no address');
   const ways = named === undefined ? waysOf(uri, words, environment) : [named];
   const isValid = invoice !== null && invoice.expiresAt > environment.now;
   if (ways.length > 1 && isValid && environment.asksWay !== false) return { missing: 'way' };
@@ -321,7 +321,7 @@ function readUriAddress(
   words: SendWords,
   environment: SendEnvironment,
 ): ReadSend {
-  if (bitcoin === null) throw refused('this bitcoin: URI has no address.');
+  if (bitcoin === null) throw refused('this bitcoin: URI has no address');
   const pays = { kind: 'bitcoin-address', text: bitcoin.address, value: bitcoin } as const;
   if (uri.amount === undefined) return readOnchain(pays, words, environment);
   const named = money('BTC', uri.amount);
@@ -380,20 +380,19 @@ function checkSameAmount(given: string | undefined, named: Money, where: string)
   if (given === undefined) return;
   if (!isAll(given) && parseAmount(given, named.ccy).value.eq(named.value)) return;
   throw refused(
-    `${where} is for ${formatAmount(named)}, not for ${given}.`,
+    `${where} is for ${formatAmount(named)}, not for ${given}`,
     'Omit the amount, or ask the recipient for a new request.',
   );
 }
 
 const twoAmounts = (): Failure =>
-  refused('give either the amount received or the amount debited, not both.');
+  refused('give either the amount received or the amount debited, not both');
 
 /** The refusal of USDT on Ethereum, which the service does not offer yet (specification: eth). */
 const notYetAvailable = (): Failure =>
   refused(
-    'the service has announced USDT on Ethereum, but does not offer it yet.',
+    'the service has announced USDT on Ethereum, but does not offer it yet',
     'Ask the recipient for a TRON address, which begins with T.',
   );
 
-const refused = (why: string, hint?: string): Failure =>
-  new Failure('usage', `Not sent: ${why}`, { hint });
+const refused = (reason: string, hint?: string): Failure => notSent(reason, { hint });

@@ -6,7 +6,7 @@ import type Big from 'big.js';
 import { btcFromMsat, type Money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { describeDuration } from '../../formats/duration.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, notSent } from '../../formats/failure.js';
 import { railProperties, type Rail } from '../../formats/rails.js';
 import * as v from 'valibot';
 import { canonicalJson, decimal } from '../../formats/canonical.js';
@@ -200,10 +200,7 @@ const onSide = (amtRequested: Big): { amtRequested: Big } => ({ amtRequested });
 /** Throws Failure `usage` if the invoice has expired. */
 export function checkNotExpired({ expiresAt }: Order, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return;
-  throw new Failure(
-    'usage',
-    `Not sent: the invoice expired ${describeDuration(now - expiresAt)} ago. Ask for a new one.`,
-  );
+  throw notSent(`the invoice expired ${describeDuration(now - expiresAt)} ago. Ask for a new one`);
 }
 
 const kycSchema = v.strictObject({

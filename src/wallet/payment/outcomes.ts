@@ -3,7 +3,7 @@
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, formatNumber, type Money } from '../../formats/amount.js';
-import { Failure, isUnknown } from '../../formats/failure.js';
+import { Failure, isUnknown, notSent } from '../../formats/failure.js';
 import { entryOf, messageOf } from '../../formats/unknown.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
 import { instructionOf, type Instruction } from '../instruction/instruction.js';
@@ -31,10 +31,9 @@ export function differentPayment(payment: Payment, asked?: Instruction): Failure
   const { txnId } = latest(payment);
   const stored = instructionOf(payment);
   const [earlier, now] = bothInWords(stored, asked ?? stored);
-  return new Failure(
-    'usage',
-    `Not sent: the reference ${ref} belongs to a different payment: ${earlier}` +
-      `${asked === undefined ? '' : `, and this is ${now}`}.`,
+  return notSent(
+    `the reference ${ref} belongs to a different payment: ${earlier}` +
+      `${asked === undefined ? '' : `, and this is ${now}`}`,
     {
       next: txnId === null ? { do: 'see-open-payments' } : { do: 'show', id: txnId },
       txnId: txnId ?? undefined,

@@ -94,7 +94,8 @@ export type NextStep =
   | {
       readonly do: 'run';
       readonly command: string;
-      readonly argument?: string | undefined;
+      /** One or several arguments. */
+      readonly argument?: string | readonly string[] | undefined;
       readonly options?: Readonly<Record<string, string | true | undefined>> | undefined;
     };
 

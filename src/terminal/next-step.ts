@@ -46,7 +46,7 @@ export interface RunGlobals {
 export interface Command {
   /** The name of the command, with options that need no quotes. */
   readonly command: string;
-  readonly argument?: string | undefined;
+  readonly argument?: string | readonly string[] | undefined;
   /** Options by flag. An option without a value is true. An undefined option is left out. */
   readonly options?: Readonly<Record<string, string | true | undefined>> | undefined;
 }
@@ -62,9 +62,10 @@ export function commandLine({ command, argument, options = {} }: Command, run: R
     '--insecure': insecure === true ? insecure : undefined,
   } as const;
   const given = [...optionWords(options)];
-  const about = argument === undefined ? [] : [shellArgument(argument)];
-  const isOption = argument?.startsWith('-') === true && argument !== '-';
-  const words = isOption ? [...given, ...about] : [...about, ...given];
+  const about = argument === undefined ? [] : [argument].flat();
+  const isOption = about.some((word) => word.startsWith('-') && word !== '-');
+  const quoted = about.map(shellWord);
+  const words = isOption ? [...given, '--', ...quoted] : [...quoted, ...given];
   return ['svcpay', ...optionWords(globals), command, ...words].join(' ');
 }
 

@@ -7,6 +7,7 @@ import { Failure, isUnknown, notSent } from '../../formats/failure.js';
 import { entryOf, messageOf } from '../../formats/unknown.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
 import { instructionOf, type Instruction } from '../instruction/instruction.js';
+import { commandOf } from '../instruction/print.js';
 import { bothInWords, inWords } from '../instruction/words.js';
 import {
   decisive,
@@ -382,15 +383,16 @@ export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure 
   );
 
 /**
- * The refusal to resume an abandoned payment. To reopen an abandoned payment, the user must run the
- * original command again.
+ * The refusal to resume an abandoned payment. To reopen an abandoned payment, the user must give
+ * the instruction again.
  */
 export const isAbandoned = (payment: Payment): Failure =>
   new Failure(
     'usage',
     `Not sent: the payment ${payment.ref} was abandoned before any money moved.`,
     {
-      hint: `To pay after all, run the original command again with the reference ${payment.ref}.`,
+      hint: 'To pay after all',
+      next: commandOf(instructionOf(payment), payment.ref, payment.terms),
       txnId: latest(payment).txnId ?? undefined,
     },
   );

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { argv, platform, versions } from 'node:process';
 import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
 import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network/connections.js';
-import { NetworkError, type HttpResponse } from '../../api/transport.js';
+import { NetworkError } from '../../api/transport.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
@@ -19,6 +19,7 @@ import type { Context } from '../context.js';
 import { inspectStores } from '../db/figures.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
+import { lazily } from '../stores.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { Ended } from '../exit-with.js';
 import { secretPlace, tokenStore } from '../login/whereabouts.js';
@@ -32,13 +33,12 @@ export const doctor = defineCommand({
   ],
   async run(_values, context) {
     const { out } = context;
-    const checks: Check[] = [];
     const machine = {
       nodeVersion: versions.node,
       hasModes: platform !== 'win32',
       script: realpathSync(argv[1] ?? ''),
     };
-    for await (const check of checkUp(machine, context)) checks.push(check);
+    const checks = await checkUp(machine, context);
     if (out.forPeople) out.screen((canvas) => checkupLines(checks, canvas));
     else await out.list(checks, checkupList);
     if (checks.some(({ state }) => state === 'problem')) throw new Ended(1);
@@ -68,52 +68,57 @@ const problem = (detail: string, advice: string | null): Finding => ({
   advice,
 });
 
-/** Runs the checks of `doctor`, without the checks that an earlier problem prevents. */
-async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
-  const { home } = context;
-  yield await found('Version', context, () => checkVersion(machine, context));
-  yield await found('Node', context, () => checkNode(machine));
-  // Checks the file modes before any check opens the files, because opening the files corrects the
-  // mode of the folder.
-  if (machine.hasModes) yield await found('Files', context, () => checkModes(home));
-  const settings = await found('Settings', context, () => checkSettings(context));
-  yield settings;
-  const journal = await found('Journal', context, () => findJournal(context));
-  yield journal;
-  if (settings.state === 'problem') return;
-  yield await found('Limits', context, () => checkLimits(context));
-  const proxy = checkProxy(context);
-  if (proxy !== undefined) yield { check: 'Proxy', ...proxy };
-  if (takesAnyCertificate(context.env)) yield { check: 'TLS', ...unchecked(context) };
-  const secret = await found('Secret', context, () => checkSecret(context));
-  yield secret;
-  const { finding, answer, at } = await probe(context);
-  yield { check: 'Service', ...finding };
-  if (answer === undefined) return;
-  const isSandbox = isLoopback(new URL(context.settings.baseUrl ?? '').hostname);
-  yield { check: 'Clock', ...compareClocks(answer.headers['date'], at, isSandbox) };
-  if (secret.state === 'problem') return;
-  const token = await found('Token', context, () => checkToken(context));
-  yield token;
-  const isReadable = journal.state === 'ok' && journal.detail !== noneYet;
-  if (token.state === 'ok' && isReadable)
-    yield await found('Payments', context, () => checkOpen(context));
+/** A check, which runs only if the checks that it needs found no problem. */
+type Checkup = readonly [
+  name: string,
+  needs: readonly string[],
+  check: () => Finding | undefined | Promise<Finding | undefined>,
+];
+
+function checkupsOf(machine: Machine, context: Context): readonly Checkup[] {
+  const probed = lazily(() => probe(context));
+  return [
+    ['Version', [], () => checkVersion(machine, context)],
+    ['Node', [], () => checkNode(machine)],
+    // Checks the file modes before any check opens the files, because opening the files corrects
+    // the mode of the folder.
+    ['Files', [], () => (machine.hasModes ? checkModes(context.home) : undefined)],
+    ['Settings', [], () => checkSettings(context)],
+    ['Journal', [], () => findJournal(context)],
+    ['Limits', ['Settings'], () => checkLimits(context)],
+    ['Proxy', ['Settings'], () => checkProxy(context)],
+    ['TLS', ['Settings'], () => checkCertificates(context)],
+    ['Secret', ['Settings'], () => checkSecret(context)],
+    ['Service', ['Settings'], async () => (await probed()).finding],
+    ['Clock', ['Service'], async () => checkClock(await probed(), context.settings)],
+    ['Token', ['Service', 'Secret'], () => checkToken(context)],
+    ['Payments', ['Token', 'Journal'], () => checkOpen(context)],
+  ];
+}
+
+async function checkUp(machine: Machine, context: Context): Promise<Check[]> {
+  const checks: Check[] = [];
+  const isFine = (name: string): boolean =>
+    checks.some(({ check, state }) => check === name && state === 'ok');
+  for (const [check, needs, find] of checkupsOf(machine, context)) {
+    const finding = needs.every(isFine) ? await found(find, context) : undefined;
+    if (finding !== undefined) checks.push({ check, ...finding });
+  }
+  return checks;
 }
 
 /** Runs a check, and converts its error to a finding. */
 async function found(
-  check: string,
+  find: Checkup[2],
   { globals }: Pick<Context, 'globals'>,
-  find: () => Finding | Promise<Finding>,
-): Promise<Check> {
+): Promise<Finding | undefined> {
   try {
-    return { check, ...(await find()) };
+    return await find();
   } catch (error) {
-    if (error instanceof Failure)
-      return { check, ...problem(error.message, adviceOf(error, globals) ?? null) };
+    if (error instanceof Failure && error.kind !== 'interrupted')
+      return problem(error.message, adviceOf(error, globals) ?? null);
     // An error with the property `syscall` is a file error of the operating system.
-    if (error instanceof Error && 'syscall' in error)
-      return { check, ...problem(error.message, null) };
+    if (error instanceof Error && 'syscall' in error) return problem(error.message, null);
     throw error;
   }
 }
@@ -174,7 +179,7 @@ async function findJournal(context: Context): Promise<Finding> {
   const found = await context.database();
   if (found === undefined) {
     const isKnown = config.read().hasJournal === true;
-    if (!isThere(path) && !isKnown) return ok(noneYet);
+    if (!isThere(path) && !isKnown) return ok('none yet');
     (await import('../../store/journal/sqlite-journal.js')).checkJournal(path, isKnown);
   }
   await journal();
@@ -190,8 +195,6 @@ async function findJournal(context: Context): Promise<Finding> {
   const place = found === undefined ? path : `${found.postgres.where}, ${database}`;
   return ok(`${place}: intact, ${held}`);
 }
-
-const noneYet = 'none yet';
 
 async function checkLimits(context: Context): Promise<Finding> {
   const { perPayment, perDay, destinations } = await limitsInForce(context);
@@ -218,7 +221,8 @@ function checkProxy({ settings, env }: Context): Finding | undefined {
     : undefined;
 }
 
-function unchecked({ settings }: Context): Finding {
+function checkCertificates({ settings, env }: Context): Finding | undefined {
+  if (!takesAnyCertificate(env)) return undefined;
   const detail = 'NODE_TLS_REJECT_UNAUTHORIZED=0: no certificate is checked';
   const isHere = isLoopback(new URL(settings.baseUrl ?? '').hostname);
   return isHere
@@ -233,58 +237,50 @@ async function checkSecret(context: Context): Promise<Finding> {
     : ok(`in ${place}`);
 }
 
-interface ProbeResult {
-  readonly finding: Finding;
-  readonly answer?: HttpResponse;
-  /** The machine's time when the response or the error arrived, in epoch ms. */
-  readonly at: number;
-}
-
 const probeTimeoutMs = 10_000;
 
 /**
  * Sends a request with an invalid token to the service. A 401 response shows that the service
  * answers.
  */
-async function probe({
-  settings,
-  transport,
-  now,
-  signal,
-  version,
-  globals,
-}: Context): Promise<ProbeResult> {
+async function probe({ settings, transport, now, signal, version }: Context) {
   const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
+  const failure = (what: string, hint: string): Failure =>
+    new Failure('temporary', `${baseUrl} ${what}`, { hint });
   const sentAt = now();
-  try {
-    const send = await transport();
-    const request = {
-      method: 'GET',
-      url: `${baseUrl}/api/v2/transaction`,
-      headers: {
-        accept: 'application/json',
-        authorization: 'Bearer none',
-        'user-agent': `svcpay/${version}`,
-      },
-    };
-    const answer = await send({ ...request, signal, timeoutMs: probeTimeoutMs });
-    const at = now();
-    const { status } = answer;
-    if (status === 401 || status === 403)
-      return { finding: ok(`answers within ${at - sentAt} ms`), answer, at };
-    const advice = status >= 500 ? 'Try again later.' : 'Check the base URL.';
-    return { finding: problem(`${baseUrl} answers ${status} instead of 401`, advice), answer, at };
-  } catch (error) {
-    // A Failure may have a cause other than the network, such as an invalid proxy address.
-    if (error instanceof Failure && !signal.aborted)
-      return { finding: problem(error.message, adviceOf(error, globals) ?? null), at: now() };
+  const send = await transport();
+  const { status, headers } = await send({
+    method: 'GET',
+    url: `${baseUrl}/api/v2/transaction`,
+    headers: {
+      accept: 'application/json',
+      authorization: 'Bearer none',
+      'user-agent': `svcpay/${version}`,
+    },
+    signal,
+    timeoutMs: probeTimeoutMs,
+  }).catch((error: unknown) => {
     if (!(error instanceof NetworkError)) throw error;
-    const advice = 'Check the network, the proxy settings and the base URL.';
-    return { finding: problem(`${baseUrl} does not answer: ${error.message}`, advice), at: now() };
-  }
+    throw failure(
+      `does not answer: ${error.message}`,
+      'Check the network, the proxy settings and the base URL.',
+    );
+  });
+  if (![401, 403].includes(status))
+    throw failure(
+      `answers ${status} instead of 401`,
+      status >= 500 ? 'Try again later.' : 'Check the base URL.',
+    );
+  const at = now();
+  return { finding: ok(`answers within ${at - sentAt} ms`), date: headers['date'], at };
 }
 
 const allowedSkewMs = 30_000;
+
+const checkClock = (
+  { date, at }: Awaited<ReturnType<typeof probe>>,
+  { baseUrl = '' }: Context['settings'],
+): Finding => compareClocks(date, at, isLoopback(new URL(baseUrl).hostname));
 
 /**
  * Compares the clocks of this machine and the service.
@@ -312,7 +308,9 @@ async function checkToken(context: Context): Promise<Finding> {
   return ok(kept === undefined ? accountId : `${accountId}, until ${dateTime(kept.expiresAt)}`);
 }
 
-async function checkOpen(context: Context): Promise<Finding> {
+async function checkOpen(context: Context): Promise<Finding | undefined> {
+  if ((await context.database()) === undefined && !isThere(journalFile(context.home)))
+    return undefined;
   const { scope, journal } = await context.account();
   const payments = await (await journal()).open(scope);
   const unresolved = payments.filter((each) => ['error', 'unknown'].includes(status(each)));

@@ -82,13 +82,17 @@ export interface Command extends Pick<
   readonly changes: boolean;
   /** The names that `--fields` accepts. */
   readonly fields: readonly string[];
+  /** For a command whose result has rows: the names of the own fields of a row. */
+  readonly rowFields: readonly string[] | undefined;
   /** Reads the inputs, runs the command and prints its result. */
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
   /**
    * Reads the inputs, runs the command and returns its data. Undefined for a command that prints
    * its result itself.
    */
-  readonly call: ((raw: RawValues, context: Context) => Promise<Called>) | undefined;
+  readonly call:
+    | ((raw: RawValues, context: Context, fields?: readonly string[]) => Promise<Called>)
+    | undefined;
 }
 
 /** A command with the typed function that a program or a test calls. */
@@ -117,6 +121,7 @@ export function defineCommand<
     ...rest,
     changes: changes ?? fields !== undefined,
     fields: view?.fields ?? fields ?? prints ?? [],
+    rowFields: view?.rowFields,
   };
   return {
     ...command,
@@ -132,9 +137,9 @@ export function defineCommand<
     },
     call:
       view &&
-      (async (raw, context) => {
+      (async (raw, context, only) => {
         const result = await run(inputsOf(raw), context);
-        return { data: view.dataOf(result), failure: failure?.(result) };
+        return { data: await view.dataOf(result, only), failure: failure?.(result) };
       }),
   };
 }

@@ -1,7 +1,7 @@
 // Defines the interface through which commands use the process, and which tests replace.
 import type { Transport } from '../api/transport.js';
 import type { Input, OutputStream } from '../terminal/terminal.js';
-import type { PaymentDeps } from '../wallet/payment/contract.js';
+import type { PaymentRules } from './payment/payment-options.js';
 
 /** Writes a complete text to stdout without loading the rest of the terminal code. */
 export interface Page {
@@ -23,8 +23,8 @@ export interface Process {
   /** Sends the requests instead of the network. */
   readonly network?: Transport;
   readonly pid: number;
-  /** How the payments of an agent treat earlier payments, instead of svcpay's own rule. */
-  readonly repeats?: PaymentDeps['repeats'] | undefined;
+  /** The rules for the payments of an agent, in addition to svcpay's own rules. */
+  readonly agent?: PaymentRules | undefined;
   /**
    * Whether the live line is off, because the caller of a nested command line reads only results
    * and warnings.

@@ -10,8 +10,13 @@ import type { Context } from './context.js';
 export interface View<R, V = unknown> {
   /** The names that `--fields` accepts. */
   readonly fields: readonly string[];
-  /** Returns the data that programs and agents get. */
-  readonly dataOf: (result: R) => unknown;
+  /** For a result with rows: the names of the own fields of a row. */
+  readonly rowFields?: readonly string[] | undefined;
+  /**
+   * Returns the data that programs and agents get.
+   * @param fields the fields of each row, by default all fields
+   */
+  readonly dataOf: (result: R, fields?: readonly string[]) => unknown;
   /** @param parts the parts of the view that differ between runs */
   readonly print: (result: R, parts: Partial<V>, context: Context) => Promise<void>;
 }
@@ -88,6 +93,7 @@ function printed<T extends object, V extends RowView<T>, D, R>(
   const at = (now: number): V => ('columns' in view ? view : view(now));
   return {
     fields: namesOf(undefined, at(0)),
+    ...('empty' in at(0) && { rowFields: at(0).fields ?? namesOf(undefined, at(0)) }),
     dataOf,
     async print(result, parts, { out, now }) {
       const data = dataOf(result);

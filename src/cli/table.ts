@@ -172,6 +172,9 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...asks(() => import('./statement/statement.js'), {
       statement: 'show opening balance, movements and closing balance, and check that they add up',
     }),
+    ...asks(() => import('./statement/totals.js'), {
+      'statement totals': 'sum what was received, sent, swapped and paid in fees',
+    }),
     ...asks(() => import('./statement/adjust.js'), {
       'statement adjust': 'record money that no transaction explains',
     }),

@@ -21,7 +21,15 @@ interface MethodProperties {
   readonly named: string;
   /** Whether svcpay can request a payment by this method. */
   readonly isRequested: boolean;
+  /**
+   * The fees that are usual even for a small payment, by the currency of the paying wallet. The
+   * default fee limit of an agent allows these fees.
+   */
+  readonly usualFees?: Readonly<Record<string, string>>;
 }
+
+const lightningFees = { BTC: '0.0000001', USDT: '0.01' };
+const chainFees = { BTC: '0.00002', USDT: '2' };
 
 /**
  * The methods from the specification (Payment methods), without payout methods, because services
@@ -43,6 +51,7 @@ const methods = {
     usualMs: 3_000,
     named: 'Lightning',
     isRequested: true,
+    usualFees: lightningFees,
   },
   lnurl: {
     label: 'Lightning',
@@ -51,6 +60,7 @@ const methods = {
     usualMs: 5_000,
     named: 'Lightning',
     isRequested: false,
+    usualFees: lightningFees,
   },
   'on-chain': {
     label: 'On-chain',
@@ -59,6 +69,7 @@ const methods = {
     usualMs: 30 * 60_000,
     named: 'on-chain',
     isRequested: true,
+    usualFees: chainFees,
   },
   tron: {
     label: 'USDT',
@@ -67,6 +78,7 @@ const methods = {
     usualMs: 2 * 60_000,
     named: 'USDT on TRON',
     isRequested: false,
+    usualFees: chainFees,
   },
   eth: {
     label: 'USDT',

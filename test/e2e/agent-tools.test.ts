@@ -1,9 +1,11 @@
 // Tests svcpay mcp for an agent that sees only tools/list: the size of the list, the names of the
 // inputs, and the errors after wrong calls.
 import { describe, expect } from 'vitest';
+import { createInterface } from 'node:readline';
 import * as v from 'valibot';
-import { startAgent, type Called } from '../support/agent.js';
-import { svcpay as inProcess } from '../support/in-process.js';
+import { decodeInvoice } from '../../src/formats/bolt11/decode.js';
+import { eras, startAgent, type Called } from '../support/agent.js';
+import { startOnStreams, svcpay as inProcess } from '../support/in-process.js';
 import { comesIn } from '../support/shapes.js';
 import { test, type Environment } from '../support/svcpay.js';
 
@@ -50,11 +52,11 @@ describe('svcpay mcp tools/list', () => {
 
 const mistakes = [
   ['transactions', { since: 'yesterday' }, /since: "yesterday" is not a time\. Write 2h or 7d/],
-  ['transactions', { limit: 0 }, /limit is 0 but must be a whole number from 1 to 1000/],
+  ['transactions', { limit: 0 }, /limit: "0" is not a whole number from 1 to 100\./],
   ['transactions', { state: 'complted' }, /state: "complted" is not a state\. Did you mean com/],
   ['transactions', { pages: 2 }, /pages is not an input of transactions \(did you mean page\?\)/],
-  ['receive_address', { ccy: 'usdt', chain: 'sol' }, /chain is "sol" but must be one of tron, eth/],
-  ['pay', {}, /missing: destination, ref/],
+  ['receive_address', { ccy: 'usdt', chain: 'sol' }, /chain: "sol" is not one of tron, eth/],
+  ['pay', {}, /missing: destination, ref, or the txnId of a quote/],
   ['pay', { destination: tron, amount: 5, ref: 'a' }, /amount: 5 has no unit\. Write 5sat/],
   [
     'pay',
@@ -64,14 +66,14 @@ const mistakes = [
   [
     'swap',
     { amount: '1usd', from: 'USDT', to: 'BTC', ref: 'a' },
-    /amount is 1usd but must be in U/,
+    /"1usd" is an amount in USD, but the amount must be in USDT/,
   ],
   ['pay', { txnId: 'x', destination: tron }, /the quote is paid unchanged\. Omit dest/],
   ['pay', { destination: tron, amount: '5usdt', ref: 'a', maxFee: '1sat' }, /maxFee 1sat is in B/],
   [
     'quote_payout',
     { amount: '50000vnd', country: 'VN', acctNum: '0123456789' },
-    /a payout must also have institution, acctName, recipientType, recipientName, recipientCountry, purpose, source, relationship, senderType, senderName, senderCountry\./,
+    /missing institution CODE, acctName NAME, recipientType individual\|business, .*and senderCountry CC\./,
   ],
 ] as const;
 
@@ -94,7 +96,7 @@ describe('svcpay mcp after a wrong tool call', () => {
 
   test('states in its hint that only a person can change limits and fees', async ({ around }) => {
     await inProcess(['limits', 'set', '--per-day', '500000sat'], around);
-    const { call } = await startAgent(['--allow-payments'], around);
+    const { call } = await startAgent(['--allow-payments', '--max-fee', '1%'], around);
     const usdt = await call('pay', { destination: tron, amount: '5usdt', ref: 'a' });
     expect(usdt.content.error?.hint).toBe(
       'Only a person can change the limits and the highest fee. A person can run: svcpay limits set --per-day 100usdt',
@@ -105,6 +107,124 @@ describe('svcpay mcp after a wrong tool call', () => {
       kind: 'limit',
       hint: 'Only a person can change the limits and the highest fee.',
     });
+  });
+});
+
+describe('svcpay mcp quote', () => {
+  test('reports whether the quote is payable and the reasons against it', async ({ around }) => {
+    await inProcess(['limits', 'set', '--per-payment', '5000sat', '--per-day', '1btc'], around);
+    const { call } = await startAgent(['--allow-payments'], around);
+    const quoted = async (given: object) => (await call('quote', { ...given })).content;
+    const onchain = { destination: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx' };
+    expect(await quoted({ ...onchain, amount: '4000sat' })).toMatchObject({
+      payable: true,
+      total: 0.00004308,
+      maxFee: '0.00002000 BTC',
+    });
+    expect(await quoted({ ...onchain, amount: '20000sat' })).toMatchObject({
+      payable: false,
+      why: [expect.stringContaining('per-payment limit of 0.00005000 BTC')],
+    });
+    expect(await quoted({ destination: tron, amount: '5usdt' })).toMatchObject({
+      payable: false,
+      why: [expect.stringContaining('no daily limit is set for USDT')],
+    });
+    expect(await quoted({ ...onchain, amount: '100btc' })).toMatchObject({
+      error: { kind: 'limit' },
+    });
+  });
+});
+
+describe.each(eras)('svcpay mcp with a client of protocol %s that can ask a person', (era) => {
+  const asked: string[] = [];
+  const person = (agrees: boolean) => (message: string) => {
+    asked.push(message);
+    return agrees;
+  };
+
+  test('asks about a limit and about a repeated payment, and pays if the person agrees', async ({
+    around,
+  }) => {
+    await inProcess(['limits', 'set', '--per-payment', '5000sat', '--per-day', '9000sat'], around);
+    const pay = (ref: string, amount: string) => ({ destination: 'ann@example.com', amount, ref });
+    const refusing = await startAgent(['--allow-payments'], around, era, person(false));
+    const refused = await refusing.call('pay', pay('a', '6000sat'));
+    expect(refused.content.error).toMatchObject({ kind: 'limit' });
+    await refusing.close();
+    const { call } = await startAgent(['--allow-payments'], around, era, person(true));
+    asked.length = 0;
+    expect(await call('pay', pay('a', '6000sat'))).toMatchObject({ isError: false });
+    expect(await call('pay', pay('b', '1000sat'))).toMatchObject({ isError: false });
+    expect(await call('pay', pay('c', '1000sat'))).toMatchObject({ isError: false });
+    expect(asked).toEqual([
+      expect.stringContaining('per-payment limit'),
+      expect.stringContaining('identical payment'),
+    ]);
+    expect(around.sandbox.requests('PUT')).toHaveLength(3);
+  });
+
+  test('reports the steps of a payment as progress', async ({ around }) => {
+    await limit(around);
+    const { client } = await startAgent(['--allow-payments'], around, era);
+    const messages: unknown[] = [];
+    const given = { destination: 'ann@example.com', amount: '1000sat', ref: 'a' };
+    await client.callTool(
+      { name: 'pay', arguments: given },
+      { onprogress: ({ message }) => messages.push(message) },
+    );
+    expect(messages).toEqual(
+      expect.arrayContaining(['quoted: the total is 0.00001003 BTC', 'submitted']),
+    );
+  });
+});
+
+describe('svcpay mcp', () => {
+  test('answers a JSON-RPC batch with one array', async ({ around }) => {
+    const { input, output } = startOnStreams(['mcp'], around);
+    const ask = (id: number, method: string, params: object) => ({
+      jsonrpc: '2.0',
+      id,
+      method,
+      params,
+    });
+    const clientInfo = { name: 'test', version: '1' };
+    const start = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo };
+    const lines = createInterface({ input: output })[Symbol.asyncIterator]();
+    const answer = async (): Promise<unknown> => JSON.parse((await lines.next()).value ?? '');
+    input.write(`${JSON.stringify(ask(1, 'initialize', start))}\n`);
+    expect(await answer()).toMatchObject({ id: 1 });
+    input.write(`${JSON.stringify([ask(2, 'ping', {}), ask(3, 'tools/list', {})])}\n`);
+    const answers = v.parse(v.array(v.looseObject({ id: v.number() })), await answer());
+    expect(answers.map(({ id }) => id).toSorted()).toEqual([2, 3]);
+    input.end();
+  });
+
+  test('marks a payment with an unknown outcome, and never repeats it', async ({ around }) => {
+    await limit(around);
+    const { call } = await startAgent(['--allow-payments'], around);
+    await around.sandbox.faults.add({ kind: 'payment', outcome: 'error' });
+    const given = { destination: 'ann@example.com', amount: '1000sat', ref: 'a' };
+    const paid = await call('pay', given);
+    expect(paid).toMatchObject({ isError: false, content: { outcome: 'unknown' } });
+    const txnId = String(paid.content['txnId']);
+    for (const tool of ['transaction', 'watch', 'resume'])
+      expect((await call(tool, { id: txnId })).content).toMatchObject({ outcome: 'unknown' });
+    const { content } = await call('transactions', { limit: 1 });
+    expect(content['transactions']).toMatchObject([{ txnId, outcome: 'unknown' }]);
+    const again = { ...given, ref: 'b', differentFrom: txnId };
+    expect((await call('pay', again)).content.error?.message).toContain('identical payment');
+    expect(around.sandbox.requests('PUT')).toHaveLength(1);
+  });
+
+  test('finds a transaction by text, invoice and payment hash', async ({ around }) => {
+    await limit(around);
+    const { call } = await startAgent(['--allow-payments'], around);
+    const invoice = await around.sandbox.invoice('1000sat', { description: 'Coffee house' });
+    const { txnId } = (await call('pay', { destination: invoice, ref: 'a' })).content;
+    const found = await call('transactions', { search: 'coffee' });
+    expect(found.content['transactions']).toMatchObject([{ txnId, with: 'Coffee house' }]);
+    for (const id of [invoice, decodeInvoice(invoice).paymentHash, 'a'])
+      expect((await call('transaction', { id })).content['txnId']).toBe(txnId);
   });
 });
 
@@ -261,12 +381,11 @@ describe('an agent that sees only svcpay mcp tools/list', () => {
             fee: v.number(),
           }),
         ),
-        ties: v.literal(true),
       });
       const month = new Date().toISOString().slice(0, 7);
       const { spending } = answered(sums, await call('spending', { since: month }));
       const unread = await call('spending', { since: '7d' });
-      expect(unread.content.error?.message).toContain('since: "7d" is not a date');
+      expect(unread.content.error?.message).toContain('from: "7d" is not a date');
       const of = (ccy: string, kind: string) =>
         spending.find((each) => each.ccy === ccy && each.kind === kind);
       expect(of('BTC', 'send')).toMatchObject({
@@ -277,7 +396,7 @@ describe('an agent that sees only svcpay mcp tools/list', () => {
       });
       expect(of('USDT', 'swap')).toMatchObject({ count: 1, out: swapped });
       const page = v.looseObject({
-        transactions: v.array(transaction),
+        transactions: v.array(v.looseObject({ txnId: v.string(), with: v.nullable(v.string()) })),
         page: v.number(),
         total: v.number(),
         more: v.boolean(),
@@ -286,6 +405,8 @@ describe('an agent that sees only svcpay mcp tools/list', () => {
       for (let number = 1, more = true; more; number += 1) {
         const found = answered(page, await call('transactions', { limit: 4, page: number }));
         rows.push(...found.transactions.map(({ txnId }) => txnId));
+        for (const row of found.transactions)
+          expect(JSON.stringify(row).length / 4).toBeLessThanOrEqual(90);
         more = found.more;
         if (!more) expect(rows).toHaveLength(found.total);
       }

@@ -41,7 +41,12 @@ export interface Agent {
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 /** Starts `svcpay mcp` in the process of the test. */
-export function startAgent(options: readonly string[], around: Here, era?: Era): Promise<Agent> {
+export function startAgent(
+  options: readonly string[],
+  around: Here,
+  era?: Era,
+  agrees?: (message: string) => boolean,
+): Promise<Agent> {
   const { input, output, ended } = startOnStreams(['mcp', ...options], around);
   // Client and server both write lines of JSON, so the client can use the server's transport.
   const transport = new StdioServerTransport(output, input);
@@ -49,7 +54,7 @@ export function startAgent(options: readonly string[], around: Here, era?: Era):
     input.end();
     await ended;
   };
-  return agentOn(transport, era, close);
+  return agentOn(transport, era, close, agrees);
 }
 
 /** Starts `svcpay mcp` in a separate process. */
@@ -74,9 +79,19 @@ async function agentOn(
   transport: Transport,
   era: Era = '2026-07-28',
   end?: () => Promise<void>,
+  agrees?: (message: string) => boolean,
 ): Promise<Agent> {
   const mode = era === '2026-07-28' ? { pin: era } : 'legacy';
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  const capabilities = agrees === undefined ? {} : { elicitation: {} };
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { capabilities, versionNegotiation: { mode } },
+  );
+  if (agrees !== undefined)
+    client.setRequestHandler('elicitation/create', async ({ params }) => ({
+      action: 'accept',
+      content: { agree: agrees(params.message) },
+    }));
   const close = async (): Promise<void> => {
     await client.close();
     await end?.();

@@ -18,21 +18,18 @@ export class Misread extends Error {
   override readonly name = 'Misread';
 }
 
-export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'object';
-
 /**
  * Reads one value. A reader returns undefined for an unrecognized value, and returns a value in the
  * specified form unchanged.
  */
 export interface Reader<T> {
   readonly expected: string;
-  readonly types: readonly JsonType[];
   readonly read: (value: unknown) => T | undefined;
 }
 
 /**
  * The fields of a response, each with the reader of its value. The option `--fields` accepts the
- * field names of a response. The tools for agents state the type of each field in their schemas.
+ * field names of a response.
  */
 export type FieldsOf<T> = { readonly [Name in keyof T & string]-?: Reader<ReadAs<T[Name]>> };
 
@@ -51,7 +48,6 @@ export type Readers = Readonly<Record<string, Reader<unknown>>>;
 /** Reads a text, and converts an exact number to text. */
 export const text: Reader<string> = {
   expected: 'a text',
-  types: ['string'],
   read: (value) =>
     typeof value === 'string'
       ? value
@@ -63,21 +59,18 @@ export const text: Reader<string> = {
 /** Reads a text that is not empty. */
 export const name: Reader<string> = {
   expected: 'a text',
-  types: ['string'],
   read: (value) => text.read(value) || undefined,
 };
 
 /** Reads a word such as a state, and returns it in lower case. */
 export const word: Reader<string> = {
   expected: 'a text',
-  types: ['string'],
   read: (value) => name.read(value)?.trim().toLowerCase() || undefined,
 };
 
 /** Reads a currency code, and returns it in upper case. */
 export const currency: Reader<string> = {
   expected: 'a text',
-  types: ['string'],
   read: (value) => name.read(value)?.trim().toUpperCase() || undefined,
 };
 
@@ -90,13 +83,11 @@ const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 
 export const flag: Reader<boolean> = {
   expected: 'true or false',
-  types: ['boolean'],
   read: (value) => flags.get(typeof value === 'string' ? value.toLowerCase() : value),
 };
 
 export const decimal: Reader<WireNumber> = {
   expected: 'a number',
-  types: ['number', 'string'],
   read: (value) =>
     typeof value === 'number'
       ? Number.isFinite(value)
@@ -109,7 +100,6 @@ export const decimal: Reader<WireNumber> = {
 
 export const count: Reader<number> = {
   expected: 'a whole number',
-  types: ['integer'],
   read(value) {
     const number = decimal.read(value);
     return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
@@ -121,7 +111,6 @@ export const count: Reader<number> = {
 /** Reads a status, which services send as a number or a text. */
 export const textOrNumber: Reader<string | number> = {
   expected: 'a text',
-  types: ['string', 'number'],
   read: (value) =>
     typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value))
       ? value
@@ -130,7 +119,6 @@ export const textOrNumber: Reader<string | number> = {
 
 export const fields: Reader<Fields> = {
   expected: 'an object',
-  types: ['object'],
   read: (value) => (isFields(value) ? value : undefined),
 };
 
@@ -149,7 +137,6 @@ const latestMs = 253_402_300_799_999;
  */
 export const instant: Reader<number> = {
   expected: 'a time',
-  types: ['integer'],
   read(value) {
     if (typeof value === 'string' && !/^\s*-?[\d.]+\s*$/.test(value)) return isoInstant(value);
     const number = decimal.read(value);

@@ -13,27 +13,36 @@ import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
-import { limitNames, limitList, type LimitRow } from '../../terminal/views/settings-views.js';
+import { limitList, type LimitRow } from '../../terminal/views/settings-views.js';
 import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
 import { noLimits, sumOf } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { list } from '../show.js';
 import { changeStoredLimits, limitsInForce, storedLimits } from './in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
 import { amount, currency, text } from '../values.js';
 
+interface ShownLimits {
+  readonly rows: readonly LimitRow[];
+  readonly footer: string;
+}
+
+const limitsView = list<LimitRow, ShownLimits>(limitList, ({ rows }) => rows);
+
 export const limitsList = defineCommand({
-  fields: limitNames,
   examples: [
     ['svcpay limits list', 'shows every limit and how much is used'],
     ['svcpay limits list --json', 'prints the limits, for a script'],
   ],
-  run: (_values, context) => showLimits(context),
+  run: async (_values, context) => readLimits(context),
+  view: limitsView,
+  adapt: ({ footer }) => ({ footer }),
 });
 
 /** Sets the limits of the given currencies, and keeps the limits of all other currencies. */
 export const limitsSet = defineCommand({
-  fields: limitNames,
+  changes: true,
   options: {
     perPayment: amount()
       .repeated()
@@ -70,12 +79,14 @@ export const limitsSet = defineCommand({
     const { perPayment: payment, perDay: day } = await storedLimits(context);
     await agreeToRaise('per payment', payment, perPayment, context);
     await agreeToRaise('per day', day, perDay, context);
-    await changeLimits(context, (before) => ({
+    return changeLimits(context, (before) => ({
       ...before,
       perPayment: { ...before.perPayment, ...change.perPayment },
       perDay: { ...before.perDay, ...change.perDay },
     }));
   },
+  view: limitsView,
+  adapt: ({ footer }) => ({ footer }),
 });
 
 /**
@@ -83,7 +94,7 @@ export const limitsSet = defineCommand({
  * other destinations.
  */
 export const limitsAllow = defineCommand({
-  fields: limitNames,
+  changes: true,
   arguments: {
     destination: text('DESTINATION').describe(
       'an address, a Lightning Address, an LNURL, a node key, an invoice (allows its node), ' +
@@ -103,16 +114,18 @@ export const limitsAllow = defineCommand({
   ],
   async run({ destination }, context) {
     const names = readAllowed(destination);
-    await changeLimits(context, (before) => ({
+    return changeLimits(context, (before) => ({
       ...before,
       destinations: [...new Set([...before.destinations, ...names])],
     }));
   },
+  view: limitsView,
+  adapt: ({ footer }) => ({ footer }),
 });
 
 /** Removes a destination from the allow-list. An empty allow-list permits every destination. */
 export const limitsDisallow = defineCommand({
-  fields: limitNames,
+  changes: true,
   arguments: {
     destination: text('DESTINATION').describe('destination, as shown by svcpay limits list'),
   },
@@ -137,15 +150,17 @@ export const limitsDisallow = defineCommand({
         unchanged,
       );
     }
-    await changeLimits(context, (before) => ({
+    return changeLimits(context, (before) => ({
       ...before,
       destinations: before.destinations.filter((each) => !names.includes(each)),
     }));
   },
+  view: limitsView,
+  adapt: ({ footer }) => ({ footer }),
 });
 
 export const limitsClear = defineCommand({
-  fields: limitNames,
+  changes: true,
   arguments: { ccy: currency().optional().describe('only the limits in this currency') },
   examples: [
     ['svcpay limits clear', 'asks for confirmation, then removes all limits and the allow-list'],
@@ -156,12 +171,14 @@ export const limitsClear = defineCommand({
     await context.ask.agree(`Remove ${which} of ${await limitedBy(context)}?`, unchanged);
     const without = (limits: Readonly<Record<string, string>>): Record<string, string> =>
       Object.fromEntries(Object.entries(limits).filter(([each]) => each !== ccy));
-    await changeLimits(context, (before) =>
+    return changeLimits(context, (before) =>
       ccy === undefined
         ? noLimits
         : { ...before, perPayment: without(before.perPayment), perDay: without(before.perDay) },
     );
   },
+  view: limitsView,
+  adapt: ({ footer }) => ({ footer }),
 });
 
 const limitedBy = async ({ database, settings }: Context): Promise<string> =>
@@ -210,19 +227,19 @@ function byCurrency(amounts: readonly Money[], flag: string): Record<string, str
   return Object.fromEntries(amounts.map(({ ccy, value }) => [ccy, fixed(value)]));
 }
 
-async function changeLimits(context: Context, change: (before: Limits) => Limits): Promise<void> {
+async function changeLimits(
+  context: Context,
+  change: (before: Limits) => Limits,
+): Promise<ShownLimits> {
   await changeStoredLimits(context, change);
-  await showLimits(context);
+  return readLimits(context);
 }
 
-async function showLimits(context: Context): Promise<void> {
-  const { out } = context;
+async function readLimits(context: Context): Promise<ShownLimits> {
   const limits = await limitsInForce(context);
   const perDay = Object.keys(limits.perDay).length > 0;
-  await out.list(
-    rowsOf(limits, perDay ? await spentInWindow(context) : undefined),
-    limitList(footerOf(limits, context)),
-  );
+  const rows = rowsOf(limits, perDay ? await spentInWindow(context) : undefined);
+  return { rows, footer: footerOf(limits, context) };
 }
 
 /**

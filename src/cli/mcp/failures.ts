@@ -1,6 +1,6 @@
 // Describes a failure to an agent: with tools and inputs instead of commands and flags, and without
 // advice that only a person can follow.
-import type { Failure, NextStep } from '../../formats/failure.js';
+import { exitCodes, type Failure, type NextStep } from '../../formats/failure.js';
 import { commandFor, type RunGlobals } from '../../terminal/next-step.js';
 import { flagName } from '../values.js';
 import type { ToolRow } from './tools.js';
@@ -30,13 +30,15 @@ export function errorFor(
   offered: readonly string[],
   run: RunGlobals,
 ): ToolError {
-  const { kind, message, exitCode, status, code, ref, txnId, txnState, next } = failure;
+  const { kind, reason, message, status, code, ref, txnId, txnState, next } = failure;
   const call = next === undefined ? undefined : callFor(next);
   const isOffered = call !== undefined && offered.includes(call.tool);
+  // Nobody can be asked for an answer that the command line would ask for.
+  const isMissing = kind === 'declined' && reason !== undefined;
   return {
-    kind,
-    message: inInputs(row, message),
-    exitCode,
+    kind: isMissing ? 'usage' : kind,
+    message: isMissing ? `Not called: ${inInputs(row, reason)}.` : forAgents(row, message),
+    exitCode: isMissing ? exitCodes.usage : failure.exitCode,
     status,
     code,
     ref,
@@ -53,6 +55,13 @@ const inInputs = ({ takes }: ToolRow, words: string): string =>
     (text, name) => text.replaceAll(new RegExp(`${flagName(name)}(?![a-z-])`, 'g'), name),
     words,
   );
+
+/** Describes a message in the words of a tool, without sentences about flags. */
+function forAgents(row: ToolRow, message: string): string {
+  const sentences = inInputs(row, message).split(/(?<=\.) /);
+  const kept = sentences.filter((each) => !/--[a-z]/.test(each));
+  return (kept.length === 0 ? sentences : kept).join(' ');
+}
 
 /** Matches advice about commands, flags, terminals and settings, which only a person can use. */
 const forPeople = /svcpay |SVCPAY_|--[a-z]|[Tt]erminal|[Pp]rofile|command|Allow a higher/;

@@ -7,18 +7,18 @@ import type { Repeats } from '../../wallet/payment/contract.js';
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Refuses the same payment within 24 hours, whatever its reference, with the earlier transaction's
- * id. To permit the repetition, the caller sets `differentFrom` to the reference or transaction id
- * of the latest one. A payment whose outcome is unknown is never repeated.
+ * Refuses the same payment within 24 hours, whatever its reference. To permit the repetition, the
+ * caller sets `differentFrom` to the reference or transaction id of the latest one, or a person
+ * agrees. A payment whose outcome is unknown is never repeated.
  */
-export const repeatsOf = (differentFrom: string): Repeats => ({
+export const repeatsOf = (differentFrom: string, isAgreed = false): Repeats => ({
   of: 'every reference',
   paidWithinMs: dayMs,
   async decide({ payment }) {
     const { ref, attempts } = payment;
     const isNamed = [ref, ...attempts.map(({ txnId }) => txnId)].includes(differentFrom);
     const isUnknown = ['unknown', 'error'].includes(status(payment));
-    if (isNamed && !isUnknown) return 'another';
+    if ((isNamed || isAgreed) && !isUnknown) return 'another';
     const { txnId } = decisive(payment);
     const name = txnId ?? ref;
     const advice = isUnknown
@@ -32,7 +32,11 @@ export const repeatsOf = (differentFrom: string): Repeats => ({
         txnId: txnId ?? undefined,
         hint: `For the same purpose, use the ref ${ref}. ${advice}`,
         next: { do: 'show', id: name },
+        reason: isUnknown ? undefined : repeated,
       },
     );
   },
 });
+
+/** The reason of a refusal that a person can set aside. */
+export const repeated = 'the payment repeats an earlier payment';

@@ -1,14 +1,24 @@
 // Runs the Model Context Protocol server, which offers the tools of `tools.ts` and a few resources.
 // The official MCP library provides the transport and the schemas.
-import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  fromJsonSchema,
+  inputRequired,
+  McpServer,
+  type CallToolResult,
+  type InputRequiredResult,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { Readable, Writable } from 'node:stream';
 import { isFields } from '../../formats/unknown.js';
+import { fieldAt } from '../../terminal/rows/cell.js';
 import { toJson } from '../../terminal/rows/json.js';
-import type { Result } from './call.js';
-import type { GivenInputs } from './inputs.js';
-import { orError } from './output-schemas.js';
-import type { Effect, Tool } from './tools.js';
+import { withBatches } from './batches.js';
+import type { Call, Result, Tool } from './call.js';
+import { inputSchema, type GivenInputs } from './inputs.js';
+import type { Waived } from './rules.js';
+import type { Effect } from './tools.js';
 
 const instructions = [
   'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',
@@ -18,6 +28,9 @@ const instructions = [
   'Quotes cost nothing and expire automatically.',
   'Use the same ref for the same purpose, even after an error, a timeout or a lost response: ' +
     'a new ref is a new payment.',
+  'txnState: quoted; srcintent, srccreated, destsent are in flight; completed is paid; failed, ' +
+    'rejected, expired, usercanceled are not paid; but if outcome is "unknown", money may have ' +
+    'moved: ask a person and do not pay again.',
   'A failed call returns error, with kind, message, exitCode, sometimes a hint, and next: ' +
     'the tools to call, with their arguments.',
 ].join(' ');
@@ -37,12 +50,14 @@ export interface ResourceRow {
 export interface ServerDeps {
   readonly tools: readonly Tool[];
   readonly resources: readonly ResourceRow[];
-  readonly call: (tool: Tool, given: GivenInputs, signal: AbortSignal) => Promise<Result>;
+  readonly call: (tool: Tool, given: GivenInputs, call: Call) => Promise<Result>;
   readonly version: string;
   readonly report: (error: unknown) => void;
   readonly stdin: Readable;
   readonly stdout: Writable;
 }
+
+type Request = ServerContext['mcpReq'];
 
 /**
  * Serves both clients that use an older version of the Model Context Protocol and clients that use
@@ -65,23 +80,35 @@ export async function serveMcp({
         { name: 'svcpay', title: 'svcpay wallet', version },
         { instructions },
       );
+      const canAsk = ({ envelope }: Request): boolean => {
+        const declared = new Map<string, unknown>(Object.entries(envelope ?? {}));
+        const capabilities =
+          declared.get(CLIENT_CAPABILITIES_META_KEY) ?? server.server.getClientCapabilities();
+        return isFields(capabilities) && 'elicitation' in capabilities;
+      };
       for (const tool of tools) {
-        const { name, title, about: description, effect, gives } = tool;
-        const outputSchema = fromJsonSchema(orError(gives));
+        const { name, title, about: description, effect } = tool;
         server.registerTool(
           name,
           {
             title,
             description,
-            inputSchema: checkedLater(inputSchemaOf(tool)),
-            outputSchema,
+            inputSchema: checkedLater(inputSchema(tool, tool.runs)),
+            outputSchema: fromJsonSchema(outputSchema(tool)),
             annotations: annotations(effect),
           },
           async (given, { mcpReq }) => {
-            const work = (): Promise<Result> => call(tool, given, mcpReq.signal);
+            const { waived, asked } = answersIn(mcpReq);
+            const progress = progressOf(mcpReq);
+            const work = (): Promise<Result> =>
+              call(tool, given, { signal: mcpReq.signal, waived, progress });
             const called = effect === 'reads' ? work() : inTurn(work);
             running.add(called);
-            return called.then(toolResult).finally(() => running.delete(called));
+            const result = await called.finally(() => running.delete(called));
+            const { refusedBy } = result;
+            return refusedBy !== undefined && !asked.has(refusedBy) && canAsk(mcpReq)
+              ? question(refusedBy, waived, result)
+              : toolResult(result);
           },
         );
       }
@@ -100,7 +127,10 @@ export async function serveMcp({
       }
       return server;
     },
-    { transport: new StdioServerTransport(stdin, stdout), onerror: report },
+    {
+      transport: new StdioServerTransport(...withBatches(stdin, stdout)),
+      onerror: report,
+    },
   );
   await new Promise<void>((resolve) => stdin.once('end', resolve).once('close', resolve));
   await Promise.allSettled(running);
@@ -115,6 +145,54 @@ function createTurns() {
     last = result.catch(() => undefined);
     return result;
   };
+}
+
+/** Returns a function that sends progress, if the client asked for the progress of its call. */
+function progressOf({ _meta, notify }: Request): Call['progress'] {
+  const { progressToken } = _meta ?? {};
+  let progress = 0;
+  return (message) => {
+    if (progressToken === undefined) return;
+    progress += 1;
+    const params = { progressToken, progress, message };
+    void notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  };
+}
+
+const rules: readonly Waived[] = ['limit', 'repeat'];
+
+/** Returns the rules about which the person was asked, and the rules that the person set aside. */
+function answersIn({ inputResponses = {}, requestState }: Request) {
+  const earlier = requestState<string>()?.split(',') ?? [];
+  const accepted = (rule: Waived): boolean => {
+    const answer = inputResponses[rule];
+    return (
+      isFields(answer) && answer['action'] === 'accept' && fieldAt(answer, 'content.agree') === true
+    );
+  };
+  return {
+    waived: new Set(rules.filter((rule) => earlier.includes(rule) || accepted(rule))),
+    asked: new Set(rules.filter((rule) => earlier.includes(rule) || rule in inputResponses)),
+  };
+}
+
+/** Asks the person whether to set a rule aside for this call. */
+function question(
+  rule: Waived,
+  waived: ReadonlySet<Waived>,
+  { content }: Result,
+): InputRequiredResult {
+  const why = String(fieldAt(content, 'error.message') ?? '');
+  const properties = { agree: { type: 'boolean', title: 'Pay anyway, this once' } } as const;
+  return inputRequired({
+    inputRequests: {
+      [rule]: inputRequired.elicit({
+        message: `${why} Only you can decide: pay anyway, this once?`,
+        requestedSchema: { type: 'object', properties, required: ['agree'] },
+      }),
+    },
+    requestState: [...waived].join(','),
+  });
 }
 
 /**
@@ -132,6 +210,24 @@ function checkedLater(schema: object): ReturnType<typeof fromJsonSchema<GivenInp
   };
 }
 
+/**
+ * Describes the result of a tool by the view of its command: rows under the name of the tool, a
+ * transaction, or an object. No field is required, because older clients check an error against the
+ * schema too.
+ */
+function outputSchema({ name, fields, runs: { rowFields, fields: all } }: Tool) {
+  const text = { type: 'string' };
+  if (rowFields !== undefined) {
+    const names = fields ?? rowFields.filter((field) => !field.includes('.'));
+    const properties = Object.fromEntries(names.map((field) => [field, {}]));
+    const rows = { type: 'array', items: { type: 'object', properties } };
+    return { type: 'object', properties: { [name]: rows } };
+  }
+  if (!all.includes('txnState')) return { type: 'object' };
+  const outcome = { enum: ['pending', 'unknown'] };
+  return { type: 'object', properties: { txnId: text, txnState: text, outcome } };
+}
+
 const toolResult = ({ content, isError, warnings }: Result): CallToolResult => ({
   content: [
     { type: 'text', text: toJson(content) },
@@ -146,9 +242,3 @@ const annotations = (effect: Effect) =>
   effect === 'reads'
     ? { readOnlyHint: true, destructiveHint: false }
     : { destructiveHint: effect === 'pays', ...(effect === 'pays' && { idempotentHint: true }) };
-
-const inputSchemaOf = ({ inputs, needs = [] }: Tool): object => ({
-  type: 'object',
-  properties: inputs,
-  ...(needs.length > 0 && { required: needs }),
-});

@@ -1,11 +1,6 @@
 // Defines the tools for agents in a single table. Each tool is a command of the command line, with
-// its inputs, its result and its effect on money.
+// its inputs, its effect on money and its meaning for an agent.
 import { currencyOf } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
-import { spendingOf, withTotal } from './answers.js';
-import type { GivenInputs, Inputs, TakenInputs } from './inputs.js';
-import * as out from './output-schemas.js';
-import { list, type OutputSchema } from './output-schemas.js';
 import type { RawValues } from '../values.js';
 
 /**
@@ -14,36 +9,33 @@ import type { RawValues } from '../values.js';
  */
 export type Effect = 'reads' | 'asks' | 'pays';
 
+/**
+ * The inputs that a tool takes from its command, each with its description for an agent. An empty
+ * description means that a similar tool describes the input.
+ */
+type TakenInputs = Readonly<Record<string, string>>;
+
 /** A tool: a command, the inputs that an agent may pass, and their meaning for an agent. */
 export interface ToolRow {
   readonly name: string;
   readonly title: string;
+  /** The command that the tool runs. */
+  readonly command: string;
+  /** The command that the tool runs instead if the call has the input `txnId`. */
+  readonly paysQuote?: string;
   readonly effect: Effect;
-  readonly about: string;
   readonly takes: TakenInputs;
   /** The names of the required inputs. */
   readonly needs?: readonly string[];
-  /** The command that the tool runs. */
-  readonly command: string;
+  /** The highest value of an input, if it is lower than the command's own. */
+  readonly most?: Readonly<Record<string, number>>;
   /** The inputs that the command always receives, and the global option `yes`. */
   readonly always?: RawValues | undefined;
-  /**
-   * Converts the inputs of the tool to the inputs of the command, if the names or forms of the
-   * inputs differ.
-   */
-  readonly as?: (given: GivenInputs) => GivenInputs;
-  readonly gives: OutputSchema;
-  /** Builds the tool's result if the result contains more than the command's output. */
-  readonly answer?: (
-    content: GivenInputs,
-    given: GivenInputs,
-    failure: Failure | undefined,
-  ) => GivenInputs;
-}
-
-/** A tool with the inputs that its command declares. */
-export interface Tool extends ToolRow {
-  readonly inputs: Inputs;
+  /** Converts the inputs of the tool to the inputs of the command, if their names differ. */
+  readonly as?: (given: RawValues) => RawValues;
+  /** The fields of each row, by default all fields. */
+  readonly fields?: readonly string[];
+  readonly about: string;
 }
 
 const shortWait: RawValues = { waitTimeout: '20s' };
@@ -59,7 +51,7 @@ const send: TakenInputs = {
   amount: 'amount with unit: 50000sat, 25usdt, or 10usd if from is BTC; omit for an invoice',
   spend: 'amount to debit; use it instead of the input `amount` (USDT, LNURL)',
   from: 'wallet that pays: BTC, USDT …',
-  via: 'lightning or on-chain, for a bitcoin: URI that offers both',
+  via: 'for a bitcoin: URI that offers both',
   deductFees: 'take the fees out of the amount',
   ref,
 };
@@ -93,37 +85,21 @@ const payout: TakenInputs = {
   ref,
 };
 
-/**
- * Returns the inputs of a tool without their descriptions, because a similar tool describes the
- * same inputs.
- */
 const unexplained = (inputs: TakenInputs): TakenInputs =>
   Object.fromEntries(Object.keys(inputs).map((name) => [name, '']));
 
-const onLine = {
-  send: ({ via, ...given }: GivenInputs): GivenInputs => ({
-    ...given,
-    ...(via !== undefined && { via: via === 'on-chain' ? 'onchain' : via }),
-  }),
-  /** The currency of a swap's amount decides whether the swap pays or receives the amount. */
-  swap({ amount, from, to, ...given }: GivenInputs): GivenInputs {
-    const ccy = currencyOf(String(amount));
-    const [debited, received] = [String(from).toUpperCase(), String(to).toUpperCase()];
-    if (ccy !== debited && ccy !== received) {
-      throw new Failure(
-        'usage',
-        `Not called: amount is ${String(amount)} but must be in ${debited} (debited) ` +
-          `or in ${received} (received).`,
-      );
-    }
-    const words = `${String(amount)} ${debited} ${received}`;
-    return { ...given, words, receive: ccy === received && ccy !== debited };
-  },
-  days: ({ since, until }: GivenInputs): GivenInputs => ({ from: since, to: until }),
-};
+/** The currency of a swap's amount decides whether the swap debits or receives the amount. */
+function swapWords({ amount, from, to, ...given }: RawValues): RawValues {
+  const [debited, received] = [from, to].map((each) => String(each).toUpperCase());
+  const ccy = currencyOf(String(amount));
+  const words = `${String(amount)} ${debited} ${received}`;
+  return { ...given, words, receive: ccy === received && ccy !== debited };
+}
 
 const txnId = 'txnId or ref of the quote or payment';
-const asQuote = 'Moves no money. To pay the quote at its price, call pay with its txnId.';
+const costs =
+  'total is the debit with all fees. If payable is false, why names the reason. Moves no money. ' +
+  'To pay the quote at its price, call pay with its txnId.';
 const once =
   'Irreversible. Stays within the limits that a person has set. A repeated ref reports or ' +
   'resumes the same payment. ' +
@@ -137,8 +113,9 @@ export const tools: readonly ToolRow[] = [
     command: 'wallets',
     effect: 'reads',
     takes: { ccy: 'only this currency' },
-    gives: list('wallets', out.wallet),
-    about: 'Balances per currency, in whole units (BTC, not satoshis).',
+    about:
+      'Balances per currency, in whole units (BTC, not satoshis): availableBalance is spendable ' +
+      'now, amount includes reserved money.',
   },
   {
     name: 'account',
@@ -146,7 +123,6 @@ export const tools: readonly ToolRow[] = [
     command: 'account',
     effect: 'reads',
     takes: {},
-    gives: out.record,
     about: 'The account record.',
   },
   {
@@ -155,7 +131,6 @@ export const tools: readonly ToolRow[] = [
     command: 'rates',
     effect: 'reads',
     takes: { pair: 'only this pair, e.g. BTCUSD' },
-    gives: list('rates', out.rate),
     about:
       'Exchange rates. Each is the price of one unit of the base currency in the quote currency.',
   },
@@ -166,8 +141,7 @@ export const tools: readonly ToolRow[] = [
     effect: 'reads',
     takes: { text: 'invoice, address, LNURL or bitcoin: URI' },
     needs: ['text'],
-    gives: out.decoded,
-    about: 'Decodes a destination offline: payee, amount and expiry.',
+    about: 'Decodes a destination offline: kind, payee, amount and expiry.',
   },
   {
     name: 'transactions',
@@ -176,6 +150,7 @@ export const tools: readonly ToolRow[] = [
     always: { format: 'page' },
     effect: 'reads',
     takes: {
+      search: 'text in payee, note, reference or id; reads the whole list',
       since: 'start of the period: 2h, 30d, 2026-03-01 or ISO time',
       until: 'end of the period, inclusive',
       state: 'e.g. completed, failed',
@@ -186,34 +161,48 @@ export const tools: readonly ToolRow[] = [
       limit: 'rows per page (default 20)',
       page: '',
     },
-    gives: out.page,
-    about: 'Transactions, newest first. If more is true, request the next page.',
+    most: { limit: 100 },
+    fields: [
+      'txnId',
+      'txnState',
+      'time',
+      'what',
+      'with',
+      'sourceReq.ccy',
+      'sourceAmount',
+      'destReq.ccy',
+      'destAmount',
+      'extRefId',
+    ],
+    about:
+      'Transactions, newest first; `with` is the payee, extRefId the ref. If more is true, ' +
+      'request the next page.',
   },
   {
     name: 'transaction',
     title: 'One transaction',
     command: 'tx get',
     effect: 'reads',
-    takes: { id: txnId },
+    takes: { id: 'txnId, ref, invoice or payment hash' },
     needs: ['id'],
-    gives: out.fullTransaction,
     about:
-      'One transaction in its current state. ' +
-      'The other tools return transactions with these fields.',
+      'One transaction in its current state. sourceReq is where the money comes from, destReq ' +
+      'where it goes: ccy, method, amtRequested and amtSettled in whole units of ccy, ' +
+      'servicepayFees, networkFees, reqDetails, expiresAt (epoch ms). extRefId is the ref. ' +
+      'Other tools return transactions with the same fields.',
   },
   {
     name: 'spending',
     title: 'Spending',
-    command: 'statement',
+    command: 'statement totals',
     effect: 'reads',
     takes: {
-      since: 'first day or month: 2026-10-01, 2026-10',
-      until: 'last day or month, inclusive',
+      from: 'first day or month: 2026-10-01, 2026-10',
+      to: 'last day or month, inclusive',
     },
-    as: onLine.days,
-    gives: out.spending,
-    answer: (content, _given, failure) => spendingOf(content, failure),
-    about: 'Sums of the money received, sent and paid as fees, per currency and kind.',
+    about:
+      'Sums of the money received (in), sent without fees (out) and paid as fees, per currency ' +
+      'and kind. If message is present, the sums and the balances differ.',
   },
   {
     name: 'watch',
@@ -224,7 +213,6 @@ export const tools: readonly ToolRow[] = [
     takes: { id: txnId },
     needs: ['id'],
     as: ({ id }) => ({ ids: id }),
-    gives: out.transaction,
     about:
       'Waits up to 20 s until a transaction is final. If outcome is "pending", call watch again.',
   },
@@ -234,7 +222,6 @@ export const tools: readonly ToolRow[] = [
     command: 'tx pending',
     effect: 'reads',
     takes: {},
-    gives: list('payments', out.pendingPayment),
     about: 'Unfinished payments of this wallet.',
   },
   {
@@ -244,43 +231,33 @@ export const tools: readonly ToolRow[] = [
     effect: 'reads',
     takes: { id: txnId },
     needs: ['id'],
-    gives: out.explained,
     about: 'Who asked for a payment and approved it, what happened, and where the money is.',
   },
   {
     name: 'receive_lightning',
     title: 'Lightning invoice',
     command: 'receive lightning',
-    always: { wait: false },
     effect: 'asks',
     takes: request,
     needs: ['amount'],
-    gives: out.transaction,
-    about: 'Creates a Lightning invoice and returns it in sourceReq.reqDetails.paymentRequest.',
+    about: 'Creates a Lightning invoice and returns it in payTo.',
   },
   {
     name: 'receive_onchain',
     title: 'Bitcoin address for one payment',
     command: 'receive onchain',
-    always: { wait: false },
     effect: 'asks',
     takes: unexplained(request),
     needs: ['amount'],
-    gives: out.transaction,
-    about:
-      'Creates a Bitcoin address for one payment and returns it in sourceReq.reqDetails.address.',
+    about: 'Creates a Bitcoin address for one payment and returns it in payTo.',
   },
   {
     name: 'receive_address',
     title: 'Permanent address',
     command: 'receive address',
     effect: 'reads',
-    takes: {
-      ccy: '',
-      chain: 'chain of a USDT address',
-    },
+    takes: { ccy: '', chain: 'chain of a USDT address, required for usdt' },
     needs: ['ccy'],
-    gives: out.depositAddress,
     about: 'Shows a permanent deposit address.',
   },
   {
@@ -289,7 +266,6 @@ export const tools: readonly ToolRow[] = [
     command: 'payout methods',
     effect: 'reads',
     takes: { country: 'two-letter code' },
-    gives: list('methods', out.payoutMethod),
     about: 'Countries, currencies and methods of fiat payouts.',
   },
   {
@@ -299,7 +275,6 @@ export const tools: readonly ToolRow[] = [
     effect: 'reads',
     takes: { country: 'two-letter code' },
     needs: ['country'],
-    gives: list('institutions', out.institution),
     about: 'Banks and mobile wallets of a country that can receive payouts.',
   },
   {
@@ -308,8 +283,9 @@ export const tools: readonly ToolRow[] = [
     command: 'limits list',
     effect: 'reads',
     takes: {},
-    gives: list('limits', out.limit),
-    about: 'The spending limits that a person has set, and how much is left.',
+    about:
+      'The spending limits that a person has set (per payment, per day, destinations), and how ' +
+      'much is left.',
   },
   {
     name: 'quote',
@@ -319,10 +295,7 @@ export const tools: readonly ToolRow[] = [
     effect: 'asks',
     takes: send,
     needs: ['destination'],
-    as: onLine.send,
-    gives: out.quote,
-    answer: withTotal,
-    about: `The full cost of a payment. ${asQuote}`,
+    about: `The full cost of a payment: ${costs}`,
   },
   {
     name: 'quote_swap',
@@ -332,10 +305,8 @@ export const tools: readonly ToolRow[] = [
     effect: 'asks',
     takes: swap,
     needs: ['amount', 'from', 'to'],
-    as: onLine.swap,
-    gives: out.quote,
-    answer: withTotal,
-    about: `The amounts of an exchange between two of your wallets. ${asQuote}`,
+    as: swapWords,
+    about: 'The amounts of an exchange between two of your wallets, as a quote.',
   },
   {
     name: 'quote_payout',
@@ -345,12 +316,10 @@ export const tools: readonly ToolRow[] = [
     effect: 'asks',
     takes: payout,
     needs: ['amount'],
-    gives: out.quote,
-    answer: withTotal,
     about:
-      'The full cost of a fiat payout to a bank account or mobile wallet. ' +
-      `${asQuote} Requires the account, both parties (type, name, country; sometimes phone and ` +
-      'address) and the codes, or a saved recipient.',
+      'The full cost of a fiat payout to a bank account or mobile wallet, as a quote. Requires ' +
+      'the account, both parties (type, name, country; sometimes phone and address) and the ' +
+      'codes, or a saved recipient.',
   },
   {
     name: 'cancel',
@@ -359,13 +328,13 @@ export const tools: readonly ToolRow[] = [
     effect: 'asks',
     takes: { id: txnId },
     needs: ['id'],
-    gives: out.transaction,
     about: 'Cancels an unpaid quote.',
   },
   {
     name: 'pay',
     title: 'Pay',
     command: 'send',
+    paysQuote: 'tx confirm',
     always: { yes: true, ...shortWait },
     effect: 'pays',
     takes: {
@@ -375,8 +344,6 @@ export const tools: readonly ToolRow[] = [
       note,
       differentFrom,
     },
-    as: onLine.send,
-    gives: out.transaction,
     about:
       'Pays a quote, named by txnId, at the quoted price; or pays a destination at the current ' +
       `price, given ref and the inputs of the tool \`quote\`. ${once}`,
@@ -389,8 +356,7 @@ export const tools: readonly ToolRow[] = [
     effect: 'pays',
     takes: { ...unexplained(swap), maxFee: '', note: '' },
     needs: ['amount', 'from', 'to', 'ref'],
-    as: onLine.swap,
-    gives: out.transaction,
+    as: swapWords,
     about:
       'Exchanges money between two of your wallets. Takes the inputs of `quote_swap` and follows ' +
       'the rules of `pay`.',
@@ -399,16 +365,10 @@ export const tools: readonly ToolRow[] = [
     name: 'payout',
     title: 'Pay out',
     command: 'payout',
-    always: { yes: true, wait: false },
+    always: { yes: true, ...shortWait },
     effect: 'pays',
-    takes: {
-      ...unexplained(payout),
-      maxFee: '',
-      note: '',
-      differentFrom: '',
-    },
+    takes: { ...unexplained(payout), maxFee: '', note: '', differentFrom: '' },
     needs: ['amount', 'ref'],
-    gives: out.transaction,
     about:
       'Pays out fiat to a bank account or mobile wallet. Takes the inputs of `quote_payout` and ' +
       'follows the rules of `pay`.',
@@ -421,7 +381,6 @@ export const tools: readonly ToolRow[] = [
     effect: 'pays',
     takes: { id: txnId },
     needs: ['id'],
-    gives: out.transaction,
     about: 'Finishes or reports an unfinished payment, and never pays a second time.',
   },
 ];

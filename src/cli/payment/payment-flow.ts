@@ -19,6 +19,7 @@ import {
 } from '../../wallet/limits/limits.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
+import { methodOf } from '../../wallet/instruction/keys.js';
 import { needOf } from '../../wallet/instruction/order.js';
 import { pay, referenceOf } from '../../wallet/payment/payment.js';
 import { mayBeOwn, ownAddressGuard } from '../../wallet/instruction/destinations.js';
@@ -42,10 +43,12 @@ const paidWithinMs = 600_000;
  */
 export async function runPayment(
   instruction: Instruction,
-  flags: PaymentFlags,
+  given: PaymentFlags,
   presentation: Presentation,
   context: Context,
 ): Promise<Transaction> {
+  const ruled = { from: instruction.from, method: methodOf(instruction) };
+  const flags = (await context.agent?.admit?.(ruled, given)) ?? given;
   const options = optionsOf(flags);
   demandAnswers([], flags, context);
   // Opens one connection each for the create request, the wallets, the rates and the account's own
@@ -157,10 +160,12 @@ export async function showPayment(
   const { client } = await context.account();
   const screen = paymentScreen(presentation, () => client.serviceNow(), context);
   try {
-    const deps = await paymentDeps(context, screen.on);
-    const consent: Consent = context.globals.yes
-      ? { by: 'yes' }
-      : { by: 'person', ask: screen.approve };
+    const deps = await paymentDeps(context, (event) => {
+      screen.on(event);
+      context.agent?.on(event);
+    });
+    const asked: Consent = { by: 'person', ask: screen.approve };
+    const consent = context.agent?.consent ?? (context.globals.yes ? { by: 'yes' } : asked);
     const txn = await drive(deps, consent)
       .finally(screen.completeCard)
       .catch(async (error: unknown) => {
@@ -193,14 +198,14 @@ export async function paymentDeps(context: Context, on: PaymentDeps['on']): Prom
     scope: account.scope,
     account: account.id,
     owner: context.owner,
-    limits: await limitsInForce(context),
+    limits: context.agent?.limits ?? (await limitsInForce(context)),
     now: context.now,
     sleep: context.sleep,
     every: context.every,
     newId: context.newId,
     reported: (txnId) => reported(txnId, context),
     signal: context.signal,
-    repeats: context.repeats ?? {
+    repeats: context.agent?.repeats ?? {
       of: 'generated references',
       paidWithinMs,
       decide: (earlier, at) => askAgain(earlier, at, context),

@@ -1,8 +1,11 @@
 // The options that every payment accepts.
+import type { Transaction } from '../../api/types.js';
 import { currencyOf, fixed, isUnitless, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { parseReference } from '../../formats/reference.js';
 import type { PaymentTerms } from '../../store/journal/payment.js';
+import type { Limits } from '../../store/profile/profiles.js';
+import type { Consent, PaymentEvent, Repeats } from '../../wallet/payment/contract.js';
 import { uriRails } from '../../wallet/instruction/instruction.js';
 import {
   choice,
@@ -158,4 +161,32 @@ export function waitOf({
 export interface PaymentFlags extends ValuesOf<typeof paymentOptions> {
   /** The highest total with fees that a proposal states. */
   readonly maxTotal?: Money | undefined;
+}
+
+/** The flags of a payment that the rules for an agent can change. */
+export type RuledFlags = Pick<PaymentFlags, 'maxFee' | 'wait' | 'waitTimeout'>;
+
+/** A payment as the rules for an agent see it. */
+export interface RuledPayment {
+  /** The wallet that pays. */
+  readonly from: string;
+  /** The payment method on the wire, or undefined for a payout. */
+  readonly method: string | null | undefined;
+  /** The quote to pay, if the payment has one. */
+  readonly txn?: Transaction;
+}
+
+/** The rules for the payments of an agent. */
+export interface PaymentRules {
+  /** Checks a payment before svcpay creates or confirms it, and returns its flags. */
+  readonly admit?:
+    | (<F extends RuledFlags>(payment: RuledPayment, flags: F) => Promise<F>)
+    | undefined;
+  /** How the payments treat earlier payments, instead of svcpay's own rule. */
+  readonly repeats?: Repeats | undefined;
+  /** The limits in force, if a person has set the usual limits aside. */
+  readonly limits?: Limits;
+  /** The consent of the agent's payments, by default the consent of `--yes`. */
+  readonly consent?: Consent;
+  readonly on: (event: PaymentEvent) => void;
 }

@@ -11,7 +11,7 @@ import {
 import { describeDuration, formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
-import { back, type Back } from '../../terminal/ask/ask.js';
+import type { Back } from '../../terminal/ask/ask.js';
 import { amountWithSats, worthText, type CardDetail } from '../../terminal/cards/card.js';
 import { invoiceCard } from '../../terminal/cards/invoice-card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
@@ -64,18 +64,17 @@ export interface PaymentRequest {
 export type ReceiveMethod = 'lightning' | 'on-chain';
 
 /**
- * Creates a payment request, shows it and waits for the money. Asks for the amount if the command
- * line contains no amount. Resolves with `back` if the person goes back from the question for the
- * amount.
+ * Creates and checks a payment request. Asks for the amount if the command line contains no amount.
+ * Resolves with `back` if the person goes back from the question for the amount.
  */
 export async function runReceive(
   method: ReceiveMethod,
   amount: string | undefined,
   flags: ReceiveFlags,
   context: Context,
-): Promise<Back | undefined> {
-  const run = (text: string): Promise<void> => receiveAmount(method, text, flags, context);
-  if (amount !== undefined) return void (await run(amount));
+): Promise<Requested | Back> {
+  const run = (text: string): Promise<Requested> => receiveAmount(method, text, flags, context);
+  if (amount !== undefined) return run(amount);
   context.ask.demand(['AMOUNT (e.g. 50000sat)']);
   const parse = (text: string): string => {
     parseAmount(text, method === 'lightning' ? currencyOf(text) : 'BTC');
@@ -95,7 +94,14 @@ export async function runReceive(
     changes: [{ name: 'Change the amount', forget: () => '' }],
     paysNobody: true as const,
   };
-  return (await guide('', flow, flags.ref, context)) === back ? back : undefined;
+  return guide('', flow, flags.ref, context);
+}
+
+/** A payment request that svcpay has created and checked, and its transaction. */
+export interface Requested {
+  readonly txn: Transaction;
+  readonly request: PaymentRequest;
+  readonly flags: ReceiveFlags;
 }
 
 async function receiveAmount(
@@ -103,7 +109,7 @@ async function receiveAmount(
   text: string,
   flags: ReceiveFlags,
   context: Context,
-): Promise<void> {
+): Promise<Requested> {
   const { client: service, id: account } = await context.account();
   const now: RequestedAmount =
     method === 'lightning'
@@ -119,7 +125,10 @@ async function receiveAmount(
   const asked: RequestedAmount = amount.value.eq(now.amount.value) ? now : { amount };
   const request = requestOf(method, txn, asked, service.serviceNow(), context);
   const worth = worthDetails(asked, await within(decorationMs, rates, context));
-  await showRequest(txn, { ...request, details: [...worth, ...request.details] }, flags, context);
+  if (isFinal(txn.txnState) && txn.txnState !== 'completed') throw notReceived(txn);
+  if (flags.qrFile !== undefined) await writeQr(flags.qrFile, request.code);
+  await rememberIds([txn], context);
+  return { txn, request: { ...request, details: [...worth, ...request.details] }, flags };
 }
 
 /**
@@ -190,16 +199,12 @@ function worthDetails(
   ];
 }
 
-async function showRequest(
-  txn: Transaction,
-  request: PaymentRequest,
-  flags: ReceiveFlags,
+/** Shows a payment request, and waits for the money if the flags or the terminal ask for it. */
+export async function showRequest(
+  { txn, request, flags }: Requested,
   context: Context,
 ): Promise<void> {
   const { out, terminal } = context;
-  if (isFinal(txn.txnState) && txn.txnState !== 'completed') throw notReceived(txn);
-  if (flags.qrFile !== undefined) await writeQr(flags.qrFile, request.code);
-  await rememberIds([txn], context);
   const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
   if (!isFinal(txn.txnState)) showCard(request, wait, flags.qrFile, context);
   const columns = [
@@ -347,7 +352,7 @@ function waitingText(txn: Transaction, expiresAt: number | undefined, now: numbe
     : `${text}   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;
 }
 
-function notReceived({ txnId, txnState }: Transaction): Failure {
+function notReceived({ txnId, txnState, extRefId }: Transaction): Failure {
   const what =
     txnState === 'expired'
       ? 'the payment request expired unpaid'
@@ -359,5 +364,11 @@ function notReceived({ txnId, txnState }: Transaction): Failure {
       txnId,
       txnState,
     });
-  return new Failure('payment-failed', `Not received: ${what}.`, { next, txnId, txnState });
+  return new Failure('payment-failed', `Not received: ${what}.`, {
+    hint:
+      extRefId == null ? undefined : 'For a new request, use another reference. To see this one',
+    next,
+    txnId,
+    txnState,
+  });
 }

@@ -2,6 +2,7 @@
 // method if the command line does not name a method.
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import type { View } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { depositView } from '../../terminal/cards/deposit-view.js';
@@ -11,14 +12,22 @@ import { phrase } from '../values.js';
 import {
   receiveOptions,
   runReceive,
+  showRequest,
   type ReceiveFlags,
   type ReceiveMethod,
+  type Requested,
 } from './receive-flow.js';
 
 const fields = [...paymentFields, 'payTo'];
 
-export const receiveLightning = defineCommand({
+const requestView: View<Requested> = {
   fields,
+  dataOf: ({ txn, request }) => ({ ...txn, payTo: request.text }),
+  print: (requested, _parts, context) => showRequest(requested, context),
+};
+
+export const receiveLightning = defineCommand({
+  changes: true,
   arguments: {
     amount: phrase('AMOUNT').describe(
       'amount to request, e.g. 50000sat, or 10usd at the current rate',
@@ -32,10 +41,11 @@ export const receiveLightning = defineCommand({
     ['svcpay receive lightning 50000sat --wait --json', 'ends when the invoice is paid'],
   ],
   run: ({ amount, ...flags }, context) => receiveOver('lightning', amount, flags, context),
+  view: requestView,
 });
 
 export const receiveOnchain = defineCommand({
-  fields,
+  changes: true,
   arguments: { amount: phrase('AMOUNT').describe('amount to request, e.g. 0.01btc') },
   options: receiveOptions,
   examples: [
@@ -43,6 +53,7 @@ export const receiveOnchain = defineCommand({
     ['svcpay receive onchain 0.01btc -q', 'prints only the address'],
   ],
   run: ({ amount, ...flags }, context) => receiveOver('on-chain', amount, flags, context),
+  view: requestView,
 });
 
 async function receiveOver(
@@ -50,9 +61,10 @@ async function receiveOver(
   amount: string | undefined,
   flags: ReceiveFlags,
   context: Context,
-): Promise<void> {
-  if ((await runReceive(method, amount, flags, context)) === back)
-    throw leftAtOnce(context, 'Nothing was requested');
+): Promise<Requested> {
+  const requested = await runReceive(method, amount, flags, context);
+  if (requested === back) throw leftAtOnce(context, 'Nothing was requested');
+  return requested;
 }
 
 type ReceiveChoice = { readonly method: ReceiveMethod } | { readonly address: PermanentAddress };
@@ -108,7 +120,8 @@ export const receive = defineCommand({
         const { answer, deposit } = await readAddress(choice.address, flags.qrFile, context);
         return context.out.record(answer, depositView(deposit));
       }
-      if ((await runReceive(choice.method, amount, flags, context)) !== back) return;
+      const requested = await runReceive(choice.method, amount, flags, context);
+      if (requested !== back) return showRequest(requested, context);
       before = choice;
     }
   },

@@ -58,11 +58,8 @@ type Given = { readonly id: string } & Pick<
   'maxFee' | 'maxRateLoss' | 'wait' | 'waitTimeout'
 >;
 
-async function confirm(
-  { id: named, maxFee, maxRateLoss, wait, waitTimeout }: Given,
-  context: Context,
-): Promise<Confirmed> {
-  const { ask, globals, out } = context;
+async function confirm({ id: named, ...given }: Given, context: Context): Promise<Confirmed> {
+  const { agent, ask, globals, out } = context;
   const { client: service } = await context.account();
   const id = await resolveId(named, context, globals.yes);
   const txn = await service.transaction(id);
@@ -75,12 +72,17 @@ async function confirm(
     return { txn, receipt: receiptView({ now: service.serviceNow() }) };
   }
   if (directionOf(txn) === 'receive') {
+    if (agent?.admit !== undefined)
+      throw new Failure('usage', `Not sent: transaction ${id} receives money and cannot be paid.`);
     const asked = isQuoted(txn.txnState) ? await confirmReceive(txn, { ...context, service }) : txn;
     return { txn: asked, receipt: receiptView({ now: service.serviceNow() }) };
   }
   if (!globals.yes) ask.demand(['--yes']);
-  const terms = termsOf({ maxFee, maxRateLoss }, txn.sourceReq.ccy ?? '');
-  const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
+  const from = txn.sourceReq.ccy ?? '';
+  const ruled = { from, method: txn.destReq.method, txn };
+  const flags = (await agent?.admit?.(ruled, given)) ?? given;
+  const terms = termsOf(flags, from);
+  const options = optionsOf({ ...flags, retry: false, quoteOnly: false });
   const isSwap = txn.destReq.method === 'servicepay';
   const presentation = { ...aboutQuote(txn), ...(isSwap && swapPresentation) };
   const paid = await showPayment(

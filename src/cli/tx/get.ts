@@ -41,7 +41,7 @@ export const txGet = defineCommand({
   arguments: {
     id: transaction()
       .optional()
-      .describe('id (or its first 6 characters) or reference of a transaction'),
+      .describe('id (or its first 6 characters), reference, invoice or payment hash'),
   },
   formats: receiptFormats,
   options: {
@@ -57,6 +57,7 @@ export const txGet = defineCommand({
       'svcpay tx get ID -o html > receipt.html',
       'writes a page to print, without external resources',
     ],
+    ['svcpay tx get lnbc25u1…', 'shows the transaction of an invoice'],
     ['svcpay tx get ID --json --fields txnState', 'prints one field, for a script'],
   ],
   async run({ id: named, qrFile, format, verbose }, context): Promise<Found | string> {

@@ -5,8 +5,13 @@ import { Failure } from '../../formats/failure.js';
 import { unreachedText } from '../../terminal/failure-view.js';
 import { isQuoted } from '../../formats/states.js';
 import { commandFor } from '../../terminal/next-step.js';
+import { picked, type Fields } from '../../terminal/rows/list.js';
 import { toJson } from '../../terminal/rows/json.js';
-import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
+import {
+  idLength,
+  transactionList,
+  type RecipientOf,
+} from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import type { ListView, Rows } from '../../terminal/rows/view.js';
@@ -65,8 +70,8 @@ export const txList = defineCommand({
     const command = pager && out.forPeople ? pagerOf(context.env, context.terminal) : undefined;
     if (command !== undefined) return throughPager(command, all, context);
     const isDocument = format === 'page';
-    if (search !== undefined && (page > 1 || isDocument))
-      throw new Failure('usage', '--search lists every match. Remove --page and -o page.');
+    if (search !== undefined && page > 1)
+      throw new Failure('usage', '--search lists every match. Remove --page.');
     if (all && (limit !== undefined || page > 1 || isDocument)) {
       throw new Failure('usage', '--all lists everything. Remove --limit, --page and -o page.');
     }
@@ -77,6 +82,7 @@ export const txList = defineCommand({
     if (search !== undefined) {
       const pages = service.eachTransactionPage(filter);
       const matches = searched(pages, matcher(search), context);
+      if (isDocument) return document(await pageOf(matches, limit ?? usualPage), context);
       const wanted = explaining(firstOf(matches, isWanted, limit ?? Infinity), flags);
       return foundBy(search, wanted, periodText(flags), service.serviceNow(), context);
     }
@@ -93,7 +99,9 @@ export const txList = defineCommand({
       const found = await readPage(service, filter, page, many).catch((error: unknown) =>
         withStates(error, flags),
       );
-      return isDocument ? { page: found } : pageRows(found, many, service.serviceNow(), context);
+      return isDocument
+        ? document(found, context)
+        : pageRows(found, many, service.serviceNow(), context);
     }
     const found = await filledPage(service, filter, page, many, isWanted).catch(
       async (error: unknown) => {
@@ -105,16 +113,25 @@ export const txList = defineCommand({
     const shown = { limit: many, period: periodText(flags) };
     return screenRows(found, shown, service.serviceNow(), context);
   },
-  view: { fields: list(transactionList).fields, dataOf, print },
+  view: { ...list(transactionList), dataOf, print },
 });
 
 /** A page as one document, or rows with the view that draws them. */
 type Found =
-  | { readonly page: HistoryPage }
+  | { readonly page: HistoryPage; readonly recipients: () => Promise<RecipientOf> }
   | { readonly rows: Rows<ListedTransaction>; readonly view: ListView<ListedTransaction> };
 
-function dataOf(found: Found | undefined): unknown {
-  return found !== undefined && 'page' in found ? found.page : found?.rows;
+const document = (page: HistoryPage, context: Context): Found => ({
+  page,
+  recipients: () => recipientsOf(page.transactions, context),
+});
+
+async function dataOf(found: Found | undefined, fields: Fields): Promise<unknown> {
+  if (found === undefined || 'rows' in found) return found?.rows;
+  const { transactions, ...page } = found.page;
+  if (fields === undefined) return found.page;
+  const { columns } = transactionList(0, { recipientOf: await found.recipients() });
+  return { ...page, transactions: transactions.map((row) => picked(row, fields, columns)) };
 }
 
 async function print(
@@ -163,6 +180,22 @@ async function* explaining(
   } catch (error) {
     withStates(error, flags);
   }
+}
+
+/** Returns the first matches of a search as a page. */
+async function pageOf(
+  matches: AsyncIterable<ListedTransaction>,
+  limit: number,
+): Promise<HistoryPage> {
+  const rows: ListedTransaction[] = [];
+  for await (const txn of matches) if (rows.push(txn) > limit) break;
+  const more = rows.length > limit;
+  return {
+    transactions: rows.slice(0, limit),
+    page: 1,
+    total: more ? null : rows.length,
+    more,
+  };
 }
 
 async function* firstOf(

@@ -7,7 +7,7 @@ import type { Journal } from '../../store/journal/journal.js';
 import { attemptNamed, decisive, type Payment } from '../../store/journal/payment.js';
 import { pageSize } from '../../api/pages.js';
 import { idLength, lineText, type RecipientOf } from '../../terminal/views/transaction-view.js';
-import { listedUnder } from '../../wallet/payment/find.js';
+import { findByInvoice, findByReference, soughtInvoice } from '../../wallet/transaction/search.js';
 import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
 
@@ -26,20 +26,30 @@ export async function rememberIds(
 }
 
 /**
- * Resolves a name to a transaction id. svcpay looks the name up as a reference or an id, then as
- * the beginning of an id. Throws Failure `usage` if several ids begin with the name, and
+ * Resolves a name to a transaction id. svcpay looks an invoice or a payment hash up in the journal,
+ * then among the latest Lightning transactions. svcpay looks any other name up as a reference or an
+ * id, then as the beginning of an id. Throws Failure `usage` if several ids begin with the name, and
  * `not-found` if no transaction matches the name.
  * @param isExact whether the beginning of an id is refused, because the command pays without asking
  */
 export async function resolveId(name: string, context: Context, isExact = false): Promise<string> {
+  const onRead = (count: number): void => showSearching(count, context);
+  const sought = soughtInvoice(name);
+  if (sought !== undefined) {
+    const known = await resolveLocally(`bolt11:${sought.paymentHash}`, context, isExact);
+    const found =
+      known ?? (await findByInvoice(sought, (await context.account()).client, onRead))?.txnId;
+    if (found !== undefined) return found;
+    throw new Failure('not-found', 'No transaction has this invoice or payment hash.', {
+      next: { do: 'see-history' },
+    });
+  }
   const local = await resolveLocally(name, context, isExact);
   if (local !== undefined) return local;
   const { client: service } = await context.account();
   if (await service.transaction(name).then(isThere, notThere)) return name;
-  const onRead = (count: number): void => showSearching(count, context);
-  const named = await listedUnder(name, { since: 0, depth: 'every page', onRead }, service);
-  const [last] = named.toSorted((a, b) => b.number - a.number);
-  if (last !== undefined) return last.row.txnId;
+  const named = await findByReference(name, service, onRead);
+  if (named !== undefined) return named.txnId;
   if (isExact || !beginsId(name)) throw notFound(name, isExact && beginsId(name));
   const { data } = await service.transactions({ time: '1y', limit: pageSize });
   const listed = onlyOne(

@@ -23,7 +23,8 @@ export interface PaymentTerms {
   /** The highest total fee, in the source currency or as a percentage of the amount. */
   readonly maxFee?:
     | { readonly amount: string; readonly ccy: string }
-    | { readonly percent: string }
+    /** `floor` is an amount in the source currency up to which a fee is always allowed. */
+    | { readonly percent: string; readonly floor?: string | undefined }
     | undefined;
   /** The limit on the loss of a conversion against the service's own rates, in percent. */
   readonly maxRateLoss?: string | undefined;

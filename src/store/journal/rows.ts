@@ -20,6 +20,7 @@ import {
   alikeRef,
   attemptNamed,
   isUnfinished,
+  mayHavePaid,
   movedOutcomes,
   outcomeOf,
 } from './payment.js';
@@ -98,7 +99,10 @@ export const selectPayments = (
 
 const termsSchema = v.object({
   maxFee: v.optional(
-    v.union([v.object({ amount: v.string(), ccy: v.string() }), v.object({ percent: v.string() })]),
+    v.union([
+      v.object({ amount: v.string(), ccy: v.string() }),
+      v.object({ percent: v.string(), floor: v.optional(v.string()) }),
+    ]),
   ),
   maxRateLoss: v.optional(v.string()),
   maxTotal: v.optional(v.object({ amount: v.string(), ccy: v.string() })),
@@ -313,14 +317,16 @@ async function find(
   const [ref, number] = attemptNamed(name);
   const ids = `SELECT id FROM payments WHERE id = ? UNION ALL SELECT id FROM payments
     WHERE scope = ? AND ref IN (?, ?)
+    UNION ALL SELECT id FROM payments WHERE idempotency_key = ?
     UNION ALL SELECT payment_id FROM attempts WHERE txn_id = ?`;
-  const rows = await selected(database, `p.id IN (${ids})`, [name, scope, name, ref, name]);
+  const rows = await selected(database, `p.id IN (${ids})`, [name, scope, name, ref, name, name]);
   const found = paymentsIn(rows).filter((payment) => payment.scope === scope);
   return (
     found.find(({ id }) => id === name) ??
     found.find(({ attempts }) => attempts.some(({ txnId }) => txnId === name)) ??
     found.find((payment) => payment.ref === name) ??
-    found.find(({ attempts }) => attempts.some((each) => each.number === number))
+    found.find(({ attempts }) => attempts.some((each) => each.number === number)) ??
+    found.find((payment) => payment.idempotencyKey === name && mayHavePaid(payment))
   );
 }
 

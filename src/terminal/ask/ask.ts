@@ -149,7 +149,7 @@ function demand(terminal: Terminal, flags: readonly string[], hint?: string): vo
   throw new Failure(
     'declined',
     `Missing ${missing}. svcpay cannot ask, because ${terminal.whyNoPrompt}.`,
-    { hint },
+    { hint, reason: `missing ${missing}` },
   );
 }
 

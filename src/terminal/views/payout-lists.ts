@@ -15,15 +15,6 @@ export interface ListedMethod {
   readonly arrives: string | null;
 }
 
-export const methodFields = {
-  country: text,
-  countryName: text,
-  ccy: text,
-  method: text,
-  institutionType: text,
-  arrives: text,
-} satisfies FieldsOf<ListedMethod>;
-
 export const methodList: ListView<ListedMethod> = {
   columns: [
     { name: 'country', title: 'Country', value: ({ country }) => country },

@@ -1,6 +1,5 @@
 // Shows settings, profiles, logins, limits and the findings of `doctor` as tables and records.
 import type { Big } from 'big.js';
-import { decimal, text, type FieldsOf } from '../../api/reading/readers.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
@@ -150,28 +149,10 @@ export interface LimitRow {
   readonly destination: string | null;
 }
 
-export const limitFields = {
-  rule: text,
-  ccy: text,
-  amount: decimal,
-  used: decimal,
-  left: decimal,
-  destination: text,
-} satisfies FieldsOf<LimitRow>;
-
-/**
- * The names of the fields, including the column `limit`, which holds an amount or a destination.
- */
-export const limitNames: readonly string[] = [...Object.keys(limitFields), 'limit'];
-
 const shown = (ccy: string | null, value: Big | null): string =>
   ccy === null || value === null ? '' : formatAmount(money(ccy, value));
 
-/**
- * Returns the view of the limits.
- * @param footer the line below the table
- */
-export const limitList = (footer: string): ListView<LimitRow> => ({
+export const limitList: ListView<LimitRow> = {
   columns: [
     {
       name: 'rule',
@@ -205,9 +186,9 @@ export const limitList = (footer: string): ListView<LimitRow> => ({
   ],
   quiet: ({ destination, amount, ccy }) =>
     destination ?? `${amount?.toFixed() ?? ''}${ccy?.toLowerCase() ?? ''}`,
+  fields: ['rule', 'ccy', 'amount', 'used', 'left', 'destination'],
   empty: 'No limits. Set a limit: svcpay limits set --per-day 100000sat',
-  footer,
-});
+};
 
 /** The result of one check of `svcpay doctor`. A screen shows the advice below the problem. */
 export interface Check {

@@ -42,7 +42,7 @@ const amountColumn = (name: Amount, title: string): Column<StatementRow> => ({
 const isMark = ({ kind }: StatementRow): boolean =>
   kind === 'opening' || kind === 'closing' || kind === 'difference';
 
-const kindText = ({ kind }: StatementRow): string => entryOf(kinds, kind) ?? kind;
+const kindText = ({ kind }: Pick<StatementRow, 'kind'>): string => entryOf(kinds, kind) ?? kind;
 
 /**
  * Describes a row, such as `Lightning Ada`, `On-chain bc1q…f3t4`, `Swap from USDT` or `Payout Le
@@ -133,6 +133,38 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
   heading,
   ...(hasGroups && { group: ({ wallet }: StatementRow) => wallet }),
 });
+
+/** The sum of all movements of one kind in one currency. */
+export interface StatementTotal {
+  readonly ccy: string;
+  readonly kind: string;
+  readonly count: number;
+  readonly in: Big;
+  /** The money that left the wallet, without fees. */
+  readonly out: Big;
+  readonly fee: Big;
+}
+
+const totalColumn = (name: 'in' | 'out' | 'fee', title: string): Column<StatementTotal> => ({
+  name,
+  title,
+  value: (row) => row[name],
+  text: (row) => (row[name].eq(0) ? '' : formatAmount(money(row.ccy, row[name]))),
+  align: 'right',
+});
+
+export const totalList: ListView<StatementTotal> = {
+  columns: [
+    { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy },
+    { name: 'kind', title: 'Kind', value: ({ kind }) => kind, text: (row) => kindText(row) },
+    { name: 'count', title: 'Count', value: ({ count }) => count, align: 'right', priority: 1 },
+    totalColumn('in', 'In'),
+    totalColumn('out', 'Out'),
+    totalColumn('fee', 'Fee'),
+  ],
+  quiet: ({ ccy, kind, in: received, out }) => `${ccy} ${kind} ${fixed(received.minus(out))}`,
+  empty: 'No money moved in this period.',
+};
 
 interface Held {
   readonly ccy: string;

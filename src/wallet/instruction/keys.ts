@@ -3,6 +3,7 @@
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Destination } from '../../formats/destination.js';
 import { lnurlTarget } from '../../formats/lnurl.js';
+import { entryOf } from '../../formats/unknown.js';
 
 /**
  * The keys of a destination: `onchain:ADDRESS`, `tron:ADDRESS`, `lnurl:URL`, `node:KEY` for an
@@ -38,6 +39,24 @@ export const walletKey = (ccy: string): string => `wallet:${ccy}`;
 /** @param address a valid address; upper-case and lower-case Bech32 addresses are the same */
 export const onchainKey = (address: string): string =>
   `onchain:${parseBitcoinAddress(address).address}`;
+
+const methods: Readonly<Record<string, string>> = {
+  node: 'lightning',
+  lnurl: 'lnurl',
+  onchain: 'on-chain',
+  tron: 'tron',
+  wallet: 'servicepay',
+};
+
+/** Returns the method by which svcpay pays an instruction first, or undefined for a payout. */
+export const methodOf = ({
+  keys: [key = ''],
+  ways: [way] = [],
+}: {
+  readonly keys: readonly string[];
+  readonly ways?: readonly string[] | undefined;
+}): string | undefined =>
+  way === 'lightning' ? 'lightning' : entryOf(methods, key.replace(/:.*/, ''));
 
 /**
  * Whether many payees may share the key, as the customers of one Lightning provider share its node.

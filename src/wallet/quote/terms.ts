@@ -39,12 +39,11 @@ function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
       quote,
     );
   }
-  const fees = money(quote.total.ccy, quote.serviceFee.value.plus(quote.networkFee.value));
-  const highest =
-    'percent' in maxFee ? percentOf(quote, fees, maxFee.percent) : feeLimitIn(maxFee, fees.ccy);
-  if (fees.value.lte(highest)) return;
-  const allowed =
-    'percent' in maxFee ? `${maxFee.percent}%` : formatAmount(money(fees.ccy, highest));
+  const fees = feesOf(quote);
+  const highest = highestFee(maxFee, quote);
+  if (fees.value.lte(highest.value)) return;
+  const isPercent = 'percent' in maxFee && maxFee.floor === undefined;
+  const allowed = isPercent ? `${maxFee.percent}%` : formatAmount(highest);
   throw overTerms(
     `the fee is ${formatAmount(fees)}, but your limit is ${allowed}`,
     quote,
@@ -52,22 +51,25 @@ function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   );
 }
 
-/**
- * Returns the given percentage of the amount that remains after subtracting the fees from the
- * quote's total.
- */
-function percentOf({ total }: Quote, fees: Money, percent: string): Big {
-  return total.value.minus(fees.value).times(percent).div(100);
-}
+const feesOf = ({ total, serviceFee, networkFee }: Quote): Money =>
+  money(total.ccy, serviceFee.value.plus(networkFee.value));
 
-function feeLimitIn(maxFee: { readonly amount: string; readonly ccy: string }, ccy: string): Big {
-  if (maxFee.ccy !== ccy) {
-    throw new Failure(
-      'usage',
-      `Nothing moved: your fee limit is in ${maxFee.ccy}, but the fees are in ${ccy}.`,
-    );
+/**
+ * Returns the highest fee that the limit allows for a quote. A percentage applies to the amount
+ * that remains after subtracting the fees from the quote's total.
+ */
+export function highestFee(maxFee: NonNullable<PaymentTerms['maxFee']>, quote: Quote): Money {
+  const { ccy, value: fees } = feesOf(quote);
+  if ('percent' in maxFee) {
+    const { percent, floor = '0' } = maxFee;
+    const share = quote.total.value.minus(fees).times(percent).div(100);
+    return money(ccy, share.lt(floor) ? new Big(floor) : share);
   }
-  return new Big(maxFee.amount);
+  if (maxFee.ccy === ccy) return money(ccy, new Big(maxFee.amount));
+  throw new Failure(
+    'usage',
+    `Nothing moved: your fee limit is in ${maxFee.ccy}, but the fees are in ${ccy}.`,
+  );
 }
 
 /** The default limit on the loss of a conversion against the service's own rates, in percent. */
@@ -151,9 +153,9 @@ export async function checkMarket(
 }
 
 /** Whether the fees of a quote exceed the amount of the payment. */
-function isCostly({ total, serviceFee, networkFee }: Quote): boolean {
-  const fees = serviceFee.value.plus(networkFee.value);
-  return fees.gt(total.value.minus(fees));
+function isCostly(quote: Quote): boolean {
+  const fees = feesOf(quote).value;
+  return fees.gt(quote.total.value.minus(fees));
 }
 
 function rateBetween(from: string, to: string, rates: Rates): Big | undefined {
@@ -200,7 +202,7 @@ export function unusualOf(
   { rate, rates }: RateCheck,
 ): string[] {
   const found: string[] = [];
-  const fees = money(quote.total.ccy, quote.serviceFee.value.plus(quote.networkFee.value));
+  const fees = feesOf(quote);
   const amount = quote.total.value.minus(fees.value);
   if (isCostly(quote) && fees.value.gt(smallFeeIn(fees.ccy, rates))) {
     found.push(

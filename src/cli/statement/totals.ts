@@ -2,12 +2,11 @@
 // fees.
 import Big from 'big.js';
 import type { Failure } from '../../formats/failure.js';
-import { dayWriter } from '../../formats/calendar.js';
 import { totalList, type StatementTotal } from '../../terminal/views/statement-view.js';
+import type { Movement } from '../../wallet/books/movement.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { currency } from '../values.js';
-import { statementLines } from './lines.js';
 import { chosenWallets, date, periodOf, withBooks, zoneOf, zoneOption } from './open-books.js';
 import { notTied } from './statement.js';
 
@@ -30,25 +29,12 @@ export const statementTotals = defineCommand({
   async run({ from, to, wallet, tz }, context): Promise<Totals> {
     const zone = zoneOf(tz);
     const period = periodOf(from, to, zone);
-    const sums = new Map<string, StatementTotal>();
     return withBooks(
       { zone, period },
       async (books) => {
         const wallets = chosenWallets(books, wallet);
-        const wanted = { wallets, period, now: books.at, day: dayWriter(zone) };
-        for await (const line of statementLines(books, wanted, withoutLookUps)) {
-          if (!moves.has(line.kind)) continue;
-          const { wallet: ccy, kind } = line;
-          const sum = sums.get(`${ccy} ${kind}`) ?? { ccy, kind, count: 0, ...zero };
-          sums.set(`${ccy} ${kind}`, {
-            ...sum,
-            count: sum.count + 1,
-            in: sum.in.plus(line.in),
-            out: sum.out.plus(line.out),
-            fee: sum.fee.plus(line.fee),
-          });
-        }
-        return { rows: [...sums.values()], failure: notTied(wallets, books, zone, context) };
+        const rows = wallets.flatMap((ccy) => sumsOf(ccy, books.movements(ccy, period)));
+        return { rows, failure: notTied(wallets, books, zone, context) };
       },
       context,
     );
@@ -57,8 +43,21 @@ export const statementTotals = defineCommand({
   failure: ({ failure }) => failure,
 });
 
-const zero = { in: new Big(0), out: new Big(0), fee: new Big(0) };
 const moves: ReadonlySet<string> = new Set(['receive', 'send', 'swap']);
+const zero = new Big(0);
 
-/** Sums need no recipients and no exchange rates. */
-const withoutLookUps = { parties: async () => () => undefined, rates: async () => new Map() };
+function sumsOf(ccy: string, movements: Iterable<Movement>): StatementTotal[] {
+  const sums = new Map<string, StatementTotal>();
+  for (const { kind, in: received, out, fee } of movements) {
+    if (!moves.has(kind)) continue;
+    const sum = sums.get(kind) ?? { ccy, kind, count: 0, in: zero, out: zero, fee: zero };
+    sums.set(kind, {
+      ...sum,
+      count: sum.count + 1,
+      in: sum.in.plus(received),
+      out: sum.out.plus(out),
+      fee: sum.fee.plus(fee),
+    });
+  }
+  return [...sums.values()];
+}

@@ -137,7 +137,7 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
 /** The sum of all movements of one kind in one currency. */
 export interface StatementTotal {
   readonly ccy: string;
-  readonly kind: string;
+  readonly kind: StatementRow['kind'];
   readonly count: number;
   readonly in: Big;
   /** The money that left the wallet, without fees. */

@@ -7,9 +7,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { buildCompletion } from './build/completion.mjs';
-import { buildProgram } from './build/program.mjs';
+import { buildProgram, buildRequire } from './build/program.mjs';
 
 const outdir = 'dist';
+
+const entryPoints = {
+  index: 'src/index.ts',
+  raw: 'src/raw.ts',
+  sandbox: 'src/sandbox.ts',
+  webhooks: 'src/webhooks.ts',
+};
 
 /**
  * Builds the library. All packages stay external, so that the library uses the integrator's own
@@ -17,7 +24,7 @@ const outdir = 'dist';
  */
 const buildLibrary = () =>
   build({
-    entryPoints: { index: 'src/index.ts', raw: 'src/raw.ts', sandbox: 'src/sandbox.ts' },
+    entryPoints,
     outdir,
     bundle: true,
     splitting: true,
@@ -29,16 +36,6 @@ const buildLibrary = () =>
     packages: 'external',
     logLevel: 'warning',
   });
-
-const entries = ['index', 'raw', 'sandbox'];
-
-/** `require` loads ESM in every supported Node, so `require` and `import` get the same module. */
-const buildRequire = () =>
-  Promise.all(
-    entries.map((name) =>
-      writeFile(join(outdir, `${name}.cjs`), `module.exports = require('./${name}.js');\n`),
-    ),
-  );
 
 /**
  * Copies the type declarations of the entries for CommonJS, because with `node16` TypeScript
@@ -54,7 +51,7 @@ async function buildRequiredTypes() {
     await writeFile(`${file}.d.cts`, text.replaceAll(relative, '$1.cjs'));
     for (const [, path] of text.matchAll(relative)) await write(join(dirname(file), path));
   };
-  for (const name of entries) await write(join(outdir, 'types/src', name));
+  for (const name of Object.keys(entryPoints)) await write(join(outdir, 'types/src', name));
 }
 
 async function buildTypes() {
@@ -73,6 +70,7 @@ await rm(outdir, { recursive: true, force: true });
 await Promise.all([
   buildProgram(outdir),
   buildCompletion(outdir),
-  buildLibrary().then(buildRequire),
+  buildLibrary(),
+  buildRequire(entryPoints, outdir),
   buildTypes().then(buildRequiredTypes),
 ]);

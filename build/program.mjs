@@ -47,6 +47,9 @@ const withoutSignals = {
   },
 };
 
+/** CommonJS that a test runner without ECMAScript modules can load. */
+const commonJs = { format: 'cjs', supported: { 'dynamic-import': false } };
+
 const options = {
   minify: true,
   platform: 'node',
@@ -54,6 +57,36 @@ const options = {
   legalComments: 'none',
   logLevel: 'warning',
 };
+
+/** The packages of the library that `require` can load everywhere. */
+const withCommonJs = /^(?:big\.js|libsql|pg|qrcode-terminal|undici|valibot)(?:\/|$)/;
+
+/**
+ * Builds the library for `require`. The build contains the packages that `require` cannot load
+ * everywhere, and all entries share their chunks, so that each class exists once.
+ */
+export async function buildRequire(entryPoints, outdir) {
+  const external = {
+    name: 'packages with CommonJS stay external',
+    setup(bundler) {
+      bundler.onResolve({ filter: withCommonJs }, ({ path }) => ({ path, external: true }));
+    },
+  };
+  const { outputFiles } = await build({
+    ...options,
+    minify: false,
+    entryPoints,
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    outExtension: { '.js': '.cjs' },
+    chunkNames: 'library/[name]-[hash]',
+    plugins: [external],
+    write: false,
+  });
+  await Promise.all(outputFiles.map((file) => writePart(file, { minify: false })));
+}
 
 export async function buildProgram(outdir) {
   const { outputFiles, metafile } = await build({
@@ -74,18 +107,14 @@ export async function buildProgram(outdir) {
     metafile: true,
   });
   await Promise.all([
-    ...outputFiles.map(writePart),
+    ...outputFiles.map((file) => writePart(file)),
     writeNotices(Object.keys(metafile.inputs), join(outdir, 'THIRD-PARTY-NOTICES.txt')),
   ]);
 }
 
 /** Converts a chunk to CommonJS, because esbuild splits only ECMAScript modules. */
-async function writePart({ path, text }) {
-  const { code } = await transform(text, {
-    ...options,
-    format: 'cjs',
-    supported: { 'dynamic-import': false },
-  });
+async function writePart({ path, text }, changes = {}) {
+  const { code } = await transform(text, { ...options, ...commonJs, ...changes });
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, code);
 }

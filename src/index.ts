@@ -109,9 +109,10 @@ export type { WalletClientOptions } from './library/client.js';
 export {
   parseWebhookEvent,
   readWebhook,
+  readWebhookRequest,
   signWebhook,
   verifyWebhook,
   webhookSignatureHeader,
 } from './library/webhook.js';
-export type { RawBody } from './library/webhook.js';
+export type { RawBody, WebhookRequest } from './library/webhook.js';
 export type { WebhookEvent } from './webhooks/events.js';

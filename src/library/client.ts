@@ -1,5 +1,4 @@
 // Defines the library's client: the service client with a network, a clock and a token store.
-import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ServiceClient } from '../api/client.js';
@@ -12,8 +11,8 @@ import {
   type HttpResponse,
   type Transport,
 } from '../api/transport.js';
+import { sleep } from '../api/timers.js';
 import type * as types from '../api/types.js';
-import { timerMs } from '../formats/duration.js';
 import { Failure } from '../formats/failure.js';
 import { checkOptions, option } from '../api/check-options.js';
 import type { CreateTransaction } from './create-transaction.js';
@@ -171,8 +170,7 @@ function clientOptions(options: WalletClientOptions): ClientOptions {
     maker: options.maker ?? 'service',
     accountId,
     clock: () => Date.now(),
-    sleep: (ms, until) =>
-      delay(timerMs(ms), undefined, until === undefined ? {} : { signal: until }),
+    sleep,
     random: () => Math.random(),
     signal,
     log,

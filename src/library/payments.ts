@@ -1,7 +1,6 @@
 // Makes payments for an integrator, with the payment core of the command line and a journal that
 // the integrator chooses.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { serviceOf } from './client.js';
 import { paymentShapes } from './contract.js';
 import type {
@@ -19,9 +18,9 @@ import type {
 import type { ServiceClient } from '../api/client.js';
 import type { Transaction } from '../api/types.js';
 import { wireJson } from '../api/wire.js';
+import { every, sleep } from '../api/timers.js';
 import { unlessInterrupted } from '../api/request/retry.js';
 import { parseAmount, parseCurrency } from '../formats/amount.js';
-import { timerMs } from '../formats/duration.js';
 import { Failure, ifAvailable } from '../formats/failure.js';
 import { checkOptions } from '../api/check-options.js';
 import { parseReference } from '../formats/reference.js';
@@ -163,12 +162,8 @@ const callsOf =
       signal: stop,
       now: () => Date.now(),
       newId: () => randomUUID(),
-      sleep: (ms: number, until?: AbortSignal) =>
-        delay(timerMs(ms), undefined, until === undefined ? {} : { signal: until }),
-      every: (ms: number, action: () => void) => {
-        const timer = setInterval(action, ms);
-        return () => clearInterval(timer);
-      },
+      sleep,
+      every,
     };
   };
 

@@ -33,6 +33,28 @@ export function readWebhook(
   );
 }
 
+/** A request as functions at the edge and many servers pass it, such as a Web `Request`. */
+export interface WebhookRequest {
+  readonly headers: { get(name: string): string | null };
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/**
+ * Verifies a delivery that arrives as a Web `Request`, and returns its event. See
+ * {@link readWebhook} for the failures. Throws Failure `usage` if the body was already read.
+ * @param serviceName the service name without the ending `pay` (see {@link webhookSignatureHeader})
+ */
+export async function readWebhookRequest(
+  request: WebhookRequest,
+  secret: string | readonly string[],
+  serviceName?: string,
+): Promise<WebhookEvent> {
+  const body = await request.arrayBuffer().catch((cause: unknown) => {
+    throw new Failure('usage', 'The body of the request was already read.', { cause });
+  });
+  return readWebhook(body, request.headers.get(webhookSignatureHeader(serviceName)), secret);
+}
+
 /**
  * Whether a webhook delivery is genuine. `signature` must be the lower-case hex HMAC-SHA256 of
  * exactly the bytes `rawBody` under the webhook's secret. The comparison of the signatures takes

@@ -65,6 +65,11 @@ export interface SandboxOptions {
    * stores the delay `autoPay`, initially 3000 ms.
    */
   readonly autoPay?: number | 'off' | undefined;
+  /**
+   * The longest time of each step of a payment, in ms. With `settle: 0`, the first read after the
+   * confirmation of a payment shows the payment as completed, on-chain too.
+   */
+  readonly settle?: number | undefined;
   /** The initial state of a new sandbox file (default `demo`). */
   readonly seed?: Seed | undefined;
   /**
@@ -146,6 +151,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     now: readClock(store, machineTime()).now,
     baseUrl: baseUrl(),
     allowHttpCallbacks: options.allowHttpCallbacks ?? false,
+    settleMs: options.settle,
   });
   const store = openStore({
     file,

@@ -1,7 +1,7 @@
 // Reads the payload of a webhook delivery, even if it deviates from the specification (see "Events"
 // in the specification). Keeps unknown fields.
-import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { isFields, jsonIn } from '../formats/unknown.js';
 import type { StoredEvent } from '../store/events/event-store.js';
 import type { TxnState } from '../api/types.js';
@@ -56,17 +56,24 @@ export const payloadFields = {
  * number of an event in the inbox is not a suitable id, because a different event can have that
  * number after a restore or in a different home.
  */
-export const eventIdOf = (body: Uint8Array): string =>
-  createHash('sha256').update(body).digest('hex').slice(0, 32);
+export const eventIdOf = (body: Uint8Array): string => bytesToHex(sha256(body)).slice(0, 32);
 
-const utf8 = new TextDecoder();
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(body: Uint8Array): string {
+  try {
+    return utf8.decode(body);
+  } catch {
+    return '';
+  }
+}
 
 /**
  * Reads the payload from the body of a delivery. Returns undefined if the body does not contain a
  * transaction id and a state.
  */
 export function readPayload(body: Uint8Array): WebhookEvent | undefined {
-  const payload = within(isUtf8(body) ? jsonIn(utf8.decode(body)) : undefined, 'txnId');
+  const payload = within(jsonIn(textOf(body)), 'txnId');
   if (!isFields(payload)) return undefined;
   const [txnId, txnState] = [name.read(payload['txnId']), word.read(payload['txnState'])];
   if (txnId === undefined || txnState === undefined) return undefined;

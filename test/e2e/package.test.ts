@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { build } from 'esbuild';
 import { formatMessage } from 'publint/utils';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -78,7 +79,7 @@ describe('the svcpay package', () => {
 
   test.runIf(runsAll)('compiles for import and for require with TypeScript module node16', () => {
     const code =
-      "import { WalletClient } from 'svcpay';\nimport { serviceOf } from 'svcpay/raw';\nimport { startSandbox } from 'svcpay/sandbox';\nexport const all: [typeof WalletClient, typeof serviceOf, typeof startSandbox] = [WalletClient, serviceOf, startSandbox];\n";
+      "import { WalletClient } from 'svcpay';\nimport { serviceOf } from 'svcpay/raw';\nimport { startSandbox } from 'svcpay/sandbox';\nimport { readWebhook } from 'svcpay/webhooks';\nexport const all: [typeof WalletClient, typeof serviceOf, typeof startSandbox, typeof readWebhook] = [WalletClient, serviceOf, startSandbox, readWebhook];\n";
     const files = ['entries.mts', 'entries.cts'];
     for (const file of files) writeFileSync(join(project, file), code);
     const target = ['--module', 'node16', '--target', 'es2022', '--types', 'node', '--noEmit'];
@@ -92,7 +93,7 @@ describe('the svcpay package', () => {
 
   test('documents every public name', () => {
     const types = join(project, 'node_modules/svcpay/dist/types/src');
-    const names = ['index.d.ts', 'raw.d.ts', 'sandbox.d.ts'].flatMap((entry) =>
+    const names = ['index.d.ts', 'raw.d.ts', 'sandbox.d.ts', 'webhooks.d.ts'].flatMap((entry) =>
       namesOf(join(types, entry)),
     );
     expect(names.length).toBeGreaterThan(60);
@@ -122,6 +123,41 @@ describe('the svcpay package', () => {
       event: true,
       types: ['object', 'number'],
     });
+  });
+
+  test('runs with require in a runtime that cannot require ES modules', () => {
+    copyFileSync(
+      join(import.meta.dirname, 'fixtures/consumer/required.cjs'),
+      join(project, 'required.cjs'),
+    );
+    const plain = ['--no-experimental-require-module', 'required.cjs'];
+    expect(run(process.execPath, plain, project)).toBe('completed true true\n');
+  });
+
+  test('verifies webhooks in at most 30 kB, without modules of Node', async () => {
+    const { outputFiles, metafile } = await build({
+      stdin: { contents: "export * from 'svcpay/webhooks';", resolveDir: project },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      write: false,
+      metafile: true,
+    });
+    expect(outputFiles[0]?.contents.length).toBeLessThanOrEqual(30_000);
+    expect(Object.values(metafile.outputs).flatMap(({ imports }) => imports)).toEqual([]);
+  });
+
+  test('leaves only what a program uses in a bundle', async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: "export { parseAmount } from 'svcpay';", resolveDir: project },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'node',
+      write: false,
+    });
+    expect(outputFiles[0]?.contents.length).toBeLessThan(100_000);
   });
 
   test('contains the licence of every bundled package', () => {

@@ -20,7 +20,9 @@ import { test } from '../support/svcpay.js';
 import { signWebhook } from '../../src/index.js';
 
 const root = resolve(import.meta.dirname, '../..');
-const guide = readFileSync(join(root, 'docs/library.md'), 'utf8');
+const guide = ['docs/library.md', 'docs/testing.md']
+  .map((page) => readFileSync(join(root, page), 'utf8'))
+  .join('\n');
 const programs = [...guide.matchAll(/^```ts\n([^]*?)^```/gm)].map(([, code = '']) => code);
 const isService = (code: string): boolean => code.startsWith('// withdrawals.ts');
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 // Tests the package as a library in this process: payments, the client and webhooks.
 import { join } from 'node:path';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import * as library from '../../src/index.js';
 import {
   Failure,
@@ -9,6 +9,7 @@ import {
   verifyWebhook,
   WalletClient,
 } from '../../src/index.js';
+import { startSandbox } from '../../src/sandbox.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { test } from '../support/svcpay.js';
 
@@ -91,6 +92,23 @@ describe('openPayments', () => {
       expect(sandbox.requests('PUT')).toHaveLength(1);
     },
   );
+
+  test('pays while a test runner fakes the timers', async () => {
+    const sandbox = await startSandbox({ settle: 0 });
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearImmediate'],
+    });
+    onTestFinished(() => void vi.useRealTimers());
+    const [journal, client] = [await library.openMemoryJournal(), clientOf(sandbox)];
+    const payments = library.openPayments({ client, journal });
+    const to = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+    expect(await payments.send({ to, amount: '20000sat' })).toMatchObject({
+      txnState: 'completed',
+    });
+    await journal.close();
+    await client.close();
+    await sandbox.stop();
+  });
 
   test('does not wait for an approval that closes the journal itself', async ({ sandbox }) => {
     const [journal, client] = [await library.openMemoryJournal(), clientOf(sandbox)];

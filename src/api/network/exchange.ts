@@ -11,6 +11,7 @@ import {
   type NetworkErrorDetails,
   type Timing,
 } from '../transport.js';
+import { clearTimeout, setImmediate, setTimeout } from '../timers.js';
 
 export type NetworkRequest = Omit<HttpRequest, 'body'> & {
   readonly body?: string | Uint8Array | undefined;

@@ -1,5 +1,6 @@
 // Posts due deliveries in the background. Each webhook gets its deliveries in order.
 import { createHmac } from 'node:crypto';
+import { setImmediate } from 'node:timers';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { Attempt } from '../../formats/sandbox/answers.js';

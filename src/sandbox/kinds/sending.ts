@@ -47,6 +47,8 @@ export function sending(steps: SendSteps): Pick<Kind, 'flow' | 'confirm' | 'onCo
   };
 
   const arrive = (ctx: Context, txn: Transaction): void => {
+    // With `settle`, a block may confirm a transfer that has already arrived.
+    if (txn.state === 'completed') return;
     const bad = ending(ctx, txn, 'settle');
     if (bad !== undefined) return void endSend(ctx, txn, bad);
     steps.deliver?.(ctx, txn);
@@ -60,7 +62,7 @@ export function sending(steps: SendSteps): Pick<Kind, 'flow' | 'confirm' | 'onCo
     confirm(ctx, txn) {
       const confirmed = confirmSend(ctx, txn);
       if (confirmed.state === 'srccreated')
-        schedule(ctx, start, txn.id, ctx.now + steps.startAfter);
+        schedule(ctx, start, txn.id, ctx.now + within(ctx, steps.startAfter));
       return confirmed;
     },
     onConfirmed: arrive,
@@ -71,8 +73,8 @@ export function sending(steps: SendSteps): Pick<Kind, 'flow' | 'confirm' | 'onCo
         if (bad !== undefined) return void endSend(ctx, txn, bad);
         const moved = move(ctx, 'send', txn, 'start');
         steps.send?.(ctx, moved);
-        if (steps.settleAfter !== undefined)
-          schedule(ctx, settle, txnId, ctx.now + steps.settleAfter(moved));
+        const after = steps.settleAfter?.(moved) ?? ctx.settleMs;
+        if (after !== undefined) schedule(ctx, settle, txnId, ctx.now + within(ctx, after));
       },
       [returnAction](ctx, txnId) {
         const txn = requireTransaction(ctx.store, txnId);
@@ -83,5 +85,7 @@ export function sending(steps: SendSteps): Pick<Kind, 'flow' | 'confirm' | 'onCo
     },
   };
 }
+
+const within = ({ settleMs = Infinity }: Context, ms: number): number => Math.min(settleMs, ms);
 
 export const startAction = (kind: string): string => `${kind}.start`;

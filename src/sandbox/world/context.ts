@@ -15,6 +15,8 @@ export interface Context {
   readonly baseUrl: string;
   /** Whether webhook callbacks may be plain http to this machine. */
   readonly allowHttpCallbacks: boolean;
+  /** The longest time of each step of a payment in ms, or undefined for the usual times. */
+  readonly settleMs: number | undefined;
 }
 
 export const randomHex = (random: Random, length: number): string =>

@@ -35,6 +35,7 @@ beforeEach(() => {
     wireNames: wireNamesOf('service'),
     baseUrl: '',
     allowHttpCallbacks: false,
+    settleMs: undefined,
   };
 });
 

@@ -7,7 +7,7 @@ import { isFields, jsonIn, messageOf } from '../../formats/unknown.js';
 import { status } from '../../store/journal/payment.js';
 import { toJson } from '../../terminal/rows/json.js';
 import type { Approval, PaymentEvent } from '../../wallet/payment/contract.js';
-import { checkMaxFee, highestFee } from '../../wallet/quote/terms.js';
+import { checkTerms, highestFee } from '../../wallet/quote/terms.js';
 import { nestedContext, type Context } from '../context.js';
 import type { Command } from '../define.js';
 import type { PaymentRules } from '../payment/payment-options.js';
@@ -171,7 +171,7 @@ async function costOf(
   await check(() => {
     const ceiling = ceilingFor(maxFee, payment);
     highest = formatAmount(highestFee(ceiling, quote));
-    checkMaxFee({ maxFee: ceiling }, quote);
+    checkTerms({ maxFee: ceiling }, quote);
   });
   if (allowsPayments) await check(() => demandDailyLimit(total.ccy, context));
   return {

@@ -12,6 +12,7 @@ import type { BookRecords } from '../store/journal/book-records.js';
 import type { ProposalRecords } from '../store/journal/proposal-records.js';
 import { seenDatabase } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
+import type { TxnFacts } from '../store/journal/txn-facts.js';
 import type { SettlementRates } from '../store/journal/settlement-rates.js';
 import {
   embeddedUrl,
@@ -48,6 +49,8 @@ export interface Stores {
   rates(): Promise<SettlementRates>;
   /** Opens the records of proposals that were paid or refused. */
   proposals(): Promise<ProposalRecords>;
+  /** Opens the facts about transactions, which svcpay keeps next to the journal. */
+  facts(): Promise<TxnFacts>;
   /** Opens the store of the books: opening balances, adjustments and closed months. */
   books(): Promise<BookRecords>;
   /**
@@ -60,6 +63,11 @@ export interface Stores {
 export interface OpenDatabase extends FoundDatabase {
   readonly postgres: Postgres;
 }
+
+const loadFacts = async (by: Actor) => {
+  const { txnFacts } = await import('../store/journal/txn-facts.js');
+  return (database: SqlDatabase): TxnFacts => txnFacts(database, by);
+};
 
 /** Opens records that svcpay keeps next to the journal, once the journal is open. */
 const recordsIn =
@@ -124,6 +132,7 @@ export function openStores(options: StoreOptions): Stores {
   const proposals = records(
     async () => (await import('../store/journal/proposal-records.js')).proposalRecords,
   );
+  const facts = records(() => loadFacts(options.actor()));
 
   const events = lazily(async () => {
     const found = await database();
@@ -142,6 +151,7 @@ export function openStores(options: StoreOptions): Stores {
     journal,
     events,
     rates,
+    facts,
     books,
     proposals,
     database,

@@ -163,6 +163,9 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...commands(() => import('./tx/explain.js'), {
       'tx explain': 'tell what happened to a payment, step by step, and where the money is',
     }),
+    ...asks(() => import('./tx/note.js'), {
+      'tx note': 'add a note to a transaction, which never changes',
+    }),
     ...asks(() => import('./tx/resolve.js'), {
       'tx resolve': 'record whether the money moved, after an error or an unknown outcome',
     }),

@@ -49,6 +49,11 @@ export interface StatementRow {
   readonly exchangedRate: Big | null;
   readonly fiat: string | null;
   readonly txnId: string | null;
+  /** The destination as it was asked for, and the payment hash of an invoice. */
+  readonly destination: string | null;
+  readonly paymentHash: string | null;
+  /** Who approved the payment, as its trail says. */
+  readonly approvedBy: string | null;
   /** For a closing row, the sums of the wallet's rows in the period. */
   readonly totals?: { readonly in: Big; readonly out: Big; readonly fee: Big };
 }

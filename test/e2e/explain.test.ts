@@ -1,6 +1,7 @@
 // svcpay tx explain tells the story of real payments, and db verify replays each of them.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
 import { describe, expect } from 'vitest';
 import { startAgent } from '../support/agent.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';
@@ -115,7 +116,7 @@ describe('svcpay tx explain', () => {
         "accepted: the service accepted the payment",
         "read: the service reports sent",
         "error: the service reports error, which does not show whether money moved",
-        "resolved: with \`tx resolve\` recorded that the money did not move: ticket 4711",
+        "resolved: recorded by with \`tx resolve\`: the money did not move (ticket 4711)",
       ]
     `);
   });
@@ -135,6 +136,41 @@ describe('svcpay tx explain', () => {
         "paid: the service reports completed",
       ]
     `);
+  });
+});
+
+describe('svcpay tx note', () => {
+  test('adds notes to both directions of money, for lists, search, exports and the story', async ({
+    around,
+  }) => {
+    await svcpay(['send', 'ann@example.com', '1000sat', '--ref', 'out', '--yes'], around);
+    await svcpay(['receive', 'lightning', '500sat', '--ref', 'in', '--no-wait'], around);
+    for (const [id, note] of [
+      ['out', 'invoice 4711'],
+      ['out', 'paid late'],
+      ['in', 'for the bakery'],
+    ] as const)
+      expect((await svcpay(['tx', 'note', id, note], around)).exitCode).toBe(0);
+    const found = await svcpay(['tx', 'list', '--search', 'bakery', '--json'], around);
+    expect(found.json()).toMatchObject([{ extRefId: 'in', note: 'for the bakery' }]);
+    const csv = await svcpay(['tx', 'export', '-o', 'csv'], around);
+    const rows: Record<string, string>[] = parse(csv.stdout, { columns: true });
+    const [row] = rows.filter(({ extRefId }) => extRefId === 'out');
+    expect(row).toMatchObject({
+      note: 'invoice 4711; paid late',
+      destination: 'ann@example.com',
+      reference: 'out',
+      approvedBy: expect.stringMatching(/ on .*, with `send`$/),
+    });
+    expect((await told('out', around)).slice(-2)).toEqual([
+      expect.stringMatching(/^note: noted by .*: invoice 4711$/),
+      expect.stringMatching(/^note: noted by .*: paid late$/),
+    ]);
+  });
+
+  test('refuses an empty text and a text over 500 characters', async ({ around }) => {
+    for (const text of [' ', 'x'.repeat(501)])
+      expect(await svcpay(['tx', 'note', 'a', text], around)).toMatchObject({ exitCode: 2 });
   });
 });
 

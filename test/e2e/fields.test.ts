@@ -225,6 +225,7 @@ async function printing(around: Around): Promise<readonly (readonly string[])[]>
     ['tx', 'get', 'h'],
     ['tx', 'get', 'asked'],
     ['tx', 'explain', 'c'],
+    ['tx', 'note', 'c', 'a note'],
     ['tx', 'watch', 'c'],
     ['tx', 'confirm', 'c', '--yes'],
     ['statement'],

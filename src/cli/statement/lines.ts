@@ -14,6 +14,8 @@ import {
   type StatementScope,
 } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
+import type { KnownOf } from '../../wallet/history/export.js';
+import { localFacts } from '../tx/local-facts.js';
 import { partiesOf } from '../tx/parties.js';
 
 const rowsAtOnce = 200;
@@ -22,6 +24,7 @@ const rowsAtOnce = 200;
 export interface LookUps {
   readonly parties: (txnIds: readonly string[]) => Promise<RecipientOf>;
   readonly rates: (txnIds: readonly string[]) => Promise<ReadonlyMap<string, KeptRate>>;
+  readonly known: (txnIds: readonly string[]) => Promise<KnownOf>;
 }
 
 /**
@@ -35,6 +38,7 @@ export function lookUpsOf(context: Context): LookUps {
   opened.catch(() => undefined);
   return {
     parties: (txnIds) => partiesOf(txnIds, context),
+    known: (txnIds) => localFacts(txnIds, context),
     rates: (txnIds) =>
       opened.then(({ scope, rates }) => rates.of(scope, txnIds)).catch(() => new Map()),
   };
@@ -102,7 +106,9 @@ async function withLocalData(
   const txnIds = (of: readonly StatementRow[]): string[] => of.flatMap(({ txnId }) => txnId ?? []);
   const recipientOf = await lookUps.parties(txnIds(rows.filter(({ kind }) => kind === 'send')));
   const rates = await lookUps.rates(txnIds(rows));
+  const knownOf = await lookUps.known(txnIds(rows));
   return rows.map((row) => {
+    const known = row.txnId === null ? undefined : knownOf(row.txnId);
     const [party, kept] = row.txnId === null ? [] : [recipientOf(row.txnId), rates.get(row.txnId)];
     const rateOf = (ccy: string | null): Big | null => {
       const rate = kept?.rates[ccy ?? ''];
@@ -111,6 +117,11 @@ async function withLocalData(
     const fiatRate = rateOf(row.wallet);
     return {
       ...row,
+      ...(known !== undefined && {
+        destination: known.destination,
+        paymentHash: known.paymentHash,
+        approvedBy: known.approvedBy,
+      }),
       counterparty: party ?? row.counterparty,
       ...(kept !== undefined &&
         fiatRate !== null && {

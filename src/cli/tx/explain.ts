@@ -1,6 +1,7 @@
 // Tells what happened to a payment, step by step, without a request to the service.
 import { Failure } from '../../formats/failure.js';
 import { latest, status, type Payment } from '../../store/journal/payment.js';
+import type { TrailStep } from '../../store/journal/trail.js';
 import { commandFor } from '../../terminal/next-step.js';
 import { sendWord } from '../../terminal/views/state-words.js';
 import { namesOf } from '../../terminal/rows/list.js';
@@ -25,7 +26,7 @@ export const txExplain = defineCommand({
   async run({ id }, context): Promise<Result> {
     const journal = await context.journal();
     const payment = await paymentOf(id, context);
-    const trail = await journal.trails([payment.id]);
+    const trail = await withNotesOf(payment, await journal.trails([payment.id]), context);
     return {
       ref: payment.ref,
       txnId: latest(payment).txnId,
@@ -59,6 +60,29 @@ type Result = Omit<Explained, 'end'> & { readonly story: Story };
 
 function explained({ ref, txnId, status: is, story, steps }: Result): Explained {
   return { ref, txnId, status: is, end: story.end, steps };
+}
+
+/** Adds the notes of people to the steps, by their times. */
+async function withNotesOf(
+  { id, scope, attempts }: Payment,
+  trail: readonly TrailStep[],
+  context: Context,
+): Promise<readonly TrailStep[]> {
+  const facts = await context.facts();
+  const found = await facts.of(
+    scope,
+    attempts.flatMap(({ txnId }) => txnId ?? []),
+  );
+  const notes = [...found.values()].flatMap((each) => each.notes);
+  const steps = notes.map(({ note, ...each }) => ({
+    ...each,
+    paymentId: id,
+    seq: 0,
+    attempt: null,
+    step: 'note',
+    detail: { note },
+  }));
+  return [...trail, ...steps].toSorted((one, other) => one.at - other.at);
 }
 
 /** Finds the payment in the journal, and asks the service for the account only if it must. */

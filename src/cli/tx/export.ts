@@ -11,6 +11,7 @@ import { defineCommand } from '../define.js';
 import { pieces } from '../show.js';
 import { lookUpsOf } from '../statement/lines.js';
 import { historyFilter, historyOptions, withStates } from './history-options.js';
+import { localFacts, withNotes } from './local-facts.js';
 import { choice } from '../values.js';
 
 export const txExport = defineCommand({
@@ -60,9 +61,10 @@ export const txExport = defineCommand({
         clean: sanitize,
         rawCells: globals.rawCells,
         rates: ratesFor(format, context),
+        known: (page) => localFacts(idsOf(page), context),
       });
     const count = () => service.transactions({ ...filter, limit: 1 });
-    return writing(history, lines, { count, flags }, context);
+    return writing(noted(history, context), lines, { count, flags }, context);
   },
   view: pieces,
 });
@@ -78,6 +80,13 @@ function ratesFor(
     const kept = await rates(page.map(({ txnId }) => txnId));
     return (txnId) => kept.get(txnId);
   };
+}
+
+const idsOf = (page: readonly ListedTransaction[]): readonly string[] =>
+  page.map(({ txnId }) => txnId);
+
+async function* noted(pages: Pages, context: Context): Pages {
+  for await (const page of pages) yield await withNotes(page, context);
 }
 
 type Pages = AsyncIterable<readonly ListedTransaction[]>;

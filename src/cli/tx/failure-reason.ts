@@ -7,6 +7,7 @@ import { isFinal } from '../../formats/states.js';
 import { readPayload } from '../../webhooks/events.js';
 import type { Context } from '../context.js';
 import { eventsOf, hasInbox } from '../payment/inbox.js';
+import { withNotes } from './local-facts.js';
 
 /** Adds the `msg` of the webhook event to a transaction that has no reason itself. */
 export async function explained<T extends ListedTransaction>(txn: T, context: Context): Promise<T> {
@@ -23,8 +24,9 @@ export async function allExplained<T extends ListedTransaction>(
   rows: readonly T[],
   context: Context,
 ): Promise<readonly T[]> {
-  if (!rows.some(hasFailed) || !(await hasInbox(context))) return rows;
-  return Promise.all(rows.map((txn) => explained(txn, context)));
+  const noted = await withNotes(rows, context);
+  if (!noted.some(hasFailed) || !(await hasInbox(context))) return noted;
+  return Promise.all(noted.map((txn) => explained(txn, context)));
 }
 
 const hasFailed = ({ txnState }: ListedTransaction): boolean =>

@@ -4,6 +4,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { plainLetters } from '../../formats/text.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
+import { withNotes } from './local-facts.js';
 import { recipientsOf } from './parties.js';
 
 /**
@@ -56,7 +57,8 @@ export async function* searched(
   let [read, found] = [0, 0];
   if (terminal.canAnimate) live.start(() => `Searching: ${read} transactions, ${found} found`);
   try {
-    for await (const rows of pages) {
+    for await (const page of pages) {
+      const rows = await withNotes(page, context);
       const recipientOf = await recipientsOf(rows, context);
       const matches = rows.filter((txn) => isMatch(txn, recipientOf));
       read += rows.length;

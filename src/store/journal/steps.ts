@@ -7,7 +7,7 @@ import { clip } from '../../formats/text.js';
  * Who or what performs the steps: how svcpay was started (such as `send lightning`, `batch`, `mcp`
  * or `library`), the user of the operating system, and the process.
  */
-export const actorSchema = v.object({
+const actorSchema = v.object({
   door: v.string(),
   user: v.string(),
   uid: v.nullable(v.number()),
@@ -19,6 +19,7 @@ export const actorSchema = v.object({
   sandbox: v.nullable(v.boolean()),
 });
 export type Actor = Readonly<v.InferOutput<typeof actorSchema>>;
+export const actorOfJson = v.pipe(v.string(), v.parseJson(), actorSchema);
 
 /**
  * The steps that change a payment, each with the state that its attempt then has. The journal

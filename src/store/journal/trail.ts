@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { clip } from '../../formats/text.js';
 import { placeholders, rowOf, TimeFromNow, type Statement } from '../database/sql.js';
 import {
-  actorSchema,
+  actorOfJson,
   changingSteps,
   detailSchema,
   encodeDetail,
@@ -107,8 +107,6 @@ export const appendSteps = (
     token,
   ]);
 
-const jsonOf = <S extends v.GenericSchema>(schema: S) => v.pipe(v.string(), v.parseJson(), schema);
-
 /** A step of a trail, as stored. */
 export interface TrailStep {
   readonly paymentId: string;
@@ -130,8 +128,8 @@ const rowsSchema = v.array(
       attempt: v.nullable(v.number()),
       at: v.number(),
       step: v.string(),
-      actor: v.nullable(jsonOf(actorSchema)),
-      detail: jsonOf(detailSchema),
+      actor: v.nullable(actorOfJson),
+      detail: v.pipe(v.string(), v.parseJson(), detailSchema),
     }),
   ),
 );

@@ -9,6 +9,9 @@ const zero = new Big(0);
 
 /** The fields that only the data of this home can fill. */
 const unlooked = {
+  destination: null,
+  paymentHash: null,
+  approvedBy: null,
   fiatValue: null,
   fiatRate: null,
   exchangedRate: null,

@@ -10,7 +10,7 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 interface Writer {
   readonly head: string;
-  readonly write: (page: readonly ListedTransaction[], rates: RatesOf) => string;
+  readonly write: (page: readonly ListedTransaction[], rates: RatesOf, known: KnownOf) => string;
 }
 
 /** Returns the fiat rates that this home kept for the settlement of a transaction. */
@@ -25,6 +25,19 @@ export interface ExportOptions {
   /** Whether to write a cell unchanged even if a spreadsheet would run it as a formula. */
   readonly rawCells: boolean;
   readonly rates: (page: readonly ListedTransaction[]) => Promise<RatesOf>;
+  /** Looks up what the journal knows of the transactions of a page. */
+  readonly known: (page: readonly ListedTransaction[]) => Promise<KnownOf>;
+}
+
+/** Returns what the journal knows of a transaction. */
+export type KnownOf = (txnId: string) => KnownTransaction | undefined;
+
+/** The values that match a transaction with an invoice, a reference and an approval. */
+export interface KnownTransaction {
+  readonly destination: string | null;
+  readonly paymentHash: string | null;
+  readonly reference: string | null;
+  readonly approvedBy: string | null;
 }
 
 /** Yields the export as text in large pieces. */
@@ -36,7 +49,7 @@ export async function* exportLines(
   let gathered = head;
   try {
     for await (const page of pages) {
-      gathered += write(page, await options.rates(page));
+      gathered += write(page, await options.rates(page), await options.known(page));
       if (gathered.length < pieceLength) continue;
       yield gathered;
       gathered = '';
@@ -56,14 +69,19 @@ export async function* exportLines(
 const pieceLength = 524_288;
 
 function writerOf({ format, jsonLines, clean, rawCells }: ExportOptions): Writer {
-  if (format === 'jsonl') return { head: '', write: jsonLines };
+  if (format === 'jsonl')
+    return {
+      head: '',
+      write: (page, _rates, known) =>
+        jsonLines(page.map((txn) => withKnown(txn, known(txn.txnId)))),
+    };
   const harmless = rawCells ? clean : (text: string) => asPlainCell(clean(text));
   const row = csvRow(utcWriter(), harmless);
   return {
     head: csvHead,
-    write: (page, rates) => {
+    write: (page, rates, known) => {
       let text = '';
-      for (const txn of page) text += row(txn, rates(txn.txnId));
+      for (const txn of page) text += row(txn, rates(txn.txnId), known(txn.txnId));
       return text;
     },
   };
@@ -72,7 +90,10 @@ function writerOf({ format, jsonLines, clean, rawCells }: ExportOptions): Writer
 const csvHead =
   'time,txnId,extRefId,txnState,sourceMethod,sourceCcy,sourceAmount,' +
   'destMethod,destCcy,destAmount,servicepayFees,networkFees,fxRate,note,' +
-  'fiat,sourceFiatRate,destFiatRate\n';
+  'fiat,sourceFiatRate,destFiatRate,destination,paymentHash,reference,approvedBy\n';
+
+const withKnown = (txn: ListedTransaction, known: KnownTransaction | undefined): object =>
+  known === undefined ? txn : { ...txn, ...known };
 
 /**
  * Writes a CSV row, whose two fees are in the source currency. Concatenates strings, which is the
@@ -81,7 +102,11 @@ const csvHead =
 function csvRow(
   utc: (at: number) => string,
   harmless: (text: string) => string,
-): (txn: ListedTransaction, kept: ReturnType<RatesOf>) => string {
+): (
+  txn: ListedTransaction,
+  kept: ReturnType<RatesOf>,
+  known: KnownTransaction | undefined,
+) => string {
   const text = (value: string | null | undefined): string =>
     value == null ? '' : isHarmless.test(value) ? value : quoted(harmless(value));
   const side = ({ method, ccy, amtSettled, amtRequested }: RequestSide): string =>
@@ -90,14 +115,17 @@ function csvRow(
     { sourceReq, destReq }: ListedTransaction,
     { fiat, rates }: NonNullable<ReturnType<RatesOf>>,
   ): string => `${fiat},${rates[sourceReq.ccy ?? ''] ?? ''},${rates[destReq.ccy ?? ''] ?? ''}`;
-  return (txn, kept) => {
+  const match = ({ destination, paymentHash, reference, approvedBy }: KnownTransaction): string =>
+    `${text(destination)},${text(paymentHash)},${text(reference)},${text(approvedBy)}`;
+  return (txn, kept, known) => {
     const { createdAt, txnId, extRefId, txnState, sourceReq, destReq, fxRate, note } = txn;
     const time = typeof createdAt === 'number' ? utc(createdAt) : '';
     const ids = `${text(txnId)},${text(extRefId)},${text(txnState)}`;
     const fees = `${number(sourceReq.servicepayFees)},${number(sourceReq.networkFees)}`;
     const end = `${fees},${number(fxRate)},${text(note)}`;
     const last = kept === undefined ? ',,' : worth(txn, kept);
-    return `${time},${ids},${side(sourceReq)},${side(destReq)},${end},${last}\n`;
+    const matched = known === undefined ? ',,,' : match(known);
+    return `${time},${ids},${side(sourceReq)},${side(destReq)},${end},${last},${matched}\n`;
   };
 }
 

@@ -60,11 +60,12 @@ function beforeTrail([first]: readonly TrailStep[]): StoryLine[] {
 function linesOf(trail: readonly TrailStep[], wordOf: WordOf): StoryLine[] {
   const lines: StoryLine[] = [];
   for (const [index, step] of trail.entries()) {
-    const [before, after] = [trail[index - 1], trail[index + 1]];
+    const after = trail[index + 1];
+    const before = trail.slice(0, index).findLast((each) => each.step !== 'note');
     const told = sentenceOf(step, wordOf, before, after);
     const isOther = before !== undefined && !isSameProcess(before.by, step.by);
     const gap = before === undefined ? 0 : step.at - before.at;
-    if (isOther && gap >= gapMs)
+    if (isOther && gap >= gapMs && step.step !== 'note')
       lines.push({ at: undefined, text: `no process worked on it for ${inWordsOf(gap)}` });
     if (isOther && !namesActor.has(step.step))
       lines.push({ at: step.at, text: `continued by ${actorInWords(step.by)}` });
@@ -86,6 +87,7 @@ const namesActor: ReadonlySet<string> = new Set([
   'taken over',
   'imported',
   'resolved',
+  'note',
 ]);
 
 /** The actor in words, such as ann (uid 1000) on desk-2, with `tx resume`. */
@@ -162,9 +164,11 @@ export function sentenceOf(
       return `taken over by ${actorInWords(by)}${fromInWords(detail)}`;
     case 'resolved':
       return (
-        `${actorInWords(by)} recorded that the money ` +
-        `${detail.moved === true ? 'moved' : 'did not move'}: ${detail.note ?? ''}`
+        `recorded by ${actorInWords(by)}: the money ` +
+        `${detail.moved === true ? 'moved' : 'did not move'} (${detail.note ?? ''})`
       );
+    case 'note':
+      return `noted by ${actorInWords(by)}: ${detail.note ?? ''}`;
     case 'imported':
       return (
         `imported by ${actorInWords(by)}: ` +

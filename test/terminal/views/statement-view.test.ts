@@ -29,6 +29,9 @@ const line = (of: Partial<StatementRow>): StatementRow => ({
   networkFee: new Big('0.000003'),
   exchanged: null,
   exchangedCcy: null,
+  destination: null,
+  paymentHash: null,
+  approvedBy: null,
   txnId: 'c1d2e3f4-5e07-4094-92cd-1aeb3fbe8297',
   ...of,
 });

@@ -79,6 +79,7 @@ async function exported(
     jsonLines: parsedToLines,
     clean: sanitize,
     rawCells,
+    known: () => Promise.resolve(() => undefined),
     rates: () => Promise.resolve(() => undefined),
   }))
     pieces.push(piece);

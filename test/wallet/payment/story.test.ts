@@ -235,8 +235,8 @@ test('an unknown outcome, and the answer of a person', () => {
       22 Nov 14:03:21  the service reports expired after the submission, which
                        proves nothing
                        no process worked on it for 1 d
-      23 Nov 15:02:11  ann (uid 1000) on desk-2, with \`tx resolve\` recorded that the
-                       money moved: ticket 4711 of the service
+      23 Nov 15:02:11  recorded by ann (uid 1000) on desk-2, with \`tx resolve\`: the
+                       money moved (ticket 4711 of the service)
 
       Recorded as paid: 18 045 sat left your BTC wallet.
       svcpay tx get 890d5621-5e07-4094-92cd-1aeb3fbe8297

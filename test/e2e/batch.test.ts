@@ -136,10 +136,7 @@ describe('svcpay batch', () => {
         {},
         { line: 5, method: 'tron' },
       ],
-      cost: [
-        { ccy: 'BTC', isEstimate: false },
-        { ccy: 'USDT', isEstimate: false },
-      ],
+      cost: [{ ccy: 'BTC' }, { ccy: 'USDT' }],
     });
     const { cost, list }: { cost: Cost[]; list: { cost: number }[] } = JSON.parse(run.stdout);
     const rows = list.reduce((sum, row) => sum + row.cost, 0);
@@ -156,7 +153,7 @@ describe('svcpay batch', () => {
   test('reports a missing input file before the first question', async ({ around }) => {
     const run = await svcpay(['batch', 'nothing.csv'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toContain('nothing.csv cannot be read');
+    expect(run.stderr).toContain('nothing.csv does not exist');
   });
 
   test('recognises rows that another command, batch or home has already paid', async ({
@@ -334,10 +331,13 @@ describe('svcpay batch', () => {
     expect(run.json()).toMatchObject({ paid: 2, paidBefore: 0, result: null });
     const again = await svcpay(['batch', '-', '--yes', '--json'], { ...around, input: second });
     expect(again.json()).toMatchObject({ paid: 2, paidBefore: 2 });
-    const named = await svcpay(['batch', '-', '--yes', '--json', '--name', 'december'], {
-      ...around,
-      input: second,
+    const december = ['batch', '-', '--yes', '--json', '--name', 'december'];
+    const refused = await svcpay(december, { ...around, input: second });
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('2 of 2 rows have payee and amount of the run of today'),
     });
+    const named = await svcpay([...december, '--accept-changes'], { ...around, input: second });
     expect(named.json()).toMatchObject({ paid: 2, paidBefore: 0 });
     expect(await paidReferences(around)).toHaveLength(4);
   });
@@ -418,9 +418,9 @@ describe('svcpay batch', () => {
       paidBefore: 6,
     });
     expect(readFileSync(`${file}.result.csv`, 'utf8')).toBe(result);
-    expect((await svcpay(['reconcile', `${file}.result.csv`, '--json'], around)).json()).toEqual(
-      [],
-    );
+    expect(await svcpay(['batch', 'status', `${file}.result.csv`], around)).toMatchObject({
+      exitCode: 0,
+    });
     const raw = ['batch', file, '--yes', '--raw-cells', '--result', `${file}.raw.csv`];
     expect(await svcpay(raw, around)).toMatchObject({ exitCode: 0 });
     expect(readFileSync(`${file}.raw.csv`, 'utf8')).toContain('\n2,"=HYPERLINK');
@@ -444,8 +444,8 @@ describe('svcpay batch', () => {
     });
     await tty.waitFor(/6 rows to pay/);
     await tty.waitFor(/From BTC\s+0\.00006015 BTC in 6 rows/);
-    await tty.waitFor(/You pay\s+0\.0000\d+ BTC\s+including fees of 0\.0000\d+ BTC, as quoted/);
-    await tty.waitFor(/Pay 0\.0000\d+ BTC in 6 rows/);
+    await tty.waitFor(/You pay\s+about 0\.0000\d+ BTC\s+including fees of about 0\.0000\d+ BTC/);
+    await tty.waitFor(/Pay about 0\.0000\d+ BTC, at most 0\.0000\d+ BTC, in 6\s+rows/);
     tty.resize(140, 45);
     tty.resize(80, 24);
     tty.type('y\r');
@@ -463,40 +463,28 @@ describe('svcpay batch', () => {
       'row-3,nobody@example.com,1000sat,,',
     ]);
     const tty = svcpayTty(['batch', file], around);
-    await tty.waitFor(
-      /Line 4\s+Nothing moved: [^]*no such\s+Lightning Address[^]*Pay 0\.0000200\d BTC in 2 rows from/,
-    );
+    await tty.waitFor(/Pay about 0\.0000301\d BTC, at most 0\.0000\d+ BTC, in 3 rows/);
     tty.type('\r');
     expect(await tty.ended).toBe(9);
     expect(await svcpay(['batch', file], around)).toMatchObject({ exitCode: 9, stdout: '' });
     expect(confirmations(around.sandbox)).toHaveLength(0);
   });
 
-  test('asks for a maximum fee per row instead of quoting a batch of more than 100 rows', async ({
+  test('quotes one row of each wallet, currency and method of a batch of any length', async ({
     around,
   }) => {
-    const tty = svcpayTty(
-      [
-        'batch',
-        batchFile(around.home, lightningRows(101)),
-        '--on-error',
-        'stop',
-        '--concurrency',
-        '1',
-      ],
-      around,
-    );
-    await tty.waitFor(/Fees\s+not included; the service quotes the fees of each row/);
-    await tty.waitFor(/Highest fee per row/);
-    expect(createRequests(around.sandbox)).toHaveLength(0);
-    tty.type('0sat\r');
-    await tty.waitFor(
-      /Pay 0\.00106050 BTC plus at most 0\.00000000 BTC in fees per row in 101 rows\s+from/,
-    );
-    tty.type('y\r');
-    expect(await tty.ended).toBe(7);
-    expect(tty.text()).toMatch(/0 of 101 rows paid · 1 not paid · 100 not started/);
-    expect(confirmations(around.sandbox)).toHaveLength(0);
+    const { sandbox, home } = around;
+    const file = batchFile(home, [
+      ...lightningRows(120),
+      'x,TJRabPrwbZy45sbavfcjinPJC18kjpRTv8,25,usdt,',
+    ]);
+    const before = sandbox.requests().length;
+    const run = await svcpay(['batch', file, '--dry-run', '--json'], around);
+    expect(createRequests(sandbox)).toHaveLength(2);
+    expect(sandbox.requests().length - before, 'sign-in, wallets, two quotes').toBeLessThan(9);
+    const { cost }: { cost: Cost[] } = JSON.parse(run.stdout);
+    expect(cost[0]?.total).toBeCloseTo(0.0012714 + (cost[0]?.fees ?? 0), 8);
+    expect(cost[0]?.fees).toBeCloseTo(120 * 0.00000004, 6);
   });
 
   test('reports the reasons without asking for approval if the service refuses every row', async ({

@@ -5,7 +5,7 @@ import { exitCodes, isUnknown, type Failure, type FailureKind } from '../../src/
 import { latest, mayHavePaid, status, type Payment } from '../../src/store/journal/payment.js';
 import { hasLapsed, isFinal } from '../../src/formats/states.js';
 import type { Resumed } from '../../src/wallet/payment/resume-all.js';
-import type { RowOutcome } from '../../src/wallet/batch/run.js';
+import type { Row } from '../../src/wallet/batch/row.js';
 import type { BatchEnd } from './commands.js';
 import type { Keeper } from './homes.js';
 import { inWords } from './process.js';
@@ -288,10 +288,7 @@ function untrueBatch(
   { books }: Known,
 ): string[] {
   const found = rows.flatMap((row) => untrueRow(row, moves, books));
-  if (
-    failure === undefined &&
-    rows.some(({ result }) => result === 'failed' || result === 'unknown')
-  )
+  if (failure === undefined && rows.some(({ state }) => state === 'failed' || state === 'unknown'))
     found.push('not all rows are done');
   return [...found, ...sentAfterAll(failure, moves)];
 }
@@ -330,20 +327,17 @@ function untrueResumed(
 const wasSubmitted = ({ confirmedBy, movedBy }: ModelTransaction): boolean =>
   confirmedBy.size > 0 || movedBy === byItself;
 
-function untrueRow(
-  { row, result, txnId }: RowOutcome,
-  moves: readonly ModelTransaction[],
-  { model }: Books,
-): string[] {
+function untrueRow(row: Row, moves: readonly ModelTransaction[], { model }: Books): string[] {
+  const { state, txnId } = row;
   const txn = model.transactions.find((each) => each.txnId === txnId);
-  if (result === 'paid')
+  if (state === 'paid')
     return txn?.state === 'completed' && keyOf(row.order) === askedKey(txn)
       ? []
       : [`${row.ref} is ${txn?.state}`];
-  if (result === 'sent')
+  if (state === 'sent')
     return txn !== undefined && wasSubmitted(txn) ? [] : [`${row.ref} was not sent`];
   const moved = moves.find((each) => baseRef(each.extRefId) === row.ref);
-  return result === 'failed' && moved !== undefined
+  return state === 'failed' && moved !== undefined
     ? [`${moved.txnId} for ${row.ref} took effect`]
     : [];
 }

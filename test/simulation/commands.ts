@@ -3,9 +3,8 @@ import type { Transaction } from '../../src/api/types.js';
 import { repeatsOf } from '../../src/cli/mcp/repeats.js';
 import { Failure } from '../../src/formats/failure.js';
 import { mayHavePaid, type Payment, type PaymentTerms } from '../../src/store/journal/payment.js';
-import type { PlannedRow } from '../../src/wallet/batch/plan.js';
-import { derivedRef } from '../../src/wallet/batch/plan.js';
-import { runBatch, type RowOutcome } from '../../src/wallet/batch/run.js';
+import { derivedRef, rowOf, type Row } from '../../src/wallet/batch/row.js';
+import { runBatch } from '../../src/wallet/batch/run.js';
 import { emptyTally, failureOf, tallied } from '../../src/wallet/batch/tally.js';
 import { cancelQuote } from '../../src/wallet/payment/cancel-quote.js';
 import { confirmQuote } from '../../src/wallet/payment/confirm-quote.js';
@@ -20,7 +19,7 @@ export type Terms = Pick<PaymentTerms, 'maxFee' | 'maxRateLoss'>;
 
 /** The result of a batch: the outcome of each row, and the failure that decides the exit code. */
 export interface BatchEnd {
-  readonly rows: readonly RowOutcome[];
+  readonly rows: readonly Row[];
   readonly failure: Failure | undefined;
 }
 
@@ -121,17 +120,20 @@ export const payBatch =
     const once = [
       ...new Map(wishes.map((wish) => [wish.order.idempotencyKey ?? rowRef(wish), wish])).values(),
     ];
-    const rows = once.map((wish, index): PlannedRow => ({
-      line: index + 2,
-      ref: rowRef(wish),
-      named: wish.ref !== undefined,
-      instruction: wish.instruction,
-      order: wish.order,
-      to: wish.name,
-      amount: '',
-      slow: false,
-    }));
-    const ended: RowOutcome[] = [];
+    const rows = once.map((wish, index) =>
+      rowOf({
+        line: index + 2,
+        ref: rowRef(wish),
+        isNamed: wish.ref !== undefined,
+        instruction: wish.instruction,
+        order: wish.order,
+        to: wish.name,
+        written: '',
+        isSlow: false,
+        cells: {},
+      }),
+    );
+    const ended: Row[] = [];
     const batch = {
       concurrency: 2,
       stopOnError: false,
@@ -142,11 +144,10 @@ export const payBatch =
       consent: { lines: new Set(rows.map(({ line }) => line)), upTo: 'terms' as const },
       run: '2026-11-21T00:00:00.000Z rows.csv',
     };
-    const complete = await runBatch(each(rows), batch, {
-      payment: deps,
+    const complete = await runBatch(rows, batch, {
+      payment: { ...deps, on: () => undefined },
       stop: deps.signal,
       on: (outcome) => void ended.push(outcome),
-      onSubmit: () => undefined,
       warn: () => undefined,
     });
     const tally = ended.reduce(tallied, emptyTally);
@@ -155,7 +156,3 @@ export const payBatch =
 
 /** Returns the reference of an intended payment in a batch. */
 export const rowRef = ({ instruction, ref }: Wish): string => ref ?? derivedRef(instruction, '');
-
-async function* each<T>(list: readonly T[]): AsyncGenerator<T> {
-  yield* list;
-}

@@ -264,8 +264,10 @@ export function memoryJournal(
         .filter((each) => each.scope === scope && each.id > after)
         .toSorted((a, b) => (a.id < b.id ? -1 : 1))
         .slice(0, atMost),
-    alike: async (scope, ref) =>
-      payments().filter((each) => each.scope === scope && alikeRef(each.ref) === alikeRef(ref)),
+    alike: async (scope, refs) =>
+      payments().filter(
+        (each) => each.scope === scope && refs.some((ref) => alikeRef(each.ref) === alikeRef(ref)),
+      ),
     runs: async (scope, atMost) => {
       const runs = payments().flatMap((each) => (each.scope === scope ? (each.batch ?? []) : []));
       return [...new Set(runs.map(({ run }) => run))]

@@ -276,8 +276,8 @@ async function verdictOf(running: Promise<CommandEnd>): Promise<Verdict> {
   }
 }
 
-const rowInWords = ({ row, result, failure }: BatchEnd['rows'][number]): string =>
-  `${row.ref} ${failure?.kind ?? result}`;
+const rowInWords = ({ ref, state, failure }: BatchEnd['rows'][number]): string =>
+  `${ref} ${failure?.kind ?? state}`;
 
 const resumedInWords = ({ payment, txn, failure }: Resumed): string =>
   `${payment.ref} ${failure?.kind ?? txn?.txnState}`;

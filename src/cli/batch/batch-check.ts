@@ -1,43 +1,37 @@
 // Reads and checks a batch file before any payment, and asks about rows that were paid long ago.
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
-import { openSpool, type Spool } from '../../store/files/spool.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { wrap } from '../../terminal/layout.js';
-import {
-  checkBatch,
-  staleRows,
-  type BatchCheck,
-  type SettledRow,
-} from '../../wallet/batch/check.js';
+import { checkBatch, paidAt, staleRows, type BatchCheck } from '../../wallet/batch/check.js';
 import { readRunName, runName } from '../../wallet/batch/history.js';
-import type { PlannedRow } from '../../wallet/batch/plan.js';
-import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
+import type { Row } from '../../wallet/batch/row.js';
+import { readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
 import { ownAddressGuard } from '../../wallet/instruction/destinations.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
 import { openLookUp } from '../payout/payout-flow.js';
-import { batchCommand, type BatchFlags } from './batch-pay.js';
+import { batchCommand, type BatchFlags } from './batch-options.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 
 /** A batch file that passed all checks. */
 export interface CheckedFile {
   readonly check: BatchCheck;
-  /** Reads the rows again from the checked copy of the file. */
-  readonly rows: () => AsyncGenerator<PlannedRow>;
   /** The id of the new batch run, or of the earlier run that svcpay continues. */
   readonly run: string;
+  /** The name of the run, which is empty for a run without a name. */
+  readonly name: string;
 }
 
 /**
  * Checks the batch file. Throws Failure `usage` or `limit` for invalid rows, and lists the problems
- * on stderr. If an earlier run paid rows without a reference long ago, svcpay asks whether to pay
- * these rows again. With `--yes` or `--dry-run`, svcpay does not ask but throws Failure `usage`.
+ * on stderr. If an earlier run paid rows long ago, svcpay asks whether to pay these rows again.
+ * With `--yes` or `--dry-run`, svcpay does not ask but throws Failure `usage`.
  */
 export async function openFile(
   file: string,
@@ -47,27 +41,19 @@ export async function openFile(
   const { globals, ask, now } = context;
   const needsYes = !globals.yes && !flags.dryRun;
   if (needsYes && file === '-') ask.demand(['--yes']);
-  const spool = await openSpool(bytesOf(file, context));
-  context.onClose(() => spool.close());
+  const rows: (BatchRow | Problem)[] = [];
+  for await (const row of readRows(bytesOf(file, context), batchColumns(flags.ignoreColumns)))
+    rows.push(row);
   if (needsYes) ask.demand(['--yes']);
-  const checked = async (name: string): Promise<CheckedFile> => {
-    const plan = planner({ ...flags, name }, context);
-    const check = await checkRows(spool, plan, flags, context);
-    if (check.problems.length > 0) throw refusalOf(check, context);
-    return {
-      check,
-      rows: () => planned(readRows(spool.read(), batchColumns(flags.ignoreColumns)), plan),
-      run: check.run ?? runName(now(), labelOf(file, name)),
-    };
-  };
   for (let { name } = flags; ;) {
-    const found = await checked(name);
-    const stale = staleRows(found.check, now());
-    if (stale.length === 0) return found;
-    const unfinished = await unfinishedRun(spool, name, flags, context);
-    const request = { file, flags, needsYes, name, unfinished };
-    const next = await nameFor(stale, found.check, request, context);
-    if (next === undefined) return found;
+    const check = await checkRows(rows, { ...flags, name }, context);
+    if (check.problems.length > 0) throw refusalOf(check, file, { ...flags, name }, context);
+    const stale = staleRows(check, now());
+    const run = check.run ?? runName(now(), labelOf(file, name));
+    if (stale.length === 0) return { check, name, run };
+    const unfinished = await unfinishedRun(rows, { ...flags, name }, context);
+    const next = await nameFor(stale, check, { file, flags, needsYes, name, unfinished }, context);
+    if (next === undefined) return { check, name, run };
     name = next;
   }
 }
@@ -95,8 +81,7 @@ const runsSearched = 12;
 
 /** Finds the latest run with another name that paid some of the file's rows, but not all. */
 async function unfinishedRun(
-  spool: Spool,
-  before: string,
+  rows: readonly (BatchRow | Problem)[],
   flags: BatchFlags,
   context: Context,
 ): Promise<UnfinishedRun | undefined> {
@@ -104,15 +89,11 @@ async function unfinishedRun(
   const runs = await (await journal()).runs(scope, runsSearched);
   const names = new Set(runs.map(({ run }) => readRunName(run).name));
   for (const name of names) {
-    if (name === before) continue;
-    const { settled, rows } = await checkRows(
-      spool,
-      planner({ ...flags, name }, context),
-      flags,
-      context,
-    );
-    if (settled === rows) return undefined;
-    if (settled > 0) return { name, text: `${name} (${settled} of ${counted(rows, 'row')} paid)` };
+    if (name === flags.name) continue;
+    const { count, toPay } = await checkRows(rows, { ...flags, name }, context);
+    const paid = count - toPay.length;
+    if (paid === count) return undefined;
+    if (paid > 0) return { name, text: `${name} (${paid} of ${counted(count, 'row')} paid)` };
   }
   return undefined;
 }
@@ -122,17 +103,19 @@ async function unfinishedRun(
  * if the person decides to pay only the other rows.
  */
 async function nameFor(
-  stale: readonly SettledRow[],
-  { rows, settled }: BatchCheck,
+  stale: readonly Row[],
+  { rows, toPay }: BatchCheck,
   { file, flags, needsYes, name: before, unfinished }: NameRequest,
   { ask, now }: Context,
 ): Promise<string | undefined> {
-  const at = Math.max(...stale.map((row) => row.at));
+  const day = dayAndMonth(Math.max(...stale.map(({ payment }) => paidAt(payment))), now());
   const what =
-    `${counted(stale.length, 'row')} without a reference ${stale.length === 1 ? 'was' : 'were'} ` +
-    `already paid on ${dayAndMonth(at, now())}`;
+    stale.length === rows.length
+      ? `every row was already paid on ${day}`
+      : `${counted(stale.length, 'row')} without a reference ` +
+        `${stale.length === 1 ? 'was' : 'were'} already paid on ${day}`;
   // The suggested name of the run is today's date, because a month may have several weekly runs.
-  const suggested = new Date(now()).toISOString().slice(0, 10);
+  const suggested = today(now());
   if (!needsYes) {
     const also =
       unfinished === undefined ? '' : `, and the run ${unfinished.text} of this file is unfinished`;
@@ -144,9 +127,9 @@ async function nameFor(
       next: { do: 'run', ...batchCommand(file, { ...flags, name: unfinished?.name ?? suggested }) },
     });
   }
-  const left = rows - settled;
+  const left = toPay.length;
   const choice = await ask.steps.select<string | boolean | Back>({
-    message: `${what}. What now?`,
+    message: `${what.replace(/^e/, 'E')}. What now?`,
     flag: '--name NAME',
     choices: [
       ...(unfinished === undefined
@@ -178,6 +161,8 @@ async function nameFor(
   return name;
 }
 
+const today = (now: number): string => new Date(now).toISOString().slice(0, 10);
+
 function newName(name: string, before: string): string {
   if (name === '') throw new Failure('usage', 'Enter a name for the new run.');
   if (name === before)
@@ -191,6 +176,8 @@ async function* bytesOf(file: string, { stdin }: Context): AsyncGenerator<Buffer
       hint: 'Pipe the rows: … | svcpay batch - --yes',
     });
   }
+  if (file !== '-' && !existsSync(file))
+    throw new Failure('usage', `Nothing was sent: the file ${file} does not exist.`);
   try {
     for await (const chunk of file === '-' ? stdin.open() : createReadStream(file))
       yield Buffer.from(chunk);
@@ -199,7 +186,7 @@ async function* bytesOf(file: string, { stdin }: Context): AsyncGenerator<Buffer
   }
 }
 
-type Plan = (row: BatchRow) => Promise<PlannedRow>;
+type Plan = (row: BatchRow) => Promise<Row>;
 
 export function planner({ name, from }: Pick<BatchFlags, 'name' | 'from'>, context: Context): Plan {
   let opened: ReturnType<typeof openLookUp> | undefined;
@@ -223,25 +210,31 @@ export function planner({ name, from }: Pick<BatchFlags, 'name' | 'from'>, conte
   return (row) => planRow(row, deps);
 }
 
+/** Finds the payments of references in the journal. */
+export const alikeIn =
+  (context: Context) =>
+  async (refs: readonly string[]): ReturnType<Awaited<ReturnType<Context['journal']>>['alike']> => {
+    const { scope, journal } = await context.account();
+    return (await journal()).alike(scope, refs);
+  };
+
 async function checkRows(
-  spool: Spool,
-  plan: Plan,
-  flags: Pick<BatchFlags, 'ignoreColumns' | 'retry'>,
+  rows: readonly (BatchRow | Problem)[],
+  flags: Pick<BatchFlags, 'name' | 'from' | 'retry'>,
   context: Context,
 ): Promise<BatchCheck> {
   const { live, now } = context;
   const refuseOwn = ownAddressGuard(context.account, context.out.say);
+  const plan = planner(flags, context);
   let checked = 0;
   const deps = {
+    name: flags.name,
     plan: async (row: BatchRow) => {
       checked += 1;
       return plan(row);
     },
-    vet: ({ instruction }: PlannedRow) => refuseOwn(instruction),
-    alike: async (ref: string) => {
-      const { scope, journal } = await context.account();
-      return (await journal()).alike(scope, ref);
-    },
+    vet: ({ instruction }: Row) => refuseOwn(instruction),
+    alike: alikeIn(context),
     spent: () => spentToday(context),
     limits: await limitsInForce(context),
     retry: flags.retry,
@@ -249,12 +242,17 @@ async function checkRows(
   };
   return live.during(
     () => `Checking the rows: ${checked}`,
-    () => checkBatch(readRows(spool.read(), batchColumns(flags.ignoreColumns)), deps),
+    () => checkBatch(rows, deps),
   );
 }
 
 /** Lists the problems of a batch file on stderr, even with -q and --json. */
-function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failure {
+function refusalOf(
+  { problems, count, isRepeated }: BatchCheck,
+  file: string,
+  flags: BatchFlags,
+  { terminal, now }: Context,
+): Failure {
   const lines = problems.map(
     ({ line, column, message }) =>
       [line === 0 ? 'All rows' : `Line ${line}`, ...(column === undefined ? [] : [column])].join(
@@ -271,18 +269,15 @@ function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failu
   const what =
     bad === 0
       ? 'the batch cannot be paid as a whole (see above)'
-      : `${bad} of ${counted(rows, 'row')} cannot be paid (see above)`;
+      : `${bad} of ${counted(count, 'row')} cannot be paid (see above)`;
   const advice =
     kind === 'limit'
       ? { next: { do: 'see-limits' as const } }
-      : { hint: 'Fix the file and run the same command again.' };
+      : isRepeated && flags.name === ''
+        ? {
+            hint: 'Most references were paid by an earlier run. To pay them again in a new run',
+            next: { do: 'run' as const, ...batchCommand(file, { ...flags, name: today(now()) }) },
+          }
+        : { hint: 'Fix the file and run the same command again.' };
   return new Failure(kind, `Nothing was sent: ${what}.`, advice);
-}
-
-/** Reads the rows again from the checked copy of the file. */
-async function* planned(
-  rows: AsyncIterable<BatchRow | Problem>,
-  plan: Plan,
-): AsyncGenerator<PlannedRow> {
-  for await (const row of rows) if (!isProblem(row)) yield await plan(row);
 }

@@ -1,18 +1,16 @@
-// Writes the result file of a batch, which contains the rows of the batch file with their outcomes.
-// The next run of the batch continues the result file.
+// Writes the result file of a batch: the columns of the batch file, and the outcome of each row as
+// the journal has it. svcpay can pay from a result file.
 import { createReadStream } from 'node:fs';
+import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
 import Big from 'big.js';
-import { openAppendFile } from '../../store/files/append-file.js';
 import { Failure } from '../../formats/failure.js';
+import { codeOf, messageOf } from '../../formats/unknown.js';
+import { resultFields } from '../../terminal/cards/batch-progress.js';
+import type { BatchLine } from '../../terminal/cards/batch-view.js';
 import { csvCell } from '../../terminal/rows/list.js';
-import type { Cell } from '../../terminal/rows/view.js';
-import { resultFields, type BatchLine } from '../../terminal/cards/batch-progress.js';
-import type { BatchRow } from '../../wallet/batch/rows.js';
-import { isProblem, readRows } from '../../wallet/batch/rows.js';
+import { isProblem, readRows, type BatchRow } from '../../wallet/batch/rows.js';
 import { resultColumns } from './batch-row.js';
-
-type Cells = BatchRow['cells'];
 
 /** The fiat value of a debit at the settlement. */
 export interface SettledWorth {
@@ -21,125 +19,88 @@ export interface SettledWorth {
   readonly fiat: string | null;
 }
 
-export interface ResultFile {
-  /**
-   * Writes the line of a row to the result file. Resolves when the line of the row is on disk, or
-   * immediately if the result file already contains the line.
-   */
-  write(line: BatchLine, cells: Cells): Promise<void>;
-  /** Closes the result file, and keeps only the last line of each row. */
-  close(): Promise<void>;
-}
-
-export interface ResultOptions {
-  /**
-   * The columns of the batch file, which the result file repeats so that svcpay can pay from the
-   * result file.
-   */
-  readonly columns: readonly string[];
-  readonly rawCells: boolean;
-  readonly worthOf: (line: BatchLine) => Promise<SettledWorth>;
+/** A line of the result file, with the cells of the batch file. */
+export interface ResultLine {
+  readonly cells: BatchRow['cells'];
+  readonly line: BatchLine;
+  readonly worth: SettledWorth;
 }
 
 /**
- * Opens the result file. Throws Failure `usage` if the file is not a batch result or cannot be
- * written.
+ * Opens the result file, and returns a function that writes its lines. The lines replace earlier
+ * lines with their references, except lines that already record a paid row. Throws Failure `usage`
+ * if the file is not a batch result or cannot be written.
+ * @param columns the columns of the batch file
  */
-export async function openResult(path: string, options: ResultOptions): Promise<ResultFile> {
-  const { rawCells, worthOf } = options;
-  const { file, fields } = await openWithColumns(path, options);
-  const outcomes = new Map<string, string>();
-  let hasRepeated = false;
-  const say = (ref: string, outcome: string): void => {
-    hasRepeated ||= outcomes.has(ref);
-    outcomes.set(ref, outcome);
-  };
-  for await (const { ref = '', outcome = '' } of cellsOf(file.read())) say(ref, outcome);
-  const append = async (line: BatchLine, cells: Cells): Promise<void> => {
-    const values: Readonly<Record<string, unknown>> = {
-      ...cells,
-      ...line,
-      ...(await worthOf(line)),
-    };
-    await file.append(csvLine(fields.map((name) => csvCell(cellOf(values[name]), rawCells))));
-  };
-  let writing: Promise<unknown> = Promise.resolve();
-  return {
-    async write(line, cells) {
-      if (line.outcome === 'paid' && outcomes.get(line.ref) === 'paid') return;
-      say(line.ref, line.outcome);
-      const written = append(line, cells);
-      writing = Promise.allSettled([writing, written]);
-      await written;
-    },
-    async close() {
-      await writing;
-      // Removes repeated lines, because only the last line of each row counts. Leaves the result
-      // file unchanged if svcpay cannot replace the file, or if the file contains lines that svcpay
-      // did not write.
-      if (hasRepeated)
-        await file.replace(lastLines(file.read, fields, rawCells)).catch(() => undefined);
-      hasRepeated = false;
-      await file.close();
-    },
-  };
-}
-
-const cellOf = (value: unknown): Cell =>
-  typeof value === 'string' || typeof value === 'number' || value instanceof Big ? value : null;
-
-/** Adds the missing columns to an existing result file. */
-async function openWithColumns(path: string, { columns, rawCells }: ResultOptions) {
-  const found = await columnsOf(path);
-  const others = columns.filter((name) => !resultColumns.ofResult.has(name));
-  const before = found ?? [...resultFields, ...others];
-  const fields = [...before, ...others.filter((name) => !before.includes(name))];
-  const file = await openAppendFile(path, before.join(','));
-  if (fields.length === before.length) return { file, fields };
-  await file.replace(lastLines(file.read, fields, rawCells), fields.join(','));
-  await file.close();
-  return { file: await openAppendFile(path, fields.join(',')), fields };
-}
-
-/**
- * Reads the columns of an existing result file. Returns undefined for a new file and for a file
- * that is not a batch result.
- */
-async function columnsOf(path: string): Promise<string[] | undefined> {
-  const source = createReadStream(path, { end: longestHead }).on('error', () => undefined);
-  let text = '';
-  try {
-    for await (const chunk of source) text += String(chunk);
-  } catch {
-    return undefined;
-  }
-  const [head = '', rest] = text.split('\n', 2);
-  const isResult = rest !== undefined && head.startsWith(resultFields.join(','));
-  return isResult ? head.split(',') : undefined;
-}
-
-const longestHead = 4_096;
-
-async function* cellsOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<Cells> {
-  for await (const row of readRows(bytes, resultColumns)) if (!isProblem(row)) yield row.cells;
-}
-
-async function* lastLines(
-  read: () => AsyncIterable<Buffer>,
-  fields: readonly string[],
+export async function openResult(
+  path: string,
+  columns: readonly string[],
   rawCells: boolean,
-): AsyncGenerator<string> {
-  const left = new Map<string, number>();
-  for await (const { ref = '' } of cellsOf(read())) left.set(ref, (left.get(ref) ?? 0) + 1);
-  for await (const row of readRows(read(), resultColumns)) {
-    if (isProblem(row)) throw new Failure('usage', row.message);
-    const { cells } = row;
-    const { ref = '' } = cells;
-    const after = (left.get(ref) ?? 1) - 1;
-    left.set(ref, after);
-    if (after > 0) continue;
-    yield csvLine(fields.map((name) => csvCell(cells[name.toLowerCase()] ?? '', rawCells)));
+): Promise<(lines: readonly ResultLine[]) => Promise<void>> {
+  const earlier = new Map<string, BatchRow['cells']>();
+  const names = new Set([...resultFields, ...columns]);
+  try {
+    // Creates the file, so that a folder without write access stops the batch before any payment.
+    await (await open(path, 'a', 0o600)).close();
+    if ((await stat(path)).size > 0)
+      for await (const row of readRows(createReadStream(path), resultColumns)) {
+        if (isProblem(row)) throw new Error(`line ${row.line}: ${row.message}`);
+        if (row.cells['outcome'] === undefined) throw new Error('the file is not a batch result');
+        earlier.set(row.cells['ref'] ?? '', row.cells);
+        for (const name of Object.keys(row.cells)) if (!ofResult.has(name)) names.add(name);
+      }
+  } catch (cause) {
+    throw new Failure(
+      'usage',
+      `Nothing was sent: the results cannot be written to ${path}: ${messageOf(cause)}.`,
+      { hint: 'Name another file for the results.', cause },
+    );
   }
+  const fields = [...names];
+  return async (lines) => {
+    for (const { line, cells, worth } of lines) {
+      const isKept = line.outcome === 'paid' && earlier.get(line.ref)?.['outcome'] === 'paid';
+      if (!isKept) earlier.set(line.ref, { ...cells, ...texts({ ...line, ...worth }) });
+    }
+    const rows = [...earlier.values()].map((cells) =>
+      fields.map((name) => csvCell(cells[name.toLowerCase()] ?? '', rawCells)),
+    );
+    await replace(path, stringify([fields, ...rows])).catch((cause: unknown) => {
+      throw new Failure(
+        'unexpected',
+        `The results cannot be written to ${path} (${codeOf(cause)}). The journal contains all ` +
+          'payments.',
+        {
+          hint: 'Run the same command again. It continues the batch and pays no row twice.',
+          cause,
+        },
+      );
+    });
+  };
 }
 
-const csvLine = (cells: readonly string[]): string => stringify([cells], { record_delimiter: '' });
+const ofResult: ReadonlySet<string> = new Set(resultFields.map((name) => name.toLowerCase()));
+
+/** The values of a line as cells, under the names that `readRows` gives columns. */
+const texts = (values: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]: [string, unknown]) => {
+      if (!ofResult.has(name.toLowerCase()) || value === null) return [];
+      return [[name.toLowerCase(), value instanceof Big ? value.toFixed() : String(value)]];
+    }),
+  );
+
+/** Replaces a file atomically and durably. */
+async function replace(path: string, text: string): Promise<void> {
+  const place = await realpath(path);
+  const unfinished = `${place}.${process.pid}`;
+  const file = await open(unfinished, 'w', (await stat(place)).mode);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+    await rename(unfinished, place);
+  } finally {
+    await file.close();
+    await rm(unfinished, { force: true });
+  }
+}

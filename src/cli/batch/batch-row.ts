@@ -7,7 +7,7 @@ import { clip, columnOf } from '../../formats/text.js';
 import type { Profile, Recipient } from '../../store/profile/profiles.js';
 import { detectDestination } from '../../formats/destination.js';
 import { savedName } from '../../store/profile/profiles.js';
-import { derivedRef, type PlannedRow } from '../../wallet/batch/plan.js';
+import { derivedRef, rowOf, type ReadRow, type Row } from '../../wallet/batch/row.js';
 import { resultFields } from '../../terminal/cards/batch-progress.js';
 import type { Columns } from '../../wallet/batch/head.js';
 import { CellFailure, inColumn, type BatchRow } from '../../wallet/batch/rows.js';
@@ -19,7 +19,7 @@ import { payoutInstruction } from '../../wallet/payout/order.js';
 import { reference } from '../payment/payment-options.js';
 import { readDraft } from '../payout/payout-draft.js';
 import { checkCurrency, completePayout } from '../payout/payout-flow.js';
-import { answerOptions, missingFlags } from '../payout/payout-options.js';
+import { answerOptions, missingFlags, type PayoutAnswers } from '../payout/payout-options.js';
 import { currency, readAll, type RawValues } from '../values.js';
 
 const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
@@ -66,10 +66,7 @@ export interface PlanDeps extends SendEnvironment {
 }
 
 /** Turns a row of a batch into a payment. Throws Failure `usage` for an invalid row. */
-export async function planRow(
-  { line, cells: written }: BatchRow,
-  deps: PlanDeps,
-): Promise<PlannedRow> {
+export async function planRow({ line, cells: written }: BatchRow, deps: PlanDeps): Promise<Row> {
   const { cells, name } = named({ line, cells: written }, deps);
   const from =
     cells['from'] === undefined
@@ -97,17 +94,16 @@ export async function planRow(
     ...(payee !== undefined && { name: payee }),
   };
   const order = inColumn('amount', () => orderOf(instruction, { now: deps.now }));
-  return {
+  return rowOf({
+    ...paid,
     line,
     ref: ref ?? derivedRef(instruction, deps.name),
-    named: ref !== undefined,
-    amount: amountText(cells) ?? amountIn(order),
-    name: payee,
-    ...paid,
+    isNamed: ref !== undefined,
+    written: amountText(cells) ?? amountIn(order),
     instruction,
     order,
     cells: written,
-  };
+  });
 }
 
 /**
@@ -143,7 +139,7 @@ function planSendRow(
   return inColumn('amount', () => {
     const { instruction, slow, pays } = readSendNow({ to, amount, from }, deps);
     checkPriced(instruction);
-    return { instruction, slow, to: pays.text };
+    return { instruction, isSlow: slow, to: pays.text };
   });
 }
 
@@ -191,7 +187,7 @@ function isDestination(text: string): boolean {
   }
 }
 
-type Paid = Pick<PlannedRow, 'instruction' | 'slow' | 'to'>;
+type Paid = Pick<ReadRow, 'instruction' | 'isSlow' | 'to'>;
 
 /** Refuses an amount that would need rates or a balance, because a batch states exact amounts. */
 function checkPriced(instruction: Instruction): void {
@@ -224,30 +220,33 @@ async function planPayout(
     if (raw[name] !== undefined) inColumn(columnOf(name), () => option.read(raw[name]));
   const answers = {
     ...readAll(answerOptions, raw),
-    amount: inColumn('amount', () => amountText(cells)),
+    amount: undefined,
     recipient: cells['recipient'],
     from,
   };
-  const draft = inColumn(columnOfPayout(cells), () => readDraft(answers, recipients, sender));
+  const read = (given: typeof answers | PayoutAnswers) => readDraft(given, recipients, sender);
+  // Reads the cells in turn, so that a refusal names the column of its cell.
+  inColumn(cells['recipient'] === undefined ? 'method' : 'recipient', () =>
+    read({ ...answers, acctNum: undefined }),
+  );
+  const { country } = inColumn('acct_num', () => read(answers));
+  const unit = cells['currency'];
+  const isOther = country !== undefined && unit !== undefined && unit.toUpperCase() !== country.ccy;
+  const amount = inColumn('amount', () => amountText(cells));
+  const inAmount = isOther ? 'currency' : 'amount';
+  const draft = inColumn(inAmount, () => read({ ...answers, amount }));
   const missing = missingFlags(draft).map((flag) => columnOf(camel(flag)));
   if (missing.length > 0)
     throw usageIn(missing[0] ?? '', `A payout must also have ${missing.join(', ')}.`);
-  inColumn('amount', () => checkCurrency(draft));
+  inColumn(inAmount, () => checkCurrency(draft));
   const payout = await completePayout(draft, lookUp).catch((error: unknown) => {
     throw error instanceof Failure ? new CellFailure('institution', error) : error;
   });
-  return { instruction: payoutInstruction(payout), slow: true, to: payout.acctNum };
+  return { instruction: payoutInstruction(payout), isSlow: true, to: payout.acctNum };
 }
 
 const usageIn = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));
-
-/**
- * Returns the column that the error message names if the columns of a payout row contradict each
- * other. The returned column is `recipient` if the row has a recipient, and `acct_num` otherwise.
- */
-const columnOfPayout = (cells: BatchRow['cells']): string =>
-  cells['recipient'] === undefined ? 'acct_num' : 'recipient';
 
 /** Converts a flag to camel case, for example `--acct-num NUMBER` to `acctNum`. */
 const camel = (flag: string): string =>

@@ -10,7 +10,7 @@ import { termsOf as termsText } from '../../wallet/payment/trail.js';
 import { flagName } from '../values.js';
 import { termsOf } from '../payment/payment-options.js';
 import type { CheckedFile } from './batch-check.js';
-import type { BatchFlags } from './batch-pay.js';
+import type { BatchFlags } from './batch-options.js';
 
 /**
  * Returns the seal of the batch file, or undefined if neither --seal nor --sealed is given. Throws
@@ -23,7 +23,7 @@ export async function checkSeal(
 ): Promise<string | undefined> {
   if (!flags.seal && flags.sealed === undefined) return undefined;
   const { scope } = await context.account();
-  const wallets = [...new Set(check.payees.map(({ from }) => from))];
+  const wallets = [...new Set(check.rows.map(({ from }) => from))];
   const terms = Object.fromEntries([
     ['account', scope],
     ...wallets.flatMap((ccy) =>
@@ -32,7 +32,7 @@ export async function checkSeal(
       ),
     ),
   ]);
-  const now = sealedOf(check.payees, terms);
+  const now = sealedOf(check.rows, terms);
   const seal = sealOf(now);
   if (flags.sealed !== undefined && flags.sealed !== seal)
     throw notSealed(now, flags.sealed, context);

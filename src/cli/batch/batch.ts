@@ -6,8 +6,8 @@ import type { Payment } from '../../store/journal/payment.js';
 import { readRunName } from '../../wallet/batch/history.js';
 import { journalFirst, unfinished } from '../../wallet/payment/journal-first.js';
 import { labelOf } from './batch-check.js';
-import { runBatchFile } from './batch-flow.js';
-import { batchOptions } from './batch-pay.js';
+import { printBatch, runBatchFile, type BatchResult } from './batch-flow.js';
+import { batchOptions } from './batch-options.js';
 import { batchFields } from '../../terminal/cards/batch-progress.js';
 import { nestedContext, type Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
@@ -17,7 +17,6 @@ import { openDrain } from './drain.js';
 import { file } from '../values.js';
 
 export const batch = defineCommand({
-  fields: batchFields,
   arguments: {
     file: file()
       .optional()
@@ -36,7 +35,8 @@ export const batch = defineCommand({
       'reads the rows from a pipe, and prints one line of JSON per row',
     ],
   ],
-  async run({ file, ...flags }, context) {
+  changes: true,
+  async run({ file, ...flags }, context: Context): Promise<BatchResult> {
     const drain = openDrain(context);
     const draining = nestedContext(context, { signal: drain.cut });
     context.onClose(draining.close);
@@ -46,13 +46,21 @@ export const batch = defineCommand({
       const label = labelOf(path, flags.name);
       const isOfBatch = ({ batch: mark }: Payment): boolean =>
         mark !== undefined && readRunName(mark.run).name === label;
-      await journalFirst(flags.dryRun ? undefined : unfinished(isOfBatch), context.journal, () =>
-        runBatchFile(path, flags, drain, draining),
+      return await journalFirst(
+        flags.dryRun ? undefined : unfinished(isOfBatch),
+        context.journal,
+        () => runBatchFile(path, flags, drain, draining),
       );
     } finally {
       drain.end();
     }
   },
+  view: {
+    fields: batchFields,
+    dataOf: ({ summary }: BatchResult) => summary,
+    print: printBatch,
+  },
+  failure: ({ failure }) => failure,
 });
 
 const askFile = ({ ask }: Context): Promise<string | Back> =>

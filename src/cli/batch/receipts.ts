@@ -1,22 +1,20 @@
 // Writes a remittance advice for each payee of a batch: the receipts of all payments to the payee.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Big from 'big.js';
 import pLimit from 'p-limit';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
-import { decisive } from '../../store/journal/payment.js';
 import { remittancePage } from '../../terminal/cards/receipt-page.js';
-import { remittanceList, type Remittance } from '../../terminal/views/batch-status-view.js';
-import { payeeKey, payeeName } from '../../wallet/batch/payee.js';
-import { rowState } from '../../wallet/batch/status.js';
+import { remittanceList, type Remittance } from '../../terminal/views/remittance-view.js';
+import { totalsOf } from '../../wallet/batch/check.js';
+import { grouped, payeeKey, payeeName, type Row } from '../../wallet/batch/row.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { stateTimes } from '../tx/transaction-details.js';
 import { file, verbatim } from '../values.js';
-import { batchOptions } from './batch-pay.js';
-import { knownRows, type KnownRow } from './batch-rows.js';
+import { batchOptions } from './batch-options.js';
+import { knownRows } from './status.js';
 
 const { name, from, ignoreColumns } = batchOptions;
 const readsAtOnce = 4;
@@ -35,19 +33,19 @@ export const batchReceipts = defineCommand({
   changes: true,
   async run({ file, out: folder, ...flags }, context: Context) {
     const rows = await knownRows(file, flags, context);
-    const paid = rows.filter(({ payment, txn }) => rowState(payment, txn) === 'paid');
+    const paid = rows.filter(({ state }) => state === 'paid');
     await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
       throw notWritten(folder, cause);
     });
-    const payees = byPayee(paid);
+    const payees = [...grouped(paid, (row) => payeeKey(row) ?? row.ref).values()];
     const { live, out } = context;
     const limit = pLimit(readsAtOnce);
     const written: Remittance[] = [];
-    const names = fileNames([...payees.values()].map(([first]) => first && payeeName(first.paid)));
+    const names = fileNames(payees.map(([first]) => first && payeeName(first)));
     await live.during(
-      () => `Writing: ${written.length} of ${counted(payees.size, 'page')}`,
+      () => `Writing: ${written.length} of ${counted(payees.length, 'page')}`,
       () =>
-        limit.map([...payees.values()], async (own, i) => {
+        limit.map(payees, async (own, i) => {
           written.push(await writePage(own, join(folder, names[i] ?? ''), context));
         }),
     );
@@ -57,15 +55,6 @@ export const batchReceipts = defineCommand({
   },
   view: list(remittanceList),
 });
-
-function byPayee(rows: readonly KnownRow[]): Map<string, KnownRow[]> {
-  const payees = new Map<string, KnownRow[]>();
-  for (const row of rows) {
-    const key = payeeKey(row.paid) ?? row.ref;
-    payees.set(key, [...(payees.get(key) ?? []), row]);
-  }
-  return payees;
-}
 
 /** Returns a distinct file name for each payee, even on file systems that ignore letter case. */
 function fileNames(payees: readonly (string | undefined)[]): string[] {
@@ -83,14 +72,14 @@ function fileNames(payees: readonly (string | undefined)[]): string[] {
 }
 
 async function writePage(
-  rows: readonly KnownRow[],
+  rows: readonly Row[],
   path: string,
   context: Context,
 ): Promise<Remittance> {
   const { client } = await context.account();
   const receipts = [];
-  for (const { payment } of rows) {
-    const txn = await client.transaction((payment && decisive(payment).txnId) ?? '');
+  for (const { txnId = '' } of rows) {
+    const txn = await client.transaction(txnId);
     receipts.push({
       transaction: txn,
       options: {
@@ -100,21 +89,14 @@ async function writePage(
     });
   }
   const [first] = rows;
-  const payee = first === undefined ? '' : payeeName(first.paid);
-  const amounts = sumsOf(rows);
+  const payee = first === undefined ? '' : payeeName(first);
+  const amounts = totalsOf(rows).map(({ ccy, amount }) => ({ ccy, value: amount }));
   await writeFile(path, remittancePage(payee, amounts, receipts), { mode: 0o600 }).catch(
     (cause: unknown) => {
       throw notWritten(path, cause);
     },
   );
   return { payee, payments: rows.length, amounts, file: path };
-}
-
-function sumsOf(rows: readonly KnownRow[]): Remittance['amounts'] {
-  const sums = new Map<string, Big>();
-  for (const { paid } of rows)
-    sums.set(paid.ccy, (sums.get(paid.ccy) ?? new Big(0)).plus(paid.amount));
-  return [...sums].map(([ccy, value]) => ({ ccy, value }));
 }
 
 const notWritten = (path: string, cause: unknown): Failure =>

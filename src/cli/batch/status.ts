@@ -1,47 +1,61 @@
-// Lists the outcome of each row of a batch, and the command for each row that needs work.
-import Big from 'big.js';
-import { decisive } from '../../store/journal/payment.js';
-import {
-  commandFor,
-  commandLine,
-  type Command,
-  type RunGlobals,
-} from '../../terminal/next-step.js';
+// Compares the rows of a batch, from a file or a run by its name, with the journal and the service,
+// and lists the command for each row that needs work.
+import { createReadStream, existsSync } from 'node:fs';
+import type { ListedTransaction } from '../../api/types.js';
+import { formatAmount } from '../../formats/amount.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
+import { counted } from '../../formats/text.js';
+import { attemptNamed } from '../../store/journal/payment.js';
 import {
   batchStatusList,
+  outcomeWords,
   statusHeading,
-  type StatusLine,
-} from '../../terminal/views/batch-status-view.js';
-import { rowState, rowStates, type RowState } from '../../wallet/batch/status.js';
+  type BatchLine,
+} from '../../terminal/cards/batch-view.js';
+import { commandFor, commandLine, type RunGlobals } from '../../terminal/next-step.js';
+import { inJournal } from '../../wallet/batch/check.js';
+import { readRunName, runsKept } from '../../wallet/batch/history.js';
+import { rowOfPayment, type Row } from '../../wallet/batch/row.js';
+import { isProblem, problemOf, readRows, type BatchRow } from '../../wallet/batch/rows.js';
+import { rowStates, withResult } from '../../wallet/batch/status.js';
+import { movedAmounts } from '../../wallet/history/moved-amounts.js';
+import { createdSince } from '../../wallet/history/newest-first.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { file } from '../values.js';
-import { batchCommand, batchOptions, type RerunFlags } from './batch-pay.js';
-import { knownRows, type KnownRow } from './batch-rows.js';
+import { alikeIn, planner } from './batch-check.js';
+import { batchCommand, batchOptions, type BatchFlags } from './batch-options.js';
+import { batchColumns, resultColumns } from './batch-row.js';
+import { lineOf } from './lines.js';
 
 const { name, from, ignoreColumns } = batchOptions;
 
 export const batchStatus = defineCommand({
-  arguments: { file: file().describe('the batch file, or the name of a run') },
+  arguments: { file: file().describe('the batch file, its result file, or the name of a run') },
   options: { name, from, ignoreColumns },
   examples: [
     ['svcpay batch status payroll.csv', 'shows what is left to do, with the next commands'],
     ['svcpay batch status 2026-11 -o csv', 'prints every row of a run by its name'],
   ],
-  async run({ file, ...flags }, context: Context) {
+  async run({ file, ...flags }, context: Context): Promise<Status> {
     const rows = await knownRows(file, flags, context);
-    return {
-      file,
-      lines: rows.map((row) => lineOf(file, row, flags, context.globals)).toSorted(byUrgency),
-    };
+    const now = context.now();
+    const lines = rows
+      .map((row) => ({
+        ...lineOf(row, now, nextOf(row, file, flags, context.globals)),
+        ...differing(row),
+      }))
+      .toSorted(byUrgency);
+    return { file, lines };
   },
   view: { ...list(batchStatusList, ({ lines }: Status) => lines), print: printStatus },
+  failure: ({ lines }) => differs(lines),
 });
 
 interface Status {
   readonly file: string;
-  readonly lines: readonly StatusLine[];
+  readonly lines: readonly BatchLine[];
 }
 
 /** Prints every row for machines. For people, prints a summary and the unpaid rows. */
@@ -52,55 +66,147 @@ async function printStatus(
 ): Promise<void> {
   if (!out.forPeople) return out.list(lines, batchStatusList);
   out.screen((canvas) => statusHeading(file, lines, canvas));
-  const left = lines.filter(({ state }) => state !== 'paid');
+  const left = lines.filter((line) => line.outcome !== 'paid' || line.message !== null);
   if (left.length > 0) await out.list(left, batchStatusList);
 }
 
-const rank = (state: RowState): number => rowStates.indexOf(state);
-const byUrgency = (a: StatusLine, b: StatusLine): number =>
-  rank(a.state) - rank(b.state) || a.line - b.line;
+const rank = ({ outcome }: BatchLine): number => rowStates.indexOf(outcome);
+const byUrgency = (a: BatchLine, b: BatchLine): number => rank(a) - rank(b) || a.line - b.line;
 
-function lineOf(
-  file: string,
-  { ref, paid, payment, txn }: KnownRow,
-  flags: RerunFlags,
-  run: RunGlobals,
-): StatusLine {
-  const state = rowState(payment, txn);
-  const txnId = payment === undefined ? null : decisive(payment).txnId;
-  return {
-    line: paid.line,
-    payee: paid.name ?? paid.account ?? '',
-    amount: new Big(paid.amount),
-    ccy: paid.ccy,
-    state,
-    ref,
-    txnId,
-    next: nextOf(state, txnId ?? ref, run, (more) =>
-      commandLine(batchCommand(file, flags, more), run),
-    ),
-  };
+/** A row that a result file records as paid differs if the row is paid otherwise. */
+function differing({ cells, state, total }: Row): Pick<BatchLine, 'message'> | undefined {
+  const { outcome, paid, paidccy } = cells;
+  if (outcome !== 'paid' || state !== 'paid' || paid === undefined || total === undefined)
+    return undefined;
+  if (paidccy === total.ccy && total.value.eq(paid)) return undefined;
+  const before = `${paid} ${paidccy ?? ''}`.trim();
+  return { message: `The file says ${before} was paid, but it was ${formatAmount(total)}.` };
 }
+
+function differs(lines: readonly BatchLine[]): Failure | undefined {
+  const open = lines.filter(
+    ({ outcome, message }) => !(outcome === 'paid' || outcome === 'sent') || message !== null,
+  );
+  if (open.length === 0) return undefined;
+  const states = [...new Set(open.map(({ outcome }) => outcome))].map((state) => {
+    const count = open.filter(({ outcome }) => outcome === state).length;
+    return `${count} ${state === 'paid' ? 'paid otherwise' : outcomeWords[state]}`;
+  });
+  const message = `Not as in the file: ${counted(open.length, 'row')} (${states.join(', ')}).`;
+  return new Failure('books-differ', message);
+}
+
+export type RowFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'>;
 
 /** Returns the next command for a row, or null if the row needs no command. */
-function nextOf(
-  state: RowState,
-  id: string,
-  run: RunGlobals,
-  batch: (more: Command['options']) => string,
-): string | null {
-  switch (state) {
-    case 'paid':
-      return null;
-    case 'in-flight':
-      return commandFor({ do: 'watch', id }, run);
-    case 'unknown':
-      return commandFor({ do: 'resume', id }, run);
-    case 'failed':
-      return batch({ '--retry': true });
-    case 'not-started':
-      return batch({});
-    default:
-      return commandFor({ do: 'show', id }, run);
-  }
+function nextOf(row: Row, file: string, flags: RowFlags, run: RunGlobals): string | null {
+  const { state, txnId, ref } = row;
+  const id = txnId ?? ref;
+  if (state === 'paid') return null;
+  if (state === 'sent') return commandFor({ do: 'watch', id }, run);
+  if (state === 'unknown') return commandFor({ do: 'resume', id }, run);
+  const isFailed = state === 'failed';
+  if (isFailed || state === 'not-started')
+    return commandLine(batchCommand(file, flags, { '--retry': isFailed || undefined }), run);
+  return commandFor({ do: 'show', id }, run);
 }
+
+/**
+ * Reads the rows of a batch with their outcomes. Throws Failure `usage` for a file with an invalid
+ * row, and `not-found` for an unknown run.
+ */
+export async function knownRows(named: string, flags: RowFlags, context: Context): Promise<Row[]> {
+  const rows = existsSync(named)
+    ? await rowsOfFile(named, flags, context)
+    : await rowsOfRun(named, context);
+  const listed = await listedOf(rows, context);
+  return rows.map((row) => {
+    const known = withResult(row, row.payment);
+    const txn = listed.get(known.txnId ?? row.ref);
+    if (txn === undefined) return known;
+    return { ...withResult(row, row.payment, txn), total: known.total ?? movedAmounts(txn)?.left };
+  });
+}
+
+async function rowsOfFile(file: string, flags: RowFlags, context: Context): Promise<Row[]> {
+  const plan = planner(flags, context);
+  const read: Row[] = [];
+  for await (const row of readRows(createReadStream(file), batchColumns(flags.ignoreColumns))) {
+    if (isProblem(row)) throw unreadable(file, row);
+    read.push(
+      await plan(row).catch((error: unknown) => {
+        throw unreadable(file, problemOf(row.line, error));
+      }),
+    );
+  }
+  const results = new Map<number, BatchRow['cells']>();
+  for await (const row of readRows(createReadStream(file), resultColumns))
+    if (!isProblem(row)) results.set(row.line, row.cells);
+  const { found } = await inJournal(read, { name: flags.name, alike: alikeIn(context) });
+  return found.map(({ row }) => ({ ...row, cells: results.get(row.line) ?? row.cells }));
+}
+
+const unreadable = (
+  file: string,
+  { line, message }: { readonly line: number; readonly message: string },
+): Failure => new Failure('usage', `${file}, line ${line}: ${message}`);
+
+async function rowsOfRun(named: string, context: Context): Promise<Row[]> {
+  const { scope, journal } = await context.account();
+  const opened = await journal();
+  const runs = await opened.runs(scope, runsKept);
+  const found = runs.find(({ run }) => run === named || readRunName(run).name === named);
+  if (found === undefined) {
+    const names = runs.slice(0, 5).map(({ run }) => `"${readRunName(run).name}"`);
+    throw new Failure('not-found', `There is no file or batch run named "${named}".`, {
+      hint: names.length === 0 ? undefined : `Latest runs: ${names.join(', ')}.`,
+    });
+  }
+  const payments = await opened.inRun(scope, found.run);
+  return payments.flatMap((payment) => rowOfPayment(payment) ?? []);
+}
+
+/**
+ * Finds the transactions of the rows in the service's list, by the id that the journal has or by the
+ * reference. Returns no transactions if svcpay cannot read the service's list.
+ */
+async function listedOf(
+  rows: readonly Row[],
+  { account, live, out, now }: Context,
+): Promise<ReadonlyMap<string, ListedTransaction>> {
+  const wanted = new Set(rows.map((row) => withResult(row, row.payment).txnId ?? row.ref));
+  const times = rows.map(
+    ({ payment, cells }) =>
+      payment?.openedAt ?? (Date.parse(cells['at'] ?? '') || now() - recentMs),
+  );
+  const since = Math.min(...times) - marginMs;
+  const found = new Map<string, ListedTransaction>();
+  if (wanted.size === 0) return found;
+  const { client } = await account();
+  const read = async (): Promise<void> => {
+    const pages = client.eachTransactionPage({
+      time: 'other',
+      startTime: new Date(since).toISOString(),
+    });
+    for await (const page of createdSince(pages, since)) {
+      for (const txn of page)
+        for (const key of [txn.txnId, attemptNamed(txn.extRefId ?? '')[0]])
+          if (wanted.has(key) && !found.has(key)) found.set(key, txn);
+      if (found.size === wanted.size) return;
+    }
+  };
+  await ifAvailable(
+    live.during(
+      () => `Reading the service's list: ${found.size} of ${wanted.size} payments found`,
+      read,
+    ),
+    (why) => out.say(`Outcomes are as of the last run. ${why}`),
+  );
+  return found;
+}
+
+/** The largest accepted difference between the clocks of this machine and the service, in ms. */
+const marginMs = 3_600_000;
+
+/** How far back svcpay looks for the payment of a row that the journal lacks, in ms. */
+const recentMs = 35 * 86_400_000;

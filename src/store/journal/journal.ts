@@ -179,8 +179,8 @@ export interface Journal {
    * is empty, the list begins with the first payment.
    */
   page(scope: string, after: string, atMost: number): Promise<readonly Payment[]>;
-  /** Finds payments whose reference equals `ref` except for letter case and blanks. */
-  alike(scope: string, ref: string): Promise<readonly Payment[]>;
+  /** Finds payments whose reference equals one of `refs` except for letter case and blanks. */
+  alike(scope: string, refs: readonly string[]): Promise<readonly Payment[]>;
   /** The latest runs of batches, newest first. */
   runs(scope: string, atMost: number): Promise<readonly BatchRun[]>;
   /** The payments of a batch run, in the order in which they were opened. */

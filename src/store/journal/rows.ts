@@ -6,6 +6,7 @@ import { columnOf } from '../../formats/text.js';
 import {
   flag,
   namedFields,
+  placeholders,
   type Sql,
   type SqlDatabase,
   type SqlValue,
@@ -258,7 +259,15 @@ export function lookups({ database, isHeld }: SqlJournalDeps): Lookups {
       (await read(`p.id IN (${pageIds})`, scope, after, atMost)).toSorted((a, b) =>
         a.id < b.id ? -1 : 1,
       ),
-    alike: (scope, ref) => read('p.scope = ? AND p.ref_alike = ?', scope, alikeRef(ref)),
+    alike: async (scope, refs) => {
+      const found: Payment[] = [];
+      for (let from = 0; from < refs.length; from += refsAtOnce) {
+        const some = refs.slice(from, from + refsAtOnce).map(alikeRef);
+        const condition = `p.scope = ? AND p.ref_alike IN (${placeholders(some.length)})`;
+        found.push(...(await read(condition, scope, ...some)));
+      }
+      return found;
+    },
     runs: async (scope, atMost) =>
       v.parse(runsSchema, await database.read((sql) => sql.all(latestRuns, scope, atMost))),
     inRun: (scope, run) => read('p.scope = ? AND p.batch_run = ?', scope, run),
@@ -286,6 +295,9 @@ export function lookups({ database, isHeld }: SqlJournalDeps): Lookups {
       }),
   };
 }
+
+/** The number of references in one statement. */
+const refsAtOnce = 500;
 
 const pageIds = 'SELECT id FROM payments WHERE scope = ? AND id > ? ORDER BY id LIMIT ?';
 

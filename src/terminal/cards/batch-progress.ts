@@ -1,5 +1,4 @@
 // Shows a running batch: its progress, its finished rows and its result.
-import type { Big } from 'big.js';
 import { count, decimal, fields, flag, text, type FieldsOf } from '../../api/reading/readers.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
@@ -9,7 +8,7 @@ import { sideBySide } from '../layout.js';
 import type { Canvas } from '../terminal.js';
 import { fieldColumns } from '../rows/cell.js';
 import type { RecordView } from '../rows/view.js';
-import type { BatchSummary } from './batch-view.js';
+import type { BatchLine, BatchSummary } from './batch-view.js';
 
 export interface BatchProgress {
   readonly done: number;
@@ -71,54 +70,39 @@ export function rowLine(row: BatchLine, done: number, rows: number): string {
   return `${done}/${rows}  ${parts.join('  ')}`;
 }
 
-/** A row of the result file, and a line of jsonl output. */
-export interface BatchLine {
-  readonly line: number;
-  readonly ref: string;
-  readonly to: string;
-  /** The amount as written in the batch file. */
-  readonly amount: string;
-  readonly outcome: 'paid' | 'sent' | 'unknown' | 'failed';
-  readonly txnId: string | null;
-  readonly txnState: string | null;
-  /** The debited amount, including fees. */
-  readonly paid: Big | null;
-  readonly paidCcy: string | null;
-  /** The kind of the failure, if the row failed. */
-  readonly error: string | null;
-  readonly message: string | null;
-  /** The time when the row was finished, in ISO 8601. */
-  readonly at: string;
-  /** The name of the payee, if the row has one. */
-  readonly payee: string | null;
-  /** The time of the settlement in ISO 8601. */
-  readonly settled: string | null;
-}
+/** The columns of the result file that precede the columns of the batch file. */
+export const resultFields: readonly string[] = [
+  ...'line,ref,to,amount,outcome,txnId,txnState,paid,paidCcy,error,message,at,payee,settled'.split(
+    ',',
+  ),
+  'fiatRate',
+  'fiatValue',
+  'fiat',
+];
 
-const batchLineFields = {
+const lineFields = {
   line: count,
   ref: text,
+  payee: text,
+  bank: text,
   to: text,
   amount: text,
+  from: text,
+  method: text,
+  cost: decimal,
+  fees: decimal,
   outcome: text,
+  before: flag,
   txnId: text,
   txnState: text,
   paid: decimal,
   paidCcy: text,
   error: text,
   message: text,
+  next: text,
   at: text,
-  payee: text,
   settled: text,
 } satisfies FieldsOf<BatchLine>;
-
-/** The columns of the result file that precede the columns of the batch file. */
-export const resultFields: readonly string[] = [
-  ...Object.keys(batchLineFields),
-  'fiatRate',
-  'fiatValue',
-  'fiat',
-];
 
 const summaryFields = {
   file: text,
@@ -139,10 +123,11 @@ const summaryFields = {
   earlier: fields,
   seal: text,
   result: text,
+  list: fields,
 } satisfies FieldsOf<BatchSummary>;
 
 /** The names that `--fields` accepts: the fields of the summary and, for jsonl, of a row. */
-export const batchFields: readonly string[] = Object.keys({ ...summaryFields, ...batchLineFields });
+export const batchFields: readonly string[] = Object.keys({ ...summaryFields, ...lineFields });
 
 /** The maximum number of failed rows on the screen. The result file contains every failed row. */
 export const shownFailures = 10;
@@ -178,10 +163,12 @@ function summaryLines(
   ];
   const others = counts.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
   const before =
-    paidBefore === 0 ? '' : ` (${paidBefore === paid ? 'all' : paidBefore} in an earlier run)`;
+    paidBefore === 0
+      ? ''
+      : ` (${paidBefore === paid + sent ? 'all' : paidBefore} by an earlier run)`;
   const more = failed + unknown - failures.length;
   return [
-    ...heading([`${paid} of ${counted(rows, 'row')} paid${before}`, ...others].join(' · '), canvas),
+    ...heading([`${paid} of ${counted(rows, 'row')} paid`, ...others].join(' · ') + before, canvas),
     ...detailLines(
       [
         ...spent.map(({ ccy, amount }) => ({

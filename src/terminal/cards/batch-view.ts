@@ -1,14 +1,64 @@
 // Shows a batch before its payments: its rows, its costs, and differences from earlier runs.
 import type { Big } from 'big.js';
-import { formatAmount, formatSats, money, parseAmount, type Money } from '../../formats/amount.js';
+import { formatAmount, formatSats, money, parseAmount } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { detailLines, heading, type CardDetail } from './card.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { createTable } from '../rows/table.js';
-import type { ListView } from '../rows/view.js';
+import type { Column, ListView } from '../rows/view.js';
 import { dateTime } from '../time.js';
 import { shortened } from '../../formats/text.js';
+
+/**
+ * A row of a batch, which is the same in a dry run, in the progress of a run, in the result file and
+ * in the status of the batch.
+ */
+export interface BatchLine {
+  readonly line: number;
+  readonly ref: string;
+  /** The name of the payee, if the row has one. */
+  readonly payee: string | null;
+  /** The bank that receives a payout. */
+  readonly bank: string | null;
+  readonly to: string;
+  /** The amount as written in the batch file. */
+  readonly amount: string;
+  readonly from: string;
+  readonly method: string;
+  /** The approximate debit including fees, or null without a quote. */
+  readonly cost: Big | null;
+  readonly fees: Big | null;
+  readonly outcome: keyof typeof outcomeWords;
+  /** Whether an earlier run submitted the payment. */
+  readonly before: boolean;
+  readonly txnId: string | null;
+  readonly txnState: string | null;
+  /** The debited amount, including fees. */
+  readonly paid: Big | null;
+  readonly paidCcy: string | null;
+  /** The kind of the failure, if the row failed. */
+  readonly error: string | null;
+  readonly message: string | null;
+  /** The command to run next for the row. */
+  readonly next: string | null;
+  /** The time when svcpay determined the outcome, in ISO 8601. */
+  readonly at: string;
+  /** The time of the settlement in ISO 8601. */
+  readonly settled: string | null;
+}
+
+/** The words for the outcome of a row. */
+export const outcomeWords = {
+  returned: 'returned',
+  underpaid: 'underpaid',
+  failed: 'failed',
+  ended: 'error: ask the service',
+  unknown: 'outcome unknown',
+  sent: 'in flight',
+  'not-started': 'not started',
+  paid: 'paid',
+} as const;
 
 /** The total of the rows paid from one wallet in one currency, without fees. */
 export interface BatchSum {
@@ -30,7 +80,7 @@ export interface BatchSummary {
   readonly run: string;
   readonly dryRun: boolean;
   readonly rows: number;
-  /** The number of rows that an earlier run paid. */
+  /** The number of rows that an earlier run paid or submitted. */
   readonly paidBefore: number;
   readonly paid: number;
   /** The number of rows that the service accepted, but whose settlement this run did not await. */
@@ -43,12 +93,17 @@ export interface BatchSummary {
   /** The planned totals at the start of the run, without fees. */
   readonly totals: readonly BatchSum[];
   /**
-   * The quoted or estimated debit of each wallet, or null for a run that asks no question and is
-   * not a dry run.
+   * The approximate debit of each wallet, or null for a run that asks no question and is not a dry
+   * run.
    */
   readonly cost: readonly BatchCost[] | null;
   /** The earlier run with which svcpay compares this run. */
-  readonly lastRun: { readonly at: number; readonly name: string; readonly rows: number } | null;
+  readonly lastRun: {
+    readonly at: number;
+    readonly name: string;
+    readonly rows: number;
+    readonly totals: readonly Pick<BatchSum, 'from' | 'ccy' | 'rows' | 'amount'>[];
+  } | null;
   /**
    * The differences between this batch and earlier runs, and the rows that repeat or contradict
    * each other.
@@ -60,6 +115,8 @@ export interface BatchSummary {
   readonly earlier: readonly { readonly line: number; readonly at: number }[];
   /** The path of the file with the outcome of every row. */
   readonly result: string | null;
+  /** The rows of a dry run. */
+  readonly list?: readonly BatchLine[];
 }
 
 export interface BatchRemark {
@@ -71,32 +128,23 @@ export interface BatchRemark {
   readonly note: string | null;
 }
 
-/** The total debited from a wallet. */
+/** The approximate total debited from a wallet. */
 export interface BatchCost {
   readonly ccy: string;
-  /** The total debit: a quoted total with fees, or an estimated total without fees. */
+  /** The total debit, including fees. */
   readonly total: Big;
-  readonly fees: Big | null;
-  readonly isEstimate: boolean;
-}
-
-interface RowCost {
-  readonly total: Money;
-  readonly fees: Money;
-}
-
-/** The costs of the quoted rows, and the rows that the service refused. */
-export interface QuotedCost {
-  readonly costs: readonly BatchCost[];
-  readonly rows: ReadonlyMap<number, RowCost>;
-  readonly refused: readonly {
-    readonly row: { readonly line: number };
-    readonly failure: { readonly message: string };
-  }[];
+  readonly fees: Big;
+  /** The highest total that a person approves. */
+  readonly most: Big;
 }
 
 const remarkWords = {
+  'run-again': 'have payee and amount of',
   'new-payee': 'new payee',
+  'look-alike': 'name with look-alike letters',
+  'holder-changed': 'account holder changed',
+  'country-changed': 'country changed',
+  'wallet-changed': 'paying wallet changed',
   'account-changed': 'account changed',
   'institution-changed': 'bank changed',
   'name-changed': 'name changed',
@@ -116,18 +164,26 @@ const changeOf = ({ before, now, note }: BatchRemark): string =>
  * Describes a difference from an earlier run, such as `Bob Tran: account changed, 0123456789 ->
  * 9876543210`.
  */
-export const remarkText = (remark: BatchRemark, lineWord: 'Line' | 'line' = 'Line'): string =>
-  [
+export const remarkText = (remark: BatchRemark, lineWord: 'Line' | 'line' = 'Line'): string => {
+  if (remark.kind === 'run-again') return again(remark);
+  return [
     remark.line === null ? '' : `${lineWord} ${remark.line}: `,
     `${remark.payee}: ${remarkWords[remark.kind]}`,
     changeOf(remark) === '' ? '' : `, ${changeOf(remark)}`,
   ].join('');
+};
+
+/** Such as `60 of 60 rows have payee and amount of the run of 24 Oct`. */
+const again = ({ payee, kind, note }: BatchRemark): string =>
+  `${payee} ${remarkWords[kind]} ${note ?? ''}`;
 
 const remarkDetail = (remark: BatchRemark): CardDetail => ({
   label:
-    remark.line === null
-      ? shortened(remark.payee)
-      : `line ${remark.line}  ${shortened(remark.payee)}`,
+    remark.kind === 'run-again'
+      ? remark.payee
+      : remark.line === null
+        ? shortened(remark.payee)
+        : `line ${remark.line}  ${shortened(remark.payee)}`,
   value: remarkWords[remark.kind],
   note: changeOf(remark),
 });
@@ -148,43 +204,48 @@ function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] 
   ];
 }
 
-function costDetail({ ccy, total, fees, isEstimate }: BatchCost): CardDetail {
-  const value = formatAmount(money(ccy, total));
-  if (isEstimate || fees === null)
-    return { label: 'You pay', value: `about ${value}`, note: 'an estimate, fees not included' };
-  return {
-    label: 'You pay',
-    value,
-    note: `including fees of ${formatAmount(money(ccy, fees))}, as quoted`,
-  };
-}
-
-const refusedDetail = ({ row, failure }: QuotedCost['refused'][number]): CardDetail => ({
-  label: `Line ${row.line}`,
-  value: failure.message,
+const costDetail = ({ ccy, total, fees, most }: BatchCost): CardDetail => ({
+  label: 'You pay',
+  value: `about ${formatAmount(money(ccy, total))}`,
+  note: `including fees of about ${formatAmount(money(ccy, fees))}; at most ${formatAmount(money(ccy, most))}`,
 });
 
-function sumDetail({ from, ccy, rows, amount, available }: BatchSum): CardDetail {
+const refusedDetail = ({ line, message }: BatchLine): CardDetail => ({
+  label: `Line ${line}`,
+  value: message ?? '',
+});
+
+function sumDetail(
+  { from, ccy, rows, amount, available }: BatchSum,
+  lastRun: BatchSummary['lastRun'],
+): CardDetail {
   const have =
     available === null ? `no ${from} wallet` : `you have ${formatAmount(money(from, available))}`;
-  const value = `${formatAmount(money(ccy, amount))} in ${counted(rows, 'row')}`;
+  const last = lastRun?.totals.find((each) => each.from === from && each.ccy === ccy);
+  const before =
+    last === undefined
+      ? ''
+      : `; last run ${formatAmount(money(ccy, last.amount))} in ${counted(last.rows, 'row')}`;
   return {
     label: `From ${from}`,
-    value,
-    note: from === ccy ? have : `converted at the current rate; ${have}`,
+    value: `${formatAmount(money(ccy, amount))} in ${counted(rows, 'row')}`,
+    note: `${from === ccy ? '' : 'converted at the current rate; '}${have}${before}`,
   };
 }
 
 export interface BatchPlan {
-  /** The rows of the batch, or undefined if the batch is too long to show. */
-  readonly rows?: readonly BatchRowView[] | undefined;
-  readonly quoted?: QuotedCost | undefined;
+  /** The rows to pay, or undefined to show only the totals. */
+  readonly rows?: readonly BatchLine[] | undefined;
+  /** The rows that the service refused to quote. */
+  readonly refused: readonly BatchLine[];
+  /** The wallets with too little money, as sentences. */
+  readonly short: readonly string[];
 }
 
 /** Draws the plan of a batch above the question for approval. */
 export function batchCard(
   summary: BatchSummary,
-  { rows, quoted }: BatchPlan,
+  { rows, refused, short }: BatchPlan,
   canvas: Canvas,
 ): string[] {
   const { file, notBegun, paidBefore, totals, cost, lastRun, remarks, earlier } = summary;
@@ -200,24 +261,19 @@ export function batchCard(
             note: daysOf(earlier),
           },
         ];
-  const isQuoted = quoted !== undefined;
-  const fees =
-    totals.length === 0 || isQuoted
-      ? []
-      : [{ label: 'Fees', value: 'not included; the service quotes the fees of each row' }];
   const drawn =
     rows === undefined ? undefined : createTable(screenColumns, { ...canvas, gap: 3 })(rows);
   return [
     ...heading(`${sanitize(file)} · ${counted(notBegun, 'row')} to pay${since}`, canvas),
+    ...short.map((text) => `  ${canvas.style.red(text)}`),
     ...(drawn === undefined ? [] : [...drawn.head, ...drawn.rows.flat(), '']),
     ...remarkLines(remarks, canvas),
     ...detailLines(
       [
         ...before,
-        ...totals.map(sumDetail),
+        ...totals.map((total) => sumDetail(total, lastRun)),
         ...(cost ?? []).map(costDetail),
-        ...fees,
-        ...(quoted?.refused ?? []).map(refusedDetail),
+        ...refused.map(refusedDetail),
       ],
       canvas,
     ),
@@ -230,57 +286,76 @@ const dayOf = (at: number): string => dateTime(at).slice(0, 10);
 const daysOf = (rows: BatchSummary['earlier']): string =>
   [...new Set(rows.map(({ at }) => dayOf(at)))].toSorted().join(', ');
 
-export interface BatchRowView {
-  readonly line: number;
-  /** The name of the payee, if the row has one. */
-  readonly payee: string | null;
-  /** The bank that receives a payout. */
-  readonly bank: string | null;
-  readonly to: string;
-  readonly amount: string;
-  readonly from: string;
-  readonly method: string;
-  readonly ref: string;
-  /** The debit including fees, or null if svcpay did not quote the row. */
-  readonly cost: Big | null;
-  readonly fees: Big | null;
-}
+const paidText = ({ paid, paidCcy }: BatchLine): string =>
+  paid === null || paidCcy === null ? '' : formatAmount(money(paidCcy, paid));
 
-const costText = ({ cost, from }: BatchRowView): string =>
+const costText = ({ cost, from }: BatchLine): string =>
   cost === null ? '' : formatAmount(money(from, cost));
 
 /**
  * Formats an amount with a unit, for example `50000sat` as `50 000 sat`. Returns any other amount
  * unchanged, such as `all`.
  */
-function amountText({ amount }: BatchRowView): string {
+function amountText({ amount }: BatchLine): string {
   if (!/^\d+(?:\.\d+)?[a-z]+$/i.test(amount)) return amount;
   const parsed = parseAmount(amount);
   return /sats?$/i.test(amount) ? formatSats(parsed.value) : formatAmount(parsed);
 }
 
-export const batchRowList: ListView<BatchRowView> = {
-  columns: [
-    { name: 'line', title: 'Line', value: ({ line }) => line, align: 'right' },
-    { name: 'payee', title: 'Payee', value: ({ payee }) => payee },
-    { name: 'bank', title: 'Bank', value: ({ bank }) => bank, priority: 2 },
-    { name: 'to', title: 'To', value: ({ to }) => to, shrinks: true, priority: 1 },
-    {
-      name: 'amount',
-      title: 'Amount',
-      value: ({ amount }) => amount,
-      text: amountText,
-      align: 'right',
-    },
-    { name: 'cost', title: 'Costs you', value: ({ cost }) => cost, text: costText, align: 'right' },
-    { name: 'fees', title: 'Fee', value: ({ fees }) => fees, only: 'rows' },
-    { name: 'from', title: 'From', value: ({ from }) => from, priority: 4 },
-    { name: 'method', title: 'Method', value: ({ method }) => method, priority: 3 },
-    { name: 'ref', title: 'Reference', value: ({ ref }) => ref, priority: 5 },
-  ],
+const columns = {
+  line: { title: 'Line', value: ({ line }) => line, align: 'right' },
+  payee: { title: 'Payee', value: ({ payee }) => payee },
+  bank: { title: 'Bank', value: ({ bank }) => bank, priority: 2 },
+  to: { title: 'To', value: ({ to }) => to, shrinks: true, priority: 1 },
+  amount: { title: 'Amount', value: ({ amount }) => amount, text: amountText, align: 'right' },
+  cost: { title: 'Costs about', value: ({ cost }) => cost, text: costText, align: 'right' },
+  fees: { title: 'Fee', value: ({ fees }) => fees, only: 'rows' },
+  from: { title: 'From', value: ({ from }) => from, priority: 4 },
+  method: { title: 'Method', value: ({ method }) => method, priority: 3 },
+  ref: { title: 'Reference', value: ({ ref }) => ref, priority: 5 },
+  outcome: {
+    title: 'State',
+    value: ({ outcome }) => outcome,
+    text: ({ outcome }) => outcomeWords[outcome],
+  },
+  paid: { title: 'Paid', value: ({ paid }) => paid, text: paidText, only: 'rows' },
+  paidCcy: { title: 'Currency', value: ({ paidCcy }) => paidCcy, only: 'rows' },
+  txnId: { title: 'Id', value: ({ txnId }) => txnId, only: 'rows' },
+  next: { title: 'What to do', value: ({ next }) => next, below: true, priority: 1 },
+} satisfies Readonly<Record<string, Omit<Column<BatchLine>, 'name'>>>;
+
+const listOf = (...names: (keyof typeof columns)[]): ListView<BatchLine> => ({
+  columns: names.map((name) => ({ name, ...columns[name] })),
   quiet: ({ ref }) => ref,
-  empty: 'No rows to pay.',
-};
+  empty: 'This batch has no rows.',
+});
+
+/** The rows of a dry run. */
+export const batchRowList = listOf(
+  'line',
+  'payee',
+  'bank',
+  'to',
+  'amount',
+  'cost',
+  'fees',
+  'from',
+  'method',
+  'ref',
+);
+
+/** The rows of a batch after its run. */
+export const batchStatusList = listOf(
+  'line',
+  'payee',
+  'amount',
+  'outcome',
+  'next',
+  'ref',
+  'paid',
+  'paidCcy',
+  'txnId',
+);
 
 const screenColumns = batchRowList.columns.filter(
   ({ name, only }) => only !== 'rows' && name !== 'ref' && name !== 'from',
@@ -289,11 +364,11 @@ const screenColumns = batchRowList.columns.filter(
 /** @param toPay the command that pays the sealed batch */
 export const dryRunLines = (
   summary: BatchSummary,
-  quoted: QuotedCost | undefined,
+  plan: BatchPlan,
   toPay: string,
   canvas: Canvas,
 ): string[] => [
-  ...batchCard(summary, { quoted }, canvas),
+  ...batchCard(summary, plan, canvas),
   ...(summary.seal === null ? [] : detailLines(sealDetails(summary.seal, toPay), canvas)),
   `  ${canvas.style.dim('A dry run: nothing was sent.')}`,
 ];
@@ -302,3 +377,17 @@ const sealDetails = (seal: string, toPay: string): CardDetail[] => [
   { label: 'Seal', value: seal, whole: true },
   { label: 'To pay', value: toPay, whole: true },
 ];
+
+/** Returns a heading such as `payroll.csv: 15 of 18 rows paid · 2 in flight · 1 failed`. */
+export function statusHeading(file: string, lines: readonly BatchLine[], canvas: Canvas): string[] {
+  const count = (outcome: BatchLine['outcome']): number =>
+    lines.filter((each) => each.outcome === outcome).length;
+  const others = [...new Set(lines.map(({ outcome }) => outcome))].filter(
+    (each) => each !== 'paid',
+  );
+  const parts = [
+    `${sanitize(file)}: ${count('paid')} of ${counted(lines.length, 'row')} paid`,
+    ...others.map((outcome) => `${count(outcome)} ${outcomeWords[outcome]}`),
+  ];
+  return heading(parts.join(' · '), canvas);
+}

@@ -4,6 +4,7 @@ import Big from 'big.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
+import { parseReference } from '../../formats/reference.js';
 import type { Spend } from '../../store/journal/journal.js';
 import {
   alikeRef,
@@ -16,12 +17,10 @@ import {
 } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
-import { digestOf } from '../instruction/instruction.js';
 import { checkNotExpired, decodeOrder } from '../order/orders.js';
 import { differentPayment } from '../payment/outcomes.js';
-import { mostQuoted, rowAmount, type BatchTotal } from './cost.js';
-import { payeeRow, type PayeeRow, type RowStanding } from './payee.js';
-import type { PlannedRow } from './plan.js';
+import { readRunName } from './history.js';
+import { grouped, underName, type Row, type RowStanding } from './row.js';
 import {
   CellFailure,
   inColumn,
@@ -31,63 +30,74 @@ import {
   type Problem,
 } from './rows.js';
 
-export interface BatchCheck {
+/** The total of the rows that one wallet pays and whose amounts have the same currency. */
+export interface BatchTotal {
+  readonly from: string;
+  readonly ccy: string;
   readonly rows: number;
-  /** The number of rows that an earlier run paid or submitted. */
-  readonly settled: number;
-  /** The lines of the rows that this run pays. svcpay shows them before it asks. */
-  readonly toPay: ReadonlySet<number>;
-  readonly earlier: readonly SettledRow[];
+  readonly amount: Big;
+}
+
+export interface BatchCheck {
+  /** The number of rows in the file, with the invalid rows. */
+  readonly count: number;
+  readonly rows: readonly Row[];
+  /** The rows that this run pays. svcpay shows them before it asks. */
+  readonly toPay: readonly Row[];
   /**
    * The latest earlier run that contains a row of this file. The current run continues that run.
    */
   readonly run: string | undefined;
-  readonly payees: readonly PayeeRow[];
+  /** Whether most references of the file were paid by another run, such as employee numbers. */
+  readonly isRepeated: boolean;
   /** The columns that occur in at least one row. */
   readonly columns: readonly string[];
   readonly problems: readonly Problem[];
   /** The totals of the unpaid rows, without fees. */
   readonly totals: readonly BatchTotal[];
-  /** The unpaid rows, or undefined if there are too many to quote each row. */
-  readonly quotable: readonly PlannedRow[] | undefined;
-}
-
-/** A row that an earlier run paid or submitted. */
-export interface SettledRow {
-  readonly line: number;
-  /**
-   * Whether svcpay derived the reference from the payment, so that an identical row next month has
-   * the same reference.
-   */
-  readonly isDerived: boolean;
-  /** When the row was submitted, in epoch ms. */
-  readonly at: number;
 }
 
 /**
- * The age in ms after which a paid row without a reference may be meant as a new payment. Under one
- * batch name, svcpay pays identical rows without references only once.
+ * The age in ms after which a paid row may be meant as a new payment. Under one batch name, svcpay
+ * pays identical rows without references only once.
  */
 const sameRunMs = 7 * 86_400_000;
 
 /**
- * The rows without a reference that were paid so long ago that they may be meant as new payments.
+ * The rows that were paid so long ago that they may be meant as new payments: rows without a
+ * reference, and all rows of a file of which every row was paid.
  */
-export const staleRows = ({ earlier }: BatchCheck, now: number): SettledRow[] =>
-  earlier.filter(({ isDerived, at }) => isDerived && at < now - sameRunMs);
+export function staleRows({ rows }: BatchCheck, now: number): Row[] {
+  const old = rows.filter(
+    ({ standing, payment }) => standing === 'settled' && paidAt(payment) < now - sameRunMs,
+  );
+  const isWhole = old.length === rows.length;
+  return old.filter(({ isNamed, order }) => (isWhole || !isNamed) && order.idempotencyKey === null);
+}
 
-export interface CheckDeps {
-  readonly plan: (row: BatchRow) => Promise<PlannedRow>;
+/** When the row was submitted, in epoch ms. */
+export const paidAt = (payment: Payment | undefined): number =>
+  Math.max(
+    0,
+    ...(payment?.attempts ?? []).map((each) => each.submittedAt ?? payment?.openedAt ?? 0),
+  );
+
+export interface Lookup {
+  /** The name of the run, which is empty for a run without a name. */
+  readonly name: string;
+  /**
+   * Finds the payments whose reference equals a given reference, apart from letter case and blanks.
+   */
+  readonly alike: (refs: readonly string[]) => Promise<readonly Payment[]>;
+}
+
+export interface CheckDeps extends Lookup {
+  readonly plan: (row: BatchRow) => Promise<Row>;
   /**
    * Checks the destination of an unpaid row. Throws Failure for a destination that must not be
    * paid, such as the account's own address.
    */
-  readonly vet: (row: PlannedRow) => Promise<void>;
-  /**
-   * Finds the payments whose reference equals the given reference, apart from letter case and
-   * blanks.
-   */
-  readonly alike: (ref: string) => Promise<readonly Payment[]>;
+  readonly vet: (row: Row) => Promise<void>;
   /** The spending that counts towards daily limits. */
   readonly spent: () => Promise<readonly Spend[]>;
   readonly limits: Limits;
@@ -101,96 +111,110 @@ export interface CheckDeps {
  * in line order.
  */
 export async function checkBatch(
-  rows: AsyncIterable<BatchRow | Problem>,
+  source: Iterable<BatchRow | Problem>,
   deps: CheckDeps,
 ): Promise<BatchCheck> {
-  const problems: Problem[] = [];
+  const { problems, columns, count, read } = await readAll(source, deps);
   const seen: EarlierRows = { lineOfRef: new Map(), lineOfInvoice: new Map() };
-  const totals = new Map<string, BatchTotal>();
-  const quotable: PlannedRow[] = [];
-  const toPay = new Set<number>();
-  const earlier: SettledRow[] = [];
-  const payees: PayeeRow[] = [];
-  const columns = new Set<string>();
-  let count = 0;
-  let run: string | undefined;
-  for await (const row of rows) {
-    count += 1;
-    if (isProblem(row)) {
-      problems.push(row);
-      continue;
-    }
-    for (const name of Object.keys(row.cells)) columns.add(name);
-    const planned = await orProblem(row.line, async () => {
-      const plan = await deps.plan(row);
-      checkNew(plan, seen);
-      return plan;
+  const { found, isRepeated } = await inJournal(read, deps);
+  const rows: Row[] = [];
+  for (const { row, similar } of found) {
+    const checked = await orProblem(row.line, async () => {
+      inColumn('ref', () => parseReference(row.ref));
+      checkNew(row, seen);
+      return { ...row, standing: await standing(row, similar, deps) };
     });
-    if (isProblem(planned)) {
-      problems.push(planned);
-      continue;
-    }
-    // A failure to read the journal ends the check of the batch, because such a failure is not a
-    // problem of the row.
-    const payments = await deps.alike(planned.ref);
-    const payment = payments.find(({ ref }) => ref === planned.ref);
-    const state = await orProblem(row.line, () => stateOf(planned, payment, payments, deps));
-    if (isProblem(state)) {
-      problems.push(state);
-      continue;
-    }
-    run = latestRun(run, payment?.batch?.run);
-    payees.push(payeeRow(planned, state.standing));
-    if (payment !== undefined && state.standing === 'settled')
-      earlier.push(settledRow(planned, payment));
-    else {
-      add(totals, planned);
-      toPay.add(planned.line);
-      if (quotable.length <= mostQuoted) quotable.push(planned);
-    }
+    if (isProblem(checked)) problems.push(checked);
+    else rows.push(checked);
   }
-  const all = [...totals.values()];
-  if (problems.length === 0) problems.push(...(await problemsOfDay(all, deps)));
+  const toPay = rows.filter((row) => row.standing !== 'settled');
+  const totals = totalsOf(toPay);
+  if (problems.length === 0) problems.push(...(await problemsOfDay(totals, deps)));
   if (count === 0)
     problems.push({ line: 0, kind: 'usage', message: 'The file has no rows to pay.' });
+  const runs = rows.flatMap(({ payment }) => payment?.batch?.run ?? []).toSorted();
   return {
-    rows: count,
-    settled: earlier.length,
+    count,
+    rows,
     toPay,
-    earlier,
-    run,
-    payees,
+    run: runs.at(-1),
+    isRepeated,
     columns: [...columns],
-    problems,
-    totals: all,
-    quotable: quotable.length > mostQuoted ? undefined : quotable,
+    problems: problems.toSorted((a, b) => a.line - b.line),
+    totals,
   };
 }
 
-const latestRun = (one: string | undefined, other: string | undefined): string | undefined =>
-  one === undefined || (other !== undefined && other > one) ? other : one;
+async function readAll(source: Iterable<BatchRow | Problem>, { plan }: CheckDeps) {
+  const problems: Problem[] = [];
+  const columns = new Set<string>();
+  const read: Row[] = [];
+  let count = 0;
+  for (const row of source) {
+    count += 1;
+    const planned = isProblem(row) ? row : await orProblem(row.line, () => plan(row));
+    if (!isProblem(row)) for (const name of Object.keys(row.cells)) columns.add(name);
+    if (isProblem(planned)) problems.push(planned);
+    else read.push(planned);
+  }
+  return { problems, columns, count, read };
+}
 
-const settledRow = ({ line, named, order }: PlannedRow, payment: Payment): SettledRow => ({
-  line,
-  isDerived: !named && order.idempotencyKey === null,
-  at: paidAt(payment),
-});
+interface FoundRow {
+  readonly row: Row;
+  /** A paid payment under a reference that differs only in letter case or blanks. */
+  readonly similar: Payment | undefined;
+}
 
-const paidAt = ({ attempts, openedAt }: Payment): number =>
-  Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? openedAt));
+/**
+ * Fills the payments of the rows. If most references of the rows were paid by runs with other names,
+ * as employee numbers are each month, the name of this run becomes part of each reference.
+ */
+export async function inJournal(
+  rows: readonly Row[],
+  lookup: Lookup,
+): Promise<{ readonly found: readonly FoundRow[]; readonly isRepeated: boolean }> {
+  const found = await withPayments(rows, lookup);
+  const isOfOther = ({ payment }: Row): boolean =>
+    payment?.batch !== undefined &&
+    mayHavePaid(payment) &&
+    readRunName(payment.batch.run).name !== lookup.name;
+  const named = found.filter(({ row }) => row.isNamed);
+  const others = named.filter(({ row }) => isOfOther(row)).length;
+  const isRepeated = others > 0 && others * 2 >= named.length;
+  return isRepeated && lookup.name !== ''
+    ? {
+        found: await withPayments(
+          rows.map((row) => underName(row, lookup.name)),
+          lookup,
+        ),
+        isRepeated,
+      }
+    : { found, isRepeated };
+}
+
+async function withPayments(rows: readonly Row[], { alike }: Lookup): Promise<FoundRow[]> {
+  const byRef = grouped(await alike(rows.map(({ ref }) => ref)), ({ ref }) => alikeRef(ref));
+  return rows.map((row) => {
+    const payments = byRef.get(alikeRef(row.ref)) ?? [];
+    const payment = payments.find(({ ref }) => ref === row.ref);
+    const similar = payment === undefined ? payments.find(mayHavePaid) : undefined;
+    return { row: { ...row, payment }, similar };
+  });
+}
 
 interface EarlierRows {
   /**
    * The rows of the file that svcpay has already checked. The key is the reference of a row, in
    * lower case and without blanks.
    */
-  readonly lineOfRef: Map<string, Pick<PlannedRow, 'line' | 'ref'>>;
+  readonly lineOfRef: Map<string, Pick<Row, 'line' | 'ref'>>;
   readonly lineOfInvoice: Map<string, number>;
 }
 
 /** Throws Failure `usage` for a row that repeats an earlier row of the file. */
 function checkNew(
-  { line, ref, named, order }: PlannedRow,
+  { line, ref, isNamed, order }: Row,
   { lineOfRef, lineOfInvoice }: EarlierRows,
 ): void {
   const { idempotencyKey } = order;
@@ -203,7 +227,7 @@ function checkNew(
   if (sameRef !== undefined) {
     throw usage(
       'ref',
-      named
+      isNamed
         ? `The reference ${ref} is already used on line ${sameRef.line}.`
         : `This row has the same destination and amount as line ${sameRef.line}. ` +
             'To pay both rows, give each row a different ref.',
@@ -218,39 +242,32 @@ const alike = (ref: string): string => `differs only in case or blanks from ${re
 const usage = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));
 
-/**
- * What an earlier run did with the row. Throws Failure for a row that cannot be paid.
- */
-async function stateOf(
-  row: PlannedRow,
-  payment: Payment | undefined,
-  payments: readonly Payment[],
+/** What an earlier run did with the row. Throws Failure for a row that cannot be paid. */
+async function standing(
+  row: Row,
+  similar: Payment | undefined,
   deps: CheckDeps,
-): Promise<{ standing: RowStanding }> {
-  const other = payment === undefined ? payments.find(mayHavePaid) : undefined;
-  if (other !== undefined)
+): Promise<RowStanding> {
+  if (similar !== undefined)
     throw usage(
       'ref',
-      `The reference ${row.ref} ${alike(other.ref)}, which was paid on ` +
-        `${dayAndMonth(paidAt(other), deps.now())}.`,
+      `The reference ${row.ref} ${alike(similar.ref)}, which was paid on ` +
+        `${dayAndMonth(paidAt(similar), deps.now())}.`,
     );
-  const standing = payment === undefined ? 'to pay' : standingOf(row, payment, deps);
-  if (standing !== 'settled') await checkPayable(row, deps);
-  return { standing };
+  const found = row.payment === undefined ? 'to pay' : standingOf(row, row.payment, deps);
+  if (found !== 'settled') await checkPayable(row, deps);
+  return found;
 }
 
-/**
- * What earlier runs did with the row. Throws Failure `usage` if the row's reference belongs to a
- * different payment.
- */
+/** Throws Failure `usage` if the row's reference belongs to a different payment. */
 function standingOf(
-  { instruction, order }: PlannedRow,
+  { instruction, digest, order }: Row,
   payment: Payment,
   { retry }: CheckDeps,
 ): RowStanding {
   const isImported = decodeOrder(latest(payment).request).isImported === true;
   const isSame =
-    payment.digest === digestOf(instruction) ||
+    payment.digest === digest ||
     isImported ||
     isReferenceFree(payment) ||
     paysSameInvoice(order, payment);
@@ -272,7 +289,7 @@ const settledStates: ReadonlySet<PaymentStatus> = new Set([
  * Whether the payment may have paid the row's invoice. The check ignores the destination, because
  * svcpay plans a row on-chain after the invoice in the row's `bitcoin:` URI has expired.
  */
-const paysSameInvoice = ({ idempotencyKey }: PlannedRow['order'], payment: Payment): boolean =>
+const paysSameInvoice = ({ idempotencyKey }: Row['order'], payment: Payment): boolean =>
   idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
 
 async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T | Problem> {
@@ -283,7 +300,7 @@ async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T |
   }
 }
 
-async function checkPayable(row: PlannedRow, { vet, limits, now }: CheckDeps): Promise<void> {
+async function checkPayable(row: Row, { vet, limits, now }: CheckDeps): Promise<void> {
   const { order } = row;
   const place = order.kind === 'payout' ? 'acct_num' : 'to';
   inColumn(place, () => checkNotExpired(order, now()));
@@ -292,13 +309,15 @@ async function checkPayable(row: PlannedRow, { vet, limits, now }: CheckDeps): P
   await vet(row);
 }
 
-function add(totals: Map<string, BatchTotal>, row: PlannedRow): void {
-  const from = row.order.body.sourceReq.ccy;
-  const { ccy, value } = rowAmount(row);
-  const key = `${from} ${ccy}`;
-  const before = totals.get(key) ?? { from, ccy, rows: 0, amount: new Big(0) };
-  totals.set(key, { ...before, rows: before.rows + 1, amount: before.amount.plus(value) });
-}
+/** Adds up the amounts of the rows by wallet and currency. */
+export const totalsOf = (rows: readonly Pick<Row, 'from' | 'ccy' | 'amount'>[]): BatchTotal[] =>
+  [...grouped(rows, ({ from, ccy }) => `${from} ${ccy}`).values()].flatMap((alike) => {
+    const [first] = alike;
+    const amount = alike.reduce((sum, row) => sum.plus(row.amount), new Big(0));
+    return first === undefined
+      ? []
+      : { from: first.from, ccy: first.ccy, rows: alike.length, amount };
+  });
 
 /** Checks the sum of all rows against the remaining daily limit. */
 async function problemsOfDay(

@@ -1,8 +1,12 @@
 // Compares the rows of a batch with earlier runs and with each other. The functions are pure: they
 // take rows and earlier runs, and return remarks.
 import Big from 'big.js';
+import leven from 'leven';
 import { formatAmount, money } from '../../formats/amount.js';
-import { accountKey, payeeKey, payeeName, type PaidRow, type PayeeRow } from './payee.js';
+import { dayAndMonth } from '../../formats/calendar.js';
+import { counted, folded, plainLetters } from '../../formats/text.js';
+import { readRunName } from './history.js';
+import { accountKey, grouped, payeeKey, payeeName, type PaidRow, type Row } from './row.js';
 
 /** A run of a batch, with the rows that it paid. */
 export interface PastRun {
@@ -12,7 +16,12 @@ export interface PastRun {
 }
 
 export type RemarkKind =
+  | 'run-again'
   | 'new-payee'
+  | 'look-alike'
+  | 'holder-changed'
+  | 'country-changed'
+  | 'wallet-changed'
   | 'account-changed'
   | 'institution-changed'
   | 'name-changed'
@@ -33,9 +42,17 @@ export interface BatchRemark {
   readonly note: string | null;
 }
 
+const serious: ReadonlySet<RemarkKind> = new Set([
+  'run-again',
+  'new-payee',
+  'look-alike',
+  'account-changed',
+  'institution-changed',
+  'row-twice',
+]);
+
 /** Whether a person must accept the remark even if the run has `--yes`. */
-export const needsAcceptance = ({ kind }: BatchRemark): boolean =>
-  kind === 'account-changed' || kind === 'institution-changed' || kind === 'row-twice';
+export const needsAcceptance = ({ kind }: BatchRemark): boolean => serious.has(kind);
 
 export interface Comparison {
   /** The latest run that shares at least half of its payees with the file. */
@@ -43,30 +60,87 @@ export interface Comparison {
   readonly remarks: readonly BatchRemark[];
 }
 
+export interface CompareOptions {
+  /** The name of this run, which is empty for a run without a name. */
+  readonly name: string;
+  /** The ratio of two amounts above which a row gets a remark. */
+  readonly factor: Big;
+  readonly now: number;
+}
+
 /**
- * Compares the rows with earlier runs.
+ * Compares the rows with earlier runs. The rows that an earlier run paid under the same references
+ * belong to this run, so that they are not compared.
  * @param runs newest first
- * @param factor the ratio of two amounts above which a row gets a remark
  */
 export function compareRuns(
-  rows: readonly PayeeRow[],
-  runs: readonly PastRun[],
-  factor: Big,
+  rows: readonly Row[],
+  earlier: readonly PastRun[],
+  options: CompareOptions,
 ): Comparison {
+  const own = new Set(rows.map(({ ref }) => ref));
+  const runs = earlier.flatMap(({ run, rows: paid }) => {
+    const others = paid.filter(({ ref }) => !own.has(ref));
+    return others.length === 0 ? [] : { run, rows: others };
+  });
   const last = lastRun(rows, runs);
-  const payees = knownPayees(runs);
+  const left = missing(rows, last);
   const toPay = rows.filter(({ standing }) => standing !== 'settled');
-  const changes = toPay.flatMap((row) => changesOf(row, payees, factor, last !== undefined));
+  const known = { ...knownPayees(runs), left, hasLast: last !== undefined };
+  const changes = toPay.flatMap((row) => changesOf(row, known, options.factor));
   return {
     last,
-    remarks: [...rows.flatMap(unresolved), ...within(rows), ...onceNew(changes)]
-      .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
-      .concat(missing(rows, last)),
+    remarks: [
+      ...again(toPay, runs, options),
+      ...[...rows.flatMap(unresolved), ...within(rows), ...onceNew(changes)].toSorted(
+        (a, b) => (a.line ?? 0) - (b.line ?? 0),
+      ),
+      ...left.map((row) =>
+        remark('payee-missing', { ...row, line: null }, { before: amountOf(row) }),
+      ),
+    ],
   };
 }
 
+const dayMs = 86_400_000;
+
+/**
+ * Reports that nearly all rows have the payee and the amount of a row of one earlier run. A name of
+ * the run says that it is another run, unless the earlier run is of the same day.
+ */
+function again(
+  rows: readonly Row[],
+  runs: readonly PastRun[],
+  { name, now }: CompareOptions,
+): BatchRemark[] {
+  const asPaid = (row: PaidRow): string | undefined => {
+    const payee = payeeKey(row);
+    return payee && `${payee} ${row.ccy} ${row.amount}`;
+  };
+  for (const { run, rows: paid } of runs) {
+    const { startedAt, name: before } = readRunName(run);
+    const isRecent = startedAt > now - dayMs;
+    const known = new Set(paid.map(asPaid));
+    const same = rows.filter((row) => known.has(asPaid(row)) && asPaid(row) !== undefined).length;
+    if (same < 2 || same < rows.length * 0.9) continue;
+    if (name !== '' && name !== before && !isRecent) return [];
+    const text = `${same} of ${counted(rows.length, 'row')}`;
+    return [
+      {
+        kind: 'run-again',
+        line: null,
+        payee: text,
+        before: null,
+        now: null,
+        note: isRecent ? 'the run of today' : `the run of ${dayAndMonth(startedAt, now)}`,
+      },
+    ];
+  }
+  return [];
+}
+
 /** Reports a row that this run pays again although an earlier run may have paid it. */
-const unresolved = (row: PayeeRow): BatchRemark[] =>
+const unresolved = (row: Row): BatchRemark[] =>
   row.standing === 'unknown' ? [remark('may-be-paid', row)] : [];
 
 /** Keeps one remark for a new payee with several rows, on the first row of the payee. */
@@ -87,7 +161,7 @@ function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
 const keysOf = (row: PaidRow): string[] =>
   [payeeKey(row), accountKey(row)].flatMap((key) => key ?? []);
 
-function lastRun(rows: readonly PayeeRow[], runs: readonly PastRun[]): PastRun | undefined {
+function lastRun(rows: readonly Row[], runs: readonly PastRun[]): PastRun | undefined {
   const present = new Set(rows.flatMap(keysOf));
   return runs.find((run) => {
     const payees = new Map(run.rows.map((row) => [payeeKey(row), row]));
@@ -111,57 +185,137 @@ function latestBy(
   keyOf: (row: PaidRow) => string | undefined,
 ): Map<string, PaidRow[]> {
   const latest = new Map<string, PaidRow[]>();
-  for (const { rows } of runs) {
-    const inRun = new Map<string, PaidRow[]>();
-    for (const row of rows) {
-      const key = keyOf(row);
-      if (key === undefined || latest.has(key)) continue;
-      const same = inRun.get(key);
-      if (same === undefined) inRun.set(key, [row]);
-      else same.push(row);
-    }
-    for (const [key, same] of inRun) latest.set(key, same);
-  }
+  for (const { rows } of runs)
+    for (const [key, same] of grouped(rows, keyOf)) if (!latest.has(key)) latest.set(key, same);
   return latest;
 }
 
 const remark = (
   kind: RemarkKind,
-  row: PayeeRow,
+  row: Omit<PaidRow, 'line'> & Pick<BatchRemark, 'line'>,
   change: Partial<Pick<BatchRemark, 'before' | 'now' | 'note'>> = {},
 ): BatchRemark => ({
   kind,
   line: row.line,
-  payee: payeeName(row),
+  payee: payeeName({ ...row, line: 0 }),
   before: null,
   now: null,
   note: null,
   ...change,
 });
 
+interface Known extends KnownPayees {
+  /** The payees of the last run that are missing in the file. */
+  readonly left: readonly PaidRow[];
+  readonly hasLast: boolean;
+}
+
 function changesOf(
-  row: PayeeRow,
-  { byPayee, byAccount }: KnownPayees,
+  row: Row,
+  { byPayee, byAccount, left, hasLast }: Known,
   factor: Big,
-  hasLast: boolean,
 ): BatchRemark[] {
   const payee = payeeKey(row);
   if (payee === undefined) return [];
-  const account = accountKey(row) ?? '';
   const earlier = byPayee.get(payee);
-  if (earlier !== undefined)
-    return [...accountChange(row, earlier), ...amountChange(row, earlier, factor)];
-  const others = byAccount.get(account);
-  if (others === undefined) return hasLast ? [remark('new-payee', row)] : [];
+  if (earlier !== undefined) {
+    return [
+      ...accountChange(row, earlier),
+      ...valueChange('holder-changed', row, earlier, ({ holder }) => holder),
+      ...valueChange('country-changed', row, earlier, ({ country }) => country),
+      ...valueChange('wallet-changed', row, earlier, ({ from }) => from),
+      ...amountChange(row, earlier, factor),
+    ];
+  }
+  const others = byAccount.get(accountKey(row) ?? '');
+  if (others === undefined) {
+    const alike = lookAlike(row, left);
+    return alike ?? (hasLast ? [remark('new-payee', row)] : []);
+  }
   const [{ name = null } = {}] = others;
   const renamed =
     name === null || row.name === null
       ? []
-      : [remark('name-changed', row, { before: name, now: row.name })];
+      : [
+          remark('name-changed', row, {
+            before: name,
+            now: row.name,
+            note: resembles(row.name, name) ? difference(name, row.name) : null,
+          }),
+        ];
   return [...renamed, ...amountChange(row, others, factor)];
 }
 
-function accountChange(row: PayeeRow, earlier: readonly PaidRow[]): BatchRemark[] {
+/** Reports a value that no earlier row of the payee has. */
+function valueChange(
+  kind: RemarkKind,
+  row: Row,
+  earlier: readonly PaidRow[],
+  valueOf: (row: PaidRow) => string | null,
+): BatchRemark[] {
+  const values = earlier.flatMap((each) => valueOf(each) ?? []);
+  const value = valueOf(row);
+  const isKnown = values.some((each) => folded(each) === folded(value ?? ''));
+  const [before] = values;
+  return value === null || before === undefined || isKnown
+    ? []
+    : [remark(kind, row, { before, now: value })];
+}
+
+/**
+ * Reports a new name that resembles the name of a missing payee, or mixes Latin letters with
+ * letters of other scripts that look alike.
+ */
+function lookAlike(row: Row, left: readonly PaidRow[]): BatchRemark[] | undefined {
+  const { name } = row;
+  if (name === null) return undefined;
+  const twin = left.find((each) => each.name !== null && resembles(name, each.name));
+  if (twin?.name != null) {
+    const note = `resembles ${twin.name}: ${difference(twin.name, name)}`;
+    return [remark('look-alike', row, { before: place(twin), now: place(row), note })];
+  }
+  const foreign = [...name].find((letter) => latin.has(letter.toLowerCase()));
+  if (foreign === undefined || !/\p{Script=Latin}/u.test(name)) return undefined;
+  const note = `${quoted(foreign)} looks like "${latin.get(foreign.toLowerCase()) ?? ''}"`;
+  return [remark('look-alike', row, { note })];
+}
+
+/** The Cyrillic and Greek letters that look like a Latin letter. */
+const latin: ReadonlyMap<string, string> = new Map(
+  'аa вb еe кk мm нh оo рp сc тt уy хx ѕs іi јj һh ԁd ԛq ԝw αa βb εe ηn ιi κk νv οo ρp τt υu χx'
+    .split(' ')
+    .map(([letter = '', like = '']) => [letter, like]),
+);
+
+/** The name without the differences that people overlook. */
+const outline = (name: string): string =>
+  [...plainLetters(folded(name))]
+    .map((letter) => latin.get(letter) ?? letter)
+    .join('')
+    .replaceAll('0', 'o')
+    .replaceAll(/[1|i]/g, 'l')
+    .replaceAll(/[^\p{L}\p{N}]/gu, '');
+
+const resembles = (one: string, other: string): boolean => {
+  const [a, b] = [outline(one), outline(other)];
+  return leven(a, b) <= (a.length < 10 ? 1 : 2);
+};
+
+/** Describes the first letter that differs. */
+function difference(before: string, now: string): string {
+  const [a, b] = [[...before], [...now]];
+  const at = b.findIndex((letter, i) => letter !== a[i]);
+  const i = at < 0 ? b.length : at;
+  return `letter ${i + 1} is ${quoted(b[i])}, not ${quoted(a[i])}`;
+}
+
+const quoted = (letter: string | undefined): string => {
+  if (letter === undefined) return 'missing';
+  const code = (letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return /[ -~]/.test(letter) ? `"${letter}"` : `"${letter}" (U+${code})`;
+};
+
+function accountChange(row: Row, earlier: readonly PaidRow[]): BatchRemark[] {
   const [first] = earlier;
   // A URI can be paid to any of its keys, so each must be known.
   const unknown = row.keys.filter((key) => earlier.every(({ keys }) => !keys.includes(key)));
@@ -190,7 +344,7 @@ const place = (row: PaidRow): string =>
  * Compares the row's amount with the closest amount that an earlier run paid to the payee,
  * preferably to the same account.
  */
-function amountChange(row: PayeeRow, earlier: readonly PaidRow[], factor: Big): BatchRemark[] {
+function amountChange(row: Row, earlier: readonly PaidRow[], factor: Big): BatchRemark[] {
   const same = earlier.filter((each) => accountKey(each) === accountKey(row));
   const among = same.length > 0 ? same : earlier;
   const inCcy = among.filter(({ ccy }) => ccy === row.ccy);
@@ -229,9 +383,9 @@ function timesText(times: Big, isMore: boolean): string {
  * Reports rows of the file that differ only in their references, and accounts that occur under two
  * names.
  */
-function within(rows: readonly PayeeRow[]): BatchRemark[] {
-  const firstOf = new Map<string, PayeeRow>();
-  const namedFirst = new Map<string, PayeeRow>();
+function within(rows: readonly Row[]): BatchRemark[] {
+  const firstOf = new Map<string, Row>();
+  const namedFirst = new Map<string, Row>();
   return rows.flatMap((row) => {
     const account = accountKey(row);
     if (account === undefined) return [];
@@ -239,7 +393,7 @@ function within(rows: readonly PayeeRow[]): BatchRemark[] {
     const named = namedFirst.get(account);
     if (twin === undefined) firstOf.set(row.content, row);
     if (named === undefined && row.name !== null) namedFirst.set(account, row);
-    const isNew = (other: PayeeRow): boolean =>
+    const isNew = (other: Row): boolean =>
       row.standing !== 'settled' || other.standing !== 'settled';
     return [
       ...(twin !== undefined && isNew(twin) ? [twice(row, twin)] : []),
@@ -253,29 +407,21 @@ function within(rows: readonly PayeeRow[]): BatchRemark[] {
   });
 }
 
-const twice = (row: PayeeRow, { line, ref }: PayeeRow): BatchRemark =>
+const twice = (row: Row, { line, ref }: Row): BatchRemark =>
   remark('row-twice', row, {
     before: `line ${line} (${ref})`,
     now: row.ref,
     note: 'the rows differ only in the reference',
   });
 
-const twoNames = (row: PayeeRow, { line, name }: PayeeRow): BatchRemark =>
+const twoNames = (row: Row, { line, name }: Row): BatchRemark =>
   remark('two-names', row, { before: `${name ?? ''} on line ${line}`, now: place(row) });
 
-function missing(rows: readonly PayeeRow[], last: PastRun | undefined): BatchRemark[] {
+/** The payees of the last run that the file lacks. */
+function missing(rows: readonly Row[], last: PastRun | undefined): PaidRow[] {
   const present = new Set(rows.flatMap(keysOf));
   const payees = new Map((last?.rows ?? []).map((row) => [payeeKey(row), row]));
   return [...payees].flatMap(([key, row]) =>
-    key === undefined || keysOf(row).some((each) => present.has(each))
-      ? []
-      : {
-          kind: 'payee-missing' as const,
-          line: null,
-          payee: payeeName(row),
-          before: amountOf(row),
-          now: null,
-          note: null,
-        },
+    key === undefined || keysOf(row).some((each) => present.has(each)) ? [] : row,
   );
 }

@@ -1,53 +1,31 @@
-// Calculates the cost of a batch before approval, including fees. For a batch with too many rows to
-// quote, a person approves the amounts plus the highest fee per row.
+// Calculates the cost of a batch before approval, including fees, from one quote for all rows with
+// the same wallet, currency and method.
 import Big from 'big.js';
-import pLimit from 'p-limit';
-import type { Rates } from '../../api/types.js';
 import { decimalsOf, formatAmount, type Money } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
-import { knownAmounts } from '../limits/limits.js';
-import { findRate } from '../quote/rates.js';
-import type { PlannedRow } from './plan.js';
+import type { Quote } from '../quote/quote.js';
+import { grouped, type Row, type RowCost } from './row.js';
 
-/** The largest number of rows for which svcpay quotes each row before it pays the batch. */
-export const mostQuoted = 100;
-
-/** The amount that the row itself states. */
-export const rowAmount = ({ order }: PlannedRow): Money =>
-  knownAmounts(order)[0] ?? { ccy: order.body.sourceReq.ccy, value: new Big(0) };
-
-/** The total of the rows that one wallet pays and whose amounts have the same currency. */
-export interface BatchTotal {
-  readonly from: string;
-  readonly ccy: string;
-  readonly rows: number;
-  readonly amount: Big;
-}
-
-/** The debit of one wallet. */
+/** The approximate debit of one wallet. */
 export interface Cost {
   readonly ccy: string;
-  /** The total debit of the wallet, which includes fees unless `isEstimate` is set. */
+  /** The total debit of the wallet, including fees. */
   readonly total: Big;
-  /** The fees, which are part of `total`, or null in an estimate. */
-  readonly fees: Big | null;
-  /** Whether the cost comes from the rates instead of from quotes. */
-  readonly isEstimate: boolean;
+  readonly fees: Big;
+  /** The highest debit that a person approves together with the total. */
+  readonly most: Big;
 }
 
-/** The quoted cost of a row. */
-export interface RowCost {
-  readonly total: Money;
-  readonly fees: Money;
-}
+/** The parts of a quote from which the costs of the rows like it follow. */
+export type QuotedCost = Pick<Quote, 'total' | 'serviceFee' | 'networkFee'>;
 
-export interface Quoted {
+export interface Priced {
   /** The costs by wallet, or an empty list if the service quotes no row. */
   readonly costs: readonly Cost[];
-  /** The quoted costs of the rows, by line number. */
-  readonly rows: ReadonlyMap<number, RowCost>;
+  /** The given rows, each with its cost if the service quoted a row like it. */
+  readonly rows: readonly Row[];
   /** The rows that the service did not quote, with the reasons. */
-  readonly refused: readonly { readonly row: PlannedRow; readonly failure: Failure }[];
+  readonly refused: readonly Row[];
 }
 
 /** Kinds of failure that end the quoting, because they are temporary or concern the whole batch. */
@@ -58,71 +36,65 @@ const ending: ReadonlySet<FailureKind> = new Set([
   'unexpected',
 ]);
 
+/** The number of rows of a kind for which svcpay requests a quote until the service quotes one. */
+const mostTried = 3;
+
+/** Whether one quote gives the cost of both rows. */
+const kindOf = ({ from, ccy, order }: Row): string =>
+  `${from} ${ccy} ${order.body.destReq.method} ${order.kind}`;
+
 /**
- * Quotes all rows. The result's `refused` contains the refusals of single rows. Throws errors that
- * concern all rows, such as a network failure.
+ * Quotes one row of each kind. The result's `refused` contains the refusals of single rows. Throws
+ * errors that concern all rows, such as a network failure.
  */
-export async function quoteCost(
-  rows: readonly PlannedRow[],
-  concurrency: number,
-  quote: (row: PlannedRow) => Promise<RowCost>,
-): Promise<Quoted> {
-  const quoted = new Map<number, RowCost>();
-  const refused: { row: PlannedRow; failure: Failure }[] = [];
-  const limit = pLimit(concurrency);
-  const quoteRow = async (row: PlannedRow): Promise<void> => {
-    try {
-      quoted.set(row.line, await quote(row));
-    } catch (error) {
-      if (!(error instanceof Failure) || ending.has(error.kind)) throw error;
-      refused.push({ row, failure: error });
+export async function priceRows(
+  rows: readonly Row[],
+  quote: (row: Row) => Promise<QuotedCost>,
+): Promise<Priced> {
+  const refused: Row[] = [];
+  const priceKind = async (alike: readonly Row[]): Promise<Row[]> => {
+    for (const row of alike.slice(0, mostTried)) {
+      try {
+        const quoted = await quote(row);
+        return alike.map((each) => ({ ...each, cost: costOf(each, row, quoted) }));
+      } catch (error) {
+        if (!(error instanceof Failure) || ending.has(error.kind)) throw error;
+        refused.push({ ...row, failure: error });
+      }
     }
+    return [...alike];
   };
-  try {
-    await limit.map(rows, quoteRow);
-  } finally {
-    limit.clearQueue();
-  }
-  return { costs: costsOf([...quoted.values()]), rows: quoted, refused };
+  const kinds = [...grouped(rows, kindOf).values()];
+  const priced = (await Promise.all(kinds.map(priceKind))).flat();
+  return {
+    costs: costsOf(priced),
+    rows: priced.toSorted((a, b) => a.line - b.line),
+    refused: refused.toSorted((a, b) => a.line - b.line),
+  };
 }
 
-function costsOf(rows: readonly RowCost[]): Cost[] {
-  const sums = new Map<string, { total: Big; fees: Big }>();
-  for (const { total, fees } of rows) {
-    const before = sums.get(total.ccy) ?? { total: new Big(0), fees: new Big(0) };
-    sums.set(total.ccy, {
-      total: before.total.plus(total.value),
-      fees: before.fees.plus(fees.value),
-    });
-  }
-  return [...sums].map(([ccy, sum]) => ({ ccy, ...sum, isEstimate: false }));
+/** The cost of a row: amount and service fee in proportion, and the same network fee. */
+function costOf(row: Row, like: Row, { total, serviceFee, networkFee }: QuotedCost): RowCost {
+  const { ccy } = total;
+  const ratio = new Big(like.amount).eq(0) ? new Big(1) : new Big(row.amount).div(like.amount);
+  const fees = serviceFee.value.times(ratio).plus(networkFee.value);
+  const amount = total.value.minus(serviceFee.value).minus(networkFee.value);
+  const up = (value: Big): Money => ({ ccy, value: value.round(decimalsOf(ccy), Big.roundUp) });
+  return { total: up(amount.times(ratio).plus(fees)), fees: up(fees) };
 }
 
-/**
- * Estimates the debit of each wallet at the given rates, without fees. The estimate omits a wallet
- * if the service lacks a rate for one of the wallet's amounts.
- */
-export function estimateCost(totals: readonly BatchTotal[], rates: Rates): Cost[] {
-  const wallets = [...new Set(totals.map(({ from }) => from))];
-  return wallets.flatMap((ccy) => {
-    const amounts = totals
-      .filter(({ from }) => from === ccy)
-      .map((total) => (total.ccy === ccy ? total.amount : converted(total, rates)));
-    if (amounts.includes(undefined)) return [];
-    const total = amounts.reduce<Big>((sum, amount) => sum.plus(amount ?? 0), new Big(0));
-    return [
-      { ccy, total: total.round(decimalsOf(ccy), Big.roundUp), fees: null, isEstimate: true },
-    ];
+/** The share of the total by which rates may change until the last row is paid. */
+const margin = '0.02';
+
+function costsOf(rows: readonly Row[]): Cost[] {
+  const wallets = grouped(rows, ({ cost }) => cost?.total.ccy);
+  return [...wallets].map(([ccy, alike]) => {
+    const sum = (part: keyof RowCost): Big =>
+      alike.reduce((all, { cost }) => all.plus(cost?.[part].value ?? 0), new Big(0));
+    const [total, fees] = [sum('total'), sum('fees')];
+    const most = total.plus(fees).plus(total.times(margin)).round(decimalsOf(ccy), Big.roundUp);
+    return { ccy, total, fees, most };
   });
-}
-
-function converted({ from, ccy, amount }: BatchTotal, rates: Rates): Big | undefined {
-  try {
-    return amount.div(findRate(rates, `${from}/${ccy}`).rate);
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
 }
 
 /**
@@ -130,27 +102,27 @@ function converted({ from, ccy, amount }: BatchTotal, rates: Rates): Big | undef
  * wallet.
  */
 export function refuseUnpayable(
-  { costs, refused }: Quoted,
+  { costs, refused }: Pick<Priced, 'costs' | 'refused'>,
   available: (ccy: string) => Money | undefined,
 ): void {
-  const overLimit = refused.find(({ failure }) => failure.kind === 'limit');
-  if (overLimit !== undefined) throw refusedRow(overLimit);
   const short = costs.flatMap(({ ccy, total }) => {
     const have = available(ccy);
     if (have === undefined || have.value.gte(total)) return [];
     return [
-      `The batch takes ${formatAmount({ ccy, value: total })} including fees from the ${ccy} ` +
-        `wallet, but you have ${formatAmount(have)}.`,
+      `The batch takes about ${formatAmount({ ccy, value: total })} including fees from the ` +
+        `${ccy} wallet, but you have ${formatAmount(have)}.`,
     ];
   });
   if (short.length > 0) throw tooPoor(short);
+  const overLimit = refused.find(({ failure }) => failure?.kind === 'limit');
+  if (overLimit !== undefined) throw refusedRow(overLimit);
 }
 
 /** Converts the refusal of a row to the refusal of the batch. */
-export const refusedRow = ({ row, failure }: Quoted['refused'][number]): Failure =>
-  new Failure(failure.kind, `Nothing was sent: line ${row.line}: ${failure.message}`, {
-    hint: failure.hint,
-    next: failure.next,
+export const refusedRow = ({ line, failure }: Row): Failure =>
+  new Failure(failure?.kind ?? 'refused', `Nothing was sent: line ${line}: ${failure?.message}`, {
+    hint: failure?.hint,
+    next: failure?.next,
   });
 
 export const tooPoor = (short: readonly string[]): Failure =>
@@ -162,8 +134,8 @@ export const tooPoor = (short: readonly string[]): Failure =>
 export class Ceiling {
   readonly #left: Map<string, Big>;
 
-  constructor(costs: readonly Pick<Cost, 'ccy' | 'total'>[]) {
-    this.#left = new Map(costs.map(({ ccy, total }) => [ccy, total]));
+  constructor(costs: readonly Pick<Cost, 'ccy' | 'most'>[]) {
+    this.#left = new Map(costs.map(({ ccy, most }) => [ccy, most]));
   }
 
   /** Reserves a row's total within the approved total, or returns false if too little is left. */

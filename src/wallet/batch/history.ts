@@ -1,10 +1,10 @@
 // Reads earlier runs of batches from the journal.
 import type { Journal } from '../../store/journal/journal.js';
 import type { PastRun } from './compare.js';
-import { readPaidRow } from './payee.js';
+import { readPaidRow } from './row.js';
 
-/** The number of earlier runs that svcpay compares with a batch: a year of monthly runs. */
-const runsCompared = 12;
+/** The number of runs that svcpay compares with a batch: this run and a year of monthly runs. */
+const runsCompared = 13;
 
 /** The number of latest runs in which svcpay searches for a run with a given name. */
 export const runsKept = 1_000;
@@ -23,18 +23,13 @@ export const readRunName = (
 
 const isoLength = '2026-10-22T09:12:03.123Z'.length;
 
-/**
- * Lists earlier runs, newest first.
- * @param except the run to omit, because the current run continues it
- */
+/** Lists earlier runs, newest first. */
 export async function pastRuns(
   journal: Pick<Journal, 'runs' | 'paidInRun'>,
   scope: string,
-  except: string | undefined,
 ): Promise<PastRun[]> {
-  const runs = await journal.runs(scope, runsCompared + 1);
   const past: PastRun[] = [];
-  for (const { run } of runs.filter((each) => each.run !== except).slice(0, runsCompared)) {
+  for (const { run } of await journal.runs(scope, runsCompared)) {
     const rows = (await journal.paidInRun(scope, run)).flatMap((row) => readPaidRow(row) ?? []);
     if (rows.length > 0) past.push({ run, rows });
   }

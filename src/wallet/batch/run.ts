@@ -1,51 +1,16 @@
 // Pays the rows of a batch, several at a time, each under its own reference. svcpay checks all rows
 // before it pays the first row.
-import Big from 'big.js';
+import pLimit from 'p-limit';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
-import { Failure, isUnknown } from '../../formats/failure.js';
+import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
-import {
-  decisive,
-  mayHavePaid,
-  outcomeOf,
-  type Attempt,
-  type PaymentTerms,
-} from '../../store/journal/payment.js';
-import type { Approval, PaymentDeps, PaymentOptions } from '../payment/contract.js';
-import { digestOf } from '../instruction/instruction.js';
+import { status, type PaymentTerms } from '../../store/journal/payment.js';
+import type { Approval, PaymentDeps } from '../payment/contract.js';
 import { pay } from '../payment/payment.js';
 import type { Ceiling } from './cost.js';
-import { markOf } from './payee.js';
-import type { PlannedRow } from './plan.js';
-
-/**
- * The outcome of a row. A `paid` row has settled. The service accepted a `sent` row, but svcpay did
- * not wait for its settlement. An `unknown` row was submitted, and its outcome is unknown. A
- * `failed` row was not paid.
- */
-export type RowResult = 'paid' | 'sent' | 'unknown' | 'failed';
-
-export interface RowOutcome {
-  readonly row: PlannedRow;
-  readonly result: RowResult;
-  /** Whether an earlier run paid the row. */
-  readonly before: boolean;
-  readonly txnId: string | null;
-  readonly txnState: string | null;
-  /**
-   * The time in epoch ms at which the row settled, or null if the row has not settled or the
-   * service does not report the time.
-   */
-  readonly settledAt: number | null;
-  /** The debit including fees, or undefined if the debit is unknown. */
-  readonly total: Money | undefined;
-  readonly failure: Failure | undefined;
-  /**
-   * Whether svcpay did not pay the row because the batch would have exceeded the approved total.
-   */
-  readonly exceeded?: boolean;
-}
+import { markOf, type Row } from './row.js';
+import { withResult } from './status.js';
 
 export interface BatchOptions {
   readonly concurrency: number;
@@ -76,12 +41,11 @@ export interface BatchConsent {
 }
 
 export interface BatchDeps {
-  readonly payment: Omit<PaymentDeps, 'on'>;
+  readonly payment: PaymentDeps;
   /** The signal after which no further rows start, while rows in flight continue. */
   readonly stop: AbortSignal;
-  readonly on: (outcome: RowOutcome) => void;
-  /** Called just before a row is submitted. */
-  readonly onSubmit: () => void;
+  /** Receives each row with its result. */
+  readonly on: (row: Row) => void;
   readonly warn: (failure: Failure) => void;
 }
 
@@ -93,120 +57,115 @@ export interface BatchDeps {
 const rowsPerRequest = 2;
 
 /**
- * Pays the rows. Once all started rows have ended, resolves with whether svcpay reached the end of
- * the file. Rejects with an error that concerns more than a single row, such as an unreadable file.
+ * Pays the rows. Once all started rows have ended, resolves with whether svcpay reached the last
+ * row. Rejects with an error that concerns more than a single row.
  */
 export async function runBatch(
-  rows: AsyncIterable<PlannedRow>,
+  rows: readonly Row[],
   options: BatchOptions,
   deps: BatchDeps,
 ): Promise<boolean> {
-  const inFlight = new Set<Promise<void>>();
   const faults: unknown[] = [];
-  let [failed, exceeded] = [false, false];
-  const finish = async (row: PlannedRow): Promise<void> => {
-    const outcome = await payRow(row, options, deps);
-    failed ||= outcome.failure !== undefined;
-    exceeded ||= outcome.exceeded === true;
-    deps.on(outcome);
-  };
-  const begin = (row: PlannedRow): void => {
-    const done = finish(row)
-      .catch((error: unknown) => void faults.push(error))
-      .finally(() => inFlight.delete(done));
-    inFlight.add(done);
-  };
-  const isOver = (): boolean =>
-    deps.stop.aborted || exceeded || (failed && options.stopOnError) || faults.length > 0;
-  const rowsAtOnce = options.concurrency === 1 ? 1 : options.concurrency * rowsPerRequest;
-  let complete = true;
-  try {
-    for await (const row of rows) {
-      if (inFlight.size >= rowsAtOnce) await Promise.race(inFlight);
-      if (isOver()) {
-        complete = false;
-        break;
-      }
-      begin(row);
+  let [isOver, isComplete] = [false, true];
+  const atOnce = options.concurrency === 1 ? 1 : options.concurrency * rowsPerRequest;
+  await pLimit(atOnce).map(rows, async (row) => {
+    if (isOver || deps.stop.aborted) return void (isComplete = false);
+    try {
+      const { row: paid, isExceeded } = await payRow(row, options, deps);
+      isOver ||= isExceeded || (paid.failure !== undefined && options.stopOnError);
+      deps.on(paid);
+    } catch (error) {
+      isOver = true;
+      faults.push(error);
     }
-  } catch (error) {
-    faults.unshift(error);
-  }
-  await Promise.all(inFlight);
+  });
   if (faults.length > 0) throw faults[0];
-  return complete;
+  return isComplete;
 }
 
-async function payRow(
-  row: PlannedRow,
-  options: BatchOptions,
-  deps: BatchDeps,
-): Promise<RowOutcome> {
+interface PaidRow {
+  readonly row: Row;
+  /** Whether the row was not paid because the batch would have exceeded the approved total. */
+  readonly isExceeded: boolean;
+}
+
+async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise<PaidRow> {
+  if (row.standing === 'settled' && row.payment !== undefined && status(row.payment) === 'paid')
+    return { row: { ...withResult(row, row.payment), before: true }, isExceeded: false };
   const { lines, upTo } = options.consent;
   const asking = askingCeiling(upTo);
   const isApproved = lines.has(row.line);
-  let total: Money | undefined;
   let isSubmitted = false;
   const payment: PaymentDeps = {
     ...deps.payment,
     on: (event) => {
-      if (event.type === 'quoted') total = event.approval.quote.total;
-      else if (event.type === 'submitting') {
-        isSubmitted = true;
-        deps.onSubmit();
-      } else if (event.type === 'journal-failed') deps.warn(event.error);
+      deps.payment.on(event);
+      if (event.type === 'submitting') isSubmitted = true;
+      else if (event.type === 'journal-failed') deps.warn(event.error);
       else if (event.type === 'exceeded') deps.warn(event.failure);
     },
   };
   const request = {
     instruction: row.instruction,
     ref: row.ref,
-    terms: options.terms(row.order.body.sourceReq.ccy),
+    terms: options.terms(row.from),
     consent: isApproved ? asking.consent : { by: 'nobody' as const },
     batch: { ...markOf(options.run, row), line: row.line },
   };
+  const wait = (options.wait ?? !row.isSlow) ? options.waitTimeout : false;
   try {
-    const earlier = await paidBefore(row, deps);
-    if (earlier !== undefined) return earlier;
-    const retry = options.retry && isApproved;
-    const txn = await pay(request, waitFor(row, { ...options, retry }), payment);
-    // Another process may have paid and recorded the row since svcpay checked the batch.
-    total ??= await approvedTotal(row, deps).catch(() => undefined);
-    return rowOutcome(row, txn, isSubmitted, total);
+    const txn = await pay(request, { wait, retry: options.retry && isApproved }, payment);
+    return { row: await paidRow(row, txn, isSubmitted, deps), isExceeded: false };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // A row whose outcome is unknown keeps its share of the approved total.
     if (!isUnknown(error)) asking.release();
     const elsewhere = isSubmitted ? undefined : await paidElsewhere(row, error, deps);
-    if (elsewhere !== undefined) return elsewhere;
+    if (elsewhere !== undefined) return { row: elsewhere, isExceeded: false };
     const failure = error.kind === 'declined' ? (asking.refusal() ?? error) : error;
-    const exceeded = failure !== error && asking.exceeded();
     return {
-      ...failedRow(row, failure),
-      total: isUnknown(failure) ? total : undefined,
-      exceeded,
+      row: await failedRow(row, failure, isSubmitted, deps),
+      isExceeded: failure !== error && asking.isExceeded(),
     };
   }
 }
 
-/** The outcome of a row, by the state of its transaction. */
-function rowOutcome(
-  row: PlannedRow,
-  { txnId, txnState, sourceReq, destReq }: Transaction,
+/** Reads what the journal has of a payment, which may fail although the payment succeeded. */
+const stored = async ({ ref }: Row, { payment: { journal, scope } }: BatchDeps) => {
+  const found = await ifAvailable(journal.find(scope, ref));
+  return found?.ref === ref ? found : undefined;
+};
+
+async function paidRow(
+  row: Row,
+  txn: Transaction,
   isSubmitted: boolean,
-  total: Money | undefined,
-): RowOutcome {
-  const result = txnState === 'completed' ? 'paid' : 'sent';
+  deps: BatchDeps,
+): Promise<Row> {
+  const read = withResult(row, await stored(row, deps), txn);
+  const state = txn.txnState === 'completed' ? 'paid' : 'sent';
+  return { ...read, state, before: !isSubmitted };
+}
+
+async function failedRow(
+  row: Row,
+  failure: Failure,
+  isSubmitted: boolean,
+  deps: BatchDeps,
+): Promise<Row> {
+  const isOpen = isUnknown(failure);
+  const { total, payment } = isOpen ? withResult(row, await stored(row, deps)) : row;
+  const { txnId, txnState } = failure;
+  const state = isOpen ? 'unknown' : 'failed';
   return {
-    row,
-    result,
-    before: !isSubmitted && result === 'paid',
+    ...row,
+    payment,
+    state,
+    before: isOpen && !isSubmitted,
     txnId,
     txnState,
-    settledAt:
-      result === 'paid' ? Math.max(sourceReq.updatedAt ?? 0, destReq.updatedAt ?? 0) || null : null,
     total,
-    failure: undefined,
+    failure,
   };
 }
 
@@ -214,7 +173,7 @@ function rowOutcome(
 function askingCeiling(upTo: Ceiling | 'terms') {
   let taken: Money | undefined;
   let refusal: Failure | undefined;
-  let exceeded = false;
+  let isExceeded = false;
   const release = (): void => {
     if (taken !== undefined && upTo !== 'terms') upTo.release(taken);
     taken = undefined;
@@ -222,7 +181,7 @@ function askingCeiling(upTo: Ceiling | 'terms') {
   return {
     release,
     refusal: () => refusal,
-    exceeded: () => exceeded,
+    isExceeded: () => isExceeded,
     consent: upTo === 'terms' ? { by: 'yes' as const } : { by: 'batch' as const, ask },
   };
 
@@ -243,7 +202,7 @@ function askingCeiling(upTo: Ceiling | 'terms') {
       taken = quote.total;
       return true;
     }
-    exceeded = true;
+    isExceeded = true;
     const message =
       `Not sent: this row costs ${formatAmount(quote.total)}, so the batch would exceed the ` +
       'total that you approved.';
@@ -253,82 +212,23 @@ function askingCeiling(upTo: Ceiling | 'terms') {
 }
 
 /**
- * The outcome of a row whose invoice was already paid under a different reference, perhaps by a
+ * The result of a row whose invoice was already paid under a different reference, perhaps by a
  * different batch.
  */
 async function paidElsewhere(
-  row: PlannedRow,
+  row: Row,
   { kind, txnId }: Failure,
   { payment }: BatchDeps,
-): Promise<RowOutcome | undefined> {
+): Promise<Row | undefined> {
   if (kind !== 'already-paid' || txnId === undefined || row.order.idempotencyKey === null)
     return undefined;
-  const txn = await payment.service.transaction(txnId).catch(() => undefined);
+  const txn = await ifAvailable(payment.service.transaction(txnId));
   const { paymentRequest } = txn?.destReq.reqDetails ?? {};
   const isSame =
     paymentRequest !== undefined &&
     paymentRequest === row.order.body.destReq.reqDetails?.['paymentRequest'];
-  const mayPay =
-    txn !== undefined &&
-    (txn.txnState === 'completed' || (!isFinal(txn.txnState) && !isQuoted(txn.txnState)));
-  return isSame && mayPay ? rowOutcome(row, txn, false, undefined) : undefined;
+  if (txn === undefined || !isSame) return undefined;
+  if (txn.txnState === 'completed') return { ...withResult(row, undefined, txn), before: true };
+  const isMoving = !isFinal(txn.txnState) && !isQuoted(txn.txnState);
+  return isMoving ? { ...withResult(row, undefined, txn), state: 'sent', before: true } : undefined;
 }
-
-function waitFor(
-  row: PlannedRow,
-  { wait, waitTimeout, retry }: Pick<BatchOptions, 'wait' | 'waitTimeout' | 'retry'>,
-): PaymentOptions {
-  const waits = wait ?? !row.slow;
-  return { wait: waits ? waitTimeout : false, retry };
-}
-
-/**
- * Returns the outcome of a row that the journal records as paid, and sends no request to the
- * service.
- */
-async function paidBefore(
-  row: PlannedRow,
-  { payment }: BatchDeps,
-): Promise<RowOutcome | undefined> {
-  const stored = await payment.journal.find(payment.scope, row.ref);
-  const paid = stored?.attempts.find((each) => outcomeOf(each) === 'paid');
-  if (stored === undefined || stored.ref !== row.ref || paid === undefined) return undefined;
-  const isSame =
-    row.order.idempotencyKey !== null && stored.idempotencyKey === row.order.idempotencyKey;
-  if (!isSame && stored.digest !== digestOf(row.instruction)) return undefined;
-  const { txnId, txnState } = paid;
-  const total = totalOf(paid);
-  const settledAt = stored.updatedAt;
-  return {
-    row,
-    result: 'paid',
-    before: true,
-    txnId,
-    txnState,
-    settledAt,
-    total,
-    failure: undefined,
-  };
-}
-
-/** The approved debit of a row that a different run submitted and whose outcome this run awaits. */
-async function approvedTotal(
-  row: PlannedRow,
-  { payment: { journal, scope } }: BatchDeps,
-): Promise<Money | undefined> {
-  const stored = await journal.find(scope, row.ref);
-  return stored?.ref === row.ref && mayHavePaid(stored) ? totalOf(decisive(stored)) : undefined;
-}
-
-const totalOf = ({ approvedTotal: total, spendCcy }: Attempt): Money | undefined =>
-  total === null || spendCcy === null ? undefined : { ccy: spendCcy, value: new Big(total) };
-
-const failedRow = (row: PlannedRow, failure: Failure): Omit<RowOutcome, 'total'> => ({
-  row,
-  result: isUnknown(failure) ? 'unknown' : 'failed',
-  before: false,
-  txnId: failure.txnId ?? null,
-  txnState: failure.txnState ?? null,
-  settledAt: null,
-  failure,
-});

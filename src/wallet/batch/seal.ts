@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
-import type { PayeeRow } from './payee.js';
+import type { Row } from './row.js';
 
 /**
  * The content that the seal covers. svcpay stores this content so that it can later name the rows
@@ -22,13 +22,13 @@ export const sealedSchema = v.object({
 
 export type Sealed = v.InferOutput<typeof sealedSchema>;
 
-export const sealedOf = (rows: readonly PayeeRow[], terms: Sealed['terms']): Sealed => ({
+export const sealedOf = (rows: readonly Row[], terms: Sealed['terms']): Sealed => ({
   terms,
   totals: totalsOf(rows),
   rows: rows.map(({ line, ref, content }) => ({ line, ref, content })),
 });
 
-function totalsOf(rows: readonly PayeeRow[]): Record<string, string> {
+function totalsOf(rows: readonly Row[]): Record<string, string> {
   const sums = new Map<string, Big>();
   for (const { ccy, amount } of rows) sums.set(ccy, (sums.get(ccy) ?? new Big(0)).plus(amount));
   return Object.fromEntries([...sums].map(([ccy, sum]) => [ccy, fixed(sum)]));

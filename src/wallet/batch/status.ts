@@ -1,16 +1,24 @@
-// Determines the outcomes of the rows of a batch after its run, from the journal and the service's
-// list. Pure.
+// Determines the outcomes of the rows of a batch from the journal and the service's list. Pure.
+import Big from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { fromWire } from '../../formats/amount.js';
-import { isFinal, movedNothing } from '../../formats/states.js';
-import { latest, status, type Payment } from '../../store/journal/payment.js';
+import { fromWire, type Money } from '../../formats/amount.js';
+import { hasLapsed, isFinal, isQuoted, movedNothing } from '../../formats/states.js';
+import {
+  attemptRef,
+  decisive,
+  latest,
+  status,
+  type Attempt,
+  type Payment,
+} from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/orders.js';
+import type { Row } from './row.js';
 
 /**
- * The states of a row. A row is `returned` if the journal records it as paid, but the service now
- * reports that no money moved. A row is `underpaid` if less money arrived than the order requested.
- * A row is `ended` if the service reports the state `error`, which does not show whether money
- * moved.
+ * The states of a row, the most urgent one first. The service accepted a `sent` row, which has not
+ * settled. A row is `returned` if the journal records it as paid, but the service now reports that
+ * no money moved. A row is `underpaid` if less money arrived than the order requested. A row is
+ * `ended` if the service reports the state `error`, which does not show whether money moved.
  */
 export const rowStates = [
   'returned',
@@ -18,23 +26,49 @@ export const rowStates = [
   'failed',
   'ended',
   'unknown',
-  'in-flight',
+  'sent',
   'not-started',
   'paid',
 ] as const;
 
 export type RowState = (typeof rowStates)[number];
 
+/** The parts of a transaction that decide the state of its row. */
+type Read = Pick<ListedTransaction, 'txnState' | 'destReq'> &
+  Partial<Pick<ListedTransaction, 'txnId' | 'sourceReq'>>;
+
 /**
- * Determines the state of a row.
- * @param txn the row's transaction in the service's list, or undefined if svcpay did not read the
- * list
+ * Fills the columns of the result, from the payment of the row in the journal.
+ * @param txn the row's transaction at the service, or undefined if svcpay did not read it
  */
-export function rowState(
-  payment: Payment | undefined,
-  txn: Pick<ListedTransaction, 'txnState' | 'destReq'> | undefined,
-): RowState {
-  if (payment === undefined) return 'not-started';
+export function withResult(row: Row, payment: Payment | undefined, txn?: Read): Row {
+  const attempt = payment && decisive(payment);
+  const state = rowState(payment, txn);
+  const settled = Math.max(txn?.sourceReq?.updatedAt ?? 0, txn?.destReq.updatedAt ?? 0);
+  return {
+    ...row,
+    payment,
+    state,
+    txnId: attempt?.txnId ?? txn?.txnId,
+    txnState: txn?.txnState ?? attempt?.txnState ?? undefined,
+    total: attempt && totalOf(attempt),
+    settledAt: state === 'paid' ? settled || payment?.updatedAt : undefined,
+  };
+}
+
+/** The reference of the row's attempt at the service, if it is not the reference of the row. */
+export const furtherAttempt = ({ payment, ref }: Row): string | undefined => {
+  const attempt = payment && decisive(payment);
+  return attempt === undefined || attempt.number === 1
+    ? undefined
+    : attemptRef(ref, attempt.number);
+};
+
+const totalOf = ({ approvedTotal: total, spendCcy }: Attempt): Money | undefined =>
+  total === null || spendCcy === null ? undefined : { ccy: spendCcy, value: new Big(total) };
+
+export function rowState(payment: Payment | undefined, txn: Read | undefined): RowState {
+  if (payment === undefined) return txn === undefined ? 'not-started' : stateAt(txn.txnState);
   const paymentStatus = status(payment);
   if (paymentStatus === 'paid') {
     if (txn !== undefined && movedNothing(txn.txnState)) return 'returned';
@@ -43,14 +77,21 @@ export function rowState(
   if (paymentStatus === 'open' || paymentStatus === 'abandoned') return 'not-started';
   if (paymentStatus === 'error' || txn?.txnState === 'error') return 'ended';
   if (paymentStatus === 'failed') return 'failed';
-  // The service may report a later state than the journal has. An expired transaction does not
-  // prove that a submitted payment moved no money.
+  // The service may report a later state than the journal has.
   if (txn?.txnState === 'completed') return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
-  return paymentStatus === 'in-flight' && txn !== undefined && isFinal(txn.txnState)
-    ? endedState(txn.txnState)
-    : paymentStatus;
+  if (paymentStatus === 'unknown') return 'unknown';
+  return txn !== undefined && isFinal(txn.txnState) ? endedState(txn.txnState) : 'sent';
 }
 
+/** The state of a row that only the service knows. */
+const stateAt = (txnState: string): RowState => {
+  if (txnState === 'completed') return 'paid';
+  if (txnState === 'error') return 'ended';
+  if (isQuoted(txnState) || hasLapsed(txnState)) return 'not-started';
+  return isFinal(txnState) ? 'failed' : 'sent';
+};
+
+/** An expired transaction does not prove that a submitted payment moved no money. */
 const endedState = (txnState: string): RowState =>
   txnState === 'failed' || txnState === 'rejected' ? 'failed' : 'unknown';
 
@@ -58,10 +99,7 @@ const endedState = (txnState: string): RowState =>
  * Whether less money arrived than the order requested. Returns false for an order that deducts the
  * network fees from the requested amount.
  */
-function isUnderpaid(
-  payment: Payment,
-  txn: Pick<ListedTransaction, 'destReq'> | undefined,
-): boolean {
+function isUnderpaid(payment: Payment, txn: Read | undefined): boolean {
   const settled = txn?.destReq.amtSettled;
   const { receives, body } = decodeOrder(latest(payment).request);
   if (settled == null || receives === undefined || body.deductNetworkFeesFromDest === true)

@@ -3,11 +3,11 @@ import type Big from 'big.js';
 import { counted } from '../../formats/text.js';
 import { besideSubmitted, Failure, type FailureKind } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
-import type { RowResult, RowOutcome } from './run.js';
+import type { Row } from './row.js';
 
 export interface BatchTally {
-  readonly results: Readonly<Record<RowResult, number>>;
-  /** The number of rows that an earlier run paid. */
+  readonly results: Readonly<Record<'paid' | 'sent' | 'unknown' | 'failed', number>>;
+  /** The number of rows that an earlier run paid or submitted. */
   readonly before: number;
   /** The total debit of this run by currency, including fees. */
   readonly spent: ReadonlyMap<string, Big>;
@@ -22,15 +22,15 @@ export const emptyTally: BatchTally = {
   kinds: new Set(),
 };
 
-export function tallied(
-  { results, before, spent, kinds }: BatchTally,
-  outcome: RowOutcome,
-): BatchTally {
-  const { result, total, failure } = outcome;
-  const leaves = !outcome.before && result !== 'failed' ? total : undefined;
+export function tallied({ results, before, spent, kinds }: BatchTally, row: Row): BatchTally {
+  const { total, failure } = row;
+  const isBefore = row.before === true;
+  const state =
+    row.state === 'paid' || row.state === 'sent' || row.state === 'unknown' ? row.state : 'failed';
+  const leaves = isBefore || state === 'failed' ? undefined : total;
   return {
-    results: { ...results, [result]: results[result] + 1 },
-    before: before + (outcome.before ? 1 : 0),
+    results: { ...results, [state]: results[state] + 1 },
+    before: before + (isBefore ? 1 : 0),
     spent:
       leaves === undefined
         ? spent

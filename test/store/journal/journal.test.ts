@@ -235,11 +235,11 @@ describe.each(journals)('journal in %s', (_name, open) => {
     const journal = open();
     const { scope } = draft();
     for (const ref of ['P1 ', 'p\u00A01', 'p2']) await journal.begin(draft({ ref }));
-    expect((await journal.alike(scope, 'p1')).map(({ ref }) => ref).toSorted()).toEqual([
+    expect((await journal.alike(scope, ['p1'])).map(({ ref }) => ref).toSorted()).toEqual([
       'P1 ',
       'p\u00A01',
     ]);
-    expect(await journal.alike('another', 'p1')).toEqual([]);
+    expect(await journal.alike('another', ['p1'])).toEqual([]);
   });
 
   test('opens one payment if begin gets a draft twice', async () => {

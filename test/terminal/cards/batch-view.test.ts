@@ -2,13 +2,12 @@
 import { Big } from 'big.js';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
+import { batchView, progressLine, rowLine } from '../../../src/terminal/cards/batch-progress.js';
 import {
-  batchView,
-  progressLine,
-  rowLine,
+  batchCard,
   type BatchLine,
-} from '../../../src/terminal/cards/batch-progress.js';
-import { batchCard, type BatchSummary } from '../../../src/terminal/cards/batch-view.js';
+  type BatchSummary,
+} from '../../../src/terminal/cards/batch-view.js';
 
 const canvas = (columns: number) => ({
   style: new Chalk({ level: 0 }),
@@ -96,11 +95,18 @@ const failure: BatchLine = {
   message: 'Nothing moved: \u001B[31mno such address.',
   at: '2026-01-01T00:00:00.000Z',
   payee: null,
+  bank: null,
+  from: 'BTC',
+  method: 'lightning',
+  cost: null,
+  fees: null,
+  before: false,
+  next: null,
   settled: null,
 };
 
 test('batchCard shows the total and the balance of each wallet', () => {
-  const text = batchCard(summary, {}, canvas(100)).join('\n');
+  const text = batchCard(summary, { refused: [], short: [] }, canvas(100)).join('\n');
   expect(text).toContain('pay.csv · 7 rows to pay');
   expect(text).toMatch(/From BTC\s+0\.50000000 BTC in 3 rows\s+you have 1\.00000000 BTC/);
   expect(text).toMatch(
@@ -112,7 +118,7 @@ test('batchCard shows the total and the balance of each wallet', () => {
 test('batchView shows the counts first, then each unpaid row with its reason', () => {
   const lines = batchView(summary, [failure]).screen(canvas(100), summary);
   expect(lines[0]).toContain(
-    '30 of 40 rows paid (3 in an earlier run) · 2 in flight · 1 not paid · 7 not started',
+    '30 of 40 rows paid · 2 in flight · 1 not paid · 7 not started (3 by an earlier run)',
   );
   expect(lines.join('\n')).toMatch(/✗ Line 7\s+order-7: Nothing moved: .*no such address/);
   expect(lines.join('')).not.toContain('\u001B');

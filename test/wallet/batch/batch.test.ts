@@ -5,11 +5,11 @@ import Big from 'big.js';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { Failure, type FailureKind } from '../../../src/formats/failure.js';
 import { shortOf } from '../../../src/wallet/batch/check.js';
-import { derivedRef } from '../../../src/wallet/batch/plan.js';
+import { derivedRef, type Row } from '../../../src/wallet/batch/row.js';
 import { isProblem, readRows } from '../../../src/wallet/batch/rows.js';
-import type { RowResult, RowOutcome } from '../../../src/wallet/batch/run.js';
 import { emptyTally, failureOf, tallied } from '../../../src/wallet/batch/tally.js';
 import { lnurlOrder, onchainOrder, type Order } from '../../../src/wallet/order/orders.js';
+import { batchRow } from '../support/rows.js';
 
 const columns = {
   names: new Set(['ref', 'to', 'amount', 'note', 'acct_num']),
@@ -240,33 +240,19 @@ describe('funds of a batch', () => {
 });
 
 describe('outcome of a batch', () => {
-  const row = {
-    line: 2,
-    ref: 'a',
-    named: true,
-    instruction: instructionOfOrder(lnurlOrder('a@b.example', parseAmount('1000sat')), false),
-    order: lnurlOrder('a@b.example', parseAmount('1000sat')),
-    to: 'a@b.example',
-    amount: '1000sat',
-    expiresAt: undefined,
-    slow: false,
-  };
-  const outcome = (result: RowResult, kind?: FailureKind, before = false): RowOutcome => ({
-    row,
-    result,
-    before,
-    txnId: null,
-    txnState: null,
-    settledAt: null,
-    total: undefined,
-    failure: kind === undefined ? undefined : new Failure(kind, 'Why.'),
-  });
+  const order = lnurlOrder('a@b.example', parseAmount('1000sat'));
+  const outcome = (state: Row['state'], kind?: FailureKind, before = false): Row =>
+    batchRow(2, order, {
+      state,
+      before,
+      failure: kind === undefined ? undefined : new Failure(kind, 'Why.'),
+    });
   const [paid, before, unknown] = [
     outcome('paid'),
     outcome('paid', undefined, true),
     outcome('unknown', 'pending'),
   ];
-  const failed = (kind: FailureKind): RowOutcome => outcome('failed', kind);
+  const failed = (kind: FailureKind): Row => outcome('failed', kind);
 
   test.for([
     [

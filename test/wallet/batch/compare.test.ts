@@ -1,8 +1,11 @@
 // compareRuns compares the rows of a batch with earlier runs and with each other.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
+import { parseAmount } from '../../../src/formats/amount.js';
 import { compareRuns, needsAcceptance, type PastRun } from '../../../src/wallet/batch/compare.js';
-import type { PaidRow, PayeeRow } from '../../../src/wallet/batch/payee.js';
+import type { PaidRow, Row } from '../../../src/wallet/batch/row.js';
+import { lnurlOrder } from '../../../src/wallet/order/orders.js';
+import { batchRow } from '../support/rows.js';
 
 const paid = (
   name: string | null,
@@ -11,9 +14,13 @@ const paid = (
   change: Partial<PaidRow> = {},
 ): PaidRow => ({
   line: 2,
+  ref: `earlier ${name} ${account} ${amount}`,
+  from: 'BTC',
   name,
   account: account ?? 'an invoice',
   keys: [account === null ? 'node:03aa' : `bank:VN/vnd-instant/970436:${account}`],
+  holder: name,
+  country: 'VN',
   institution: '970436',
   institutionName: 'Vietcombank',
   ccy: 'VND',
@@ -27,16 +34,18 @@ const at = (row: PaidRow, change: Partial<PaidRow>): PaidRow => {
   return { ...next, keys: [`bank:VN/vnd-instant/${next.institution}:${next.account}`] };
 };
 
+const order = lnurlOrder('a@b.example', parseAmount('1000sat'));
+
 /** The rows of a batch file, which begin on line 2. */
-const rows = (...given: readonly (PaidRow & Partial<PayeeRow>)[]): PayeeRow[] =>
-  given.map((row, i) => ({
-    ref: `p${i + 1}`,
-    from: 'BTC',
-    content: `${row.name} ${row.account} ${row.amount}`,
-    standing: 'to pay' as const,
-    ...row,
-    line: i + 2,
-  }));
+const rows = (...given: readonly (PaidRow & Partial<Row>)[]): Row[] =>
+  given.map((row, i) =>
+    batchRow(i + 2, order, {
+      content: `${row.name} ${row.account} ${row.amount}`,
+      ...row,
+      ref: `p${i + 1}`,
+      line: i + 2,
+    }),
+  );
 
 const run = (month: string, ...of: readonly PaidRow[]): PastRun => ({
   run: `2026-${month}-22T08:00:00.000Z pay.csv`,
@@ -46,13 +55,20 @@ const run = (month: string, ...of: readonly PaidRow[]): PastRun => ({
 const ann = paid('Ann Lee', '111', '500000');
 const bob = paid('Bob Tran', '222', '700000');
 const october = run('10', ann, bob);
+const now = Date.parse('2026-11-22T08:00:00.000Z');
 
-const remarks = (now: readonly PayeeRow[], runs: readonly PastRun[], factor = '1.5') =>
-  compareRuns(now, runs, new Big(factor)).remarks.map(({ kind, line, payee, before, now, note }) =>
-    [kind, line, payee, before, now, note].filter((part) => part !== null),
-  );
+const compared = (rowsNow: readonly Row[], runs: readonly PastRun[], factor = '1.5', name = '') =>
+  compareRuns(rowsNow, runs, { factor: new Big(factor), name, now });
 
-test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
+/** The remarks about single rows and payees. */
+const remarks = (...given: Parameters<typeof compared>) =>
+  compared(...given)
+    .remarks.filter(({ kind }) => kind !== 'run-again')
+    .map(({ kind, line, payee, before, now, note }) =>
+      [kind, line, payee, before, now, note].filter((part) => part !== null),
+    );
+
+test.for<[string, readonly Row[], readonly PastRun[], unknown[]]>([
   ['returns no remark if the batch equals the run of last month', rows(ann, bob), [october], []],
   ['returns no remark for the first run', rows(ann, bob), [], []],
   [
@@ -114,6 +130,60 @@ test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
     rows({ ...ann, ccy: 'USD', amount: '20' }, bob),
     [october],
     [['amount-changed', 2, 'Ann Lee', '500 000 VND', '20.00 USD', 'in another currency']],
+  ],
+  [
+    'reports a new name with a Cyrillic letter that resembles a missing payee',
+    rows(ann, paid('Bоb Tran', '999', '700000')),
+    [october],
+    [
+      [
+        'look-alike',
+        3,
+        'Bоb Tran',
+        '222 · Vietcombank (970436)',
+        '999 · Vietcombank (970436)',
+        'resembles Bob Tran: letter 2 is "о" (U+043E), not "o"',
+      ],
+      ['payee-missing', 'Bob Tran', '700 000 VND'],
+    ],
+  ],
+  [
+    'reports a new name that adds one letter to the name of a missing payee',
+    rows(ann, paid('Bob Trann', '999', '700000')),
+    [october],
+    [
+      [
+        'look-alike',
+        3,
+        'Bob Trann',
+        '222 · Vietcombank (970436)',
+        '999 · Vietcombank (970436)',
+        'resembles Bob Tran: letter 9 is "n", not missing',
+      ],
+      ['payee-missing', 'Bob Tran', '700 000 VND'],
+    ],
+  ],
+  [
+    'reports a name with letters of two scripts in the first run',
+    rows(paid('Аnn Lee', '111', '5'), paid('Анна', '112', '5')),
+    [],
+    [['look-alike', 2, 'Аnn Lee', '"А" (U+0410) looks like "a"']],
+  ],
+  [
+    'reports another holder of the same account, another country and another paying wallet',
+    rows({ ...ann, holder: 'Bo Lee', country: 'LA', from: 'USDT' }, bob),
+    [october],
+    [
+      ['holder-changed', 2, 'Ann Lee', 'Ann Lee', 'Bo Lee'],
+      ['country-changed', 2, 'Ann Lee', 'VN', 'LA'],
+      ['wallet-changed', 2, 'Ann Lee', 'BTC', 'USDT'],
+    ],
+  ],
+  [
+    'ignores the rows that an earlier run paid under the same references',
+    rows(ann, bob),
+    [run('11', { ...ann, ref: 'p1', amount: '1' }), october],
+    [],
   ],
   [
     'accepts two payments to one payee if last month had both',
@@ -219,18 +289,37 @@ test('compareRuns reports an amount that rose by more than the given factor', ()
 
 test('compareRuns compares with the latest run that has at least half of its payees in the batch', () => {
   const other = run('11', paid('Supplier', '777', '5'), ann, paid('Mill', '778', '5'));
-  expect(compareRuns(rows(ann, bob), [other, october], new Big(2)).last).toBe(october);
-  expect(compareRuns(rows(paid('X', '9', '1')), [other, october], new Big(2)).last).toBeUndefined();
+  expect(compared(rows(ann, bob), [other, october]).last).toEqual(october);
+  expect(compared(rows(paid('X', '9', '1')), [other, october]).last).toBeUndefined();
 });
 
-test('needsAcceptance selects a changed account and a duplicate row but not a new payee', () => {
-  const { remarks: found } = compareRuns(
-    rows(at(ann, { account: '9' }), bob, bob, paid('New', '5', '1')),
+const again = (rowsNow: readonly Row[], runs: readonly PastRun[], name = '') =>
+  compared(rowsNow, runs, '1.5', name)
+    .remarks.filter(({ kind }) => kind === 'run-again')
+    .map(({ payee, note }) => `${payee} ${note}`);
+
+test('compareRuns reports a file whose rows have payee and amount of an earlier run', () => {
+  expect(again(rows(ann, bob), [october])).toEqual(['2 of 2 rows the run of 22 Oct']);
+  expect(again(rows(ann, { ...bob, amount: '1' }), [october])).toEqual([]);
+  expect(again(rows(ann, bob), [october], '2026-11'), 'a named run').toEqual([]);
+  const today = { ...october, run: new Date(now - 3_600_000).toISOString() + ' pay.csv' };
+  expect(again(rows(ann, bob), [today], '2026-11')).toEqual(['2 of 2 rows the run of today']);
+});
+
+test('needsAcceptance selects a new payee, a changed account and a duplicate row', () => {
+  const { remarks: found } = compared(
+    rows(
+      at(ann, { account: '9' }),
+      { ...bob, amount: '900000000' },
+      bob,
+      bob,
+      paid('New', '5', '1'),
+    ),
     [october],
-    new Big(2),
   );
   expect(found.filter(needsAcceptance).map(({ kind }) => kind)).toEqual([
     'account-changed',
     'row-twice',
+    'new-payee',
   ]);
 });

@@ -1,79 +1,64 @@
-// Tests the quoted cost of a batch, and the ceiling that keeps the batch within the approved total.
+// Tests the approximate cost of a batch, and the ceiling that keeps the batch within the approved
+// total.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { money, parseAmount } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
-import { Ceiling, estimateCost, quoteCost } from '../../../src/wallet/batch/cost.js';
-import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
-import type { PlannedRow } from '../../../src/wallet/batch/plan.js';
+import { Ceiling, priceRows } from '../../../src/wallet/batch/cost.js';
+import type { Row } from '../../../src/wallet/batch/row.js';
 import { tronAddress } from '../../support/destinations.js';
 import { lnurlOrder, usdtOrder } from '../../../src/wallet/order/orders.js';
+import { batchRow } from '../support/rows.js';
 
-const rowOf = (order: PlannedRow['order'], line: number): PlannedRow => ({
-  line,
-  ref: `r${line}`,
-  named: true,
-  instruction: instructionOfOrder(order, false),
-  order,
-  to: order.destination,
-  amount: '',
-  slow: false,
-});
-const sats = (count: number, line: number) =>
-  rowOf(lnurlOrder('a@b.com', parseAmount(`${count}sat`)), line);
-const amount = ({ order }: PlannedRow): Big =>
-  new Big(order.body.sourceReq.amtRequested ?? order.body.destReq.amtRequested ?? 0);
+const sats = (count: number, line: number): Row =>
+  batchRow(line, lnurlOrder('a@b.com', parseAmount(`${count}sat`)));
+const usdt = (line: number): Row =>
+  batchRow(line, usdtOrder(tronAddress(1), parseAmount('5usdt'), 'USDT'));
 
-test('quoteCost sums the quotes of all rows per wallet', async () => {
-  const rows = [
-    sats(1000, 2),
-    sats(2000, 3),
-    rowOf(usdtOrder(tronAddress(1), parseAmount('5usdt'), 'USDT'), 4),
-  ];
-  const cost = await quoteCost(rows, 2, async (row) => {
-    const { ccy } = row.order.body.sourceReq;
-    return { total: money(ccy, amount(row).times(2)), fees: money(ccy, amount(row)) };
-  });
-  expect(cost.costs.map(({ ccy, total, fees }) => [ccy, total.toFixed(), fees?.toFixed()])).toEqual(
-    [
-      ['BTC', '0.00006', '0.00003'],
-      ['USDT', '10', '5'],
-    ],
+/** Quotes the amount, a service fee of 1 % and a network fee of 0.00000010. */
+const quoted = async ({ from, amount }: Row) => {
+  const serviceFee = money(from, new Big(amount).times('0.01'));
+  const networkFee = money(from, '0.0000001');
+  const total = new Big(amount).plus(serviceFee.value).plus(networkFee.value);
+  return { total: money(from, total), serviceFee, networkFee };
+};
+
+test('priceRows quotes one row of each wallet, currency and method, and multiplies it', async () => {
+  const asked: number[] = [];
+  const { costs, rows } = await priceRows(
+    [sats(1000, 2), sats(2000, 3), usdt(4), usdt(5)],
+    (row) => {
+      asked.push(row.line);
+      return quoted(row);
+    },
   );
-  expect(cost.rows.get(3)?.total).toEqual(money('BTC', '0.00004'));
-});
-
-test('estimateCost rounds converted totals up and leaves the fees unknown', () => {
-  const total = (from: string, ccy: string, sum: string) => ({
-    from,
-    ccy,
-    rows: 1,
-    amount: new Big(sum),
-  });
-  const totals = [
-    total('BTC', 'BTC', '0.1'),
-    total('BTC', 'VND', '1000000'),
-    total('USDT', 'KES', '1'),
-  ];
-  const costs = estimateCost(totals, { BTCVND: 3_000_000_000 });
-  expect(costs.map(({ ccy, total: sum, fees }) => [ccy, sum.toFixed(), fees])).toEqual([
-    ['BTC', '0.10033334', null],
+  expect(asked).toEqual([2, 4]);
+  expect(rows.map(({ line, cost }) => [line, cost?.total.value.toFixed()])).toEqual([
+    [2, '0.0000102'],
+    [3, '0.0000203'],
+    [4, '5.050001'],
+    [5, '5.050001'],
   ]);
+  expect(costs.map((cost) => [cost.ccy, cost.total.toFixed(), cost.fees.toFixed()])).toEqual([
+    ['BTC', '0.0000305', '0.0000005'],
+    ['USDT', '10.100002', '0.100002'],
+  ]);
+  expect(costs[0]?.most.toFixed(), 'twice the fees and 2 %').toBe('0.00003161');
 });
 
-test('quoteCost continues after a refused row but stops at a temporary failure', async () => {
+test('priceRows quotes another row after a refusal, but stops at a temporary failure', async () => {
   const rows = [sats(1000, 2), sats(2000, 3)];
-  const refusal = (kind: 'refused' | 'temporary') => async (row: PlannedRow) => {
-    if (row.line === 3) throw new Failure(kind, 'no');
-    return { total: money('BTC', '0.00001'), fees: money('BTC', '0') };
+  const refusing = (kind: 'refused' | 'temporary') => async (row: Row) => {
+    if (row.line === 2) throw new Failure(kind, 'no');
+    return quoted(row);
   };
-  const { costs, refused } = await quoteCost(rows, 1, refusal('refused'));
-  expect([costs.length, refused.map(({ row }) => row.line)]).toEqual([1, [3]]);
-  await expect(quoteCost(rows, 1, refusal('temporary'))).rejects.toThrow('no');
+  const { costs, refused } = await priceRows(rows, refusing('refused'));
+  expect([costs.length, refused.map(({ line }) => line)]).toEqual([1, [2]]);
+  await expect(priceRows(rows, refusing('temporary'))).rejects.toThrow('no');
 });
 
 test('Ceiling admits rows up to the approved total and frees the amount of a failed row', () => {
-  const ceiling = new Ceiling([{ ccy: 'BTC', total: new Big(1) }]);
+  const ceiling = new Ceiling([{ ccy: 'BTC', most: new Big(1) }]);
   expect([
     ceiling.take(money('BTC', '0.6')),
     ceiling.take(money('BTC', '0.6')),

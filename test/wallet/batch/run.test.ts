@@ -6,33 +6,17 @@ import { parseAmount } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import type { Journal } from '../../../src/store/journal/journal.js';
 import { Ceiling } from '../../../src/wallet/batch/cost.js';
-import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
-import type { PlannedRow } from '../../../src/wallet/batch/plan.js';
-import { runBatch, type RowOutcome } from '../../../src/wallet/batch/run.js';
+import type { Row } from '../../../src/wallet/batch/row.js';
+import { runBatch } from '../../../src/wallet/batch/run.js';
 import { lnurlOrder } from '../../../src/wallet/order/orders.js';
 import { bench } from '../support/machine.js';
+import { batchRow } from '../support/rows.js';
 
-const rowOf = (line: number): PlannedRow => {
-  const order = lnurlOrder(`user${line}@pay.example`, parseAmount('1000sat'));
-  return {
-    line,
-    ref: `row-${line}`,
-    named: true,
-    instruction: instructionOfOrder(order, false),
-    order,
-    to: order.destination,
-    amount: '1000sat',
-    slow: false,
-  };
-};
+const rowOf = (line: number): Row =>
+  batchRow(line, lnurlOrder(`user${line}@pay.example`, parseAmount('1000sat')));
 
-async function* reading(lines: readonly number[], end?: () => void): AsyncGenerator<PlannedRow> {
-  for (const line of lines) yield rowOf(line);
-  end?.();
-}
-
-function begun(rows: AsyncIterable<PlannedRow>, ceiling?: Ceiling, made = bench()) {
-  const outcomes: RowOutcome[] = [];
+function begun(lines: readonly number[], ceiling?: Ceiling, made = bench()) {
+  const outcomes: Row[] = [];
   const options = {
     concurrency: 2,
     stopOnError: false,
@@ -47,37 +31,42 @@ function begun(rows: AsyncIterable<PlannedRow>, ceiling?: Ceiling, made = bench(
     },
   };
   const deps = {
-    payment: made.deps,
+    payment: { ...made.deps, on: () => undefined },
     stop: new AbortController().signal,
-    on: (each: RowOutcome) => void outcomes.push(each),
-    onSubmit: () => undefined,
+    on: (each: Row) => void outcomes.push(each),
     warn: () => undefined,
   };
-  return { made, outcomes, ended: runBatch(rows, options, deps) };
+  return { made, outcomes, ended: runBatch(lines.map(rowOf), options, deps) };
 }
 
-test('runBatch finishes the payments in flight if reading the next row fails', async () => {
-  const { made, outcomes, ended } = begun(
-    reading([2], () => {
-      throw new Error('the disk is gone');
-    }),
-  );
+test('runBatch finishes the payments in flight if the journal fails for a row', async () => {
+  const made = bench();
+  const failing: Journal = {
+    ...made.deps.journal,
+    begin: async (draft) => {
+      if (draft.ref === 'row-3') throw new Error('the disk is gone');
+      return made.deps.journal.begin(draft);
+    },
+  };
+  const { outcomes, ended } = begun([2, 3], undefined, {
+    ...made,
+    deps: { ...made.deps, journal: failing },
+  });
   await expect(ended).rejects.toThrow('the disk is gone');
-  expect(outcomes.map(({ result }) => result)).toEqual(['paid']);
+  expect(outcomes.map(({ state }) => state)).toEqual(['paid']);
   expect(made.now('row-2')).toMatchObject({ state: 'paid', txnState: 'completed' });
 });
 
 test('runBatch stops at a row that would exceed the approved total', async () => {
   const bound = new Big('0.000021');
   const { made, outcomes, ended } = begun(
-    reading([2, 3, 4, 5, 6]),
-    new Ceiling([{ ccy: 'BTC', total: bound }]),
+    [2, 3, 4, 5, 6],
+    new Ceiling([{ ccy: 'BTC', most: bound }]),
   );
   expect(await ended).toBe(false);
-  const paid = outcomes.filter(({ result }) => result === 'paid');
+  const paid = outcomes.filter(({ state }) => state === 'paid');
   expect(paid).toHaveLength(2);
-  const over = outcomes.filter(({ exceeded }) => exceeded === true);
-  expect(over.map(({ failure }) => failure?.kind)).toContain('limit');
+  expect(outcomes.map(({ failure }) => failure?.kind)).toContain('limit');
   expect(made.log.filter((line) => line.startsWith('PUT '))).toHaveLength(2);
 });
 
@@ -86,19 +75,16 @@ test('runBatch reports a row as paid even if the journal cannot be read afterwar
   const { order, ref } = rowOf(2);
   await made.pay({ order, ref, wait: false });
   const { journal } = made.deps;
-  let looks = 0;
   const failing: Journal = {
     ...journal,
-    find: async (...args) => {
-      looks += 1;
-      if (looks > 1) throw new Failure('temporary', 'The database is not reached.');
-      return journal.find(...args);
+    find: async () => {
+      throw new Failure('temporary', 'The database is not reached.');
     },
   };
-  const { outcomes, ended } = begun(reading([2]), undefined, {
+  const { outcomes, ended } = begun([2], undefined, {
     ...made,
     deps: { ...made.deps, journal: failing },
   });
   expect(await ended).toBe(true);
-  expect(outcomes).toMatchObject([{ result: 'paid', txnState: 'completed', failure: undefined }]);
+  expect(outcomes).toMatchObject([{ state: 'paid', txnState: 'completed' }]);
 });

@@ -1,23 +1,20 @@
 // Tests which changes keep the seal of a batch valid, and which changes break it.
 import { expect, test } from 'vitest';
-import type { PayeeRow } from '../../../src/wallet/batch/payee.js';
+import { parseAmount } from '../../../src/formats/amount.js';
+import type { Row } from '../../../src/wallet/batch/row.js';
 import { sealedOf, sealOf, unsealed } from '../../../src/wallet/batch/seal.js';
+import { lnurlOrder } from '../../../src/wallet/order/orders.js';
+import { batchRow } from '../support/rows.js';
 
-const row = (line: number, change: Partial<PayeeRow> = {}): PayeeRow => ({
-  line,
-  ref: `p${line}`,
-  from: 'BTC',
-  content: `content ${line}`,
-  standing: 'to pay',
-  name: null,
-  account: `a${line}`,
-  keys: [`bank:VN/vnd-instant/1:a${line}`],
-  institution: null,
-  institutionName: null,
-  ccy: 'VND',
-  amount: '5',
-  ...change,
-});
+const order = lnurlOrder('a@b.example', parseAmount('1000sat'));
+const row = (line: number, change: Partial<Row> = {}): Row =>
+  batchRow(line, order, {
+    ref: `p${line}`,
+    content: `content ${line}`,
+    ccy: 'VND',
+    amount: '5',
+    ...change,
+  });
 
 const terms = { account: 'ne01', fee: '1%' };
 const before = sealedOf([row(2), row(3)], terms);

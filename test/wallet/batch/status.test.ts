@@ -64,10 +64,10 @@ test.for([
     'returned',
   ],
   [
-    'returns `in-flight` for a row in flight that the list omits',
+    'returns `sent` for a row in flight that the list omits',
     payment('in-flight'),
     undefined,
-    'in-flight',
+    'sent',
   ],
   [
     'returns `paid` if a row in flight has completed at the service',

@@ -1,0 +1,221 @@
+// A row of a batch: one record that reading, checking, quoting and paying fill column by column.
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import { fixed, type Money } from '../../formats/amount.js';
+import type { Failure } from '../../formats/failure.js';
+import { folded } from '../../formats/text.js';
+import {
+  invoiceReference,
+  latest,
+  type BatchMark,
+  type Payment,
+} from '../../store/journal/payment.js';
+import { digestOf, instructionOf, type Instruction } from '../instruction/instruction.js';
+import { isShared } from '../instruction/keys.js';
+import { knownAmounts } from '../limits/limits.js';
+import { decodeOrder, type Order } from '../order/orders.js';
+import { payeeOf } from '../payout/payee.js';
+import type { RowState } from './status.js';
+
+const paidColumns = {
+  line: v.number(),
+  ref: v.string(),
+  /** The payee's name in the file or the address book. */
+  name: v.nullable(v.string()),
+  /** The account of the payee, such as an address, an account number or the node of an invoice. */
+  account: v.string(),
+  /** The destination keys of the payee. */
+  keys: v.array(v.string()),
+  /** The name of the account's holder, for a payout. */
+  holder: v.nullable(v.string()),
+  /** The country of the recipient, for a payout. */
+  country: v.nullable(v.string()),
+  institution: v.nullable(v.string()),
+  institutionName: v.nullable(v.string()),
+  /** The wallet that pays. */
+  from: v.string(),
+  ccy: v.string(),
+  amount: v.string(),
+};
+const paidSchema = v.object(paidColumns);
+
+/** The columns of a row that the journal stores with its payment. */
+export type PaidRow = v.InferOutput<typeof paidSchema>;
+
+/**
+ * What an earlier run did with a row. A `settled` row is paid, in flight, or has an outcome that
+ * only a person can find out; this run only reports it. An `unknown` row is paid again, because a
+ * person asked for `--retry`, although it may have been paid.
+ */
+export type RowStanding = 'settled' | 'unknown' | 'to pay';
+
+/** The cost of a row, including fees. */
+export interface RowCost {
+  readonly total: Money;
+  readonly fees: Money;
+}
+
+/** The columns that reading a row fills. */
+export interface ReadRow {
+  readonly line: number;
+  readonly ref: string;
+  /** Whether the file contains the reference, which svcpay otherwise derives from the payment. */
+  readonly isNamed: boolean;
+  readonly instruction: Instruction;
+  /** The order of the row, if it were paid now. */
+  readonly order: Order;
+  /** The destination, as the file states it. */
+  readonly to: string;
+  /** The amount, as the file states it. */
+  readonly written: string;
+  /**
+   * Whether a payment of this method settles only after hours or days. By default, svcpay does not
+   * wait for the settlement of a slow payment.
+   */
+  readonly isSlow: boolean;
+  /** The cells of the line, for the result file. */
+  readonly cells: Readonly<Record<string, string>>;
+}
+
+export interface Row extends PaidRow, Omit<ReadRow, 'line' | 'ref'> {
+  /** The digest of the instruction. */
+  readonly digest: string;
+  /** A digest that is the same for rows that differ only in their references. */
+  readonly content: string;
+  /** The payment of the row in the journal. */
+  readonly payment?: Payment | undefined;
+  readonly standing: RowStanding;
+  /** The cost, as the service quoted it for this row or a row like it. */
+  readonly cost?: RowCost | undefined;
+  readonly state: RowState;
+  /** Whether an earlier run submitted the payment. */
+  readonly before?: boolean;
+  readonly txnId?: string | undefined;
+  readonly txnState?: string | undefined;
+  /** The debit including fees. */
+  readonly total?: Money | undefined;
+  /** The time of the settlement in epoch ms. */
+  readonly settledAt?: number | undefined;
+  /** Why the row is not paid. */
+  readonly failure?: Failure | undefined;
+}
+
+/** Fills the columns of payee and amount. */
+export function rowOf(read: ReadRow): Row {
+  const { order, instruction } = read;
+  const { sourceReq, destReq } = order.body;
+  const person = destReq.kyc?.details;
+  const bank = order.kind === 'payout' ? payeeOf(order.body) : undefined;
+  const name = instruction.name ?? person?.legalFullName ?? bank?.name ?? null;
+  const digest = digestOf(instruction);
+  const content = JSON.stringify([digest, instruction.note ?? '', name ?? '']);
+  const amount = knownAmounts(order)[0];
+  return {
+    ...read,
+    name,
+    account: bank?.account ?? order.destination,
+    keys: [...instruction.keys],
+    holder: bank?.name ?? null,
+    country: person?.countryCode ?? null,
+    institution: bank?.institutionCode ?? null,
+    institutionName: bank?.institutionName ?? null,
+    from: sourceReq.ccy,
+    ccy: amount?.ccy ?? sourceReq.ccy,
+    amount: amount === undefined ? '0' : fixed(amount.value),
+    digest,
+    content: createHash('sha256').update(content).digest('base64url'),
+    standing: 'to pay',
+    state: 'not-started',
+  };
+}
+
+/** The batch run and the row that the journal stores with a payment. */
+export const markOf = (run: string, row: Row): BatchMark => ({
+  run,
+  row: JSON.stringify(v.parse(paidSchema, row)),
+});
+
+const writtenSchema = v.pipe(v.string(), v.parseJson(), paidSchema);
+
+/**
+ * Reads a row from the journal, or returns undefined for a row in the format of a different
+ * version.
+ */
+export function readPaidRow(text: string): PaidRow | undefined {
+  const read = v.safeParse(writtenSchema, text);
+  return read.success ? read.output : undefined;
+}
+
+/** The row of a payment, or undefined for a row in the format of a different version. */
+export function rowOfPayment(payment: Payment): Row | undefined {
+  const paid = readPaidRow(payment.batch?.row ?? '');
+  if (paid === undefined) return undefined;
+  const read = {
+    line: paid.line,
+    ref: payment.ref,
+    isNamed: true,
+    instruction: instructionOf(payment),
+    order: decodeOrder(latest(payment).request),
+    to: paid.account,
+    written: `${paid.amount}${paid.ccy.toLowerCase()}`,
+    isSlow: false,
+    cells: {},
+  };
+  return { ...rowOf(read), ...paid, payment };
+}
+
+/**
+ * A key that all rows to the same account share, or undefined for an invoice, because many payees
+ * may receive at one node.
+ */
+export const accountKey = ({ keys }: PaidRow): string | undefined =>
+  keys.find((key) => !isShared(key));
+
+/** A key that all rows of the same payee share: the name if there is one, otherwise the account. */
+export const payeeKey = (row: PaidRow): string | undefined => {
+  const account = accountKey(row);
+  if (row.name !== null) return `name ${folded(row.name)}`;
+  return account && `account ${account}`;
+};
+
+/** The payee as shown on a screen. */
+export const payeeName = ({ name, account, keys }: PaidRow): string =>
+  name ?? (keys.every(isShared) ? 'an invoice' : account);
+
+/**
+ * Derives the reference for a row whose reference cell is empty from the destination, the amount
+ * and the name of the batch. The path of the file and the order of its rows do not change the
+ * reference, so svcpay pays no row twice from a file that was moved, sorted, fixed or piped in
+ * again. The note, the paying wallet and the spelling of the amount do not change the
+ * derived reference. For a row with an invoice, which can be paid only once, svcpay derives the
+ * reference from the invoice alone.
+ */
+export function derivedRef({ keys, once, amount }: Instruction, name: string): string {
+  if (once !== null) return invoiceReference(once);
+  const asked =
+    typeof amount === 'string' ? amount : [amount.ccy, fixed(amount.value), amount.side];
+  const digest = createHash('sha256')
+    .update(JSON.stringify([name, keys, asked]))
+    .digest('hex');
+  return `batch-${digest.slice(0, 32)}`;
+}
+
+/** The row under a reference that the name of its run distinguishes from the same row's last. */
+export const underName = (row: Row, name: string): Row =>
+  row.isNamed && !row.ref.startsWith(`${name}/`) ? { ...row, ref: `${name}/${row.ref}` } : row;
+
+/** Groups items by a key, in the order of their first items. Omits items without a key. */
+export function grouped<T>(
+  items: Iterable<T>,
+  keyOf: (item: T) => string | undefined,
+): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (key === undefined) continue;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

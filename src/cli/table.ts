@@ -99,7 +99,8 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     }),
     ...pays(() => import('./batch/batch.js'), { batch: 'pay each row of a CSV file once' }),
     ...asks(() => import('./batch/status.js'), {
-      'batch status': 'show the outcome of each row of a batch, and the next command for the row',
+      'batch status':
+        'compare each row of a batch with journal and service, and show its next command',
     }),
     ...asks(() => import('./batch/receipts.js'), {
       'batch receipts': 'write a remittance advice for each payee of a batch',
@@ -191,7 +192,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     }),
     ...asks(() => import('./fees/fees.js'), { fees: 'sum the fees of a month' }),
     ...asks(() => import('./reconcile/reconcile.js'), {
-      reconcile: 'compare service, journal, webhook inbox and batch results',
+      reconcile: 'compare service, journal and webhook inbox',
     }),
     ...asks(() => import('./reconcile/accept.js'), {
       'reconcile accept': 'accept the differences of a transaction with a note',

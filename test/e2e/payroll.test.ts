@@ -432,3 +432,40 @@ describe('svcpay batch after the run', () => {
     expect(sandbox.requests('POST').length).toBeGreaterThan(3);
   });
 });
+
+describe('svcpay batch status with a result file', () => {
+  test('exits 10 if a row is changed, missing or doubled, or if a paid row came back', async ({
+    around,
+  }) => {
+    const { home, sandbox } = around;
+    const file = batchFile(home, ['a,a@example.com,1000sat,,', 'b,b@example.com,2000sat,,']);
+    expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 0 });
+    const result = `${file}.result.csv`;
+    const [head = '', one = '', two = ''] = readFileSync(result, 'utf8').split('\n');
+    const status = async (lines: readonly string[], here: Here = around) => {
+      writeFileSync(result, `${[head, ...lines].join('\n')}\n`);
+      const run = await svcpay(['batch', 'status', result, '--json'], here);
+      const rows: { ref: string; outcome: string; message: string | null }[] = JSON.parse(
+        run.stdout,
+      );
+      return [
+        run.exitCode,
+        ...rows.flatMap(({ ref, message }) => (message ? `${ref}: ${message}` : [])),
+      ];
+    };
+    expect(await status([one, two])).toEqual([0]);
+    const elsewhere = { ...around, home: join(home, 'elsewhere') };
+    expect(await status([one, two], elsewhere), 'a home without this journal').toEqual([0]);
+    expect(await status([one])).toEqual([10, expect.stringMatching(/^b: The run paid this row/)]);
+    expect(await status([one, one, two])).toEqual([10, expect.stringMatching(/^a: .*twice/)]);
+    expect(await status([one.replace(/0\.0000100\d/, '0.5'), two])).toEqual([
+      10,
+      expect.stringMatching(/^a: The file says 0\.5 BTC was paid, but it was 0\.0000100\d BTC/),
+    ]);
+    await sandbox.faults.add({ kind: 'returned', times: 'always' });
+    await svcpay(['batch', file, '--yes', '--name', 'two', '--accept-changes'], around);
+    await sandbox.clock.advance('2h');
+    const back = await svcpay(['batch', 'status', 'two', '--json'], around);
+    expect(back).toMatchObject({ exitCode: 10, stderr: expect.stringContaining('2 returned') });
+  });
+});

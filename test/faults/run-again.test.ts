@@ -68,8 +68,8 @@ describe.concurrent('svcpay repeated without the list of institutions', () => {
     expect((await svcpay(command, around)).json()).toMatchObject({ sent: 1 });
     await around.sandbox.faults.add(noInstitutions);
     const again = await svcpay(command, around);
-    expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(1);
-    expect(again).toMatchObject({ exitCode: 0 });
+    expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(2);
+    expect(again, 'a quote and a payment').toMatchObject({ exitCode: 0 });
   });
 });
 

@@ -5,7 +5,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
-import { attemptNamed } from '../../store/journal/payment.js';
+import { attemptNamed, mayHavePaid } from '../../store/journal/payment.js';
 import {
   batchStatusList,
   outcomeWords,
@@ -15,9 +15,9 @@ import {
 import { commandFor, commandLine, type RunGlobals } from '../../terminal/next-step.js';
 import { inJournal } from '../../wallet/batch/check.js';
 import { readRunName, runsKept } from '../../wallet/batch/history.js';
-import { rowOfPayment, type Row } from '../../wallet/batch/row.js';
+import { rowOfPayment, rowStates, type Row } from '../../wallet/batch/row.js';
 import { isProblem, problemOf, readRows, type BatchRow } from '../../wallet/batch/rows.js';
-import { rowStates, withResult } from '../../wallet/batch/status.js';
+import { withResult } from '../../wallet/batch/status.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import { createdSince } from '../../wallet/history/newest-first.js';
 import type { Context } from '../context.js';
@@ -41,58 +41,81 @@ export const batchStatus = defineCommand({
   async run({ file, ...flags }, context: Context): Promise<Status> {
     const rows = await knownRows(file, flags, context);
     const now = context.now();
-    const lines = rows
-      .map((row) => ({
-        ...lineOf(row, now, nextOf(row, file, flags, context.globals)),
-        ...differing(row),
-      }))
-      .toSorted(byUrgency);
-    return { file, lines };
+    const seen = new Set<string>();
+    const differing: BatchLine[] = [];
+    const lines = [...rows, ...(await leftOut(rows, context))].map((row) => {
+      const line = lineOf(row, now, nextOf(row, file, flags, context.globals));
+      const isTwice = seen.has(row.ref);
+      seen.add(row.ref);
+      const message = isTwice ? 'The file contains this row twice.' : contradiction(row);
+      const whole = message === undefined ? line : { ...line, message };
+      if (message !== undefined || !(line.outcome === 'paid' || line.outcome === 'sent'))
+        differing.push(whole);
+      return whole;
+    });
+    return { file, lines: lines.toSorted(byUrgency), differing };
   },
   view: { ...list(batchStatusList, ({ lines }: Status) => lines), print: printStatus },
-  failure: ({ lines }) => differs(lines),
+  failure: ({ differing }) => differs(differing),
 });
 
 interface Status {
   readonly file: string;
   readonly lines: readonly BatchLine[];
+  /** The rows that are neither paid nor in flight, or that the file contradicts. */
+  readonly differing: readonly BatchLine[];
 }
 
 /** Prints every row for machines. For people, prints a summary and the unpaid rows. */
 async function printStatus(
-  { file, lines }: Status,
+  { file, lines, differing }: Status,
   _parts: object,
   { out }: Context,
 ): Promise<void> {
   if (!out.forPeople) return out.list(lines, batchStatusList);
   out.screen((canvas) => statusHeading(file, lines, canvas));
-  const left = lines.filter((line) => line.outcome !== 'paid' || line.message !== null);
+  const left = lines.filter((line) => line.outcome !== 'paid' || differing.includes(line));
   if (left.length > 0) await out.list(left, batchStatusList);
 }
 
 const rank = ({ outcome }: BatchLine): number => rowStates.indexOf(outcome);
 const byUrgency = (a: BatchLine, b: BatchLine): number => rank(a) - rank(b) || a.line - b.line;
 
-/** A row that a result file records as paid differs if the row is paid otherwise. */
-function differing({ cells, state, total }: Row): Pick<BatchLine, 'message'> | undefined {
+/** The rows that the run of the file paid, and that the file lacks. */
+async function leftOut(rows: readonly Row[], context: Context): Promise<Row[]> {
+  const { scope, journal } = await context.account();
+  const runs = rows.flatMap(({ payment }) => payment?.batch?.run ?? []).toSorted();
+  const last = runs.at(-1);
+  const payments = last === undefined ? [] : await (await journal()).inRun(scope, last);
+  const own = new Set(rows.map(({ ref }) => ref));
+  return payments.flatMap((payment) => {
+    const row = mayHavePaid(payment) && !own.has(payment.ref) ? rowOfPayment(payment) : undefined;
+    return row === undefined ? [] : { ...withResult(row, payment), isLeftOut: true };
+  });
+}
+
+/** How the file contradicts the journal and the service, as a sentence. */
+function contradiction({ cells, state, total, isLeftOut }: Row & LeftOut): string | undefined {
+  if (isLeftOut === true) return 'The run paid this row, but the file does not contain it.';
   const { outcome, paid, paidccy } = cells;
+  if (outcome === 'failed' && state === 'paid') return 'The file says failed, but it was paid.';
   if (outcome !== 'paid' || state !== 'paid' || paid === undefined || total === undefined)
     return undefined;
   if (paidccy === total.ccy && total.value.eq(paid)) return undefined;
-  const before = `${paid} ${paidccy ?? ''}`.trim();
-  return { message: `The file says ${before} was paid, but it was ${formatAmount(total)}.` };
+  return `The file says ${paid} ${paidccy ?? ''} was paid, but it was ${formatAmount(total)}.`;
+}
+
+interface LeftOut {
+  readonly isLeftOut?: boolean;
 }
 
 function differs(lines: readonly BatchLine[]): Failure | undefined {
-  const open = lines.filter(
-    ({ outcome, message }) => !(outcome === 'paid' || outcome === 'sent') || message !== null,
-  );
-  if (open.length === 0) return undefined;
-  const states = [...new Set(open.map(({ outcome }) => outcome))].map((state) => {
-    const count = open.filter(({ outcome }) => outcome === state).length;
+  if (lines.length === 0) return undefined;
+  const states = [...new Set(lines.map(({ outcome }) => outcome))].map((state) => {
+    const count = lines.filter(({ outcome }) => outcome === state).length;
     return `${count} ${state === 'paid' ? 'paid otherwise' : outcomeWords[state]}`;
   });
-  const message = `Not as in the file: ${counted(open.length, 'row')} (${states.join(', ')}).`;
+  const message = `${counted(lines.length, 'row')} of the batch differ: ${states.join(', ')}.`;
   return new Failure('books-differ', message);
 }
 
@@ -167,8 +190,8 @@ async function rowsOfRun(named: string, context: Context): Promise<Row[]> {
 }
 
 /**
- * Finds the transactions of the rows in the service's list, by the id that the journal has or by the
- * reference. Returns no transactions if svcpay cannot read the service's list.
+ * Finds the transactions of the rows in the service's list, by the id that the journal has or by
+ * the reference. Returns no transactions if svcpay cannot read the service's list.
  */
 async function listedOf(
   rows: readonly Row[],

@@ -22,7 +22,6 @@ export const reconcileAccept = defineCommand({
     try {
       await withDifferences(
         always,
-        [],
         async (all) => {
           for await (const each of all) if (each.txnId === id) found.push(each);
         },

@@ -1,5 +1,5 @@
-// Compares the service's list of transactions with the journal, the inbox and batch results, and
-// prints the differences.
+// Compares the service's list of transactions with the journal and the inbox, and prints the
+// differences.
 import Big from 'big.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, money } from '../../formats/amount.js';
@@ -19,12 +19,10 @@ import { defineCommand } from '../define.js';
 import { beginningOf, instant, instantsOf, month } from '../tx/history-options.js';
 import { always, ownZone, type Span } from '../../formats/calendar.js';
 import { hasInbox } from '../payment/inbox.js';
-import { file } from '../values.js';
-import { attemptsHere, knownPayments, resultRows } from '../statement/known-here.js';
+import { attemptsHere, knownPayments } from '../statement/known-here.js';
 import { showProgress, withBooks } from '../statement/open-books.js';
 
 export const reconcile = defineCommand({
-  arguments: { files: file().repeated().optional().describe('result files of svcpay batch') },
   options: {
     since: instant().describe(
       'only transactions created since this time: 36h, 2026-03-01 (default: all of history)',
@@ -36,16 +34,15 @@ export const reconcile = defineCommand({
       'svcpay reconcile --since 7d',
       'compares service, journal and webhook inbox; exits with 10 if anything differs',
     ],
-    ['svcpay reconcile payroll.csv.result.csv --json', 'also compares the result of a batch'],
   ],
   fields: differenceList.columns.map(({ name }) => name),
-  async run({ files, ...flags }, context) {
+  async run(flags, context) {
     const { client } = await context.account();
     const { since, until } = instantsOf(flags, client.serviceNow());
     const end = until !== undefined && 'last' in until ? until.last + 1 : always.end;
     const period = { first: await beginningOf(since, client), end };
     try {
-      await compare(period, files ?? [], context);
+      await compare(period, context);
     } finally {
       context.live.stop();
     }
@@ -58,7 +55,7 @@ export const reconcile = defineCommand({
  */
 const overlapMs = 3_600_000;
 
-async function compare(period: Span, files: readonly string[], context: Context): Promise<void> {
+async function compare(period: Span, context: Context): Promise<void> {
   const { scope } = await context.account();
   const accepted = new Map(
     (await (await context.books()).accepted(scope)).map((each) => [
@@ -78,7 +75,6 @@ async function compare(period: Span, files: readonly string[], context: Context)
   };
   await withDifferences(
     period,
-    files,
     async (found, totals) => {
       await context.out.list(noted(found), differenceList);
       context.out.say(
@@ -104,7 +100,6 @@ async function compare(period: Span, files: readonly string[], context: Context)
  */
 export async function withDifferences(
   period: Span,
-  files: readonly string[],
   use: (found: AsyncIterable<FoundDifference>, totals: string | undefined) => Promise<void>,
   context: Context,
 ): Promise<void> {
@@ -116,7 +111,6 @@ export async function withDifferences(
   const sources = {
     journal: knownPayments(await journal(), scope, { ...period, end: period.end + overlapMs }),
     inbox,
-    files: files.map((name) => ({ name, rows: resultRows(name) })),
   };
   const comparison = openComparison();
   const read = (txnId: string): Promise<Transaction> => client.transaction(txnId);

@@ -1,8 +1,6 @@
-// Reads the payments that this home knows from its journal and from result files of batches.
+// Reads the payments that this home knows from its journal.
 import Big from 'big.js';
-import { createReadStream } from 'node:fs';
 import type { Span } from '../../formats/calendar.js';
-import { Failure } from '../../formats/failure.js';
 import type { Journal } from '../../store/journal/journal.js';
 import {
   attemptRef,
@@ -11,8 +9,6 @@ import {
   type AttemptState,
   type Payment,
 } from '../../store/journal/payment.js';
-import { resultColumns } from '../batch/batch-row.js';
-import { isProblem, readRows } from '../../wallet/batch/rows.js';
 import { destinationIn, type LocalPayment, type Outcome } from '../../wallet/books/compared.js';
 import type { Candidate } from '../../wallet/books/movement.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
@@ -97,48 +93,6 @@ export async function* knownPayments(
       receivesCcy: destReq.ccy,
       destination: destinationIn(destReq.reqDetails),
       receives: approvedReceives === null ? null : new Big(approvedReceives),
-      run: payment.batch?.run ?? null,
     };
-  }
-}
-
-const outcomesInFile: Readonly<Record<string, Outcome>> = {
-  paid: 'paid',
-  sent: 'in flight',
-  unknown: 'unknown',
-  failed: 'nothing moved',
-};
-
-/**
- * Reads the rows of a result file. Throws Failure `usage` for a file that is not a batch result.
- */
-export async function* resultRows(path: string): AsyncGenerator<LocalPayment> {
-  const wrong = (what: string): Failure =>
-    new Failure('usage', `${path} is not a batch result: ${what}`);
-  const source = createReadStream(path).on('error', () => undefined);
-  try {
-    for await (const row of readRows(source, resultColumns)) {
-      if (isProblem(row)) throw wrong(`line ${row.line}: ${row.message}`);
-      const { txnid, ref, outcome: state = '', paid, paidccy } = row.cells;
-      const outcome = outcomesInFile[state];
-      if (outcome === undefined) throw wrong(`line ${row.line} has no outcome.`);
-      if (paid !== undefined && !/^\d+(?:\.\d+)?$/.test(paid))
-        throw wrong(`"${paid}" is not an amount.`);
-      yield {
-        txnId: txnid ?? null,
-        reference: ref ?? null,
-        outcome,
-        state,
-        ccy: paidccy ?? null,
-        total: paid === undefined ? null : new Big(paid),
-        receivesCcy: null,
-        receives: null,
-        destination: null,
-        run: null,
-      };
-    }
-  } catch (cause) {
-    if (cause instanceof Failure) throw cause;
-    throw new Failure('usage', `The file ${path} cannot be read.`, { cause });
   }
 }

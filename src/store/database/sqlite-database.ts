@@ -42,7 +42,7 @@ export interface SqliteSqlDatabase extends SqlDatabase {
   sync(): Promise<void>;
 }
 
-/** Runs statements on the file. Prepares each statement only once, because programs run it often. */
+/** Runs statements on the file. Prepares each only once, because programs run it often. */
 function sqlOf(db: Database.Database, now: () => number): Sql {
   /** The prepared statements, keyed by their SQL text. */
   const kept = new Map<string, Database.Statement>();

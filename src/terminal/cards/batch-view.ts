@@ -11,8 +11,8 @@ import { dateTime } from '../time.js';
 import { shortened } from '../../formats/text.js';
 
 /**
- * A row of a batch, which is the same in a dry run, in the progress of a run, in the result file and
- * in the status of the batch.
+ * A row of a batch, which is the same in a dry run, in the progress of a run, in the result file
+ * and in the status of the batch.
  */
 export interface BatchLine {
   readonly line: number;
@@ -207,7 +207,9 @@ function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] 
 const costDetail = ({ ccy, total, fees, most }: BatchCost): CardDetail => ({
   label: 'You pay',
   value: `about ${formatAmount(money(ccy, total))}`,
-  note: `including fees of about ${formatAmount(money(ccy, fees))}; at most ${formatAmount(money(ccy, most))}`,
+  note:
+    `including fees of about ${formatAmount(money(ccy, fees))}; ` +
+    `at most ${formatAmount(money(ccy, most))}`,
 });
 
 const refusedDetail = ({ line, message }: BatchLine): CardDetail => ({
@@ -321,6 +323,7 @@ const columns = {
   paid: { title: 'Paid', value: ({ paid }) => paid, text: paidText, only: 'rows' },
   paidCcy: { title: 'Currency', value: ({ paidCcy }) => paidCcy, only: 'rows' },
   txnId: { title: 'Id', value: ({ txnId }) => txnId, only: 'rows' },
+  message: { title: 'Remark', value: ({ message }) => message, below: true, priority: 1 },
   next: { title: 'What to do', value: ({ next }) => next, below: true, priority: 1 },
 } satisfies Readonly<Record<string, Omit<Column<BatchLine>, 'name'>>>;
 
@@ -350,6 +353,7 @@ export const batchStatusList = listOf(
   'payee',
   'amount',
   'outcome',
+  'message',
   'next',
   'ref',
   'paid',

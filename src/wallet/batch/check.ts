@@ -167,8 +167,8 @@ interface FoundRow {
 }
 
 /**
- * Fills the payments of the rows. If most references of the rows were paid by runs with other names,
- * as employee numbers are each month, the name of this run becomes part of each reference.
+ * Fills the payments of the rows. If most references of the rows were paid by runs with other
+ * names, as employee numbers are each month, the name of this run becomes part of each reference.
  */
 export async function inJournal(
   rows: readonly Row[],

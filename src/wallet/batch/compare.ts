@@ -5,15 +5,8 @@ import leven from 'leven';
 import { formatAmount, money } from '../../formats/amount.js';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { counted, folded, plainLetters } from '../../formats/text.js';
-import { readRunName } from './history.js';
+import { readRunName, type PastRun } from './history.js';
 import { accountKey, grouped, payeeKey, payeeName, type PaidRow, type Row } from './row.js';
-
-/** A run of a batch, with the rows that it paid. */
-export interface PastRun {
-  /** The name of the run. See `BatchMark`. */
-  readonly run: string;
-  readonly rows: readonly PaidRow[];
-}
 
 export type RemarkKind =
   | 'run-again'

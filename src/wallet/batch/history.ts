@@ -1,7 +1,13 @@
 // Reads earlier runs of batches from the journal.
 import type { Journal } from '../../store/journal/journal.js';
-import type { PastRun } from './compare.js';
-import { readPaidRow } from './row.js';
+import { readPaidRow, type PaidRow } from './row.js';
+
+/** A run of a batch, with the rows that it paid. */
+export interface PastRun {
+  /** The name of the run. See `BatchMark`. */
+  readonly run: string;
+  readonly rows: readonly PaidRow[];
+}
 
 /** The number of runs that svcpay compares with a batch: this run and a year of monthly runs. */
 const runsCompared = 13;

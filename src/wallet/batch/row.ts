@@ -15,7 +15,6 @@ import { isShared } from '../instruction/keys.js';
 import { knownAmounts } from '../limits/limits.js';
 import { decodeOrder, type Order } from '../order/orders.js';
 import { payeeOf } from '../payout/payee.js';
-import type { RowState } from './status.js';
 
 const paidColumns = {
   line: v.number(),
@@ -48,6 +47,25 @@ export type PaidRow = v.InferOutput<typeof paidSchema>;
  * person asked for `--retry`, although it may have been paid.
  */
 export type RowStanding = 'settled' | 'unknown' | 'to pay';
+
+/**
+ * The states of a row, the most urgent one first. The service accepted a `sent` row, which has not
+ * settled. A row is `returned` if the journal records it as paid, but the service now reports that
+ * no money moved. A row is `underpaid` if less money arrived than the order requested. A row is
+ * `ended` if the service reports the state `error`, which does not show whether money moved.
+ */
+export const rowStates = [
+  'returned',
+  'underpaid',
+  'failed',
+  'ended',
+  'unknown',
+  'sent',
+  'not-started',
+  'paid',
+] as const;
+
+export type RowState = (typeof rowStates)[number];
 
 /** The cost of a row, including fees. */
 export interface RowCost {

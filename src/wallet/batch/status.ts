@@ -12,26 +12,7 @@ import {
   type Payment,
 } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/orders.js';
-import type { Row } from './row.js';
-
-/**
- * The states of a row, the most urgent one first. The service accepted a `sent` row, which has not
- * settled. A row is `returned` if the journal records it as paid, but the service now reports that
- * no money moved. A row is `underpaid` if less money arrived than the order requested. A row is
- * `ended` if the service reports the state `error`, which does not show whether money moved.
- */
-export const rowStates = [
-  'returned',
-  'underpaid',
-  'failed',
-  'ended',
-  'unknown',
-  'sent',
-  'not-started',
-  'paid',
-] as const;
-
-export type RowState = (typeof rowStates)[number];
+import type { Row, RowState } from './row.js';
 
 /** The parts of a transaction that decide the state of its row. */
 type Read = Pick<ListedTransaction, 'txnState' | 'destReq'> &

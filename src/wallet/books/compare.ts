@@ -1,5 +1,5 @@
-// Compares the service's list with the journal, the webhook inbox and batch results: the outcome of
-// each payment, its amounts, currencies, reference and destination. A temporary database joins the
+// Compares the service's list with the journal and the webhook inbox: the outcome of each payment,
+// its amounts, currencies, reference and destination. A temporary database joins the
 // sources, so that memory use stays constant.
 import Big from 'big.js';
 import * as v from 'valibot';
@@ -28,14 +28,13 @@ export interface Sources {
   readonly journal: AsyncIterable<LocalPayment>;
   /** The events of the webhook inbox, oldest first, or undefined if the home has no inbox. */
   readonly inbox: AsyncIterable<KnownEvent> | undefined;
-  readonly files: readonly { readonly name: string; readonly rows: AsyncIterable<LocalPayment> }[];
 }
 
 export interface CompareDeps {
   readonly read: (txnId: string) => Promise<Transaction>;
   /**
-   * The compared period. svcpay compares an earlier transaction only if the journal, the inbox or a
-   * batch result contains it.
+   * The compared period. svcpay compares an earlier transaction only if the journal or the inbox
+   * contains it.
    */
   readonly period: Span;
 }
@@ -43,25 +42,22 @@ export interface CompareDeps {
 /**
  * `service` holds the transactions of the service, `local` the payments of each source. The source
  * `inbox` has one row per transaction, with the outcome `paid` or no outcome. The column `sid` is
- * the id of the transaction that the service reports for the payment. The view `payment` omits the
- * earlier rows of a payment in a file.
+ * the id of the transaction that the service reports for the payment.
  */
 const tables = `
   CREATE TABLE service (
-    id TEXT PRIMARY KEY, reference TEXT, base TEXT, state TEXT, outcome TEXT, is_out INTEGER,
+    id TEXT PRIMARY KEY, reference TEXT, state TEXT, outcome TEXT, is_out INTEGER,
     created INTEGER, ccy TEXT, total TEXT, arrived_ccy TEXT, arrived TEXT, requested TEXT,
     contradiction TEXT, destination TEXT, is_listed INTEGER
   ) STRICT;
   CREATE INDEX service_reference ON service (reference);
   CREATE TABLE local (
-    n INTEGER PRIMARY KEY, source TEXT, is_file INTEGER, id TEXT, reference TEXT, outcome TEXT,
-    state TEXT, ccy TEXT, total TEXT, receives_ccy TEXT, receives TEXT, destination TEXT, run TEXT,
-    sid TEXT, ended TEXT, seen INTEGER,
-    is_last INTEGER DEFAULT 1
+    n INTEGER PRIMARY KEY, source TEXT, id TEXT, reference TEXT, outcome TEXT,
+    state TEXT, ccy TEXT, total TEXT, receives_ccy TEXT, receives TEXT, destination TEXT, sid TEXT,
+    ended TEXT, seen INTEGER
   ) STRICT;
   CREATE INDEX local_id ON local (id, source);
-  CREATE INDEX local_reference ON local (reference, source);
-  CREATE VIEW payment AS SELECT * FROM local WHERE is_last;`;
+  CREATE INDEX local_reference ON local (reference, source);`;
 
 /** The transactions of the service, to compare with the sources of this home. */
 export interface Comparison {
@@ -87,15 +83,13 @@ export function openComparison(): Comparison {
 }
 
 function putService(txn: ListedTransaction, isListed: 0 | 1, db: Scratch): void {
-  const text = 'INSERT OR REPLACE INTO service VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)';
+  const text = 'INSERT OR REPLACE INTO service VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)';
   db.run(text, ...serviceValues(txn), isListed);
 }
 
 /** Stores the payments of all sources. Returns the time of the first event in epoch ms. */
-async function putSources({ journal, inbox, files }: Sources, since: number, db: Scratch) {
-  for await (const payment of journal) putLocal('journal', 0, payment, db);
-  for (const { name, rows } of files)
-    for await (const payment of rows) putLocal(name, 1, payment, db);
+async function putSources({ journal, inbox }: Sources, since: number, db: Scratch) {
+  for await (const payment of journal) putLocal(payment, db);
   let first: number | null = null;
   for await (const event of inbox ?? []) {
     first = Math.min(first ?? event.at, event.at);
@@ -104,15 +98,11 @@ async function putSources({ journal, inbox, files }: Sources, since: number, db:
   return first;
 }
 
-function putLocal(source: string, isFile: 0 | 1, payment: LocalPayment, db: Scratch): void {
+function putLocal(payment: LocalPayment, db: Scratch): void {
   const { txnId, reference, outcome, state, ccy, total, receivesCcy, receives } = payment;
-  if (isFile)
-    db.run('UPDATE local SET is_last = 0 WHERE reference = ? AND source = ?', reference, source);
   db.run(
-    `INSERT INTO local (source, is_file, id, reference, outcome, state, ccy, total, receives_ccy,
-      receives, destination, run) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
-    source,
-    isFile,
+    `INSERT INTO local (source, id, reference, outcome, state, ccy, total, receives_ccy, receives,
+      destination) VALUES ('journal',?,?,?,?,?,?,?,?,?)`,
     txnId,
     reference,
     outcome,
@@ -122,7 +112,6 @@ function putLocal(source: string, isFile: 0 | 1, payment: LocalPayment, db: Scra
     receivesCcy,
     amountText(receives),
     payment.destination,
-    payment.run,
   );
 }
 
@@ -133,7 +122,7 @@ function putLocal(source: string, isFile: 0 | 1, payment: LocalPayment, db: Scra
 function putEvent({ txnId, txnState, at }: KnownEvent, db: Scratch): void {
   const inInbox = "source = 'inbox' AND id = ?";
   if (db.first(`SELECT 1 FROM local WHERE ${inInbox}`, txnId) === undefined)
-    db.run("INSERT INTO local (source, is_file, id, seen) VALUES ('inbox', 0, ?, ?)", txnId, at);
+    db.run("INSERT INTO local (source, id, seen) VALUES ('inbox', ?, ?)", txnId, at);
   if (txnState === 'completed')
     db.run(`UPDATE local SET outcome = 'paid', state = ? WHERE ${inInbox}`, txnState, txnId);
   else
@@ -217,7 +206,7 @@ const found = (
     ${here} AS here, ${there} AS there, ${detail} AS detail FROM ${from}`.replace('pair', pair);
 };
 
-const pair = 'payment l JOIN service s ON s.id = l.sid';
+const pair = 'local l JOIN service s ON s.id = l.sid';
 
 /** Both sides report an amount of a payment that settled. */
 const settled =
@@ -247,7 +236,7 @@ const ofPairs = [
     'unknown there',
     wholeLocal,
     "'the service has no transaction with this ' || iif(l.id IS NULL, 'reference', 'id')",
-    `payment l WHERE l.sid IS NULL AND ${moved}`,
+    `local l WHERE l.sid IS NULL AND ${moved}`,
   ),
   found(
     2,
@@ -271,8 +260,7 @@ const ofPairs = [
     'reference differs',
     {},
     "l.reference || ' here, ' || coalesce(s.reference, 'none') || ' at the service'",
-    `pair WHERE l.reference <> s.id AND l.reference IS NOT s.reference
-      AND l.reference IS NOT s.base`,
+    `pair WHERE l.reference <> s.id AND l.reference IS NOT s.reference`,
   ),
   found(
     2,
@@ -281,12 +269,11 @@ const ofPairs = [
     "l.destination || ' here, ' || s.destination || ' at the service'",
     'pair WHERE lower(l.destination) <> lower(s.destination)',
   ),
-  // The result file of a batch contains the amounts of settled rows only.
   found(
     2,
     'not comparable',
     {},
-    "'the journal or the file contains no amount'",
+    "'the journal contains no amount'",
     `pair WHERE ${settled} AND NOT (${hasDebit}) AND l.outcome = 'paid'`,
   ),
   found(
@@ -317,44 +304,6 @@ const ofPairs = [
     "'the amount received differs from the approved amount'",
     `pair WHERE ${settled} AND ${hasCredit} AND l.receives_ccy = s.arrived_ccy
       AND l.receives <> s.arrived`,
-  ),
-];
-
-/**
- * A file may have one row for each state of a payment, and its last row counts. Two rows with the
- * same state, or with different references, are a difference.
- */
-const ofFiles = [
-  found(
-    1,
-    'doubled row',
-    wholeLocal,
-    "'the file contains this payment twice'",
-    `local l WHERE l.is_file AND (
-      EXISTS (SELECT 1 FROM local p WHERE p.reference = l.reference AND p.source = l.source
-        AND p.n < l.n AND p.state = l.state)
-      OR EXISTS (SELECT 1 FROM local p WHERE p.id = l.id AND p.source = l.source
-        AND p.n < l.n AND p.reference IS NOT l.reference))`,
-  ),
-  found(
-    3,
-    'unknown here',
-    wholeLocal,
-    "'the journal does not contain this payment'",
-    `payment l WHERE l.is_file AND l.id IS NOT NULL AND ${moved}
-      AND NOT EXISTS (SELECT 1 FROM local j WHERE j.id = l.id AND j.source = 'journal')`,
-  ),
-  found(
-    4,
-    'not in the file',
-    { ...wholeLocal, source: 'f.name' },
-    "'the batch paid this row, but the file does not contain it'",
-    `(SELECT DISTINCT r.source AS name, j.run AS run FROM local r
-        JOIN local j ON j.id = r.id AND j.source = 'journal'
-        WHERE r.is_file AND j.run IS NOT NULL) f
-      JOIN local l ON l.source = 'journal' AND l.run = f.run
-      WHERE ${moved}
-      AND NOT EXISTS (SELECT 1 FROM local r WHERE r.id = l.id AND r.source = f.name)`,
   ),
 ];
 
@@ -404,8 +353,8 @@ const ofService = [
   ),
 ];
 
-/** The journal comes first, then files, the service's own transactions, and the inbox. */
-const query = `WITH differing AS (${[...ofPairs, ...ofFiles, ...ofService].join(' UNION ALL ')})
+/** The journal comes first, then the service's own transactions, and the inbox. */
+const query = `WITH differing AS (${[...ofPairs, ...ofService].join(' UNION ALL ')})
   SELECT * FROM differing
   ORDER BY CASE source WHEN 'journal' THEN iif(step = 5, 2, 0) WHEN 'inbox' THEN iif(step = 5, 2, 3)
-    WHEN 'service' THEN 2 WHEN 'request' THEN 2 ELSE 1 END, step, place`;
+    ELSE 2 END, step, place`;

@@ -4,7 +4,6 @@ import type { Big } from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
 import { fixed, fromWire } from '../../formats/amount.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
-import { attemptNamed } from '../../store/journal/payment.js';
 import { movedAmounts, type MovedAmounts } from '../history/moved-amounts.js';
 
 export const differenceKinds = [
@@ -19,8 +18,6 @@ export const differenceKinds = [
   'destination differs',
   'contradicts itself',
   'not comparable',
-  'doubled row',
-  'not in the file',
   'event never came',
   'events contradict',
   'total differs',
@@ -29,8 +26,7 @@ export const differenceKinds = [
 export interface FoundDifference {
   readonly difference: (typeof differenceKinds)[number];
   /**
-   * The source of the payment, which is `journal`, `inbox`, `service`, `request`, `wallet`, or the
-   * name of a file.
+   * The source of the payment, which is `journal`, `inbox`, `service`, `request` or `wallet`.
    */
   readonly source: string;
   readonly txnId: string | null;
@@ -45,24 +41,24 @@ export interface FoundDifference {
   readonly detail: string;
 }
 
-/** What differs, as JSON, without the source, which may be the path of a file. */
+/** What differs, as JSON, without the source. */
 export const factsOf = ({ difference, ccy, here, there, detail }: FoundDifference): string =>
   JSON.stringify([difference, ccy, here, there, detail]);
 
 /**
- * The outcome of a payment according to the journal, the inbox, a batch result or the service. The
+ * The outcome of a payment according to the journal, the inbox or the service. The
  * outcome is `unknown` if the service reports a submitted payment as expired or cancelled, because
  * the money may have moved all the same.
  */
 export type Outcome = 'nothing moved' | 'in flight' | 'paid' | 'error' | 'unknown';
 
-/** A payment as the journal or a batch result of this home records it. */
+/** A payment as the journal records it. */
 export interface LocalPayment {
   /** The transaction id, or null if only the reference is known. */
   readonly txnId: string | null;
   readonly reference: string | null;
   readonly outcome: Outcome;
-  /** The state of the payment in the words of the journal or the batch result. */
+  /** The state of the payment in the words of the journal. */
   readonly state: string;
   readonly ccy: string | null;
   /** The debit, including fees. */
@@ -72,8 +68,6 @@ export interface LocalPayment {
   readonly receives: Big | null;
   /** The invoice, address or account that is paid. */
   readonly destination: string | null;
-  /** The batch run that made the payment. */
-  readonly run: string | null;
 }
 
 /** An amount as text, so that equal amounts have equal texts. */
@@ -88,7 +82,6 @@ export function serviceValues(txn: ListedTransaction): (string | number | null)[
   return [
     txnId,
     extRefId ?? null,
-    attemptNamed(extRefId ?? '')[0],
     txnState,
     outcomeAtService(txnState),
     isOut ? 1 : 0,

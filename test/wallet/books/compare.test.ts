@@ -14,7 +14,6 @@ interface World {
   readonly hidden?: readonly ListedTransaction[];
   readonly journal?: readonly LocalPayment[];
   readonly inbox?: readonly KnownEvent[];
-  readonly file?: readonly LocalPayment[];
   readonly since?: number;
 }
 
@@ -27,7 +26,6 @@ async function found({
   hidden = [],
   journal = [],
   inbox,
-  file,
   since = 0,
 }: World): Promise<string[]> {
   const comparison = openComparison();
@@ -42,7 +40,6 @@ async function found({
   const sources = {
     journal: each(journal),
     inbox: inbox && each(inbox),
-    files: file === undefined ? [] : [{ name: 'pay.csv', rows: each(file) }],
   };
   const all: string[] = [];
   for await (const { difference, source, txnId } of comparison.differences(sources, {
@@ -63,7 +60,6 @@ const sent: LocalPayment = {
   receivesCcy: 'BTC',
   receives: new Big('0.001'),
   destination: null,
-  run: null,
 };
 const event = (txnId: string, txnState = 'completed', at = start): KnownEvent => ({
   txnId,
@@ -80,12 +76,6 @@ describe('differences between the books and the service', () => {
     ).toEqual(['amount differs: sent (journal)']);
   });
 
-  test('the second attempt of a payment belongs to the row of its reference', async () => {
-    const listed = [transaction({ extRefId: 'wage-7~2' })];
-    const journal = [{ ...sent, reference: 'wage-7~2' }];
-    expect(await found({ listed, journal, file: [{ ...sent, reference: 'wage-7' }] })).toEqual([]);
-  });
-
   test.for<[string, World, string[]]>([
     [
       'finds no difference if all sources agree with the service',
@@ -93,7 +83,6 @@ describe('differences between the books and the service', () => {
         listed: [transaction(), received()],
         journal: [sent],
         inbox: [event('sent'), event('received')],
-        file: [sent],
       },
       [],
     ],
@@ -142,16 +131,6 @@ describe('differences between the books and the service', () => {
       'reports only the currency if currency and amount differ',
       { listed: [transaction()], journal: [{ ...sent, ccy: 'USDT', total: new Big(1) }] },
       ['currency differs: sent (journal)'],
-    ],
-    [
-      'finds a total that differs from the batch result',
-      { listed: [transaction()], journal: [sent], file: [{ ...sent, total: new Big(1) }] },
-      ['amount differs: sent (pay.csv)'],
-    ],
-    [
-      'finds a row of a batch result that the journal lacks',
-      { listed: [transaction({ txnState: 'failed' })], file: [sent] },
-      ['state differs: sent (pay.csv)', 'unknown here: sent (pay.csv)'],
     ],
     ...(['failed', 'rejected', 'error', 'destsent', 'quoted', 'expired'] as const).map(
       (txnState): [string, World, string[]] => [
@@ -266,44 +245,6 @@ describe('differences between the books and the service', () => {
         journal: [sent, { ...sent, txnId: 'bare', total: null }],
       },
       ['not comparable: bare (journal)', 'not comparable: sent (service)'],
-    ],
-    [
-      'identifies a file row without a transaction id by its reference',
-      {
-        listed: [transaction({ extRefId: 'R' })],
-        journal: [{ ...sent, reference: 'R' }],
-        file: [
-          { ...sent, txnId: null, reference: 'R', outcome: 'nothing moved', state: 'failed' },
-          { ...sent, txnId: null, reference: 'S' },
-        ],
-      },
-      ['state differs: sent (pay.csv)', 'unknown there: null (pay.csv)'],
-    ],
-    [
-      'finds duplicate rows of a file and compares the last row of a payment',
-      {
-        listed: [transaction({ extRefId: 'R' })],
-        journal: [{ ...sent, reference: 'R' }],
-        file: [
-          { ...sent, reference: 'R', outcome: 'in flight', state: 'sent', total: null },
-          { ...sent, reference: 'R' },
-          { ...sent, reference: 'R' },
-        ],
-      },
-      ['doubled row: sent (pay.csv)'],
-    ],
-    [
-      'finds a batch row that the batch result file lacks',
-      {
-        listed: [transaction(), transaction({ txnId: 'two' }), transaction({ txnId: 'other' })],
-        journal: [
-          { ...sent, run: 'A' },
-          { ...sent, txnId: 'two', run: 'A' },
-          { ...sent, txnId: 'other', run: 'B' },
-        ],
-        file: [sent],
-      },
-      ['not in the file: two (pay.csv)'],
     ],
     [
       'accepts an earlier event after the `completed` event',

@@ -33,6 +33,8 @@ const looking = [
   'tx pending',
   'tx export',
   'rates',
+  'limits',
+  'limits list',
   'statement',
   'account',
   'whoami',

@@ -1,4 +1,4 @@
-// Shows and changes the local spending limits. Each `limits` command prints the limits and the
+// Shows and changes the local spending limits. Each `limits` command returns the limits and the
 // amounts used.
 import { Big } from 'big.js';
 import {
@@ -15,7 +15,7 @@ import type { Limits } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
 import { limitList, type LimitRow } from '../../terminal/views/settings-views.js';
 import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
-import { noLimits, sumOf } from '../../wallet/limits/limits.js';
+import { byRule, noLimits, ruleNames, sumOf, type Rule } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
@@ -23,33 +23,36 @@ import { changeStoredLimits, limitsInForce, storedLimits } from './in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
 import { amount, currency, text } from '../values.js';
 
+/** The limits with the line below their table. */
 interface ShownLimits {
   readonly rows: readonly LimitRow[];
   readonly footer: string;
 }
 
-const limitsView = list<LimitRow, ShownLimits>(limitList, ({ rows }) => rows);
+const shown = {
+  view: list(limitList, ({ rows }: ShownLimits) => rows),
+  adapt: ({ footer }: ShownLimits) => ({ footer }),
+};
 
 export const limitsList = defineCommand({
+  ...shown,
   examples: [
     ['svcpay limits list', 'shows every limit and how much is used'],
     ['svcpay limits list --json', 'prints the limits, for a script'],
   ],
-  run: async (_values, context) => readLimits(context),
-  view: limitsView,
-  adapt: ({ footer }) => ({ footer }),
+  run: (_values, context) => showLimits(context),
 });
+
+const mostOf = (what: string) =>
+  amount().repeated().describe(`highest total of ${what}; at most one amount per currency`);
 
 /** Sets the limits of the given currencies, and keeps the limits of all other currencies. */
 export const limitsSet = defineCommand({
   changes: true,
+  ...shown,
   options: {
-    perPayment: amount()
-      .repeated()
-      .describe('highest total of one payment, fees included; at most one amount per currency'),
-    perDay: amount()
-      .repeated()
-      .describe('highest total of all payments in 24 hours; at most one amount per currency'),
+    perPayment: mostOf('one payment, fees included'),
+    perDay: mostOf('all payments in 24 hours'),
   },
   examples: [
     [
@@ -65,28 +68,22 @@ export const limitsSet = defineCommand({
       'limits USDT payments, and payouts in Vietnamese dong',
     ],
   ],
-  async run({ perPayment, perDay }, context) {
-    if (perPayment.length + perDay.length === 0) {
+  async run(given, context) {
+    if (given.perPayment.length + given.perDay.length === 0) {
       throw new Failure(
         'usage',
         'No limit was set: give --per-payment AMOUNT or --per-day AMOUNT.',
       );
     }
-    const change = {
-      perPayment: byCurrency(perPayment, '--per-payment'),
-      perDay: byCurrency(perDay, '--per-day'),
-    };
-    const { perPayment: payment, perDay: day } = await storedLimits(context);
-    await agreeToRaise('per payment', payment, perPayment, context);
-    await agreeToRaise('per day', day, perDay, context);
+    const change = byRule((rule) => byCurrency(given[rule], rule));
+    const stored = await storedLimits(context);
+    for (const rule of ['perPayment', 'perDay'] as const)
+      await agreeToRaise(rule, stored[rule], given[rule], context);
     return changeLimits(context, (before) => ({
       ...before,
-      perPayment: { ...before.perPayment, ...change.perPayment },
-      perDay: { ...before.perDay, ...change.perDay },
+      ...byRule((rule) => ({ ...before[rule], ...change[rule] })),
     }));
   },
-  view: limitsView,
-  adapt: ({ footer }) => ({ footer }),
 });
 
 /**
@@ -95,6 +92,7 @@ export const limitsSet = defineCommand({
  */
 export const limitsAllow = defineCommand({
   changes: true,
+  ...shown,
   arguments: {
     destination: text('DESTINATION').describe(
       'an address, a Lightning Address, an LNURL, a node key, an invoice (allows its node), ' +
@@ -119,13 +117,12 @@ export const limitsAllow = defineCommand({
       destinations: [...new Set([...before.destinations, ...names])],
     }));
   },
-  view: limitsView,
-  adapt: ({ footer }) => ({ footer }),
 });
 
 /** Removes a destination from the allow-list. An empty allow-list permits every destination. */
 export const limitsDisallow = defineCommand({
   changes: true,
+  ...shown,
   arguments: {
     destination: text('DESTINATION').describe('destination, as shown by svcpay limits list'),
   },
@@ -155,12 +152,11 @@ export const limitsDisallow = defineCommand({
       destinations: before.destinations.filter((each) => !names.includes(each)),
     }));
   },
-  view: limitsView,
-  adapt: ({ footer }) => ({ footer }),
 });
 
 export const limitsClear = defineCommand({
   changes: true,
+  ...shown,
   arguments: { ccy: currency().optional().describe('only the limits in this currency') },
   examples: [
     ['svcpay limits clear', 'asks for confirmation, then removes all limits and the allow-list'],
@@ -172,13 +168,9 @@ export const limitsClear = defineCommand({
     const without = (limits: Readonly<Record<string, string>>): Record<string, string> =>
       Object.fromEntries(Object.entries(limits).filter(([each]) => each !== ccy));
     return changeLimits(context, (before) =>
-      ccy === undefined
-        ? noLimits
-        : { ...before, perPayment: without(before.perPayment), perDay: without(before.perDay) },
+      ccy === undefined ? noLimits : { ...before, ...byRule((rule) => without(before[rule])) },
     );
   },
-  view: limitsView,
-  adapt: ({ footer }) => ({ footer }),
 });
 
 const limitedBy = async ({ database, settings }: Context): Promise<string> =>
@@ -190,7 +182,7 @@ const unchanged = 'The limits are unchanged.';
 
 /** Asks the person to type the new amount of a raised limit, to prevent a hasty approval. */
 async function agreeToRaise(
-  rule: string,
+  rule: Rule,
   before: Readonly<Record<string, string>>,
   amounts: readonly Money[],
   { ask, globals }: Context,
@@ -199,7 +191,7 @@ async function agreeToRaise(
     const former = before[ccy];
     if (former === undefined || value.lte(former)) continue;
     const [from, to] = [money(ccy, former), { ccy, value }].map(formatAmount);
-    const change = `${rule} from ${from} to ${to}`;
+    const change = `${ruleNames[rule]} from ${from} to ${to}`;
     const answer = await ask.steps.parsed({
       message: `This raises the limit ${change}. Type the new amount to confirm:`,
       flag: '--yes',
@@ -212,7 +204,8 @@ async function agreeToRaise(
   }
 }
 
-function byCurrency(amounts: readonly Money[], flag: string): Record<string, string> {
+function byCurrency(amounts: readonly Money[], rule: Rule): Record<string, string> {
+  const flag = `--${ruleNames[rule].replace(' ', '-')}`;
   const twice = amounts.find(
     ({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) !== index,
   );
@@ -232,10 +225,10 @@ async function changeLimits(
   change: (before: Limits) => Limits,
 ): Promise<ShownLimits> {
   await changeStoredLimits(context, change);
-  return readLimits(context);
+  return showLimits(context);
 }
 
-async function readLimits(context: Context): Promise<ShownLimits> {
+async function showLimits(context: Context): Promise<ShownLimits> {
   const limits = await limitsInForce(context);
   const perDay = Object.keys(limits.perDay).length > 0;
   const rows = rowsOf(limits, perDay ? await spentInWindow(context) : undefined);
@@ -258,27 +251,22 @@ async function spentInWindow(context: Context): Promise<readonly Spend[] | undef
 const unknownAccount: ReadonlySet<FailureKind> = new Set(['authentication', 'temporary']);
 
 function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[] {
-  const rule = { used: null, left: null, destination: null };
-  const perDay = ([ccy, text]: [string, string]): LimitRow => {
-    const amount = new Big(text);
-    if (spent === undefined) return { ...rule, rule: 'per day', ccy, amount };
-    const used = sumOf(spent, ccy).value;
-    const left = used.gt(amount) ? new Big(0) : amount.minus(used);
-    return { ...rule, rule: 'per day', ccy, amount, used, left };
-  };
+  const none = { ccy: null, amount: null, used: null, left: null, destination: null };
+  const amounts = byRule((rule) =>
+    Object.entries(limits[rule]).map(([ccy, text]): LimitRow => {
+      const row = { ...none, rule: ruleNames[rule], ccy, amount: new Big(text) };
+      if (rule === 'perPayment' || spent === undefined) return row;
+      const used = sumOf(spent, ccy).value;
+      const left = used.gt(row.amount) ? new Big(0) : row.amount.minus(used);
+      return { ...row, used, left };
+    }),
+  );
   return [
-    ...Object.entries(limits.perPayment).map(([ccy, amount]): LimitRow => ({
-      ...rule,
-      rule: 'per payment',
-      ccy,
-      amount: new Big(amount),
-    })),
-    ...Object.entries(limits.perDay).map(perDay),
+    ...amounts.perPayment,
+    ...amounts.perDay,
     ...limits.destinations.map((destination): LimitRow => ({
-      ...rule,
+      ...none,
       rule: 'destination',
-      ccy: null,
-      amount: null,
       destination,
     })),
   ];

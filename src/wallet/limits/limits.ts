@@ -19,6 +19,16 @@ import type { Quote } from '../quote/quote.js';
 
 export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] };
 
+/** The rules that limit amounts, with their names on screens. */
+export const ruleNames = { perPayment: 'per payment', perDay: 'per day' } as const;
+export type Rule = keyof typeof ruleNames;
+
+/** Returns a value for each rule that limits amounts. */
+export const byRule = <T>(valueOf: (rule: Rule) => T): Readonly<Record<Rule, T>> => ({
+  perPayment: valueOf('perPayment'),
+  perDay: valueOf('perDay'),
+});
+
 /** Whether an order is an internal swap, which is exempt from the allow-list. */
 const isInternalSwap = ({ body }: Order): boolean => body.destReq.method === 'servicepay';
 
@@ -111,8 +121,7 @@ const over = (amount: Money, rule: string): Failure =>
  */
 export function narrower(a: Limits, b: Limits): Limits {
   return {
-    perPayment: lower(a.perPayment, b.perPayment),
-    perDay: lower(a.perDay, b.perDay),
+    ...byRule((rule) => lower(a[rule], b[rule])),
     destinations: common(a.destinations, b.destinations),
   };
 }
@@ -151,8 +160,7 @@ const variables = {
 export function limitsFrom(env: Readonly<Record<string, string | undefined>>): Limits {
   return {
     ...noLimits,
-    perPayment: amountsIn(env, variables.perPayment),
-    perDay: amountsIn(env, variables.perDay),
+    ...byRule((rule) => amountsIn(env, variables[rule])),
   };
 }
 

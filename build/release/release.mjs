@@ -81,6 +81,7 @@ function build(folder, { version, packageJson, today }) {
   run(folder, 'npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
   run(folder, process.execPath, 'build.mjs');
   run(folder, process.execPath, 'build/generate.mjs');
+  run(folder, 'npm', 'run', '-s', 'format');
   const packed = join(folder, 'release');
   mkdirSync(packed);
   return pack(folder, packed);

@@ -79,9 +79,10 @@ function build(folder, { version, packageJson, today }) {
   const text = readFileSync(changelog, 'utf8');
   writeFileSync(changelog, text.replace(/^(## \S+).*$/m, `$1 (${today})`));
   run(folder, 'npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
+  // Formats first, because the program contains package.json.
+  run(folder, 'npm', 'run', '-s', 'format');
   run(folder, process.execPath, 'build.mjs');
   run(folder, process.execPath, 'build/generate.mjs');
-  run(folder, 'npm', 'run', '-s', 'format');
   const packed = join(folder, 'release');
   mkdirSync(packed);
   return pack(folder, packed);

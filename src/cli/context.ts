@@ -90,7 +90,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const owner = lazily(() => proc.owner ?? ownerOf(proc.pid, proc.newId()));
   const home = lazily(() => findHome(env));
   const config = lazily(() => openConfig(home().config));
-  const secrets = lazily(() => openSecrets(home(), systemKeyring));
+  const secrets = lazily(() => openSecrets(home(), systemKeyring(env)));
   const settings = lazily(() => {
     if (globals.sandbox && globals.baseUrl !== undefined) throw sandboxElsewhere();
     return resolveSettings(globals, env, config().read(), line.createsProfile);

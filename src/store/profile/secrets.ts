@@ -1,6 +1,6 @@
 // Stores API secrets in the system keyring, or in a file that only its owner can read. Stores
 // access tokens too, so that scripts need not sign in for every call.
-import { execFileSync } from 'node:child_process';
+import { platform } from 'node:process';
 import * as v from 'valibot';
 import { openDocument } from '../files/document.js';
 import type { Home } from '../files/home.js';
@@ -12,8 +12,6 @@ export type SecretStore = ReturnType<typeof openSecrets>;
 /** The part of a system keyring that svcpay uses. */
 export interface Keyring {
   get(name: string): string | null;
-  /** Reads a secret in another process. */
-  reread(name: string): string | null;
   set(name: string, secret: string): void;
   delete(name: string): void;
 }
@@ -62,13 +60,13 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
 }
 
 /**
- * Stores a secret and reads it back in another process, because without a desktop session, some
- * keyrings forget a secret when the process ends.
+ * Stores a secret and reads it back, because without a desktop session, some keyrings accept a
+ * secret but do not store it.
  */
 const keeps = (ring: Keyring, name: string, secret: string): boolean =>
   tryKeyring(() => {
     ring.set(name, secret);
-    return ring.reread(name);
+    return ring.get(name);
   }) === secret;
 
 /**
@@ -83,32 +81,26 @@ function tryKeyring<T>(action: () => T): T | true | undefined {
   }
 }
 
-/** The program of the process that reads a secret again, beside the program in `argv[1]`. */
-const reader =
-  "const path = require('node:fs').realpathSync(process.argv[1]);" +
-  "const { Entry } = require('node:module').createRequire(path)('@napi-rs/keyring');" +
-  "process.stdout.write(new Entry('svcpay', process.argv[2]).getPassword() ?? '')";
-const longestReadMs = 10_000;
-
-export const systemKeyring: OpenKeyring = async () => {
-  try {
-    const { Entry } = await import('@napi-rs/keyring');
-    const entry = (name: string): InstanceType<typeof Entry> => new Entry('svcpay', name);
-    return {
-      get: (name) => entry(name).getPassword(),
-      reread: (name) =>
-        execFileSync(process.execPath, ['-e', reader, process.argv[1] ?? '', name], {
-          encoding: 'utf8',
-          stdio: ['ignore', 'pipe', 'ignore'],
-          timeout: longestReadMs,
-        }),
-      set: (name, secret) => entry(name).setPassword(secret),
-      delete: (name) => void entry(name).deletePassword(),
-    };
-  } catch {
-    return undefined;
-  }
-};
+/**
+ * Opens the system keyring. Without a desktop session, Linux has only the keyring of the kernel,
+ * which forgets a secret when the session ends.
+ */
+export const systemKeyring =
+  (env: Readonly<Record<string, string | undefined>>): OpenKeyring =>
+  async () => {
+    if (platform === 'linux' && !env['DBUS_SESSION_BUS_ADDRESS']) return undefined;
+    try {
+      const { Entry } = await import('@napi-rs/keyring');
+      const entry = (name: string): InstanceType<typeof Entry> => new Entry('svcpay', name);
+      return {
+        get: (name) => entry(name).getPassword(),
+        set: (name, secret) => entry(name).setPassword(secret),
+        delete: (name) => void entry(name).deletePassword(),
+      };
+    } catch {
+      return undefined;
+    }
+  };
 
 /**
  * The schema of a stored access token. `accessToken` is empty after svcpay has deleted the token.

@@ -34,7 +34,7 @@ export function truncate(line: string, width: number): string {
   }
   const words = /^\s/.test(line.slice(kept.length))
     ? kept
-    : kept.replace(/\S\s/.test(kept) ? /(?<=\S)\s+\S*$/ : /(?<=.{8}[/?&=@])[^/?&=@]*$/, '');
+    : kept.replace(/\S{2}\s/.test(kept) ? /(?<=\S)\s+\S*$/ : /(?<=.{8}[/?&=@])[^/?&=@]*$/, '');
   const whole = words.replace(/(\S) *\([^)]*$/, '$1').replace(/(\w)[\s,;:]+$/, '$1');
   return `${whole}${ellipsis}${whole.includes('\u001B') ? resetStyle : ''}`;
 }

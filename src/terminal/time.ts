@@ -16,17 +16,21 @@ export function relativeTime(at: number, now: number): string {
 }
 
 /**
- * Formats a short time for a column, such as `now`, `2 min`, `3 h ago` or `5 d ago`. An instant
- * more than a week away becomes a date.
+ * Formats a short time for a column, such as `now`, `2 min`, `3 h` or `20 Nov`. A time in another
+ * year becomes a date.
  */
 export function shortTime(at: number, now: number): string {
   const ago = now - at;
-  if (Math.abs(ago) >= 7 * day) return dateTime(at).slice(0, 10);
   if (Math.abs(ago) < 60_000) return 'now';
   if (ago < 0) return relativeTime(at, now);
   if (ago < 3_600_000) return `${Math.floor(ago / 60_000)} min`;
-  return ago < day ? `${Math.floor(ago / 3_600_000)} h ago` : `${Math.floor(ago / day)} d ago`;
+  if (ago < day) return `${Math.floor(ago / 3_600_000)} h`;
+  const date = dateTime(at).slice(0, 10);
+  const [year, month, dayOfMonth] = date.split('-').map(Number);
+  return year === new Date(now).getFullYear() ? `${dayOfMonth} ${months[(month ?? 1) - 1]}` : date;
 }
+
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
 /** Formats a time such as `2026-03-01 14:02:31` in the local time zone. */
 export function dateTime(at: number): string {

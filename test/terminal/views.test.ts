@@ -584,10 +584,9 @@ describe('a table in the output', () => {
       columns: 140,
       lines: [
         '  All 3',
-        '  When            What                   Amount      With                      Fee      Note      State        Id',
-        '  4 min           ⇄ Swap            100 000 sat      → 70.796845 USDT                             done         c1d2e3f4',
-        '  2026-01-30      ↑ Lightning        −2 500 sat      Coffee House            7 sat                expired      c1d2e3f4',
-        '  now             ↑ On-chain       −300 000 sat      bc1q…f3t4             900 sat      rent      2 of 6       9e1b02aa',
+        '   4 min      ⇄ → 70.796845 USDT      −100 000 sat      swap                        c1d2e3f4',
+        '  30 Jan      ↑ Coffee House            −2 500 sat      lightning      expired      c1d2e3f4',
+        '     now      ↑ bc1q…f3t4             −300 000 sat      on-chain       2 of 6       9e1b02aa',
         '  svcpay tx get',
       ],
     },
@@ -595,10 +594,9 @@ describe('a table in the output', () => {
       columns: 80,
       lines: [
         '  All 3',
-        '  When         What                Amount   With                   Fee   State',
-        '  4 min        ⇄ Swap         100 000 sat   → 70.796845 USDT             done',
-        '  2026-01-30   ↑ Lightning     −2 500 sat   Coffee House         7 sat   expired',
-        '  now          ↑ On-chain    −300 000 sat   bc1q…f3t4          900 sat   2 of 6',
+        '   4 min   ⇄ → 70.796845 USDT   −100 000 sat   swap                  c1d2e3f4',
+        '  30 Jan   ↑ Coffee House         −2 500 sat   lightning   expired   c1d2e3f4',
+        '     now   ↑ bc1q…f3t4          −300 000 sat   on-chain    2 of 6    9e1b02aa',
         '  svcpay tx get',
       ],
     },
@@ -606,10 +604,9 @@ describe('a table in the output', () => {
       columns: 60,
       lines: [
         '  All 3',
-        '        Amount     With                     Fee     State',
-        '   100 000 sat     → 70.796845 USDT                 done',
-        '    −2 500 sat     Coffee House           7 sat     expired',
-        '  −300 000 sat     bc1q…f3t4            900 sat     2 of 6',
+        '   4 min     ⇄ → 70.796845 USDT     −100 000 sat',
+        '  30 Jan     ↑ Coffee House           −2 500 sat     expired',
+        '     now     ↑ bc1q…f3t4            −300 000 sat     2 of 6',
         '  svcpay tx get',
       ],
     },
@@ -617,13 +614,11 @@ describe('a table in the output', () => {
       columns: 40,
       lines: [
         '  All 3',
-        '        Amount          Fee      State',
-        '   100 000 sat                   done',
-        '    → 70.796845 USDT',
-        '    −2 500 sat        7 sat      expired',
-        '    Coffee House',
-        '  −300 000 sat      900 sat      2 of 6',
-        '    bc1q…f3t4',
+        '  ⇄ → 70.796845 USDT      −100 000 sat',
+        '  ↑ Coffee House            −2 500 sat',
+        '    expired',
+        '  ↑ bc1q…f3t4             −300 000 sat',
+        '    2 of 6',
         '  svcpay tx get',
       ],
     },
@@ -657,7 +652,7 @@ describe('a table in the output', () => {
     expect(
       await drawn(undefined, (out) => out.list(history.slice(0, 1), transactionList(now))),
     ).toEqual([
-      `${new Date(now - 240_000).toISOString()}\tSwap\tBTC\t0.001\tUSDT\t70.796845\t\t\tcompleted\t${txnId}\t`,
+      `${new Date(now - 240_000).toISOString()}\tSwap\tBTC\t0.001\tUSDT\t70.796845\t\t\tcompleted\t${txnId}\t\t→ 70.796845 USDT`,
     ]);
   });
 });

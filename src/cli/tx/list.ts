@@ -25,19 +25,19 @@ import { Ended } from '../exit-with.js';
 import { openPager, pagerOf } from '../../terminal/pager.js';
 import type { OutputStream } from '../../terminal/terminal.js';
 import { allExplained } from './failure-reason.js';
-import { matcher, searched } from './search.js';
+import { searched } from './search.js';
 
 const ownFormats = ['page'] as const;
 
 export const txList = defineCommand({
   options: {
     ...historyOptions,
-    quotes: flag().describe('on a screen, also show quotes that expired unconfirmed'),
+    quotes: flag().describe('also list quotes that expired unconfirmed'),
     limit: whole(1, 1000).optional().describe('rows per page (default 20)'),
     page: whole(1, 1_000_000)
       .optional()
       .describe('page number (default 1); -o page prints { transactions, page, total, more }'),
-    all: flag().describe('print all pages as they arrive, newest first, with expired quotes'),
+    all: flag().describe('print all pages, newest last (svcpay tx export prints as it reads)'),
     search: text('TEXT')
       .optional()
       .describe(
@@ -59,7 +59,7 @@ export const txList = defineCommand({
     ['svcpay tx list --search "coffee house"', 'searches payee, note, reference and id'],
     [
       'svcpay tx list --json --fields txnId,txnState',
-      'prints two fields of each transaction, newest first, for a script',
+      'prints two fields of each transaction, newest last, for a script',
     ],
   ],
   async run(
@@ -79,39 +79,39 @@ export const txList = defineCommand({
     const filter = await historyFilter(flags, service);
     const isWanted = (txn: ListedTransaction): boolean =>
       quotes || flags.state.length > 0 || !isExpiredQuote(txn, service.serviceNow());
-    if (search !== undefined) {
-      const pages = service.eachTransactionPage(filter);
-      const matches = searched(pages, matcher(search), context);
-      if (isDocument) return document(await pageOf(matches, limit ?? usualPage), context);
-      const wanted = explaining(firstOf(matches, isWanted, limit ?? Infinity), flags);
-      return foundBy(search, wanted, periodText(flags), service.serviceNow(), context);
+    if (isDocument) {
+      const found =
+        search === undefined
+          ? readPage(service, filter, page, limit ?? usualPage)
+          : pageOf(
+              searched(service.eachTransactionPage(filter), search, context),
+              limit ?? usualPage,
+            );
+      return document(await found.catch((error: unknown) => withStates(error, flags)), context);
     }
-    if (all) {
-      const heading = `Every transaction · ${periodText(flags)} · newest first`;
-      const view = transactionList(service.serviceNow(), {
-        heading,
-        ...(out.forPeople && { ids: [] }),
-      });
-      return { rows: explaining(service.eachTransaction(filter), flags), view };
+    const period = periodText(flags);
+    if (search !== undefined || all) {
+      const pages = explaining(service.eachTransactionPage(filter), flags);
+      const rows = await collected(searched(pages, search, context), isWanted, limit);
+      const [many, empty] =
+        search === undefined
+          ? [`All ${rows.length}`]
+          : [
+              `${rows.length} found for "${search}"`,
+              `No transaction matches "${search}" (${period}).`,
+            ];
+      const heading = `${many} · ${period} · newest last`;
+      return described(newestLast(rows), { heading, footer: [], empty }, now, context);
     }
     const many = limit ?? pageSize(context);
-    if (isDocument || !out.forPeople) {
-      const found = await readPage(service, filter, page, many).catch((error: unknown) =>
-        withStates(error, flags),
-      );
-      return isDocument
-        ? document(found, context)
-        : pageRows(found, many, service.serviceNow(), context);
-    }
     const found = await filledPage(service, filter, page, many, isWanted).catch(
       async (error: unknown) => {
-        if (isNotReached(error) && page === 1 && isEverything(flags))
+        if (out.forPeople && isNotReached(error) && page === 1 && isEverything(flags))
           await showOffline(error, many, context);
         return withStates(error, flags);
       },
     );
-    const shown = { limit: many, period: periodText(flags) };
-    return screenRows(found, shown, service.serviceNow(), context);
+    return pageRows(found, { limit: many, period }, now, context);
   },
   view: { ...list(transactionList), dataOf, print },
 });
@@ -170,13 +170,13 @@ async function throughPager(
   }
 }
 
-/** Yields the rows, and explains a state that the service does not know. */
-async function* explaining(
-  rows: AsyncIterable<ListedTransaction>,
+/** Yields the pages, and explains a state that the service does not know. */
+async function* explaining<T>(
+  pages: AsyncIterable<T>,
   flags: Parameters<typeof withStates>[1],
-): AsyncGenerator<ListedTransaction> {
+): AsyncGenerator<T> {
   try {
-    yield* rows;
+    yield* pages;
   } catch (error) {
     withStates(error, flags);
   }
@@ -198,39 +198,17 @@ async function pageOf(
   };
 }
 
-async function* firstOf(
+async function collected(
   matches: AsyncIterable<ListedTransaction>,
   isWanted: (txn: ListedTransaction) => boolean,
-  most: number,
-): AsyncGenerator<ListedTransaction> {
-  let count = 0;
-  for await (const txn of matches) {
-    if (!isWanted(txn)) continue;
-    yield txn;
-    count += 1;
-    if (count >= most) return;
-  }
-}
-
-/**
- * Returns the transactions that match a search. For a screen, svcpay collects the matches, newest
- * last. In formats for programs, svcpay prints each match as soon as it finds the match.
- */
-async function foundBy(
-  search: string,
-  matches: AsyncIterable<ListedTransaction>,
-  period: string,
-  now: number,
-  context: Context,
-): Promise<Found> {
-  const { out } = context;
-  const empty = `No transaction matches "${search}" (${period}).`;
-  if (!out.forPeople) return { rows: matches, view: { ...transactionList(now), empty } };
+  most = Infinity,
+): Promise<ListedTransaction[]> {
   const rows: ListedTransaction[] = [];
-  for await (const txn of matches) rows.push(txn);
-  const found = newestLast(rows);
-  const heading = `${rows.length} found for "${search}" · ${period} · newest last`;
-  return described(found, { heading, footer: [], empty }, now, context);
+  for await (const txn of matches) {
+    if (isWanted(txn)) rows.push(txn);
+    if (rows.length >= most) break;
+  }
+  return rows;
 }
 
 /**
@@ -256,7 +234,6 @@ const pageSize = ({ out, terminal }: Context): number =>
     : usualPage;
 
 interface HistoryPage {
-  /** The transactions of the page, newest first. */
   readonly transactions: readonly ListedTransaction[];
   readonly page: number;
   /** The number of all matching transactions, or null if the service does not report the number. */
@@ -345,44 +322,21 @@ const noPage = (page: number, total: number | null, limit: number): string =>
     ? `Page ${page} is empty.`
     : `There is no page ${page}. The last page is ${Math.max(Math.ceil(total / limit), 1)}.`;
 
-/**
- * Returns a page in a format for programs. In tsv, the newest row is last, as on a screen. JSON and
- * CSV keep the order of the service's list.
- */
+/** Returns a page, newest row last. For programs, a remark names the next page. */
 async function pageRows(
-  found: HistoryPage,
-  limit: number,
-  now: number,
-  context: Context,
-): Promise<Found> {
-  const { page, more } = found;
-  const transactions = await allExplained(found.transactions, context);
-  const { out } = context;
-  const where = `Page ${page}${pageCount(found, limit)}`;
-  const order = out.format === 'tsv' ? ', newest last' : '';
-  if (more) out.say(`${where}${order}. Next page: --page ${page + 1}. All pages: --all`);
-  else if (page > 1 && transactions.length > 0) out.say(`${where}${order}.`);
-  return {
-    rows: out.format === 'tsv' ? newestLast(transactions) : transactions,
-    view: {
-      ...transactionList(now),
-      ...(page > 1 && { empty: noPage(page, found.total, limit) }),
-    },
-  };
-}
-
-/** Returns a page for people, newest row last, with short unique ids. */
-async function screenRows(
   found: ScreenPage,
   { limit, period }: { readonly limit: number; readonly period: string },
   now: number,
   context: Context,
 ): Promise<Found> {
   const { transactions: rows, page, total, more, hidden, last } = found;
-  const shown = newestLast(rows);
+  const { out } = context;
   const pages = pageCount(found, limit);
-  if (page > 1 && rows.length === 0 && hidden === 0 && total !== 0)
-    return { rows: shown, view: { ...transactionList(now), empty: noPage(page, total, limit) } };
+  if (!out.forPeople && (more || page > 1) && rows.length > 0)
+    out.say(
+      `Page ${page}${pages}, newest last.` +
+        (more ? ` Next page: --page ${last + 1}. All pages: --all` : ''),
+    );
   const left = hidden === 0 ? [] : [`${hidden} expired hidden (--quotes)`];
   const many = total === null ? String(rows.length) : `${rows.length} of ${total}`;
   const count =
@@ -392,25 +346,28 @@ async function screenRows(
         ? `Last ${many}`
         : `Page ${page}${pages} · ${many}`;
   const heading = [count, period, 'newest last', ...left].join(' · ');
-  const footer = [...(more ? [`--page ${last + 1}`, '--all'] : []), '--state failed'];
-  return described(shown, { heading, footer }, now, context);
+  const footer = [...(more ? [`older: --page ${last + 1}`] : []), 'search: --search TEXT'];
+  const isBeyond = page > 1 && hidden === 0 && total !== 0;
+  const empty = isBeyond ? noPage(page, total, limit) : undefined;
+  return described(newestLast(rows), { heading, footer, empty }, now, context);
 }
 
 /** Describes rows with short unique ids, and with the command for the newest row. */
 async function described(
   shown: readonly ListedTransaction[],
-  { heading, footer, empty }: { heading: string; footer: readonly string[]; empty?: string },
+  texts: { heading: string; footer: readonly string[]; empty: string | undefined },
   now: number,
   context: Context,
 ): Promise<Found> {
   const { terminal } = context;
+  const { heading, footer, empty } = texts;
   const ids = shown.map(({ txnId }) => txnId);
   const recipientOf = await recipientsOf(shown, context);
   const newest = ids.at(-1)?.slice(0, idLength(ids)) ?? '';
   const view = transactionList(now, {
     recipientOf,
     heading,
-    footer: [commandFor({ do: 'show', id: newest }, context.globals), ...footer].join(' · '),
+    footer: [commandFor({ do: 'show', id: newest }, context.globals), ...footer].join('   '),
     ...(terminal.stdoutIsTty && { ids }),
   });
   await rememberIds(shown, context, recipientOf);

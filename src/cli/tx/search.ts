@@ -45,21 +45,26 @@ const textsOf = (txn: ListedTransaction, recipientOf: RecipientOf): string[] =>
   ].filter((value) => typeof value === 'string');
 
 /**
- * Yields the matching transactions in the order of the service's list, and shows the progress of
- * the search on the live line.
+ * Yields the matching transactions, or without a text all transactions, in the order of the
+ * service's list. Shows the progress on the live line.
  */
 export async function* searched(
   pages: AsyncIterable<readonly ListedTransaction[]>,
-  isMatch: ReturnType<typeof matcher>,
+  text: string | undefined,
   context: Context,
 ): AsyncGenerator<ListedTransaction> {
   const { live, terminal } = context;
+  const isMatch = matcher(text ?? '');
   let [read, found] = [0, 0];
-  if (terminal.canAnimate) live.start(() => `Searching: ${read} transactions, ${found} found`);
+  const progress = (): string =>
+    text === undefined
+      ? `Reading: ${read} transactions`
+      : `Searching: ${read} transactions, ${found} found`;
+  if (terminal.canAnimate) live.start(progress);
   try {
     for await (const page of pages) {
-      const rows = await withNotes(page, context);
-      const recipientOf = await recipientsOf(rows, context);
+      const rows = text === undefined ? page : await withNotes(page, context);
+      const recipientOf = await recipientsOf(text === undefined ? [] : rows, context);
       const matches = rows.filter((txn) => isMatch(txn, recipientOf));
       read += rows.length;
       found += matches.length;

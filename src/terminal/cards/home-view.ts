@@ -152,15 +152,14 @@ function holdingsLines(
       value: ({ isFirst, txn }) =>
         isFirst && txn !== undefined ? `${hasBalances ? margin : ''}Last` : '',
       style: (cell, style) => style.dim(cell),
-      priority: besideBalances,
+      priority: besideBalances + 1,
     },
     ...columnsThrough(
-      movementColumns((at) => shortTime(at, home.asOf).replace(/ ago$/, ''), known),
+      movementColumns((at) => shortTime(at, home.asOf), known),
       (row: Row) => row.txn,
     ).map((column) => ({
       ...column,
-      title: '',
-      priority: besideBalances + (column.below === true ? 0 : (column.priority ?? 0)),
+      priority: besideBalances,
       below: false,
     })),
   ];

@@ -113,7 +113,7 @@ const widestOf = (texts: readonly string[]): number =>
  * Whether a text is an amount, which svcpay never cuts, because the beginning of a number is a
  * different number.
  */
-const isAmount = (text: string): boolean => /^\D{0,2}\d[\d .]* [A-Za-z]+$/u.test(text);
+const isAmount = (text: string): boolean => /^\D{0,5}\d[\d .]* [A-Za-z]+$/u.test(text);
 
 /**
  * Returns the widths that a column can have without shortening an amount. In a narrow window, a
@@ -127,10 +127,15 @@ function widthsOf<T>({ title, align, shrinks, ...way }: Column<T>, texts: string
     const width = Math.max(widestOf(pointsAligned(texts)), widthOf(title));
     return { ...way, width, usual: texts.some(isAmount) ? natural : width, least: natural };
   }
-  if (shrinks !== true) return { ...way, width: natural };
+  if (shrinks === undefined || shrinks === false) return { ...way, width: natural };
   const atLeast = (width: number): number =>
     Math.min(natural, Math.max(width, widthOf(title), widestOf(texts.filter(isAmount))));
-  return { ...way, width: natural, usual: atLeast(usualText), least: atLeast(leastText) };
+  return {
+    ...way,
+    width: natural,
+    usual: atLeast(shrinks === true ? usualText : shrinks),
+    least: atLeast(leastText),
+  };
 }
 
 function layOut<T>(
@@ -161,7 +166,7 @@ function layOut<T>(
 function grown<T>(layout: Layout<T> | 'cards', rows: readonly T[]): Layout<T> | 'cards' {
   if (layout === 'cards') return layout;
   const widths = layout.beside.map((column, i) =>
-    column.shrinks === true
+    column.shrinks !== undefined
       ? (layout.widths[i] ?? 0)
       : Math.max(layout.widths[i] ?? 0, widestOf(rows.map((row) => textOf(column, row)))),
   );

@@ -26,8 +26,11 @@ export interface Column<T> extends GivesWay {
   readonly text?: (row: T) => string;
   /** The alignment of the column. `decimal` aligns the decimal points and the units of numbers. */
   readonly align?: 'left' | 'right' | 'decimal';
-  /** Whether svcpay may shorten the texts of the column. */
-  readonly shrinks?: boolean;
+  /**
+   * Whether svcpay may shorten the texts of the column, or the width to which svcpay shortens the
+   * texts before it omits a different column.
+   */
+  readonly shrinks?: boolean | number;
   /** Whether only people (`screen`) or only machines (`rows`) see the column. */
   readonly only?: 'screen' | 'rows';
   /** Colours a cell on a screen. The text of the cell must be understandable without its colour. */

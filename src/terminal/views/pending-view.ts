@@ -167,11 +167,10 @@ const listedLine = (txn: ListedTransaction, recipientOf: RecipientOf, now: numbe
 
 function paymentLine(payment: PendingPayment, now: number): OpenLine {
   const { txnId, kind, ccy, amount, openedAt, transaction } = payment;
-  const sign = kind === 'swap' ? '' : minus;
   return {
     txnId,
     what: kindText(kind),
-    amount: ccy === null || amount === null ? '–' : sign + shortAmount(money(ccy, amount)),
+    amount: ccy === null || amount === null ? '–' : minus + shortAmount(money(ccy, amount)),
     with: payment.with,
     progress: progressOf(payment),
     txnState: '',

@@ -8,9 +8,10 @@ import {
   moneyFromWire,
   type Money,
 } from '../../formats/amount.js';
-import { hasLapsed, isFinal } from '../../formats/states.js';
+import { hasLapsed, isFinal, isRetriable } from '../../formats/states.js';
 import { methodProperties } from '../../formats/rails.js';
 import type { Kyc, ListedTransaction, RequestSide, SourceOfFunds } from '../../api/types.js';
+import { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
 import { dateTime, shortTime } from '../time.js';
 import type { Column, ListView } from '../rows/view.js';
@@ -96,22 +97,31 @@ export const minus = '\u2212';
 export function lineAmount(txn: Sides): string {
   const from = sideAmount(txn.sourceReq);
   const to = sideAmount(txn.destReq);
-  if (kindOf(txn) === 'swap') return from === undefined ? '–' : shortAmount(from);
+  if (kindOf(txn) === 'swap') return from === undefined ? '–' : `${minus}${shortAmount(from)}`;
   const amount = to ?? from;
   if (amount === undefined) return '–';
-  return `${txn.sourceReq.method === 'servicepay' ? minus : ''}${shortAmount(amount)}`;
+  const { method } = txn.sourceReq;
+  const sign = method === 'servicepay' ? minus : method ? '+' : '';
+  return `${sign}${shortAmount(amount)}`;
 }
+
+type Directed = Sides & Partial<Pick<ListedTransaction, 'txnState'>>;
+
+/** Returns the direction of a transaction, or `✗` for a transaction that failed. */
+function arrowOf({ txnState = '', ...sides }: Directed): string {
+  if (isRetriable(txnState) || txnState === 'error') return '✗';
+  if (kindOf(sides) === 'swap') return '⇄';
+  const { method } = sides.sourceReq;
+  return method === 'servicepay' ? '↑' : method ? '↓' : '·';
+}
+
+const railOf = (txn: Sides): string => transactionKind(txn).replace(/ (send|receive)$/, '');
 
 /**
  * Describes the kind of a transaction with its direction, such as `↓ Lightning` for incoming and `↑
  * Lightning` for outgoing.
  */
-export function lineKind(txn: Sides): string {
-  if (kindOf(txn) === 'swap') return '⇄ Swap';
-  const word = transactionKind(txn).replace(/ (send|receive)$/, '');
-  if ((txn.sourceReq.method ?? '') === '') return word;
-  return `${txn.sourceReq.method === 'servicepay' ? '↑' : '↓'} ${word}`;
-}
+export const lineKind = (txn: Directed): string => `${arrowOf(txn)} ${railOf(txn)}`;
 
 /** The fields that identify the other party, in order of preference. */
 const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;
@@ -147,13 +157,6 @@ export const lineText = (txn: ListedTransaction, recipientOf: RecipientOf): stri
   ]
     .filter((part) => part !== '')
     .join(', ');
-
-/**
- * Returns the note of a transaction, or an empty string if the list already shows the note in the
- * column of the other party.
- */
-const furtherNote = (txn: ListedTransaction, recipientOf: RecipientOf): string | null | undefined =>
-  partyOf(txn, recipientOf) === shortened(txn.note ?? '') ? '' : txn.note;
 
 /** Returns the recipient of a payment from this home, or undefined for other transactions. */
 export type RecipientOf = (txnId: string) => string | undefined;
@@ -191,17 +194,27 @@ export function transactionList(
     columns: [
       {
         name: 'time',
-        title: 'When',
+        title: '',
         value: ({ createdAt }) =>
           typeof createdAt === 'number' ? new Date(createdAt).toISOString() : '',
         text: ({ createdAt }) => (typeof createdAt === 'number' ? shortTime(createdAt, now) : '–'),
+        align: 'right',
         style: (cell, style) => style.dim(cell),
-        priority: 4,
+        priority: 3,
       },
-      { name: 'what', title: 'What', value: transactionKind, text: lineKind, priority: 3 },
+      rowsOnly('what', transactionKind),
+      {
+        name: 'party',
+        title: '',
+        value: (txn) => `${arrowOf(txn)} ${partyOf(txn, recipientOf) || railOf(txn)}`,
+        only: 'screen',
+        priority: 2,
+        below: true,
+        shrinks: 10,
+      },
       {
         name: 'amount',
-        title: 'Amount',
+        title: '',
         value: lineAmount,
         align: 'decimal',
         only: 'screen',
@@ -216,41 +229,40 @@ export function transactionList(
       ),
       rowsOnly('sourceReq.networkFees', ({ sourceReq }) => givenFromWire(sourceReq.networkFees)),
       {
-        name: 'with',
-        title: 'With',
-        value: (txn) => partyOf(txn, recipientOf),
+        name: 'rail',
+        title: '',
+        value: (txn) => railOf(txn).toLowerCase(),
         only: 'screen',
-        priority: 2,
-        below: true,
-        shrinks: true,
-      },
-      { name: 'fee', title: 'Fee', value: feeText, align: 'decimal', only: 'screen' },
-      {
-        name: 'note',
-        title: 'Note',
-        value: (txn) => furtherNote(txn, recipientOf),
-        only: 'screen',
-        priority: 6,
-        shrinks: true,
+        style: (cell, style) => style.dim(cell),
+        priority: 7,
       },
       {
         name: 'txnState',
-        title: 'State',
+        title: '',
         value: ({ txnState }) => txnState,
-        text: stateWithReason,
-        style: (cell, style, row) => stateStyle(row.txnState, style)(cell),
-        priority: 1,
+        text: (txn) => (txn.txnState === 'completed' ? '' : stateWithReason(txn)),
+        style: (cell, style, { txnState }) => stateStyle(txnState, style)(cell),
+        priority: 4,
         below: true,
       },
       {
+        name: 'fee',
+        title: '',
+        value: feeMark,
+        only: 'screen',
+        style: (cell, style) => style.dim(cell),
+        priority: 6,
+      },
+      {
         name: 'txnId',
-        title: 'Id',
+        title: '',
         value: ({ txnId }) => txnId,
         text: ({ txnId }) => txnId.slice(0, shown),
         priority: 5,
         style: (cell, style) => style.dim(cell),
       },
       rowsOnly('extRefId', ({ extRefId }) => extRefId),
+      rowsOnly('with', (txn) => partyOf(txn, recipientOf)),
     ],
     fields: transactionFields,
     quiet: ({ txnId }) => txnId,
@@ -263,38 +275,21 @@ export function transactionList(
 }
 
 /**
- * Returns the columns of a movement on the home screen and in `watch`, such as `1 h  ↓ received  50
- * 000 sat  Coffee House`.
+ * Returns the columns of a movement on the home screen and in `watch`, such as `1 h  ↓ Coffee House
+ * +50 000 sat`.
  * @param time describes a time in words
  */
 export const movementColumns = (
   time: (at: number) => string,
   recipientOf: RecipientOf,
-): Column<ListedTransaction>[] => {
-  const columns = transactionList(0, { recipientOf }).columns;
-  const texts: Readonly<Record<string, Column<ListedTransaction>['text']>> = {
-    time: ({ createdAt }) => (typeof createdAt === 'number' ? time(createdAt) : '–'),
-    what: directionWord,
-    amount: undefined,
-    with: undefined,
-  };
-  return columns
-    .filter(({ name }) => name in texts)
-    .map((column) => {
-      const text = texts[column.name];
-      return text === undefined ? column : { ...column, text };
-    });
-};
-
-/**
- * Describes the direction as `↑ sent`, `↓ received` or `⇄ swap`. Returns an empty string if the
- * direction is unknown.
- */
-function directionWord(txn: Sides): string {
-  if (kindOf(txn) === 'swap') return '⇄ swap';
-  if ((txn.sourceReq.method ?? '') === '') return '';
-  return txn.sourceReq.method === 'servicepay' ? '↑ sent' : '↓ received';
-}
+): Column<ListedTransaction>[] =>
+  transactionList(0, { recipientOf })
+    .columns.filter(({ name }) => ['time', 'party', 'amount'].includes(name))
+    .map((column) =>
+      column.name === 'time'
+        ? { ...column, text: ({ createdAt }) => (createdAt == null ? '–' : time(createdAt)) }
+        : column,
+    );
 
 /** Colours incoming money green. */
 const incoming: NonNullable<Column<ListedTransaction>['style']> = (
@@ -304,19 +299,16 @@ const incoming: NonNullable<Column<ListedTransaction>['style']> = (
 ) => (txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell);
 
 /**
- * Formats the sum of the service fee and the network fee. Returns an empty string if the
- * transaction has no fees, or if the service does not report the fees.
+ * Returns the fees of a completed transaction as a mark such as `+7 fee`, without a unit if the
+ * amount beside it has the same unit.
  */
-function feeText({ sourceReq }: ListedTransaction): string {
-  const [service, network] = [
-    givenFromWire(sourceReq.servicepayFees),
-    givenFromWire(sourceReq.networkFees),
-  ];
-  const fees =
-    service === undefined ? network : network === undefined ? service : service.plus(network);
-  return fees === undefined || fees.eq(0) || !sourceReq.ccy
-    ? ''
-    : shortAmount(money(sourceReq.ccy, fees));
+function feeMark(txn: ListedTransaction): string {
+  const { ccy, servicepayFees, networkFees } = txn.sourceReq;
+  const fees = [servicepayFees, networkFees].flatMap((fee) => givenFromWire(fee) ?? []);
+  const sum = fees.reduce((total, fee) => total.plus(fee), new Big(0));
+  if (sum.eq(0) || !ccy || txn.txnState !== 'completed') return '';
+  const [number = '', unit = ''] = shortAmount(money(ccy, sum)).split(/ (?=[a-z]+$)/i);
+  return `+${number}${lineAmount(txn).endsWith(` ${unit}`) ? '' : ` ${unit}`} fee`;
 }
 
 export const kycFields = {

@@ -58,7 +58,7 @@ describe('svcpay tx list', () => {
       expect(await found('mai miete')).toBe(rent);
       expect(await found(ada.slice(0, 13))).toBe(ada);
       expect(await found(ada.slice(9, 23))).toBe(ada);
-      expect(await found('example.com')).toBe(`${rent}\n${ada}`);
+      expect(await found('example.com')).toBe(`${ada}\n${rent}`);
       const many = ['tx', 'list', '--search', 'example.com', '--limit', '1', '-q'];
       expect((await svcpay(many, around)).stdout.trim()).toBe(rent);
       const none = await svcpay(['tx', 'list', '--search', 'zebra', '-o', 'table'], around);
@@ -72,10 +72,10 @@ describe('svcpay tx list', () => {
   test('uses the pager of a terminal except with --no-pager', async ({ around }) => {
     const env = { ...around.env, PAGER: "sed 's/^/P:/'" };
     const paged = svcpayPty(['tx', 'list', '--all'], { ...around, env });
-    await paged.waitFor(/P: +Every transaction/);
+    await paged.waitFor(/P: +All \d+/);
     expect(await paged.ended).toBe(0);
     const plain = svcpayPty(['tx', 'list', '--all', '--no-pager'], { ...around, env });
-    await plain.waitFor(/Every transaction/);
+    await plain.waitFor(/All \d+/);
     expect(await plain.ended).toBe(0);
     expect(plain.text()).not.toContain('P:');
     const none = svcpayPty(['tx', 'list', '--all', '--state', 'failed'], { ...around, env });
@@ -102,7 +102,7 @@ describe('svcpay tx list', () => {
       await refs(['--dest-method', 'servicepay', '--exclude-src-method', 'lightning'], around),
     ).toHaveLength(3);
     expect(await refs(['--limit', '1', '--page', '2'], around)).toEqual(['second']);
-    expect(await refs(['--all', '--time', '1y'], around)).toEqual(['third', 'second', 'first']);
+    expect(await refs(['--all', '--time', '1y'], around)).toEqual(['first', 'second', 'third']);
   });
 
   test('sends every filter under the parameter name of the specification', async ({ around }) => {
@@ -161,7 +161,7 @@ describe('svcpay tx list', () => {
       expect((await svcpay(args, around)).stdout).toContain(sent.stdout.trim());
   });
 
-  test('prints a table with a header, a footer and short ids at a terminal', async ({
+  test('prints a list with a heading, a footer and short ids at a terminal', async ({
     around,
     quote,
   }) => {
@@ -177,9 +177,9 @@ describe('svcpay tx list', () => {
     );
     if (asSpecified)
       await tty.waitFor(
-        /now +⇄ Swap +10\.00 USDT +→ 10 000 sat .* done .*\n.* 5\.00 USDT .* quoted +[\w-]+\n/,
+        /now +⇄ → 10 000 sat +−10\.00 USDT +swap .*\n.* −5\.00 USDT +swap +quoted +[\w-]+\n/,
       );
-    await tty.waitFor(/svcpay tx get [\w-]+ · --page 2 · --all/);
+    await tty.waitFor(/svcpay tx get [\w-]+   older: --page 2   search: --search TEXT/);
     expect(await tty.ended).toBe(0);
     const [, short = ''] = /svcpay tx get ([\w-]+)/.exec(tty.text()) ?? [];
     expect(tty.text()).toMatch(asSpecified ? new RegExp(`quoted +${short}\n`) : short);
@@ -188,18 +188,15 @@ describe('svcpay tx list', () => {
     expect(got.stdout).toBe(`${quote}\n`);
   });
 
-  test('sorts the newest transaction last, but first with --json or --all', async ({
-    around,
-    quote,
-  }) => {
+  test('sorts the newest transaction last in every format', async ({ around, quote }) => {
     expect(quote).not.toBe('');
     const order = async (...args: readonly string[]): Promise<string[]> =>
       (await svcpay(['tx', 'list', ...args, '--fields', 'extRefId'], around)).stdout.match(
         /first|second|third/g,
       ) ?? [];
     expect(await order()).toEqual(['first', 'second', 'third']);
-    expect(await order('--all')).toEqual(['third', 'second', 'first']);
-    expect(await order('--json')).toEqual(['third', 'second', 'first']);
+    for (const how of [['--all'], ['--json'], ['-o', 'csv'], ['-o', 'jsonl'], ['-o', 'page']])
+      expect(await order(...how)).toEqual(['first', 'second', 'third']);
   });
 
   test('reports a page number beyond the last page', async ({ around, quote }) => {
@@ -230,16 +227,17 @@ describe('svcpay tx list', () => {
 
   // Without payment methods in the list, an expired quote looks like an expired invoice.
   test.skipIf(!asSpecified)(
-    'hides expired quotes only at a terminal and prints how many are hidden',
+    'hides expired quotes except with --quotes or --state, and prints how many are hidden',
     async ({ around, quote }) => {
       expect(quote).not.toBe('');
       await around.sandbox.clock.advance('1h');
       const tty = svcpayTty(['tx', 'list'], { ...around, columns: 140 });
       await tty.waitFor('newest last · 1 expired hidden (--quotes)');
       expect(await tty.ended).toBe(0);
-      expect(await refs([], around)).toEqual(['first', 'second', 'third']);
+      expect(await refs([], around)).toEqual(['first', 'second']);
       expect(await refs(['--state', 'expired'], around)).toEqual(['third']);
-      expect(await refs(['--all'], around)).toEqual(['third', 'second', 'first']);
+      expect(await refs(['--all'], around)).toEqual(['first', 'second']);
+      expect(await refs(['--all', '--quotes'], around)).toEqual(['first', 'second', 'third']);
     },
   );
 
@@ -261,15 +259,17 @@ describe('svcpay tx list', () => {
           }),
           (await pageOf(page)).json(),
         );
-        pages.push(found.transactions.map(({ txnId }) => txnId));
+        pages.unshift(found.transactions.map(({ txnId }) => txnId));
         more = found.more;
       }
-      expect(pages.map((ids) => ids.length)).toEqual([3, 3, 2]);
-      const all = await svcpay(['tx', 'list', '--all', '-q'], around);
+      expect(pages.map((ids) => ids.length)).toEqual([2, 3, 3]);
+      const all = await svcpay(['tx', 'list', '--all', '--quotes', '-q'], around);
       expect(pages.flat()).toEqual(all.stdout.trim().split('\n'));
       const first = await svcpay(['tx', 'list', '--limit', '3', '--json'], around);
-      expect(first.json()).toHaveLength(3);
-      expect(first.stderr).toBe('Page 1 of 3. Next page: --page 2. All pages: --all\n');
+      expect(first.json()).toHaveLength(2);
+      expect(first.stderr).toBe(
+        'Page 1 of 3, newest last. Next page: --page 2. All pages: --all\n',
+      );
     },
   );
 

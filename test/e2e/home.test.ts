@@ -27,9 +27,11 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
       await tty.waitFor(/↑ Lightning +−2 500 sat +\S.* ● confirmed/);
       await tty.waitFor('What next?');
       tty.type(`${down}${down}${down}${down}${enter}`);
-      await tty.waitFor(/Open which one\?[^]*↑ Lightning +−2 500 sat .* confirmed/);
+      await tty.waitFor(/\? History[^]*↑ \S.* −2 500 sat +lightning +confirmed/);
       tty.type(enter);
-      await tty.waitFor(/Lightning send +confirmed[^]*Open which one\?/);
+      await tty.waitFor(/History · 1 of \d+[^]*Lightning send +confirmed[^]*esc list/);
+      tty.type(escape);
+      await tty.waitFor(/esc list[^]*\? History/);
       tty.type(escape);
       await tty.waitFor(/as of[^]*What next\?/);
       tty.type(escape);
@@ -49,9 +51,9 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
         Math.max(...text.split('\n').map((line) => line.length));
       const list = svcpayTty(['tx', 'list'], { ...around, columns, rows });
       expect(await list.ended).toBe(0);
-      const row = asSpecified ? '.*25\\.00 USDT .*' : '.*';
+      const row = asSpecified ? '.*−25\\.00 USDT.*' : '.*';
       expect(list.text()).toMatch(
-        new RegExp(`All 6 · all of history · newest last\n[^]*\n${row}done(?: +[0-9a-f]{8})?\n`),
+        new RegExp(`All 6 · all of history · newest last\n[^]*\n${row} [0-9a-f]{8}\n`),
       );
       const home = svcpayTty([], { ...around, columns, rows });
       await home.waitFor(/BTC[^]*What next\?/);
@@ -124,7 +126,7 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
     expect(rows).toMatchObject({ exitCode: 75, stdout: '' });
     const list = svcpayTty(['tx', 'list', '--timeout', '500ms'], around);
     await list.waitFor(
-      /Payments from this home \(service error \(503\)\) · last checked \d{4}-[^]*−2 500 sat +Coffee House +confirmed/,
+      /Payments from this home \(service error \(503\)\) · last checked \d{4}-[^]*↑ Coffee House +−2 500 sat +lightning +confirmed/,
     );
     expect(await list.ended).toBe(75);
     const home = svcpayTty(['--timeout', '500ms'], { ...around, rows: 24 });

@@ -49,7 +49,7 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
       tty.type(`${down}${down}`);
       await tty.waitFor('❯ Swap');
       const [above = '', menu = ''] = tty.text().split('What next?');
-      expect(above).toMatch(/BTC +0\.99\d+( +Last.* −120 000 sat +alice@example\.com)?\n/);
+      expect(above).toMatch(/BTC +0\.99\d+( +(Last)?.* ↑ alice@example\.com +−120 000 sat)?\n/);
       expect(
         Math.max(
           ...above
@@ -77,8 +77,10 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
     tty.type(`mistyped${enter}`);
     await tty.waitFor('API secret');
     tty.type(`wrong${enter}`);
-    await tty.waitFor(/Check the API key[^]*API key/);
-    tty.type(`${sandbox.apiKey}${enter}`);
+    await tty.waitFor(/Check the API key[^]*API secret/);
+    tty.type('\u001B');
+    await tty.waitFor(/Check the API key[^]*API key \(/);
+    tty.type(`${'\u007F'.repeat('mistyped'.length)}${sandbox.apiKey}${enter}`);
     await tty.waitFor('API secret');
     tty.type(`${sandbox.apiSecret}${enter}`);
     await tty.waitFor('Saved as profile "default", now your default.');

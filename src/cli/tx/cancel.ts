@@ -3,7 +3,7 @@ import { receiptView } from '../../terminal/cards/receipt.js';
 import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
-import { pickId } from './browse.js';
+import { pickId } from './pick.js';
 import { resolveId } from './resolve-id.js';
 import { transaction } from '../values.js';
 

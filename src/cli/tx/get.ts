@@ -7,13 +7,13 @@ import { Failure, isUnknown } from '../../formats/failure.js';
 import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card.js';
 import { amountWithSats } from '../../terminal/cards/card.js';
 import { receiptPage } from '../../terminal/cards/receipt-page.js';
-import { receiptView, type ReceiptOptions } from '../../terminal/cards/receipt.js';
-import type { RecordView } from '../../terminal/rows/view.js';
+import { receiptView } from '../../terminal/cards/receipt.js';
+import type { Canvas } from '../../terminal/terminal.js';
 import { checkedInvoice } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import { explained } from './failure-reason.js';
-import { pickId } from './browse.js';
+import { pickId } from './pick.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
@@ -32,9 +32,8 @@ const receiptFormats = ['html'] as const;
 
 interface Found {
   readonly txn: Transaction;
-  readonly options: ReceiptOptions;
-  /** The open payment request, which a screen shows below the receipt. */
-  readonly request: InvoiceCard | undefined;
+  /** Draws the receipt, and below it the open payment request. */
+  readonly screen: (canvas: Canvas) => readonly string[];
 }
 
 export const txGet = defineCommand({
@@ -98,28 +97,17 @@ export const txGet = defineCommand({
       const details = await receiptDetails(txn, context);
       return receiptPage(txn, { ...options, ...details });
     }
-    return { txn, options, request };
+    const view = receiptView(options);
+    const below = (canvas: Canvas): string[] =>
+      request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas), ''];
+    return { txn, screen: (canvas) => [...view.screen(canvas, txn), ...below(canvas)] };
   },
   view: record(
     (now) => receiptView({ now }),
     (found: Found | string) => (typeof found === 'string' ? found : found.txn),
   ),
-  adapt: (found, { qrFile }) => (typeof found === 'string' ? {} : shownReceipt(found, qrFile)),
+  adapt: (found) => (typeof found === 'string' ? {} : { screen: found.screen }),
 });
-
-function shownReceipt(
-  { options, request }: Found,
-  qrFile: string | undefined,
-): Partial<RecordView<Transaction>> {
-  const view = receiptView(options);
-  return {
-    ...view,
-    screen: (canvas, txn) => [
-      ...view.screen(canvas, txn),
-      ...(request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas), '']),
-    ],
-  };
-}
 
 /** Returns the name of the recipient, but not a shortened address, which the receipt shows whole. */
 async function nameOf(txn: Transaction, context: Context): Promise<string | undefined> {

@@ -198,7 +198,7 @@ async function pageOf(
   };
 }
 
-async function collected(
+export async function collected(
   matches: AsyncIterable<ListedTransaction>,
   isWanted: (txn: ListedTransaction) => boolean,
   most = Infinity,
@@ -311,7 +311,7 @@ export function hasMorePages(
     : page * (pagination.limit || limit) < pagination.total;
 }
 
-const newestLast = (rows: readonly ListedTransaction[]): ListedTransaction[] =>
+export const newestLast = (rows: readonly ListedTransaction[]): ListedTransaction[] =>
   rows.toReversed().toSorted((a, b) => (a.createdAt ?? 0) - (b.createdAt ?? 0));
 
 const pageCount = ({ total }: HistoryPage, limit: number): string =>

@@ -24,11 +24,15 @@ export function matcher(
 }
 
 /**
- * Returns whether a text contains a word. In an id, invoice or address, a short word such as `ada`
- * counts only at the beginning, because it often occurs elsewhere by chance.
+ * Returns whether a text contains a word, at the beginning of one of its own words. In an id,
+ * invoice or address, a short word such as `ada` counts only at the beginning of the whole text.
  */
-const hasWord = (text: string, word: string): boolean =>
-  isCode(text) && word.length < leastPart ? text.startsWith(word) : text.includes(word);
+function hasWord(text: string, word: string): boolean {
+  if (isCode(text)) return word.length < leastPart ? text.startsWith(word) : text.includes(word);
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+    if (!/[\p{L}\p{N}]/u.test(text.charAt(at - 1))) return true;
+  return false;
+}
 
 /** Whether a text is an id, an invoice or an address. */
 const isCode = (text: string): boolean => /^(?=.*\d)[\w-]{26,}$/.test(text);

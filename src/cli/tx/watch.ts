@@ -9,7 +9,7 @@ import { takingTurns, waitUntilFinal } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { readUsual } from '../payment/usual-time.js';
-import { pickId } from './browse.js';
+import { pickId } from './pick.js';
 import { openStates } from './open-payments.js';
 import { endedFailure, readDetails, recordState } from './transaction-details.js';
 import { rememberIds } from './resolve-id.js';
@@ -134,7 +134,8 @@ async function printEnded(
 ): Promise<void> {
   // In JSONL format, svcpay has already printed every state change, so it prints no final list.
   if (out.format === 'jsonl') return;
-  const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});
+  const ids = ended.map(({ txnId }) => txnId);
+  const view = transactionList(now, out.forPeople ? { ids, showsDone: true } : {});
   const [only, ...others] = ended;
   if (only !== undefined && others.length === 0 && out.format === 'json')
     await out.record(only, { ...view, screen: () => [] });

@@ -15,11 +15,11 @@ import type { Context } from '../context.js';
 import { outboxOf } from '../proposals/outbox.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
-import { browse } from '../tx/browse.js';
 import { asOfText, openStates, pendingPayment, refreshOpen } from '../tx/open-payments.js';
 import { asTransaction, isNotReached, offlineList, lastCheckedText } from '../tx/offline-list.js';
 import { recipientsOf } from '../tx/parties.js';
 import { whereaboutsOf } from '../login/whereabouts.js';
+import { showHistory } from './history.js';
 import { readWorth } from './worth.js';
 
 export const home = defineCommand({
@@ -44,7 +44,7 @@ export const home = defineCommand({
       });
       if (words === back) return;
       if (words === again) continue;
-      const code = words === history ? await browse(context) : await follow(words, context);
+      const code = words === history ? await showHistory(context) : await follow(words, context);
       // Ctrl-C in a command that the home screen runs ends the home screen too.
       if (code === exitCodes.interrupted || signal.aborted) throw new Ended(code);
     }

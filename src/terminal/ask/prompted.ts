@@ -130,13 +130,18 @@ function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
   const over = question.over?.(terminal.stderrCanvas);
   const choices = listed(terminal, question.choices);
   const always = listed(terminal, question.always ?? []);
-  const hint = question.typed === undefined ? 'type to search' : 'search, or type a new one';
+  const isOnlySearch = question.typed === undefined || question.isTypedLast === true;
+  const hint = isOnlySearch ? 'type to search' : 'search, or type a new one';
   const isEmpty = question.startsEmpty === true && question.default === undefined;
   let hasSearched = false;
   const found = (text: string): ListedChoice<T>[] => {
     const own = readTyped(question, text);
-    const first = typeof own === 'string' ? [] : listed(terminal, own);
-    const matches = [...first, ...matching(choices, text), ...always];
+    const typed = typeof own === 'string' ? [] : listed(terminal, own);
+    const found = matching(choices, text);
+    const matches = [
+      ...(question.isTypedLast === true ? [...found, ...typed] : [...typed, ...found]),
+      ...always,
+    ];
     if (matches.length === 0 && typeof own === 'string') throw new Error(own);
     return matches;
   };
@@ -198,7 +203,7 @@ function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): L
   return choices.map(({ value, name, description }) => ({
     value,
     // The blanks within the name of a choice stay, because the blanks align the columns of a menu.
-    name: truncate(sanitize(name.trim().replace(/[\r\n\t]+/g, ' ')), stderrCanvas.columns - 3),
+    name: truncate(sanitize(name.trimEnd().replace(/[\r\n\t]+/g, ' ')), stderrCanvas.columns - 3),
     description: oneLine(description ?? '', stderrCanvas.columns - 1),
   }));
 }

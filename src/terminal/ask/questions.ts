@@ -58,6 +58,8 @@ export interface ChoiceQuestion<T> extends Question {
    * Failure for an invalid text.
    */
   readonly typed?: (text: string) => Choice<T>;
+  /** Whether the typed choice follows the matching choices, instead of preceding them. */
+  readonly isTypedLast?: boolean;
   /**
    * Whether a search without a default starts without choices, so that Enter cannot choose the
    * first of many choices.

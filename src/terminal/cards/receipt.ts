@@ -287,7 +287,12 @@ const isShownElsewhere = (key: string): boolean =>
   /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
 
 /** The fields with texts that only programs read. */
-const codes: ReadonlySet<string> = new Set(['paymentRequest', 'invoice', 'lnurlAddress']);
+const codes: ReadonlySet<string> = new Set([
+  'paymentRequest',
+  'invoice',
+  'invoicePageUrl',
+  'lnurlAddress',
+]);
 
 function sides(
   { sourceReq, destReq }: Transaction,

@@ -87,7 +87,9 @@ export function menuLines<T>(
     columns: width - besideChoice + margin.length,
   };
   const { rows: drawn } = createTable(columns, pane)(rows);
-  return drawn.map((lines) => lines.map((line) => line.trim()).join(margin));
+  return drawn.map(([first = '', ...below]) =>
+    [first.slice(margin.length), ...below.map((line) => line.trim())].join(margin),
+  );
 }
 
 const textOf = <T>(column: Column<T>, row: T): string =>

@@ -176,6 +176,8 @@ export interface TransactionListOptions {
    * shows whole ids.
    */
   readonly ids?: readonly string[];
+  /** Whether the list also shows the state of transactions that are done. */
+  readonly showsDone?: boolean;
   readonly heading?: string | undefined;
   readonly footer?: string | undefined;
 }
@@ -188,7 +190,7 @@ export function transactionList(
   now: number,
   options: TransactionListOptions = {},
 ): ListView<ListedTransaction> {
-  const { recipientOf = () => undefined, ids, heading, footer } = options;
+  const { recipientOf = () => undefined, ids, showsDone, heading, footer } = options;
   const shown = ids === undefined ? Infinity : idLength(ids);
   return {
     columns: [
@@ -240,7 +242,8 @@ export function transactionList(
         name: 'txnState',
         title: '',
         value: ({ txnState }) => txnState,
-        text: (txn) => (txn.txnState === 'completed' ? '' : stateWithReason(txn)),
+        text: (txn) =>
+          txn.txnState === 'completed' && showsDone !== true ? '' : stateWithReason(txn),
         style: (cell, style, { txnState }) => stateStyle(txnState, style)(cell),
         priority: 4,
         below: true,

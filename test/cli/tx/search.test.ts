@@ -15,6 +15,8 @@ test.for([
   ['finds the beginning of an id', '3f5a', true],
   ['finds a long part of an id', '44ab-a8ca', true],
   ['ignores a short word inside an id', 'ada', false],
+  ['finds the beginning of a word', 'exam', true],
+  ['ignores the middle of a word', 'fe', false],
 ] as const)(
   'svcpay tx list --search compares words with the fields of a transaction: it %s',
   ([, text, isFound]) => {

@@ -1,0 +1,207 @@
+// Shows the history on one screen: a list, and the receipt of the chosen transaction until a key.
+import type { Key } from 'node:readline';
+import type { Transaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { messageOf } from '../../formats/unknown.js';
+import type { Instruction } from '../../wallet/instruction/instruction.js';
+import { inWords } from '../../wallet/instruction/words.js';
+import { repeatable } from '../../wallet/history/earlier-payments.js';
+import { back, type Back } from '../../terminal/ask/ask.js';
+import { failureLines } from '../../terminal/failure-view.js';
+import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
+import { truncate, wrap } from '../../terminal/layout.js';
+import type { Canvas } from '../../terminal/terminal.js';
+import { lineKind } from '../../terminal/views/transaction-view.js';
+import { payAgain } from '../again/again.js';
+import type { Context } from '../context.js';
+import { txGet } from '../tx/get.js';
+import { createdText, pick, type Picked, type Place } from '../tx/pick.js';
+
+/**
+ * Shows the list, and the receipts that the person opens. Resolves with the exit code of the last
+ * payment when the person leaves the list.
+ */
+export async function showHistory(context: Context): Promise<number> {
+  const { signal, terminal } = context;
+  const show = terminal.isDumb || !terminal.stdoutIsTty ? printReceipt : showReceipts;
+  let code = 0;
+  for (let place: Place = { page: 1 }; ;) {
+    const picked = await pick('History', [], place, context);
+    if (picked === back || signal.aborted) return code;
+    const left = await show(picked, context);
+    place = left.searches === true ? await askSearch(left, context) : left;
+    if (left.again !== undefined) code = await repeat(left.again, context);
+    if (signal.aborted) return code;
+  }
+}
+
+async function askSearch(place: Place, { ask }: Context): Promise<Place> {
+  const text = await ask.steps.text({ message: 'Search all transactions', flag: '--search TEXT' });
+  return text === back ? place : { page: 1, search: text };
+}
+
+/** The place to which a receipt returns, after a payment again or a question for a text. */
+type Left = Place & { readonly again?: Instruction | undefined; readonly searches?: boolean };
+
+interface Opened {
+  readonly lines: (canvas: Canvas) => readonly string[];
+  readonly again: Instruction | undefined;
+}
+
+async function open(txnId: string, verbose: boolean, context: Context): Promise<Opened> {
+  const found = await txGet.run(
+    { id: txnId, qrFile: undefined, format: undefined, verbose },
+    context,
+  );
+  if (typeof found === 'string') throw new Error('A receipt without a format is not a text.');
+  return { lines: found.screen, again: await askedFor(found.txn, context) };
+}
+
+/** The receipt on the screen: its row, and what svcpay has read of it. */
+interface Shown {
+  readonly index: number;
+  readonly verbose: boolean;
+  readonly opened: Opened | undefined;
+  readonly remark: string;
+}
+
+/** Shows receipts until a key returns to the list. Arrows show the receipts of the other rows. */
+async function showReceipts(picked: Picked, context: Context): Promise<Left> {
+  const { terminal, signal } = context;
+  const { rows } = picked;
+  let shown: Shown = {
+    index: rows.findIndex(({ txnId }) => txnId === picked.txnId),
+    verbose: false,
+    opened: undefined,
+    remark: 'Reading …',
+  };
+  const idAt = (index: number): string => rows[index]?.txnId ?? picked.txnId;
+  const screen = openFullScreen(terminal, () => linesOf(shown, picked, terminal));
+  const change = (changes: Partial<Shown>): void => {
+    shown = { ...shown, remark: '', ...changes };
+    screen.draw();
+  };
+  const read = async (index: number, verbose: boolean): Promise<void> => {
+    change({ index, verbose, opened: undefined, remark: 'Reading …' });
+    const opened = await open(idAt(index), verbose, context).catch(messageOf);
+    if (index !== shown.index || verbose !== shown.verbose) return;
+    change(typeof opened === 'string' ? { remark: opened } : { opened });
+  };
+  let release = (): void => undefined;
+  try {
+    return await new Promise<Left>((resolve) => {
+      const leave = (to: Partial<Left>): void =>
+        resolve({ page: picked.page, search: picked.search, txnId: idAt(shown.index), ...to });
+      signal.addEventListener('abort', () => leave({}), { once: true });
+      const onKey = (key: Key): void => {
+        const { index, verbose, opened } = shown;
+        switch (key.sequence) {
+          case 'a':
+            return opened?.again && leave({ again: opened.again });
+          case 'd':
+            return void read(index, !verbose);
+          case 'c':
+            terminal.stdout.write(copying(idAt(index)));
+            return change({ remark: `Copied ${idAt(index)}` });
+          case '/':
+            return leave({ searches: true });
+        }
+        if (key.name === 'up' && index > 0) return void read(index - 1, verbose);
+        if (key.name === 'down' && index < rows.length - 1) return void read(index + 1, verbose);
+        if (key.ctrl === true || ['escape', 'q', 'return'].includes(key.name ?? '')) leave({});
+      };
+      release = takeKeys(terminal, {
+        onKey,
+        hide: () => {
+          screen.close();
+          return screen.open;
+        },
+      });
+      void read(shown.index, false);
+    });
+  } finally {
+    release();
+    screen.close();
+  }
+}
+
+/** Puts a text on the clipboard of a terminal that permits this (OSC 52). */
+const copying = (text: string): string =>
+  `\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`;
+
+function linesOf(
+  { index, verbose, opened, remark }: Shown,
+  { rows, newer, total }: Picked,
+  canvas: Canvas,
+): string[] {
+  const { columns, style } = canvas;
+  const txn = rows[index];
+  const number = newer + rows.length - index;
+  const head = ['History', `${number}${total === null ? '' : ` of ${total}`}`];
+  const title = txn === undefined ? head : [...head, lineKind(txn), createdText(txn).slice(0, 16)];
+  const keys = [
+    ...(opened?.again === undefined ? [] : ['a pay again']),
+    verbose ? 'd fewer details' : 'd all details',
+    'c copy id',
+    '↑↓ next',
+    '/ search all',
+    'esc list',
+  ].join(' · ');
+  const below = [
+    ...(remark === '' ? [] : ['', ...wrap(remark, columns - 3).map((line) => `  ${line}`)]),
+    '',
+    ...wrap(keys, columns - 3).map((line) => `  ${style.dim(line)}`),
+  ];
+  const receipt = opened?.lines(canvas) ?? [];
+  return [
+    `  ${style.dim(truncate(title.join(' · '), columns - 3))}`,
+    '',
+    ...receipt.slice(0, Math.max(canvas.rows - below.length - 2, 0)),
+    ...below,
+  ];
+}
+
+/** Prints a receipt where the screen cannot be redrawn, and asks for the next step. */
+async function printReceipt(picked: Picked, context: Context): Promise<Left> {
+  const { argv, ask, runLine } = context;
+  await runLine([...argv, 'tx', 'get', picked.txnId]);
+  const { again } = await open(picked.txnId, false, context);
+  if (again === undefined) return picked;
+  const chosen = await ask.steps.select<Instruction | Back>({
+    message: 'What next?',
+    flag: 'ID',
+    choices: [{ value: again, name: `Pay again: ${inWords(again)}` }],
+    default: back,
+    backName: 'Back to the list',
+  });
+  return { ...picked, again: chosen === back ? undefined : chosen };
+}
+
+/** Pays again, and resolves with the exit code of the payment. */
+async function repeat(instruction: Instruction, context: Context): Promise<number> {
+  try {
+    await payAgain(instruction, context);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    context.out.card((canvas) => [
+      '',
+      ...failureLines(error, { money: true, canvas, run: context.globals }),
+    ]);
+    return error.exitCode;
+  }
+}
+
+/**
+ * Returns the instruction of a payment of this home, or undefined if this home does not know the
+ * payment or cannot repeat the payment.
+ */
+async function askedFor(
+  { txnId }: Pick<Transaction, 'txnId'>,
+  context: Context,
+): Promise<Instruction | undefined> {
+  if (context.settings.accountId !== undefined) return undefined;
+  const { scope, journal } = await context.account();
+  const payment = await (await journal()).find(scope, txnId);
+  return payment && repeatable(payment);
+}

@@ -78,7 +78,6 @@ const readers: Readonly<Record<Suggested, (home: Home, load: LoadModule) => Cand
   command: () => [],
   profile: ({ config }) => namesIn(join(config, 'config.json'), 'profiles', 'profile'),
   contact: ({ config }) => namesIn(join(config, 'config.json'), 'contacts', 'contact'),
-  recipient: ({ config }) => namesIn(join(config, 'config.json'), 'recipients', 'recipient'),
   wallet: ({ data }) => {
     const seen = entries(join(data, 'seen-wallets.json'), 'wallets').map(([, ccy]) => String(ccy));
     return [...new Set(['BTC', 'USDT', ...seen])].map((text) => ({ text, about: 'wallet' }));

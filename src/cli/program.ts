@@ -2,7 +2,7 @@
 // command's code, parses the words and runs the command.
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
-import { nearest } from '../formats/nearest.js';
+import { didYouMean } from '../formats/nearest.js';
 import { counted } from '../formats/text.js';
 import { withRestApart, type CommandLine } from './command-line.js';
 import type { Context } from './context.js';
@@ -142,9 +142,9 @@ function usageText(
       const [given = ''] = message.split("'")[1]?.split('=') ?? [];
       if (options.some(({ long }) => long === given)) return `${given} takes no value.`;
       const names = options.flatMap(({ long, hidden }) => (hidden ? [] : [long ?? '']));
-      const meant = given.startsWith('--') ? nearest(given, names) : undefined;
-      const advice = meant === undefined ? '' : ` Did you mean ${meant}?`;
-      return `There is no option "${given}".${advice}`;
+      if (/^-\d/.test(given)) return `"${given}" is negative. An amount must be more than zero.`;
+      const meant = given.startsWith('--') ? didYouMean(given, names) : '';
+      return `There is no option "${given}".${meant}`;
     }
     default:
       return message;

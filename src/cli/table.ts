@@ -97,6 +97,9 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...commands(() => import('./payout/institutions.js'), {
       'payout institutions': 'list the banks and mobile wallets of a country',
     }),
+    ...looksUp(() => import('./again/again.js'), {
+      again: 'pay a contact or an earlier payee again',
+    }),
     ...pays(() => import('./batch/batch.js'), { batch: 'pay each row of a CSV file once' }),
     ...asks(() => import('./batch/status.js'), {
       'batch status':
@@ -122,11 +125,12 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'proposals refuse': 'refuse a proposal for good',
       'proposals watch': 'wait for new proposals',
     }),
-    ...group('recipients', 'manage the address book for payouts'),
-    ...commands(() => import('./recipients/recipients.js'), {
-      'recipients list': 'list saved recipients',
-      'recipients add': 'save a recipient',
-      'recipients remove': 'remove a saved recipient',
+    ...group('contacts', 'manage the address book'),
+    ...commands(() => import('./contacts/contacts.js'), {
+      'contacts list': 'list the contacts',
+      'contacts show': 'show every detail of a contact',
+      'contacts add': 'save a destination or an account under a name',
+      'contacts remove': 'remove a contact',
     }),
     ...commands(async () => ({ limits: (await import('./limits/limits.js')).limitsList }), {
       limits: 'limit spending per payment, per day and by destination',

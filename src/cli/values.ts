@@ -1,6 +1,7 @@
 // Defines the values of arguments and options for parsing, help and completion: how a person writes
 // each value, and how svcpay reads and describes the value.
 import { Failure } from '../formats/failure.js';
+import { didYouMean } from '../formats/nearest.js';
 import { entryOf } from '../formats/unknown.js';
 import { parseAmount, type Money } from '../formats/amount.js';
 import { parseDuration } from '../formats/duration.js';
@@ -15,7 +16,6 @@ export type Suggested =
   | 'file'
   | 'command'
   | 'profile'
-  | 'recipient'
   | 'contact'
   | 'wallet'
   | 'reference'
@@ -189,7 +189,10 @@ export function choice<const C extends string>(
         choices.find((each) => each === given.toLowerCase() || each === given) ??
         entryOf(aliases, given.toLowerCase());
       if (chosen === undefined)
-        throw new Failure('usage', `"${given}" is not one of ${names.join(', ')}.`);
+        throw new Failure(
+          'usage',
+          `"${given}" is not one of ${names.join(', ')}.${didYouMean(given, names)}`,
+        );
       return chosen;
     },
     choices,

@@ -2,6 +2,7 @@
 // input, and writes them for screens and the wire.
 import { Big } from 'big.js';
 import { Failure } from './failure.js';
+import { didYouMean, nearest } from './nearest.js';
 import { clip } from './text.js';
 import { entryOf } from './unknown.js';
 
@@ -71,7 +72,10 @@ export const isFiat = (ccy: string): boolean =>
 export function parseCurrency(text: string): string {
   const ccy = text.toUpperCase();
   if (/^(?:usdt|(?!sat)[a-z]{3})$/i.test(text)) return ccy;
-  throw usage(`"${clip(text)}" is not a currency code. Write a code such as BTC, USDT or VND.`);
+  throw usage(
+    `"${clip(text)}" is not a currency code.` +
+      (didYouMean(text, ['BTC', 'USDT']) || ' Write a code such as BTC, USDT or VND.'),
+  );
 }
 
 /** The codes of tokens that are worth one dollar or one euro. */
@@ -273,7 +277,10 @@ function whole(scaled: Big, value: Big, unit: string): bigint {
 function parseUnit(unit: string, digits: string, text: string): string {
   const ccy = unit.toUpperCase();
   if (ccy === 'BTC' || ccy === 'USDT') return ccy;
-  const meant = ['sat', 'btc', 'usdt'].find((each) => isMisspelled(unit.toLowerCase(), each));
+  const word = unit.toLowerCase();
+  // A unit with another first letter, such as msat, is no misspelling.
+  const similar = ['sat', 'btc', 'usdt'].filter((each) => each[0] === word[0]);
+  const meant = similar.find((each) => word.startsWith(each)) ?? nearest(word, similar);
   if (meant !== undefined && !isCurrency(ccy))
     throw usage(`"${unit}" in "${text}" is not a unit. Did you mean ${digits}${meant}?`);
   if (ccy.length === 3) return ccy;
@@ -281,22 +288,6 @@ function parseUnit(unit: string, digits: string, text: string): string {
     `"${unit}" in "${text}" is not a unit. Write sat, btc, usdt or a currency code such as vnd.`,
   );
 }
-
-/**
- * Whether a word is a misspelled unit: a longer word such as `satt` or `satoshis`, the letters in
- * another order (`sta`), or one letter too many or too few after the first. If a word has one
- * letter too many or too few, its first letter must match the unit, because `msat` is not a
- * misspelled `sat`.
- */
-const isMisspelled = (word: string, unit: string): boolean =>
-  word.startsWith(unit) ||
-  letters(word) === letters(unit) ||
-  (word[0] === unit[0] && (lessALetter(word).includes(unit) || lessALetter(unit).includes(word)));
-
-const lessALetter = (word: string): string[] =>
-  [...word].map((_, i) => word.slice(0, i) + word.slice(i + 1));
-
-const letters = (word: string): string => [...word].toSorted().join('');
 
 const signs: Readonly<Record<string, string>> = {
   '€': 'eur',

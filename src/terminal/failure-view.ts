@@ -74,15 +74,17 @@ function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
 }
 
 /**
- * Draws a paragraph with the mark `✗`, or with a yellow `●` for a payment under way, because that
- * payment has not failed.
+ * Draws a paragraph with the mark `✗`, with a yellow `●` for a payment under way, or with a dim `–`
+ * for a command that the person ended, because neither has failed.
  */
+function signOf(kind: FailureKind, style: Canvas['style']): string {
+  if (isUnknown({ kind })) return style.yellow('●');
+  return kind === 'declined' || kind === 'interrupted' ? style.dim('–') : style.red('✗');
+}
+
 function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas): string[] {
   const [first = '', ...rest] = wrap(paragraph, columns - mark.length);
-  return [
-    `${isUnknown({ kind }) ? style.yellow('●') : style.red('✗')} ${first}`,
-    ...rest.map((line) => `  ${line}`),
-  ];
+  return [`${signOf(kind, style)} ${first}`, ...rest.map((line) => `  ${line}`)];
 }
 
 const mark = '✗ ';

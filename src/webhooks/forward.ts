@@ -24,7 +24,8 @@ const eventIdHeader = 'Svcpay-Event-Id';
 
 /** Reads the URL of a target. Throws Failure `usage` if the text is not an http or https URL. */
 export function parseTarget(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const given = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new Failure(
       'usage',

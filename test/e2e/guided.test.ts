@@ -45,7 +45,7 @@ describe('the guided mode of svcpay', () => {
   test('suggests earlier recipients in svcpay send and accepts a similar new destination', async ({
     around,
   }) => {
-    await svcpay(['recipients', 'add', 'ada', 'ada@example.company', '-q'], around);
+    await svcpay(['contacts', 'add', 'ada', 'ada@example.company', '-q'], around);
     const paid = ['send', 'bob@example.com', '2500sat', '--yes', '-q'];
     expect(await svcpay(paid, around)).toMatchObject({ exitCode: 0 });
     const tty = svcpayTty(['send'], { ...around, rows: 24 });
@@ -159,14 +159,14 @@ describe('the guided mode of svcpay', () => {
   test('asks for the payment method of a new recipient and stores the destination', async ({
     around,
   }) => {
-    const tty = svcpayTty(['recipients', 'add', 'ada'], { ...around, columns: 60, rows: 20 });
-    await tty.waitFor('How do you pay this recipient?');
+    const tty = svcpayTty(['contacts', 'add', 'ada'], { ...around, columns: 60, rows: 20 });
+    await tty.waitFor('How do you pay this contact?');
     tty.type(`${down}${enter}`);
     await tty.waitFor('Pay to');
     tty.type(`ada@example.com${enter}`);
     await tty.waitFor('svcpay send ada');
     expect(await tty.ended).toBe(0);
-    expect((await svcpay(['recipients', 'list', '--json'], around)).json()).toEqual([
+    expect((await svcpay(['contacts', 'list', '--json'], around)).json()).toEqual([
       { name: 'ada', destination: 'ada@example.com' },
     ]);
   });

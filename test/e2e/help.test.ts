@@ -44,7 +44,7 @@ describe('svcpay schema', () => {
       .filter(({ fields }) => fields.length === 0)
       .map(({ command }) => command);
     expect(withoutFields).toEqual([
-      'recipients remove',
+      'contacts remove',
       'watch',
       'tx export',
       'logout',
@@ -88,7 +88,7 @@ describe('svcpay schema', () => {
     'decode bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
     'account',
     'sandbox status',
-    'recipients list',
+    'contacts list',
   ];
   test.for(reading)('lists every field that "svcpay %s" prints', async (line, { around }) => {
     const names = (await svcpay([...line.split(' '), '--fields', 'help'], around)).stdout

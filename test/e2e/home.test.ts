@@ -31,7 +31,7 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
       tty.type(enter);
       await tty.waitFor(/History · 1 of \d+[^]*Lightning send +confirmed[^]*esc list/);
       tty.type(escape);
-      await tty.waitFor(/esc list[^]*\? History/);
+      await tty.waitFor(/\? History \(type/);
       tty.type(escape);
       await tty.waitFor(/as of[^]*What next\?/);
       tty.type(escape);

@@ -288,7 +288,7 @@ describe('svcpay payout at a terminal', () => {
     await tty.waitFor(/● confirm(?:ed|ing)/);
     tty.type('\u0003');
     expect(await tty.ended).toBe(8);
-    expect(tty.text()).toContain('Saved in your address book: svcpay payout --recipient');
+    expect(tty.text()).toContain('Saved in your contacts: svcpay send');
     expect(sentBody(around.sandbox)).toMatchObject({
       destReq: body.destReq,
       sourceReq: { kyc: { details: { legalFullName: 'Jane Roe' } } },
@@ -302,7 +302,7 @@ describe('svcpay payout at a terminal', () => {
           codes: { purpose: { last: 1 }, relationship: { last: 3 } },
         },
       },
-      recipients: {
+      contacts: {
         'Anh A': {
           acctNum: '0123456789',
           party: { legalFullName: 'Le Van A' },
@@ -311,7 +311,7 @@ describe('svcpay payout at a terminal', () => {
       },
     });
     const changed = await svcpay(
-      ['recipients', 'add', 'Anh A', '--acct-name', 'LE VAN ANH', '--json'],
+      ['contacts', 'add', 'Anh A', '--acct-name', 'LE VAN ANH', '--json'],
       around,
     );
     expect(changed.json()).toMatchObject({
@@ -322,7 +322,7 @@ describe('svcpay payout at a terminal', () => {
 
     const codes = ['--purpose', '1', '--source', '2', '--relationship', '3'];
     const again = await svcpay(
-      ['payout', '--recipient', 'Anh A', '--amount', '70000', ...codes, '--yes', '--no-wait', '-q'],
+      ['payout', 'Anh A', '70000', ...codes, '--yes', '--no-wait', '-q'],
       around,
     );
     expect(again).toMatchObject({ exitCode: 0 });
@@ -334,7 +334,7 @@ describe('svcpay payout at a terminal', () => {
       writeFileSync(config, '{ spoilt');
       await around.sandbox.clock.advance('5m');
     };
-    const last = ['payout', '--recipient', 'Anh A', '--amount', '80000', ...codes, '--yes'];
+    const last = ['payout', 'Anh A', '80000', ...codes, '--yes'];
     const paid = await svcpay(last, { ...around, sleep });
     expect(paid).toMatchObject({ exitCode: 0 });
   });
@@ -472,17 +472,17 @@ describe('the payout lookup commands', () => {
     const destination = Object.entries(payoutAnswers).filter(([flag]) =>
       /^--(country|institution|acct|recipient)/.test(flag),
     );
-    const added = await svcpay(['recipients', 'add', 'Anh A', ...destination.flat()], around);
+    const added = await svcpay(['contacts', 'add', 'Anh A', ...destination.flat()], around);
     expect(added).toMatchObject({ exitCode: 0 });
-    const listed = await svcpay(['recipients', 'list'], around);
+    const listed = await svcpay(['contacts', 'list'], around);
     expect(listed.stdout).toBe('Anh A\tLE VAN A\t970436\t0123456789\tvnd-instant\n');
-    expect(await svcpay(['recipients', 'remove', 'Anh A', '--yes'], around)).toMatchObject({
+    expect(await svcpay(['contacts', 'remove', 'Anh A', '--yes'], around)).toMatchObject({
       exitCode: 0,
     });
-    expect(await svcpay(['recipients', 'list', '--json'], around)).toMatchObject({
+    expect(await svcpay(['contacts', 'list', '--json'], around)).toMatchObject({
       exitCode: 0,
       stdout: '[]\n',
     });
-    expect(await svcpay(['recipients', 'remove', 'Anh A'], around)).toMatchObject({ exitCode: 5 });
+    expect(await svcpay(['contacts', 'remove', 'Anh A'], around)).toMatchObject({ exitCode: 5 });
   });
 });

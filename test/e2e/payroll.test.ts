@@ -207,7 +207,7 @@ describe('svcpay batch at a terminal with rows paid a week ago', () => {
 
 describe('svcpay batch with names from the address book', () => {
   const add = (around: Parameters<typeof svcpay>[1], ...words: string[]) =>
-    svcpay(['recipients', 'add', ...words], around);
+    svcpay(['contacts', 'add', ...words], around);
 
   test('accepts names in any letter case in the columns "to" and "recipient"', async ({
     around,
@@ -254,7 +254,7 @@ describe('svcpay batch with names from the address book', () => {
     const file = batchFile(around.home, ['a,ADA,1000sat,,', 'b,ada,1000sat,,']);
     const run = await svcpay(['batch', file, '--dry-run'], around);
     expect(run).toMatchObject({ exitCode: 2 });
-    expect(run.stderr).toContain('Line 2, to: "ADA" matches "Ada" or "ada" in your address book.');
+    expect(run.stderr).toContain('Line 2, to: "ADA" matches "Ada" or "ada" in your contacts.');
     expect(run.stderr).not.toContain('Line 3');
     expect(await svcpay(['send', 'ADA', '1000sat', '--yes'], around)).toMatchObject({
       exitCode: 2,

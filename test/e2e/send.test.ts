@@ -487,9 +487,9 @@ describe('svcpay send at a terminal', () => {
   test('pays a contact and converts a dollar amount to bitcoin once per reference', async ({
     around,
   }) => {
-    expect(
-      await svcpay(['recipients', 'add', 'ada', 'ada@example.com', '-q'], around),
-    ).toMatchObject({ exitCode: 0, stdout: 'ada\n' });
+    expect(await svcpay(['contacts', 'add', 'ada', 'ada@example.com', '-q'], around)).toMatchObject(
+      { exitCode: 0, stdout: 'ada\n' },
+    );
     const line = ['send', 'ada', '10usd', '--from', 'btc', '--ref', 'ten'];
     const tty = svcpayTty(line, { ...around, columns: 60, rows: 20 });
     await tty.waitFor(
@@ -507,9 +507,9 @@ describe('svcpay send at a terminal', () => {
       around,
     );
     expect(onchain.json()).toMatchObject({ destReq: { ccy: 'BTC', amtRequested: 0.0001 } });
-    await svcpay(['recipients', 'remove', 'ada', '--yes'], around);
+    await svcpay(['contacts', 'remove', 'ada', '--yes'], around);
     expect(await svcpay(['send', 'ada', '10usd', '--yes'], around)).toMatchObject({ exitCode: 2 });
-    expect(await svcpay(['recipients', 'add', bitcoin, 'ada@example.com'], around)).toMatchObject({
+    expect(await svcpay(['contacts', 'add', bitcoin, 'ada@example.com'], around)).toMatchObject({
       exitCode: 2,
     });
   });

@@ -111,13 +111,13 @@ describe('the environment variables of svcpay', () => {
 
 describe('svcpay --json', () => {
   test('prints a JSON document for each command that has no other output', async ({ home }) => {
-    await svcpay(['recipients', 'add', 'Le', '--sandbox', ...recipient], { home });
+    await svcpay(['contacts', 'add', 'Le', '--sandbox', ...recipient], { home });
     const steps: [line: string, expected: object][] = [
       ['login --sandbox --profile trial', { profile: 'trial' }],
       ['config set network testnet', { profile: 'trial', key: 'network', set: true }],
       ['config unset network', { profile: 'trial', key: 'network', set: false }],
       ['sandbox reset --yes', { reset: true }],
-      ['recipients remove Le --yes', { name: 'Le', removed: true }],
+      ['contacts remove Le --yes', { name: 'Le', removed: true }],
       ['profiles use trial', { name: 'trial', current: true }],
       ['logout --yes', { profile: 'trial', loggedOut: true }],
       ['profiles remove trial --yes', { name: 'trial', removed: true }],
@@ -185,14 +185,14 @@ describe('svcpay before a change that is hard to undo', () => {
   const lines = [
     ['logout', []],
     ['limits clear', []],
-    ['recipients remove', ['Anh A']],
+    ['contacts remove', ['Anh A']],
     ['webhook remove', ['any']],
   ] as const;
   test.for(lines)(
     'requires --yes in a script for svcpay %s',
     async ([command, names], { around }) => {
       await svcpay(['limits', 'set', '--per-day', '5000sat'], around);
-      await svcpay(['recipients', 'add', 'Anh A', ...recipient], around);
+      await svcpay(['contacts', 'add', 'Anh A', ...recipient], around);
       const before = readFileSync(join(around.home, 'config.json'), 'utf8');
       const run = await svcpay([...command.split(' '), ...names], around);
       expect(run).toMatchObject({

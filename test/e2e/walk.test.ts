@@ -49,7 +49,7 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
       tty.type(`${down}${down}`);
       await tty.waitFor('❯ Swap');
       const [above = '', menu = ''] = tty.text().split('What next?');
-      expect(above).toMatch(/BTC +0\.99\d+( +(Last)?.* ↑ alice@example\.com +−120 000 sat)?\n/);
+      expect(above).toMatch(/BTC +0\.99\d+( +(Last)?.* ↑ alice@\S+ +−120 000 sat)?\n/);
       expect(
         Math.max(
           ...above

@@ -191,13 +191,12 @@ type Plan = (row: BatchRow) => Promise<Row>;
 export function planner({ name, from }: Pick<BatchFlags, 'name' | 'from'>, context: Context): Plan {
   let opened: ReturnType<typeof openLookUp> | undefined;
   const { config, settings } = context;
-  const { recipients, contacts } = config.read();
+  const { contacts } = config.read();
   const deps: PlanDeps = {
     name,
     from,
     network: settings.network,
     now: context.now(),
-    recipients,
     contacts,
     sender: settings.profile.sender,
     lookUp: async (countryCode) => (await (opened ??= openLookUp(context)))(countryCode),

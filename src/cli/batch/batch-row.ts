@@ -3,8 +3,8 @@
 import type { Institution } from '../../api/types.js';
 import { checkGrouping, fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { clip, columnOf } from '../../formats/text.js';
-import type { Profile, Recipient } from '../../store/profile/profiles.js';
+import { columnOf } from '../../formats/text.js';
+import type { Contacts, Profile } from '../../store/profile/profiles.js';
 import { detectDestination } from '../../formats/destination.js';
 import { savedName } from '../../store/profile/profiles.js';
 import { derivedRef, rowOf, type ReadRow, type Row } from '../../wallet/batch/row.js';
@@ -56,9 +56,8 @@ export interface PlanDeps extends SendEnvironment {
   readonly name: string;
   /** The wallet that pays if the row names no wallet. */
   readonly from: string | undefined;
-  /** The address book with recipients of payouts and destinations of sends. */
-  readonly recipients: Readonly<Record<string, Recipient>>;
-  readonly contacts: Readonly<Record<string, string>>;
+  /** The address book with accounts for payouts and destinations of sends. */
+  readonly contacts: Contacts;
   readonly sender: Profile['sender'];
   readonly lookUp: (countryCode: string) => Promise<readonly Institution[]>;
   /** Returns the digest of the payment under a reference, if the journal has one. */
@@ -145,11 +144,11 @@ function planSendRow(
 
 /**
  * Replaces a name of the address book in `to` or `recipient` with the saved destination or
- * recipient. Throws Failure `usage` for a name that matches both a destination and a recipient.
+ * recipient.
  */
 function named(
   { cells }: BatchRow,
-  { recipients, contacts }: PlanDeps,
+  { contacts }: PlanDeps,
 ): { readonly cells: BatchRow['cells']; readonly name?: string } {
   const { to, recipient, ...others } = cells;
   if (to !== undefined && recipient !== undefined)
@@ -157,19 +156,12 @@ function named(
   const given = to ?? recipient;
   if (given === undefined || given.length > longestName || isDestination(given)) return { cells };
   const column = to === undefined ? 'recipient' : 'to';
-  const contact = inColumn(column, () => savedName(contacts, given));
-  const payee = inColumn(column, () => savedName(recipients, given));
-  if (contact !== undefined && payee !== undefined) {
-    throw usageIn(
-      column,
-      `"${clip(given)}" matches both the send destination "${contact}" and the payout ` +
-        `recipient "${payee}".`,
-    );
-  }
-  const destination = contact === undefined ? undefined : contacts[contact];
-  if (contact !== undefined && destination !== undefined)
-    return { cells: { ...others, to: destination }, name: contact };
-  return { cells: payee === undefined ? cells : { ...others, recipient: payee } };
+  const name = inColumn(column, () => savedName(contacts, given));
+  const contact = name === undefined ? undefined : contacts[name];
+  if (name === undefined || contact === undefined) return { cells };
+  return typeof contact === 'string'
+    ? { cells: { ...others, to: contact }, name }
+    : { cells: { ...others, recipient: name } };
 }
 
 /**
@@ -209,7 +201,7 @@ async function planPayout(
   cells: BatchRow['cells'],
   given: readonly string[],
   from: string | undefined,
-  { recipients, sender, lookUp }: PlanDeps,
+  { contacts, sender, lookUp }: PlanDeps,
 ): Promise<Paid> {
   if (given.length === 0)
     throw usageIn('to', '"to" is missing. Give a destination or a name from your address book.');
@@ -224,7 +216,7 @@ async function planPayout(
     recipient: cells['recipient'],
     from,
   };
-  const read = (given: typeof answers | PayoutAnswers) => readDraft(given, recipients, sender);
+  const read = (given: typeof answers | PayoutAnswers) => readDraft(given, contacts, sender);
   // Reads the cells in turn, so that a refusal names the column of its cell.
   inColumn(cells['recipient'] === undefined ? 'method' : 'recipient', () =>
     read({ ...answers, acctNum: undefined }),

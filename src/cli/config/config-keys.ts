@@ -1,5 +1,6 @@
 // Defines the settings of a profile that commands can read and change by name, none of which is a
 // secret.
+import { didYouMean } from '../../formats/nearest.js';
 import { parseBaseUrl } from '../../api/base-url.js';
 import { isFiat } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
@@ -228,7 +229,8 @@ export function findKey(text: string): ConfigKey {
   if (found !== undefined) return found;
   throw new Failure(
     'usage',
-    `There is no setting "${clip(text)}". The settings are ${configNames.join(', ')}.`,
+    `There is no setting "${clip(text)}".` +
+      (didYouMean(text, configNames) || ` The settings are ${configNames.join(', ')}.`),
   );
 }
 

@@ -1,8 +1,9 @@
 // Shows a tour on a temporary sandbox: wallets, an incoming payment, an outgoing payment, a swap
 // and the history.
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { Failure } from '../../formats/failure.js';
 import { invoiceAnswer } from '../../formats/sandbox/answers.js';
 import { embeddedUrl } from '../../store/profile/settings.js';
@@ -49,10 +50,17 @@ async function tour(home: string, context: Context): Promise<void> {
   await show(['swap', '25', 'USDT', 'BTC', '--yes']);
   await show(['wallets']);
   await show(['tx', 'list']);
-  // If an npm script runs the demo, svcpay may be missing from the PATH.
-  const self = context.env['npm_lifecycle_event'] === undefined ? 'svcpay' : 'node bin/svcpay.js';
+  // Without a PATH entry, as in a clone of the repository, a person runs the file.
+  const self = isInstalled(context.env) ? 'svcpay' : 'node bin/svcpay.js';
   out.text(`\nNext: ${self} --sandbox wallets\nOr connect to a service: ${self} login`);
 }
+
+/** Whether a shell finds svcpay, and no npm script runs the demo. */
+const isInstalled = (env: Context['env']): boolean =>
+  env['npm_lifecycle_event'] === undefined &&
+  (env['PATH'] ?? '')
+    .split(delimiter)
+    .some((folder) => ['svcpay', 'svcpay.cmd'].some((name) => existsSync(join(folder, name))));
 
 /** Creates an external invoice for a coffee. */
 async function outsideInvoice(home: string, { settings }: Context): Promise<string> {

@@ -112,8 +112,9 @@ async function signIn(start: Access, context: Context) {
   const isTyped = start.apiKey === undefined || start.apiSecret === undefined;
   for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ;) {
     const asked: Access | Back = await askAccess(known, before, context);
-    if (asked === back && before !== undefined && known !== start) {
-      known = start;
+    const soFar = { ...start, baseUrl: known.baseUrl };
+    if (asked === back && known.apiKey !== soFar.apiKey) {
+      known = soFar;
       continue;
     }
     if (asked === back) throw leftAtOnce(context, 'Nothing was changed');

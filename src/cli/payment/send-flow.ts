@@ -1,7 +1,9 @@
 // Runs a `send` command, from its arguments to the payment.
 import type { Transaction } from '../../api/types.js';
 import { railProperties, type Rail, railTo } from '../../formats/rails.js';
-import { savedName } from '../../store/profile/profiles.js';
+import { didYouMean } from '../../formats/nearest.js';
+import { Failure } from '../../formats/failure.js';
+import { savedName, type Contact } from '../../store/profile/profiles.js';
 import {
   readSend,
   type Missing,
@@ -43,6 +45,16 @@ async function readAndPay(
 ): Promise<Transaction> {
   const to = destination === '-' ? (await readStdin(context)).trim() : destination;
   const { spend, from, via, deductFees } = flags;
+  const recipient = rail === undefined && payoutContact(to, context);
+  if (recipient) {
+    if (spend !== undefined || via !== undefined || deductFees === true)
+      throw new Failure(
+        'usage',
+        `${recipient} gets payouts, which have no --spend, --via or --deduct-fees.`,
+      );
+    const { payContact } = await import('../payout/payout.js');
+    return payContact(recipient, amount, from, flags, context);
+  }
   const words = { rail, to, amount, spend, from, via, deductFees };
   const environment = {
     network: context.settings.network,
@@ -51,7 +63,7 @@ async function readAndPay(
   };
   const plan = (answers: SendWords): ReadSend =>
     readSend(withContact(answers, context), environment);
-  const read = plan(words);
+  const read = planOrSuggest(words, plan, context);
   const pay = ({
     request,
     missing,
@@ -67,6 +79,25 @@ async function readAndPay(
   const run = (answers: SendWords): Promise<Transaction> => pay(plan(answers));
   return guideSend(words, missing, { plan, run, ref: flags.ref }, context);
 }
+
+/** Plans a send. If the destination is a misspelt name of a contact, suggests the contact. */
+function planOrSuggest(
+  words: SendWords,
+  plan: (answers: SendWords) => ReadSend,
+  { config }: Context,
+): ReadSend {
+  try {
+    return plan(words);
+  } catch (error) {
+    const { to = '' } = words;
+    const meant = contactName.test(to) ? didYouMean(to, Object.keys(config.read().contacts)) : '';
+    if (meant === '') throw error;
+    throw new Failure('usage', `"${to}" is not in your contacts.${meant}`, { cause: error });
+  }
+}
+
+/** Matches a text that may be the name of a contact. */
+const contactName = /^[^.:@]{1,64}$/;
 
 /** Returns the names of the missing arguments, as help shows the names. */
 function missingWords(
@@ -89,13 +120,28 @@ function missingWords(
   ];
 }
 
-/** Replaces the name of a contact with the saved destination. */
-export function withContact(words: SendWords, { config }: Deps<'config'>): SendWords {
-  const { to } = words;
-  if (to === undefined) return words;
+/** Returns the name and the data of the contact that the text names. */
+function contactNamed(
+  to: string | undefined,
+  { config }: Deps<'config'>,
+): [string, Contact] | undefined {
+  if (to === undefined || !contactName.test(to)) return undefined;
   const { contacts } = config.read();
-  const name = /^[^.:@]{1,64}$/.test(to) ? savedName(contacts, to) : undefined;
-  return name === undefined ? words : { ...words, to: contacts[name], name };
+  const name = savedName(contacts, to);
+  const contact = name === undefined ? undefined : contacts[name];
+  return name === undefined || contact === undefined ? undefined : [name, contact];
+}
+
+/** Returns the name of the contact if svcpay pays the contact by payouts. */
+function payoutContact(to: string | undefined, context: Context): string | undefined {
+  const [name, contact] = contactNamed(to, context) ?? [];
+  return typeof contact === 'object' ? name : undefined;
+}
+
+/** Replaces the name of a contact with the saved destination. */
+export function withContact(words: SendWords, context: Deps<'config'>): SendWords {
+  const [name, contact] = contactNamed(words.to, context) ?? [];
+  return typeof contact === 'string' ? { ...words, to: contact, name } : words;
 }
 
 export async function paySend(

@@ -1,20 +1,16 @@
 // Asks for the missing answers of a send at a terminal: destination, method and amount.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
-import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import { railProperties, type Rail } from '../../formats/rails.js';
 import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { shortened } from '../../formats/text.js';
-import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
-import type { Instruction } from '../../wallet/instruction/instruction.js';
-import { keysOf } from '../../wallet/instruction/keys.js';
 import type { Missing, ReadSend, SendWords } from '../../wallet/instruction/send.js';
 import { checkWithin } from '../../wallet/instruction/whole-balance.js';
+import { payeeChoices, readPayees, type KnownPayee } from '../contacts/payees.js';
 import type { Context } from '../context.js';
 import { answersForm, askingUnder, runGuided } from './guided.js';
-import { knownChoices, latestPayments } from './known-destinations.js';
 import { shownBalances } from './shown-balances.js';
 
 type Plan = (words: SendWords) => ReadSend;
@@ -133,15 +129,20 @@ async function askDestination(
     return next;
   };
   const question = { message: 'Pay to', flag: 'DESTINATION' };
-  const isPayable = ({ value }: KnownDestination<string>): boolean => readable(() => parse(value));
-  const destinations = (await readKnown(context)).filter(isPayable);
-  if (destinations.length === 0) {
+  const toOf = ({ value }: KnownPayee): string => value.chosen || String(value.contact);
+  const payees = (await readPayees(context)).filter(
+    (each) => typeof each.value.contact === 'string' && readable(() => parse(toOf(each))),
+  );
+  if (payees.length === 0) {
     const example = exampleOf(soFar.rail);
     return steps.parsed({ ...question, example, default: before?.to, parse });
   }
   const to = await steps.search({
     ...question,
-    choices: await knownChoices(destinations, context),
+    choices: (await payeeChoices(payees, context)).map((choice) => ({
+      ...choice,
+      value: toOf(choice.value),
+    })),
     default: before?.to,
     typed: (text) => {
       parse(text);
@@ -149,19 +150,6 @@ async function askDestination(
     },
   });
   return to === back ? back : parse(to);
-}
-
-/** Reads the contacts and the destinations of the latest sends. */
-async function readKnown(context: Context): Promise<KnownDestination<string>[]> {
-  const book = Object.entries(context.config.read().contacts).map(([name, destination]) => ({
-    key: keysOf(detectDestination(destination))[0] ?? destination,
-    name,
-    destination,
-    value: name,
-  }));
-  return knownDestinations(book, await latestPayments(context), ({ verb, keys, to }: Instruction) =>
-    verb === 'send' ? { key: keys[0] ?? to, name: '', destination: to, value: to } : undefined,
-  );
 }
 
 function readable(read: () => unknown): boolean {

@@ -6,7 +6,7 @@ import { methodProperties } from '../../formats/rails.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { usualMs } from '../../wallet/history/earlier-payments.js';
 import type { Context } from '../context.js';
-import { latestPayments } from './known-destinations.js';
+import { latestPayments } from '../contacts/payees.js';
 
 /**
  * Returns a text such as `on-chain usually takes 30 min`, or undefined if the duration is unknown.

@@ -1,18 +1,16 @@
 // Collects the known answers of a payout from flags, address book and profile. The wizard asks for
 // the missing answers.
-import type { PayoutDetails } from '../../wallet/instruction/instruction.js';
-import type { Payment } from '../../store/journal/payment.js';
-import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
 import { parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import {
+  notAContact,
   savedName,
+  type Contacts,
   type Party,
   type Profile,
   type Recipient,
 } from '../../store/profile/profiles.js';
 import { parseAccountNumber } from '../../wallet/payout/order.js';
-import { bankKey, payeeOf } from '../../wallet/payout/payee.js';
 import {
   findCountry,
   findMethod,
@@ -43,6 +41,8 @@ export interface Draft
   readonly from?: string | undefined;
   /** The recipient's name in the address book, or an empty string for a new recipient. */
   readonly chosen?: string | undefined;
+  /** The codes of the last payout to the chosen recipient. */
+  readonly usedCodes?: Recipient['codes'];
   readonly keepSender?: boolean | undefined;
   /** The name under which svcpay saves the recipient, or an empty string to save no recipient. */
   readonly keepAs?: string | undefined;
@@ -96,19 +96,18 @@ export function withMethod<D extends Destination>(draft: D, method: PayoutMethod
  */
 export function readDraft(
   flags: PayoutAnswers & { readonly from?: string | undefined },
-  recipients: Readonly<Record<string, Recipient>>,
+  contacts: Contacts,
   keptSender: Profile['sender'],
 ): Draft {
-  const chosen =
-    flags.recipient === undefined ? undefined : knownRecipient(flags.recipient, recipients);
-  const destination =
-    chosen === undefined ? readDestination(flags) : fromBook(flags, recipients[chosen]);
+  const [chosen, kept] =
+    flags.recipient === undefined ? [] : knownRecipient(flags.recipient, contacts);
+  const destination = kept === undefined ? readDestination(flags) : fromBook(flags, kept);
   const amount =
     flags.amount === undefined ? undefined : readAmount(flags.amount, destination.country);
   const { method: _read, ...others } = flags;
   // The address book stores the purpose, source and relationship codes of a recipient's last
   // payout.
-  const codes = recipients[chosen ?? '']?.codes;
+  const codes = kept?.codes;
   const { purpose = codes?.purpose, source = codes?.source } = flags;
   const { relationship = codes?.relationship } = flags;
   return {
@@ -141,23 +140,20 @@ function readAmount(text: string, country: PayoutCountry | undefined): Money {
   );
 }
 
-function knownRecipient(name: string, recipients: Readonly<Record<string, Recipient>>): string {
-  const saved = savedName(recipients, name);
-  if (saved !== undefined) return saved;
-  throw new Failure('usage', `"${clip(name)}" is not in your address book.`, {
-    hint: 'svcpay recipients list',
+function knownRecipient(name: string, contacts: Contacts): [string, Recipient] {
+  const saved = savedName(contacts, name);
+  const contact = saved === undefined ? undefined : contacts[saved];
+  if (saved === undefined || contact === undefined) throw notAContact(name, contacts, 'usage');
+  if (typeof contact !== 'string') return [saved, contact];
+  throw new Failure('usage', `"${saved}" is a contact for svcpay send, not for payouts.`, {
+    next: { do: 'run', command: 'send', argument: saved },
   });
 }
 
-function fromBook(flags: PayoutAnswers, kept: Recipient | undefined): Destination {
+function fromBook(flags: PayoutAnswers, kept: Recipient): Destination {
   const given = givenFlags(flags, destinationOptions);
-  if (given.length > 0) {
-    throw new Failure(
-      'usage',
-      `--recipient already names the account. Remove ${given.join(', ')}.`,
-    );
-  }
-  return kept === undefined ? {} : answersOf(kept);
+  if (given.length === 0) return answersOf(kept);
+  throw new Failure('usage', `The contact already names the account. Remove ${given.join(', ')}.`);
 }
 
 /** Converts a recipient of the address book to answers. */
@@ -175,54 +171,6 @@ export function answersOf(kept: Recipient): Destination {
     recipientCountry: party.countryCode,
     recipientPhone: party.contactNumber,
     recipientAddress: party.address1,
-  };
-}
-
-/** A recipient that svcpay can pay, with or without a name in the address book. */
-export interface Payee {
-  readonly chosen: string;
-  readonly kept?: Recipient;
-}
-
-/** Returns the recipients in the address book, and the recipients of the latest payouts. */
-export function knownPayees(
-  recipients: Readonly<Record<string, Recipient>>,
-  payments: readonly Payment[],
-): KnownDestination<Payee>[] {
-  const asDestination = (chosen: string, kept: Recipient): KnownDestination<Payee> => ({
-    key: bankKey({
-      method: kept.method,
-      reqDetails: { institutionCode: kept.institutionCode, acctNum: kept.acctNum },
-    }),
-    name: chosen || (kept.acctName ?? kept.party.legalFullName),
-    destination: `${kept.institutionName ?? kept.institutionCode} · ${kept.acctNum}`,
-    value: { chosen, kept },
-  });
-  const book = Object.entries(recipients).map(([name, kept]) => asDestination(name, kept));
-  return knownDestinations(book, payments, ({ payout }) => {
-    const kept = payout && recipientOf(payout);
-    return kept && asDestination('', kept);
-  });
-}
-
-/**
- * Returns the recipient of a payout in the form that the address book stores, or undefined for a
- * payment that is not a payout.
- */
-function recipientOf(body: PayoutDetails): Recipient | undefined {
-  const { method, kyc } = body.destReq;
-  const payoutMethod = methodsIn().find(({ code }) => code === method);
-  if (payoutMethod === undefined || kyc === undefined) return undefined;
-  const { name, account, institutionCode, institutionName } = payeeOf(body);
-  return {
-    method: payoutMethod.code,
-    country: payoutMethod.country.code,
-    institutionCode,
-    ...(institutionName !== undefined && { institutionName }),
-    acctNum: account,
-    acctName: name,
-    party: { type: kyc.type, ...kyc.details },
-    ...(body.sourceOfFunds !== undefined && { codes: body.sourceOfFunds }),
   };
 }
 

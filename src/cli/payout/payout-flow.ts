@@ -5,9 +5,9 @@ import { countryName } from '../../formats/country.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { keepSeenInstitutions } from '../../store/files/seen.js';
-import { changeProfile, changeRecipients, type Recipient } from '../../store/profile/profiles.js';
+import { changeContact, changeProfile, type Recipient } from '../../store/profile/profiles.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
-import { shellWord } from '../../terminal/next-step.js';
+import { shellArgument } from '../../terminal/next-step.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
 import { payoutInstruction, type Payout } from '../../wallet/payout/order.js';
@@ -134,7 +134,7 @@ export const recipientRecord = ({
  * Runs the payout. Saves the chosen answers as soon as svcpay has submitted the payment. If the run
  * succeeds without a submission, as with `--quote-only`, saves the answers at the end.
  */
-export async function runPayout(
+export async function payAndSave(
   payout: Payout,
   draft: Draft,
   flags: PaymentFlags,
@@ -159,7 +159,7 @@ export async function runPayout(
     return txn;
   } finally {
     if ((await saved) === true && draft.keepAs)
-      out.say(`  Saved in your address book: svcpay payout --recipient ${shellWord(draft.keepAs)}`);
+      out.say(`  Saved in your contacts: svcpay send ${shellArgument(draft.keepAs)}`);
   }
 }
 
@@ -185,9 +185,9 @@ async function saveAnswers(
       await changeProfile(config, settings.profileName, (before) => ({ ...before, codes: used }));
     }
     if (name)
-      await changeRecipients(config, (before) => ({
-        ...before,
-        [name]: { ...(before[name] ?? recipientRecord(payout)), codes },
+      await changeContact(config, name, (before) => ({
+        ...(typeof before === 'object' ? before : recipientRecord(payout)),
+        codes,
       }));
     return true;
   } catch (error) {

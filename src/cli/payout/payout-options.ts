@@ -104,9 +104,9 @@ export const answerOptions = {
 
 export const payoutOptions = {
   recipient: text('NAME')
-    .suggesting('recipient')
+    .suggesting('contact')
     .optional()
-    .describe('a recipient from your address book'),
+    .describe('a contact with an account, as shown by svcpay contacts list'),
   ...answerOptions,
   from: currency()
     .optional()

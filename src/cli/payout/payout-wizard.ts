@@ -1,12 +1,12 @@
 // Asks for the unknown answers of a payout in order, and lets the person go back to each question.
 import { formatAmount, parseAmount } from '../../formats/amount.js';
-import { parseRecipientName, type KycCodes, type Recipient } from '../../store/profile/profiles.js';
+import { parseContactName, type KycCodes, type Recipient } from '../../store/profile/profiles.js';
 import type { Back, Choice } from '../../terminal/ask/ask.js';
 import { taking, walk } from '../../terminal/ask/wizard.js';
 import type { Form } from '../../terminal/cards/form.js';
 import { highestCode } from '../../wallet/payout/order.js';
 import { payoutForm, recipientForm, type FormOf } from './payout-form.js';
-import { answersOf, partyOf, type Draft, type Payee } from './payout-draft.js';
+import { answersOf, partyOf, type Draft } from './payout-draft.js';
 import { destinationOptions, givenFlags } from './payout-options.js';
 import {
   destinationSteps,
@@ -21,9 +21,8 @@ import { askingUnder } from '../payment/guided.js';
 import { whole } from '../values.js';
 
 export interface WizardDeps extends PayoutPrompts {
-  readonly recipients: Readonly<Record<string, Recipient>>;
   /** The recipients from the address book and from earlier payouts. */
-  readonly known: readonly Choice<Payee>[];
+  readonly known: readonly Choice<PayoutPayee>[];
   /** The labels of the service's numeric codes, and the codes of the last payout. */
   readonly codes: KycCodes;
   readonly takesAnyCode: boolean;
@@ -71,7 +70,13 @@ function underForm<D extends PayoutPrompts>(formOf: FormOf, deps: D) {
   };
 }
 
-const newPayee: Payee = { chosen: '' };
+/** A recipient that svcpay can pay, or no recipient for a new one. */
+export interface PayoutPayee {
+  readonly chosen: string;
+  readonly kept?: Recipient;
+}
+
+const newPayee: PayoutPayee = { chosen: '' };
 
 function bookStep({ ask, known }: WizardDeps): DraftStep {
   return (soFar, before) => {
@@ -83,7 +88,7 @@ function bookStep({ ask, known }: WizardDeps): DraftStep {
       return undefined;
     const question = {
       message: 'Pay out to',
-      flag: '--recipient NAME',
+      flag: 'NAME',
       choices: known,
       always: [{ value: newPayee, name: 'New recipient' }],
       default: known.find(({ value }) => value.chosen === before?.chosen)?.value,
@@ -91,6 +96,7 @@ function bookStep({ ask, known }: WizardDeps): DraftStep {
     return taking(ask.search(question), ({ chosen, kept }) => ({
       ...soFar,
       ...(kept !== undefined && answersOf(kept)),
+      usedCodes: kept?.codes,
       chosen,
     }));
   };
@@ -104,11 +110,10 @@ const another = -1;
  * Asks for the service's numeric codes: purpose, source and relationship. Shows the labels from the
  * profile, and suggests the codes of the last payout.
  */
-function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): DraftStep[] {
+function fundsSteps({ ask, codes, takesAnyCode }: WizardDeps): DraftStep[] {
   const code = (name: keyof KycCodes, message: string): DraftStep =>
-    step(name, async ({ chosen }, before) => {
-      const usedFor =
-        chosen === undefined || chosen === '' ? undefined : recipients[chosen]?.codes?.[name];
+    step(name, async ({ usedCodes, acctName, chosen }, before) => {
+      const usedFor = usedCodes?.[name];
       const suggested =
         before?.[name] ?? usedFor ?? codes[name]?.last ?? (takesAnyCode ? 1 : undefined);
       const flag = `--${name} N`;
@@ -131,7 +136,7 @@ function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): Draft
         ? 'the sandbox accepts any number'
         : usedFor === undefined
           ? "a number from your service's list"
-          : `${usedFor} was used last time for ${chosen}`;
+          : `${usedFor} was used last time for ${chosen || acctName}`;
       return ask.parsed({
         message,
         example,
@@ -204,7 +209,7 @@ function keepSteps(start: Draft, { ask, mayKeep }: WizardDeps): DraftStep[] {
         ask.parsed({
           message: 'Save recipient as (leave empty to skip)',
           flag: '--yes',
-          parse: (text) => (text === '' ? '' : parseRecipientName(text)),
+          parse: (text) => (text === '' ? '' : parseContactName(text)),
         }),
       (soFar) => typedRecipient && isNew(soFar),
     ),

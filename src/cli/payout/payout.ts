@@ -2,8 +2,7 @@
 import type { Transaction } from '../../api/types.js';
 import { demandAnswers, paidView } from '../payment/payment-flow.js';
 import { Failure } from '../../formats/failure.js';
-import type { Payment } from '../../store/journal/payment.js';
-import { instructionOf } from '../../wallet/instruction/instruction.js';
+import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import { payeeOf } from '../../wallet/payout/payee.js';
@@ -11,14 +10,14 @@ import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
-import { knownChoices, latestPayments } from '../payment/known-destinations.js';
-import { reference } from '../payment/payment-options.js';
+import { payeeChoices, readPayees } from '../contacts/payees.js';
+import { reference, type PaymentFlags } from '../payment/payment-options.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
-import { payoutChanges, readDraft, knownPayees, type Draft } from './payout-draft.js';
+import { payoutChanges, readDraft, type Draft } from './payout-draft.js';
 import {
   completePayout,
   openLookUp,
-  runPayout,
+  payAndSave,
   runPayoutInstruction,
   type LookUp,
 } from './payout-flow.js';
@@ -30,30 +29,49 @@ import {
   type PayoutFlags,
 } from './payout-options.js';
 import { askPayout } from './payout-wizard.js';
+import { phrase, readAll } from '../values.js';
 import { readGivenText } from '../stdin.js';
 
+const { recipient, ...options } = payoutOptions;
+
 export const payout = defineCommand({
-  options: payoutOptions,
+  arguments: {
+    recipient,
+    gets: phrase('AMOUNT').describe('amount the recipient gets, same as --amount'),
+  },
+  options,
   changes: true,
   examples: [
     ['svcpay payout', 'asks for everything, one question at a time; Esc goes back'],
-    ['svcpay payout --recipient "Le Van A" --amount 500000vnd', 'pays out to a saved recipient'],
+    ['svcpay payout "Le Van A" 500000vnd', 'pays out to a contact'],
     [
       'svcpay payout --from-file payout.json --yes --json',
       "pays out from a file with the JSON body of the service's create request",
     ],
     ['svcpay payout methods VN', 'lists the payout methods of one country'],
   ],
-  run: (flags, context) =>
-    journalFirst(named(flags.ref), context.journal, () => runPayouts(flags, context)),
+  run: ({ gets, amount = gets, ...flags }, context) => runPayout({ ...flags, amount }, context),
   view: record(paidView),
 });
+
+/** Pays out to a contact, and asks for missing answers at a terminal. */
+export const payContact = (
+  recipient: string,
+  amount: string | undefined,
+  from: string | undefined,
+  flags: PaymentFlags,
+  context: Context,
+): Promise<Transaction> =>
+  runPayout({ ...readAll(payoutOptions, {}), ...flags, recipient, amount, from }, context);
+
+/** Runs a payout from its flags, and asks for missing answers at a terminal. */
+const runPayout = (flags: PayoutFlags, context: Context): Promise<Transaction> =>
+  journalFirst(named(flags.ref), context.journal, () => runPayouts(flags, context));
 
 async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transaction> {
   if (flags.fromFile !== undefined) return payFromFile(flags.fromFile, flags, context);
   const { ask, config, globals, settings } = context;
-  const { recipients } = config.read();
-  const start = readDraft(flags, recipients, settings.profile.sender);
+  const start = readDraft(flags, config.read().contacts, settings.profile.sender);
   const missing = missingFlags(start);
   demandAnswers(missing, flags, context);
   const lookUp = await openLookUp(context);
@@ -63,13 +81,20 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
     (all) => (wallets = all.filter(({ isEmpty }) => !isEmpty)),
     () => undefined,
   );
-  const payments = await latestPayments(context);
+  const payees = (await readPayees(context)).flatMap((each) => {
+    const { chosen, contact } = each.value;
+    return typeof contact === 'string' ? [] : [{ ...each, payee: { chosen, kept: contact } }];
+  });
+  const choices = await payeeChoices(payees, context);
   const wizard = {
-    ownCountry: ownCountry(payments, context),
+    ownCountry: ownCountry(payees[0]?.last, context),
     ask: ask.steps,
     institutions: lookUp,
-    recipients,
-    known: await knownChoices(knownPayees(recipients, payments), context),
+    known: payees.map(({ payee }, i) => ({
+      ...choices[i],
+      name: choices[i]?.name ?? '',
+      value: payee,
+    })),
     codes: settings.profile.codes ?? {},
     takesAnyCode: settings.embedded,
     wallets: () => wallets,
@@ -84,10 +109,10 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
 }
 
 /** Returns the country of the sender of the last payout or, without a payout, of the locale. */
-function ownCountry(payments: readonly Payment[], { env }: Context): string | undefined {
-  const senders = payments.flatMap((each) => instructionOf(each).payout?.sourceReq.kyc ?? []);
+function ownCountry(last: Instruction | undefined, { env }: Context): string | undefined {
   const locale = env['LC_ALL'] ?? env['LANG'] ?? '';
-  return senders[0]?.details.countryCode ?? /^[a-z]{2,3}_([A-Z]{2})\b/.exec(locale)?.[1];
+  const sender = last?.payout?.sourceReq.kyc?.details;
+  return sender?.countryCode ?? /^[a-z]{2,3}_([A-Z]{2})\b/.exec(locale)?.[1];
 }
 
 async function payNow(
@@ -96,7 +121,7 @@ async function payNow(
   lookUp: LookUp,
   context: Context,
 ): Promise<Transaction> {
-  return runPayout(await completePayout(draft, lookUp), draft, flags, context);
+  return payAndSave(await completePayout(draft, lookUp), draft, flags, context);
 }
 
 async function payFromFile(
@@ -105,7 +130,7 @@ async function payFromFile(
   context: Context,
 ): Promise<Transaction> {
   const others = [
-    ...(flags.recipient === undefined ? [] : ['--recipient']),
+    ...(flags.recipient === undefined ? [] : ['NAME']),
     ...givenFlags(flags, answerOptions),
   ];
   if (flags.from !== undefined) others.push('--from');

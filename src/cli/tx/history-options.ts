@@ -12,7 +12,7 @@ import {
 } from '../../formats/calendar.js';
 import { methodNames, methodProperties } from '../../formats/rails.js';
 import { knownStates } from '../../formats/states.js';
-import { nearest } from '../../formats/nearest.js';
+import { didYouMean } from '../../formats/nearest.js';
 import { entryOf } from '../../formats/unknown.js';
 import { endTime } from '../../wallet/payment/find.js';
 import { choice, word, type ValuesOf } from '../values.js';
@@ -47,7 +47,9 @@ const ownWallet = /^[a-z][a-z0-9]*pay$/;
 const notMethod = (given: string): Failure =>
   new Failure(
     'usage',
-    `"${given}" is not a method. Write one of ${shownMethods.join(', ')}, or a payout method.`,
+    `"${given}" is not a method.` +
+      (didYouMean(given, shownMethods) ||
+        ` Write one of ${shownMethods.join(', ')}, or a payout method.`),
     { next: { do: 'see-payout-methods' } },
   );
 
@@ -102,9 +104,8 @@ const states = () =>
       const name = given.toLowerCase();
       const state = entryOf(stateWords, name) ?? name;
       if (knownStates.includes(state)) return state;
-      const meant = nearest(name, stateNames);
-      if (meant !== undefined)
-        throw new Failure('usage', `"${given}" is not a state. Did you mean ${meant}?`);
+      const meant = didYouMean(name, stateNames);
+      if (meant !== '') throw new Failure('usage', `"${given}" is not a state.${meant}`);
       if (/^[a-z][a-z_-]*$/.test(name)) return given;
       throw new Failure('usage', notState(given));
     },

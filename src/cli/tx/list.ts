@@ -101,7 +101,12 @@ export const txList = defineCommand({
               `No transaction matches "${search}" (${period}).`,
             ];
       const heading = `${many} · ${period} · newest last`;
-      return described(newestLast(rows), { heading, footer: [], empty }, now, context);
+      return described(
+        newestLast(rows),
+        { heading, footer: [], empty },
+        service.serviceNow(),
+        context,
+      );
     }
     const many = limit ?? pageSize(context);
     const found = await filledPage(service, filter, page, many, isWanted).catch(
@@ -111,7 +116,7 @@ export const txList = defineCommand({
         return withStates(error, flags);
       },
     );
-    return pageRows(found, { limit: many, period }, now, context);
+    return pageRows(found, { limit: many, period }, service.serviceNow(), context);
   },
   view: { ...list(transactionList), dataOf, print },
 });

@@ -12,7 +12,7 @@ import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import { truncate, wrap } from '../../terminal/layout.js';
 import type { Canvas } from '../../terminal/terminal.js';
 import { lineKind } from '../../terminal/views/transaction-view.js';
-import { payAgain } from '../again/again.js';
+import { noFlags, payAgain } from '../again/again.js';
 import type { Context } from '../context.js';
 import { txGet } from '../tx/get.js';
 import { createdText, pick, type Picked, type Place } from '../tx/pick.js';
@@ -180,7 +180,7 @@ async function printReceipt(picked: Picked, context: Context): Promise<Left> {
 /** Pays again, and resolves with the exit code of the payment. */
 async function repeat(instruction: Instruction, context: Context): Promise<number> {
   try {
-    await payAgain(instruction, context);
+    await payAgain(instruction, noFlags(), context);
     return 0;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

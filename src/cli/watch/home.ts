@@ -57,30 +57,38 @@ const isFresh = ({ settings }: Context): boolean =>
 async function welcome(context: Context): Promise<void> {
   if (!context.terminal.canPrompt) await context.client();
   context.out.screen(['', '  No account is connected yet.', '']);
-  const chosen = await context.ask.steps.select<Words>({
-    message: 'What next?',
-    flag: 'COMMAND',
-    choices: [
-      {
-        value: ['demo'],
-        name: 'See a demo',
-        description: 'takes ten seconds, uses play money and stores nothing',
-      },
-      {
-        value: ['login', '--sandbox'],
-        name: 'Try the sandbox',
-        description: 'the whole service on this machine, with play money',
-      },
-      {
-        value: ['login'],
-        name: 'Connect to a service',
-        description: 'requires an address, an API key and an API secret',
-      },
-    ],
-    backName: 'Leave',
-  });
-  if (chosen !== back) throw new Ended(await follow(chosen, context));
+  for (;;) {
+    const chosen = await context.ask.steps.select<Words>({
+      message: 'What next?',
+      flag: 'COMMAND',
+      choices: [
+        {
+          value: demo,
+          name: 'See a demo',
+          description: 'takes ten seconds, uses play money and stores nothing',
+        },
+        {
+          value: ['login', '--sandbox'],
+          name: 'Try the sandbox',
+          description: 'the whole service on this machine, with play money',
+        },
+        {
+          value: ['login'],
+          name: 'Connect to a service',
+          description: 'requires an address, an API key and an API secret',
+        },
+      ],
+      backName: 'Leave',
+    });
+    if (chosen === back) return;
+    const code = await follow(chosen, context);
+    if (code !== 0) throw new Ended(code);
+    // After a login, a new run reads the saved profile and shows the home screen.
+    if (chosen !== demo) throw new Ended(await context.runLine(context.argv));
+  }
 }
+
+const demo: Words = ['demo'];
 
 /** Runs a command line together with the global options of this process. */
 async function follow(words: Words, { argv, runLine, out }: Context): Promise<number> {

@@ -1,6 +1,7 @@
 // Profiles (service, account, network), stored in config.json without secrets.
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { didYouMean } from '../../formats/nearest.js';
 import { networks } from '../../formats/address/network.js';
 import { isCurrency } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -106,9 +107,8 @@ const profileSchema = v.object({
 const configSchema = v.object({
   current: v.optional(v.string()),
   profiles: v.optional(v.record(v.string(), profileSchema), {}),
-  recipients: v.optional(v.record(v.string(), recipientSchema), {}),
-  /** The saved destinations of `send`, by name. */
-  contacts: v.optional(v.record(v.string(), v.string()), {}),
+  /** The address book: destinations of `send` and accounts for payouts, by name. */
+  contacts: v.optional(v.record(v.string(), v.union([v.string(), recipientSchema])), {}),
   /** Whether this home has made payments, so that an empty journal counts as damaged. */
   hasJournal: v.optional(v.boolean()),
   /**
@@ -121,6 +121,9 @@ const configSchema = v.object({
 export type Party = v.InferOutput<typeof partySchema>;
 export type KycCodes = v.InferOutput<typeof codesSchema>;
 export type Recipient = v.InferOutput<typeof recipientSchema>;
+/** A destination of `send`, or an account for payouts. */
+export type Contact = string | Recipient;
+export type Contacts = Readonly<Record<string, Contact>>;
 /**
  * Limits as amounts per currency, and allowed destinations. An empty list of allowed destinations
  * allows all destinations.
@@ -146,7 +149,7 @@ export function readLimits(limits: Partial<Limits>): Limits {
 }
 
 /**
- * Names that have a meaning in plain objects, so they cannot be names of profiles or recipients.
+ * Names that have a meaning in plain objects, so they cannot be names of profiles or contacts.
  */
 const reserved = ['__proto__', 'constructor', 'prototype'];
 
@@ -221,7 +224,8 @@ export async function changeProfile(
 export function findProfile({ profiles }: Config, name: string): Profile {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (found !== undefined) return found;
-  throw new Failure('not-found', `Profile "${name}" does not exist.`, {
+  const meant = didYouMean(name, Object.keys(profiles));
+  throw new Failure('not-found', `Profile "${name}" does not exist.${meant}`, {
     next: { do: 'see-profiles' },
   });
 }
@@ -246,25 +250,29 @@ function checkName(name: string): string {
   );
 }
 
-/** Changes the recipients in the address book. */
-export async function changeRecipients(
-  config: Document<Config>,
-  change: (before: Config['recipients']) => Config['recipients'],
-): Promise<void> {
-  await config.update((before) => ({ ...before, recipients: change(before.recipients) }));
-}
-
-/** Adds a destination of `send` to the address book, or removes the destination. */
+/** Changes a contact in the address book, or removes the contact if `change` returns undefined. */
 export async function changeContact(
   config: Document<Config>,
   name: string,
-  destination: string | undefined,
+  change: (before: Contact | undefined) => Contact | undefined,
 ): Promise<void> {
-  await config.update(({ contacts: { [name]: _before, ...others }, ...rest }) => ({
-    ...rest,
-    contacts: destination === undefined ? others : { ...others, [name]: destination },
-  }));
+  await config.update(({ contacts: { [name]: before, ...others }, ...rest }) => {
+    const contact = change(before);
+    return { ...rest, contacts: contact === undefined ? others : { ...others, [name]: contact } };
+  });
 }
+
+/** The failure for a name that the address book does not contain. */
+export const notAContact = (
+  name: string,
+  contacts: Contacts,
+  kind: 'usage' | 'not-found' = 'not-found',
+): Failure =>
+  new Failure(
+    kind,
+    `"${clip(name)}" is not in your contacts.${didYouMean(name, Object.keys(contacts))}`,
+    { next: { do: 'run', command: 'contacts list' } },
+  );
 
 /**
  * Finds the saved name that a person typed: the identical name, or the only name with the same
@@ -279,18 +287,18 @@ export function savedName(
   const [found, ...others] = Object.keys(book).filter((each) => folded(each) === folded(name));
   if (others.length === 0) return found;
   const names = [found, ...others].map((each) => `"${each}"`).join(' or ');
-  throw new Failure('usage', `"${clip(name)}" matches ${names} in your address book.`, {
+  throw new Failure('usage', `"${clip(name)}" matches ${names} in your contacts.`, {
     hint: 'Write the name exactly as saved.',
   });
 }
 
 /** Throws Failure `usage` for a name that is empty, too long or hard to type. */
-export function parseRecipientName(text: string): string {
+export function parseContactName(text: string): string {
   const name = text.trim().normalize('NFC');
   if (/^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._'@-]{0,63}$/u.test(name) && !reserved.includes(name))
     return name;
   throw new Failure(
     'usage',
-    `"${clip(text)}" cannot be a recipient's name: use letters, digits and spaces.`,
+    `"${clip(text)}" cannot be a contact's name: use letters, digits and spaces.`,
   );
 }

@@ -2,7 +2,7 @@
 // settled, and a final line with the outcome.
 import type { ListedTransaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
-import { isFinal, isQuoted } from '../../formats/states.js';
+import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import { sideBySide, widthOf, wrap } from '../layout.js';
 import type { Canvas } from '../terminal.js';
 import { confirmationsText, kindOf, stateWord, type Kind } from '../views/state-words.js';
@@ -60,10 +60,11 @@ const signs = { passed: '✓', present: '●', ahead: '○' } as const;
 
 /**
  * Draws a step such as `✓ quoted`, `● sent` or `○ settled`, readable without colour. A final state
- * has a tick or a cross.
+ * has a tick, a cross, or a dash if it expired or was cancelled.
  */
 export function paintStep({ state, word, at }: Step, style: Canvas['style']): string {
-  const sign = at === 'present' && isFinal(state) ? (state === 'completed' ? '✓' : '✗') : signs[at];
+  const end = state === 'completed' ? '✓' : hasLapsed(state) ? '–' : '✗';
+  const sign = at === 'present' && isFinal(state) ? end : signs[at];
   const text = `${sign} ${word}`;
   if (at === 'ahead') return style.dim(text);
   return at === 'present' ? stateStyle(state, style)(text) : text;

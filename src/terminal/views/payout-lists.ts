@@ -2,7 +2,10 @@
 import { fields, text, type FieldsOf, type Readers } from '../../api/reading/readers.js';
 import type { Institution } from '../../api/types.js';
 import type { Party, Recipient } from '../../store/profile/profiles.js';
-import type { ListView } from '../rows/view.js';
+import { countryName } from '../../formats/country.js';
+import { shortened } from '../../formats/text.js';
+import { detailLines } from '../cards/card.js';
+import type { ListView, RecordView } from '../rows/view.js';
 import { codeFields, kycFields, within } from './transaction-view.js';
 
 export interface ListedMethod {
@@ -61,8 +64,8 @@ export const noInstitutionsText = (country: string, paysOut: boolean): string =>
     ? 'its lookup does not cover this country. Ask the service for the code.'
     : 'payouts there are not available.');
 
-/** A recipient with its name in the address book. */
-export interface ListedRecipient extends Partial<Recipient> {
+/** A contact with its name. */
+export interface ListedContact extends Partial<Recipient> {
   readonly name: string;
   /** The destination for `send`, or undefined for a recipient of payouts. */
   readonly destination?: string;
@@ -79,19 +82,19 @@ const listedFields = {
   acctName: text,
   party: fields,
   codes: fields,
-} satisfies FieldsOf<ListedRecipient>;
+} satisfies FieldsOf<ListedContact>;
 
 const inner: Readonly<Record<string, Readers>> = {
   party: { type: text, ...kycFields } satisfies FieldsOf<Party>,
   codes: codeFields,
 };
 
-const recipientFields: readonly string[] = Object.keys(listedFields).flatMap((name) =>
+const contactFields: readonly string[] = Object.keys(listedFields).flatMap((name) =>
   within(name, Object.keys(inner[name] ?? {})),
 );
 
-/** The view of a list of recipients, with the name as the only personal data. */
-export const recipientList: ListView<ListedRecipient> = {
+/** The view of the contacts. */
+export const contactList: ListView<ListedContact> = {
   columns: [
     { name: 'name', title: 'Name', value: ({ name }) => name },
     { name: 'acctName', title: 'On the account', value: ({ acctName }) => acctName, priority: 2 },
@@ -104,12 +107,48 @@ export const recipientList: ListView<ListedRecipient> = {
     },
     {
       name: 'acctNum',
-      title: 'Account',
+      title: 'To',
       value: ({ acctNum, destination }) => acctNum ?? destination,
+      text: ({ acctNum, destination }) => shortened(acctNum ?? destination ?? ''),
     },
     { name: 'method', title: 'Method', value: ({ method }) => method, priority: 3 },
   ],
-  fields: recipientFields,
+  fields: contactFields,
   quiet: ({ name }) => name,
-  empty: 'Your address book is empty. Add a recipient: svcpay recipients add ada ada@example.com',
+  empty: 'You have no contacts. Add a contact: svcpay contacts add ada ada@example.com',
+};
+
+/** The view of one contact, with every detail. */
+export const contactRecord: RecordView<ListedContact> = {
+  ...contactList,
+  screen: (canvas, { name, destination, institutionName, institutionCode, codes, ...contact }) => {
+    const { acctNum, acctName, method, country, party } = contact;
+    const listed = (...parts: readonly (string | undefined)[]): string =>
+      parts.filter((part) => part !== undefined).join(' · ');
+    const details = [
+      { label: 'Contact', value: name },
+      { label: 'To', value: destination ?? acctNum ?? '', whole: true },
+      { label: 'On account', value: acctName ?? '' },
+      { label: 'At', value: listed(institutionName, institutionCode) },
+      { label: 'Method', value: listed(method, country && countryName(country)) },
+      {
+        label: 'Identity',
+        value: listed(
+          party?.type,
+          party?.legalFullName,
+          party && countryName(party.countryCode),
+          party?.contactNumber,
+          party?.address1,
+        ),
+      },
+      {
+        label: 'Codes',
+        value: listed(...Object.entries(codes ?? {}).map(([what, code]) => `${what} ${code}`)),
+      },
+    ];
+    return detailLines(
+      details.filter(({ value }) => value !== ''),
+      canvas,
+    );
+  },
 };

@@ -1,4 +1,5 @@
 // Shows the wallets of an account as a table: available, reserved and total per currency.
+import { didYouMean } from '../../formats/nearest.js';
 import { formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { walletFields } from '../../api/reading/objects.js';
 import type { Wallet } from '../../api/types.js';
@@ -51,7 +52,9 @@ export const walletList: ListView<Wallet> = {
 /** Returns a message that names the missing wallet and the account's wallets. */
 export const noWalletText = (ccy: string, wallets: readonly Wallet[]): string =>
   `account has no ${ccy} wallet. ` +
-  `It has ${wallets.map((wallet) => wallet.ccy).join(', ') || 'none'}.`;
+  `It has ${namesOf(wallets).join(', ') || 'none'}.${didYouMean(ccy, namesOf(wallets))}`;
+
+const namesOf = (wallets: readonly Wallet[]): string[] => wallets.flatMap(({ ccy }) => ccy ?? []);
 
 export interface Whereabouts {
   readonly profile: string;

@@ -19,6 +19,8 @@ export interface KnownDestination<T> {
    */
   readonly lastAt?: number;
   readonly lastAmount?: Money | undefined;
+  /** The instruction of the last payment. */
+  readonly last?: Instruction;
 }
 
 /**
@@ -45,13 +47,14 @@ export function knownDestinations<T>(
   for (const payment of payments.toSorted((a, b) => b.openedAt - a.openedAt)) {
     const asked = status(payment) === 'abandoned' ? undefined : repeatable(payment);
     const paid = asked && describe(asked);
-    if (paid === undefined || found.has(paid.key)) continue;
+    if (asked === undefined || paid === undefined || found.has(paid.key)) continue;
     const named = book.find(({ key }) => key === paid.key) ?? paid;
-    const last = {
+    const earlier = {
+      last: asked,
       lastAt: payment.openedAt,
       lastAmount: knownAmounts(decodeOrder(latest(payment).request))[0],
     };
-    found.set(paid.key, { ...named, ...last });
+    found.set(paid.key, { ...named, ...earlier });
   }
   const others = book.filter(({ key }) => !found.has(key));
   return [...found.values(), ...others.toSorted((a, b) => a.name.localeCompare(b.name))];

@@ -53,7 +53,10 @@ describe('complete', () => {
     [['wallets', ''], ['a-wallet']],
     [['--profile', ''], ['a-profile']],
     [['profiles', 'use', ''], ['a-profile']],
-    [['payout', '--recipient', ''], ['a-recipient']],
+    [
+      ['payout', ''],
+      ['methods', 'institutions', 'a-contact'],
+    ],
     [['tx', 'watch', 'one', ''], ['a-transaction']],
     [['tx', 'get', 'one', ''], []],
     [['tx', 'list', '--state', 'do'], ['done']],
@@ -111,7 +114,7 @@ describe('shell completion', () => {
     writeFileSync(join(home, 'rows.csv'), '');
     const config = {
       profiles: { main: {}, trial: {} },
-      recipients: { 'Le Van A': {}, 'Le Thi B': {} },
+      contacts: { 'Le Van A': {}, 'Le Thi B': {} },
     };
     writeFileSync(join(home, 'config.json'), JSON.stringify(config));
     writeFileSync(
@@ -168,7 +171,7 @@ describe('shell completion', () => {
       ]);
       expect(
         linesOf(
-          execFileSync('bash', ['-c', bashWords('svcpay recipients remove Le')], {
+          execFileSync('bash', ['-c', bashWords('svcpay contacts remove Le')], {
             encoding: 'utf8',
             env,
           }),

@@ -84,7 +84,6 @@ describe('readKey', () => {
     const globals = readAll(globalOptions, flags);
     const settings = resolveSettings(globals, env, {
       profiles: { default: profile },
-      recipients: {},
       contacts: {},
     });
     return readKey(findKey(key), { settings, globals, env });

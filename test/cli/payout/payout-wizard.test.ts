@@ -5,12 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Institution } from '../../../src/api/types.js';
 import type { Recipient } from '../../../src/store/profile/profiles.js';
 import { back } from '../../../src/terminal/ask/ask.js';
-import {
-  knownPayees,
-  payoutChanges,
-  readDraft,
-  type Draft,
-} from '../../../src/cli/payout/payout-draft.js';
+import { payoutChanges, readDraft, type Draft } from '../../../src/cli/payout/payout-draft.js';
 import { missingFlags, payoutOptions } from '../../../src/cli/payout/payout-options.js';
 import { askPayout, type WizardDeps } from '../../../src/cli/payout/payout-wizard.js';
 import { readAll, type RawValues } from '../../../src/cli/values.js';
@@ -31,8 +26,8 @@ const leVanA: Recipient = {
   party: { type: 'individual', legalFullName: 'Le Van A', countryCode: 'VN' },
 };
 
-const draftOf = (flags: RawValues, recipients: Readonly<Record<string, Recipient>> = {}): Draft =>
-  readDraft(readAll(payoutOptions, flags), recipients, undefined);
+const draftOf = (flags: RawValues, contacts: Readonly<Record<string, Recipient>> = {}): Draft =>
+  readDraft(readAll(payoutOptions, flags), contacts, undefined);
 
 async function played(
   script: Script,
@@ -48,8 +43,7 @@ async function played(
       lookedUp.push(country);
       return country === 'VN' ? institutions : [];
     },
-    recipients: book,
-    known: knownPayees(book, []).map(({ name, value }) => ({ name, value })),
+    known: Object.entries(book).map(([name, kept]) => ({ name, value: { chosen: name, kept } })),
     codes: {},
     takesAnyCode: false,
     wallets: () => [],
@@ -131,7 +125,7 @@ describe('the payout wizard', () => {
       '  ✓ sender: business · Acme Ltd · Germany · 1 High St',
       '  ✓ purpose 1 · source 2 · relationship 3',
     ]);
-    const kept = await played(['recipient Le', 'purpose <', 'recipient <'], senderFlags, {
+    const kept = await played(['NAME Le', 'purpose <', 'NAME <'], senderFlags, {
       'Le Van A': leVanA,
     });
     expect(kept.shown).toEqual([
@@ -333,15 +327,7 @@ describe('the payout wizard', () => {
   test('offers the codes that the address book stores for the recipient', async () => {
     const known = { ...leVanA, codes: { purpose: 7, source: 8, relationship: 9 } };
     const { draft } = await played(
-      [
-        'recipient Le',
-        ...sender,
-        'purpose',
-        'source',
-        'relationship 3',
-        'amount 500000',
-        'yes do not',
-      ],
+      ['NAME Le', ...sender, 'purpose', 'source', 'relationship 3', 'amount 500000', 'yes do not'],
       {},
       { 'Le Van A': known },
     );
@@ -362,7 +348,7 @@ describe('the payout wizard', () => {
 
   test('asks no question about a recipient from the address book', async () => {
     const { draft } = await played(
-      ['recipient Le', ...sender, ...funds, 'amount 500000', 'yes do not'],
+      ['NAME Le', ...sender, ...funds, 'amount 500000', 'yes do not'],
       {},
       { 'Le Van A': leVanA },
     );
@@ -375,7 +361,7 @@ describe('the payout wizard', () => {
 
   test('asks every question about a new recipient', async () => {
     const { draft } = await played(
-      ['recipient New recipient', ...whole, ...keepNothing],
+      ['NAME New recipient', ...whole, ...keepNothing],
       {},
       { 'Le Van A': leVanA },
     );
@@ -389,7 +375,6 @@ describe('the payout wizard after a declined quote', () => {
     const { ask, left } = actor(script);
     const nothing = {
       institutions: async () => institutions,
-      recipients: {},
       known: [],
       codes: {},
       takesAnyCode: true,
@@ -506,7 +491,7 @@ describe('svcpay payout', () => {
     {
       why: 'a recipient outside the address book',
       flags: { recipient: 'Bob' },
-      message: /"Bob" is not in your address book/,
+      message: /"Bob" is not in your contacts/,
     },
     {
       why: 'a recipient named like an inherited property',

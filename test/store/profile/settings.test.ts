@@ -38,7 +38,6 @@ const written = {
     one: { network: 'testnet', greeting: 'hello', limits: { perDay: { BTC: '1' } } },
     two: {},
   },
-  recipients: {},
 };
 
 describe('settings file', () => {

@@ -1,19 +1,25 @@
-// Manages the address book, with accounts for payouts and destinations for `send`.
+// Manages the contacts: destinations of `send`, and accounts for payouts.
 import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import {
   changeContact,
-  changeRecipients,
-  parseRecipientName,
+  notAContact,
+  parseContactName,
+  savedName,
+  type Contact,
+  type Contacts,
 } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
 import { taking, walk } from '../../terminal/ask/wizard.js';
-import { shellArgument, shellWord } from '../../terminal/next-step.js';
-import { recipientList, type ListedRecipient } from '../../terminal/views/payout-lists.js';
+import { shellArgument } from '../../terminal/next-step.js';
+import {
+  contactList,
+  contactRecord,
+  type ListedContact,
+} from '../../terminal/views/payout-lists.js';
 import { readSend } from '../../wallet/instruction/send.js';
 import type { Context } from '../context.js';
 import { defineCommand, type Deps } from '../define.js';
-import type { RecordView } from '../../terminal/rows/view.js';
 import { done, list, record } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
 import { answersOf, readDestination, withMethod } from '../payout/payout-draft.js';
@@ -33,55 +39,57 @@ import {
 import { askRecipient } from '../payout/payout-wizard.js';
 import { text, word } from '../values.js';
 
-export const recipientsList = defineCommand({
-  examples: [['svcpay recipients list -q', 'prints only the names']],
+export const contactsList = defineCommand({
+  examples: [['svcpay contacts list -q', 'prints only the names']],
   async run(_inputs, { config }: Deps<'config'>) {
-    const { recipients, contacts } = config.read();
-    const rows: ListedRecipient[] = [
-      ...Object.entries(recipients).map(([name, kept]) => ({ name, ...kept })),
-      ...Object.entries(contacts).map(([name, destination]) => ({ name, destination })),
-    ];
-    return rows.toSorted((a, b) => a.name.localeCompare(b.name));
+    return Object.entries(config.read().contacts)
+      .map(([name, contact]) => listed(name, contact))
+      .toSorted((a, b) => a.name.localeCompare(b.name));
   },
-  view: list(recipientList),
+  view: list(contactList),
 });
 
-const savedView: RecordView<ListedRecipient> = {
-  ...recipientList,
-  screen: (_canvas, { name, destination }) => [
-    `  ${name} is in your address book.`,
-    destination === undefined
-      ? `  svcpay payout --recipient ${shellWord(name)}`
-      : `  svcpay send ${shellArgument(name)}`,
-  ],
-};
+const listed = (name: string, contact: Contact): ListedContact =>
+  typeof contact === 'string' ? { name, destination: contact } : { name, ...contact };
 
-export const recipientsAdd = defineCommand({
+const name = () => text('NAME').suggesting('contact');
+
+export const contactsShow = defineCommand({
+  arguments: { name: name().describe('name, as shown by svcpay contacts list') },
+  examples: [['svcpay contacts show "Le Van A"', 'shows account, identity and codes']],
+  async run({ name }, { config }: Deps<'config'>) {
+    return listed(...findContact(name, config.read().contacts));
+  },
+  view: record(contactRecord),
+});
+
+export const contactsAdd = defineCommand({
   arguments: {
-    name: word('NAME', parseRecipientName).optional().describe('name in your address book'),
+    name: word('NAME', parseContactName).optional().describe('name of the contact'),
     destination: text('DESTINATION')
       .optional()
-      .describe('for svcpay send: a Lightning Address, an LNURL or a reusable address'),
+      .describe('a Lightning Address, an LNURL or a reusable address'),
   },
   options: destinationOptions,
   examples: [
     [
-      'svcpay recipients add ada ada@example.com',
+      'svcpay contacts add ada ada@example.com',
       'saves a destination, so that svcpay send ada 10usd works',
     ],
-    ['svcpay recipients add "Le Van A"', 'asks for the details of the account to which payouts go'],
+    ['svcpay contacts add "Le Van A"', 'asks for the details of the account to which payouts go'],
   ],
   changes: true,
-  async run({ name: given, destination: named, ...flags }, context): Promise<ListedRecipient> {
+  async run({ name: given, destination: named, ...flags }, context): Promise<ListedContact> {
     const { config, ask } = context;
     const name = given ?? (await askName(context));
+    const { [name]: before } = config.read().contacts;
+    const earlier = typeof before === 'string' ? undefined : before;
     const isOpen =
       named === undefined &&
       givenFlags(flags, destinationOptions).length === 0 &&
-      !Object.hasOwn(config.read().recipients, name);
+      earlier === undefined;
     const destination = isOpen && context.terminal.canPrompt ? await askContact(context) : named;
-    if (destination !== undefined) return addContact(name, destination, flags, context);
-    const { [name]: earlier } = config.read().recipients;
+    if (destination !== undefined) return addDestination(name, destination, flags, context);
     const start =
       earlier === undefined ? readDestination(flags) : changed(answersOf(earlier), flags);
     const missing = missingFlags(start, destinationOptions);
@@ -92,42 +100,46 @@ export const recipientsAdd = defineCommand({
       ...recipientRecord(await completeDestination(draft, lookUp)),
       ...(earlier?.codes && { codes: earlier.codes }),
     };
-    await changeRecipients(config, (before) => ({ ...before, [name]: kept }));
+    await changeContact(config, name, () => kept);
     return { name, ...kept };
   },
-  view: record(savedView),
+  view: record({
+    ...contactList,
+    screen: (_canvas, { name }: ListedContact) => [
+      `  ${name} is in your contacts.`,
+      `  svcpay send ${shellArgument(name)}`,
+    ],
+  }),
 });
 
-export const recipientsRemove = defineCommand({
-  arguments: {
-    name: text('NAME').suggesting('recipient').describe('name, as shown by svcpay recipients list'),
-  },
+export const contactsRemove = defineCommand({
+  arguments: { name: name().describe('name, as shown by svcpay contacts list') },
   examples: [
-    ['svcpay recipients remove "Le Van A"', 'asks for confirmation, then deletes the entry'],
+    ['svcpay contacts remove "Le Van A"', 'asks for confirmation, then deletes the contact'],
   ],
   changes: true,
-  async run({ name }, { config, out, ask }: Deps<'config' | 'out' | 'ask'>) {
-    const { contacts, recipients } = config.read();
-    const isContact = Object.hasOwn(contacts, name);
-    if (!isContact && !Object.hasOwn(recipients, name)) {
-      throw new Failure('not-found', `"${name}" is not in your address book.`, {
-        next: { do: 'run', command: 'recipients list' },
-      });
-    }
-    await ask.agree(`Remove ${name} from your address book?`, 'Nothing was removed.');
-    await changeRecipients(config, ({ [name]: _removed, ...others }) => others);
-    if (isContact) await changeContact(config, name, undefined);
-    out.say(`${name} is no longer in your address book.`);
+  async run({ name: given }, { config, out, ask }: Deps<'config' | 'out' | 'ask'>) {
+    const [name] = findContact(given, config.read().contacts);
+    await ask.agree(`Remove ${name} from your contacts?`, 'Nothing was removed.');
+    await changeContact(config, name, () => undefined);
+    out.say(`${name} is no longer in your contacts.`);
     return { name, removed: true };
   },
   view: done,
 });
 
+function findContact(name: string, contacts: Contacts): [string, Contact] {
+  const saved = savedName(contacts, name);
+  const contact = saved === undefined ? undefined : contacts[saved];
+  if (saved === undefined || contact === undefined) throw notAContact(name, contacts);
+  return [saved, contact];
+}
+
 async function askName(context: Context): Promise<string> {
   const name = await context.ask.steps.parsed({
-    message: "Recipient's name in your address book",
+    message: 'Name of the contact',
     flag: 'NAME',
-    parse: parseRecipientName,
+    parse: parseContactName,
   });
   if (name === back) throw leftAtOnce(context, 'Nothing was saved');
   return name;
@@ -157,7 +169,7 @@ async function askContact(context: Context): Promise<string | undefined> {
       (soFar, before) =>
         taking(
           steps.select({
-            message: 'How do you pay this recipient?',
+            message: 'How do you pay this contact?',
             flag: 'DESTINATION',
             choices,
             default: before?.isSend,
@@ -186,12 +198,12 @@ async function askContact(context: Context): Promise<string | undefined> {
  * Adds a destination of `send` to the address book. Refuses a destination that accepts only one
  * payment.
  */
-async function addContact(
+async function addDestination(
   name: string,
   destination: string,
   flags: DestinationFlags,
   { config, settings, now }: Context,
-): Promise<ListedRecipient> {
+): Promise<ListedContact> {
   const given = givenFlags(flags, destinationOptions);
   if (given.length > 0)
     throw new Failure(
@@ -212,7 +224,7 @@ async function addContact(
     );
   }
   readSend({ to: destination }, { network: settings.network, now: now() });
-  await changeContact(config, name, found.text);
+  await changeContact(config, name, () => found.text);
   return { name, destination: found.text };
 }
 

@@ -182,6 +182,28 @@ export interface TransactionListOptions {
   readonly footer?: string | undefined;
 }
 
+/** The amounts and fees of both sides, for scripts. */
+const exactAmounts = [
+  rowsOnly('sourceReq.ccy', ({ sourceReq }) => sourceReq.ccy),
+  rowsOnly('sourceAmount', ({ sourceReq }) => sideAmount(sourceReq)?.value),
+  rowsOnly('destReq.ccy', ({ destReq }) => destReq.ccy),
+  rowsOnly('destAmount', ({ destReq }) => sideAmount(destReq)?.value),
+  rowsOnly('sourceReq.servicepayFees', ({ sourceReq }) => givenFromWire(sourceReq.servicepayFees)),
+  rowsOnly('sourceReq.networkFees', ({ sourceReq }) => givenFromWire(sourceReq.networkFees)),
+];
+
+const partyColumn = (recipientOf: RecipientOf): Column<ListedTransaction> => ({
+  name: 'party',
+  title: '',
+  value: (txn) => `${arrowOf(txn)} ${partyOf(txn, recipientOf) || railOf(txn)}`,
+  only: 'screen',
+  priority: 2,
+  below: true,
+  shrinks: 10,
+});
+
+const dim: NonNullable<Column<ListedTransaction>['style']> = (cell, style) => style.dim(cell);
+
 /**
  * Returns the view of a page of the history. `now` is the current time in epoch ms, from which a
  * screen computes relative times. Rows for scripts have exact times.
@@ -201,19 +223,11 @@ export function transactionList(
           typeof createdAt === 'number' ? new Date(createdAt).toISOString() : '',
         text: ({ createdAt }) => (typeof createdAt === 'number' ? shortTime(createdAt, now) : '–'),
         align: 'right',
-        style: (cell, style) => style.dim(cell),
+        style: dim,
         priority: 3,
       },
       rowsOnly('what', transactionKind),
-      {
-        name: 'party',
-        title: '',
-        value: (txn) => `${arrowOf(txn)} ${partyOf(txn, recipientOf) || railOf(txn)}`,
-        only: 'screen',
-        priority: 2,
-        below: true,
-        shrinks: 10,
-      },
+      partyColumn(recipientOf),
       {
         name: 'amount',
         title: '',
@@ -222,20 +236,13 @@ export function transactionList(
         only: 'screen',
         style: incoming,
       },
-      rowsOnly('sourceReq.ccy', ({ sourceReq }) => sourceReq.ccy),
-      rowsOnly('sourceAmount', ({ sourceReq }) => sideAmount(sourceReq)?.value),
-      rowsOnly('destReq.ccy', ({ destReq }) => destReq.ccy),
-      rowsOnly('destAmount', ({ destReq }) => sideAmount(destReq)?.value),
-      rowsOnly('sourceReq.servicepayFees', ({ sourceReq }) =>
-        givenFromWire(sourceReq.servicepayFees),
-      ),
-      rowsOnly('sourceReq.networkFees', ({ sourceReq }) => givenFromWire(sourceReq.networkFees)),
+      ...exactAmounts,
       {
         name: 'rail',
         title: '',
         value: (txn) => railOf(txn).toLowerCase(),
         only: 'screen',
-        style: (cell, style) => style.dim(cell),
+        style: dim,
         priority: 7,
       },
       {
@@ -253,7 +260,7 @@ export function transactionList(
         title: '',
         value: feeMark,
         only: 'screen',
-        style: (cell, style) => style.dim(cell),
+        style: dim,
         priority: 6,
       },
       {
@@ -262,7 +269,7 @@ export function transactionList(
         value: ({ txnId }) => txnId,
         text: ({ txnId }) => txnId.slice(0, shown),
         priority: 5,
-        style: (cell, style) => style.dim(cell),
+        style: dim,
       },
       rowsOnly('extRefId', ({ extRefId }) => extRefId),
       rowsOnly('with', (txn) => partyOf(txn, recipientOf)),

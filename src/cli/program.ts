@@ -316,7 +316,20 @@ function dress(target: Commander, options: ProgramOptions): void {
     // Replaces commander's detection of colours, which would open stdout.
     getOutHasColors: () => false,
   });
-  target.configureHelp({ minWidthToWrap: 10, optionTerm: (option) => bothWays(option, target) });
+  target.configureHelp({
+    minWidthToWrap: 10,
+    optionTerm: (option) => bothWays(option, target),
+    formatHelp: (command, helper) =>
+      optionsLast(new Help().formatHelp.call(helper, command, helper)),
+  });
+}
+
+/** Moves the options below the commands. */
+function optionsLast(help: string): string {
+  const parts = help.trimEnd().split('\n\n');
+  const isOptions = (part: string): boolean => part.startsWith('Options:');
+  const others = parts.filter((part) => !isOptions(part));
+  return `${[...others, ...parts.filter(isOptions)].join('\n\n')}\n`;
 }
 
 const widthOf = ({ page }: ProgramOptions): number => Math.min(page.columns ?? 80, 100);

@@ -245,7 +245,7 @@ describe('invoiceCard', () => {
   });
 
   test('explains how to write the code to a file if half blocks are unavailable', () => {
-    expect(invoiceCard(invoice, plain(80)).at(-1)).toBe(
+    expect(invoiceCard(invoice, plain(80)).at(-2)).toBe(
       '  This terminal cannot draw the QR code: --qr-file code.svg saves the QR code.',
     );
   });

@@ -15,7 +15,7 @@ import type { Back } from '../../terminal/ask/ask.js';
 import { amountWithSats, worthText, type CardDetail } from '../../terminal/cards/card.js';
 import { invoiceCard } from '../../terminal/cards/invoice-card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
-import { recordLine } from '../../terminal/cards/steps.js';
+import { besideSteps, recordLine } from '../../terminal/cards/steps.js';
 import { nearTime, relativeTime } from '../../terminal/time.js';
 import { confirmationsText, stateWord } from '../../terminal/views/state-words.js';
 import { transactionFields, transactionList } from '../../terminal/views/transaction-view.js';
@@ -245,7 +245,6 @@ function showCard(
       { ...request, title, details, qrFile, opens: wait && takesKeys(context) },
       canvas,
     ),
-    '',
   ]);
 }
 
@@ -266,14 +265,15 @@ async function follow(
   tell: (next: Transaction) => void,
   context: Context,
 ): Promise<Transaction> {
-  const { live, now } = context;
+  const { live, now, terminal } = context;
   const { client: service } = await context.account();
   const started = now();
   let latest = txn;
   const keys = takeWaitKeys(request, context);
   live.start(() => {
     const waiting = waitingText(latest, request.expiresAt, service.serviceNow());
-    return `${waiting}${miningHint(latest, context)}${keys.hint()}`;
+    const beside = besideSteps(waiting, keys.hint(), terminal.stderrCanvas);
+    return `${beside}${miningHint(latest, context)}`;
   });
   try {
     const final = await waitUntilFinal(

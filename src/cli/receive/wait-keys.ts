@@ -1,5 +1,5 @@
 // Handles keys while a request waits for its payment: c copies the invoice or address, and Enter
-// shows the QR code on the full screen.
+// shows the QR code on the full screen, and Esc leaves.
 import type { Key } from 'node:readline';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import { qrPage } from '../../terminal/cards/invoice-card.js';
@@ -27,7 +27,7 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
   if (!takesKeys(context)) return { hint: () => '', release: () => undefined };
   const {
     stderr,
-    stderrCanvas: { style, blocks },
+    stderrCanvas: { blocks },
     unicode,
   } = terminal;
   let isCopied = false;
@@ -42,8 +42,10 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
     };
   };
   const onKey = ({ name, ctrl, sequence }: Key): void => {
+    const leaves = name === 'escape' || sequence === 'q';
     if (ctrl === true && name === 'c') interrupt();
     else if (close !== undefined) close();
+    else if (leaves) interrupt();
     else if (name === 'return' && blocks) open();
     else if (sequence === 'c') {
       // OSC 52 copies text to the clipboard, and the terminal sends no response.
@@ -57,11 +59,12 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
     return live.aside();
   };
   const releaseKeys = takeKeys(terminal, { onKey, hide });
-  const copying = (): string =>
-    isCopied ? `${noun} copied, if the terminal allows it` : `c copies the ${noun}`;
-  const opening = `${unicode ? '⏎' : 'Enter'} QR code`;
+  const opening = `${unicode ? '⏎' : 'Enter'} QR`;
   return {
-    hint: () => `\n${style.dim([copying(), ...(blocks ? [opening] : [])].join(' · '))}`,
+    hint: () =>
+      [isCopied ? `${noun} copied` : 'c copy', ...(blocks ? [opening] : []), 'esc leave'].join(
+        ' · ',
+      ),
     release: (): void => {
       close?.();
       releaseKeys();

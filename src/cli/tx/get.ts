@@ -99,7 +99,7 @@ export const txGet = defineCommand({
     }
     const view = receiptView(options);
     const below = (canvas: Canvas): string[] =>
-      request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas), ''];
+      request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas)];
     return { txn, screen: (canvas) => [...view.screen(canvas, txn), ...below(canvas)] };
   },
   view: record(

@@ -56,7 +56,7 @@ export function depositView({ ccy, chain, address, code, qrFile }: Deposit): Rec
         ccy === 'BTC'
           ? `Your ${chain === 'Lightning' ? 'Lightning Address' : 'Bitcoin address'}`
           : `Your ${ccy} address on ${chain}`;
-      return ['', ...invoiceCard({ title, code, text: address, details, qrFile }, canvas), ''];
+      return ['', ...invoiceCard({ title, code, text: address, details, qrFile }, canvas)];
     },
   };
 }

@@ -34,7 +34,8 @@ const rowsOf = (lines: readonly string[], columns: number): number =>
  * Draws the title, the QR code, the text to copy, and the details. In a low window, the details are
  * above the QR code, so that the QR code and the text to copy stay visible. A hint replaces a QR
  * code that does not fit or that the terminal cannot draw. The text to copy starts in the first
- * column and is not wrapped, so that people can copy the whole text.
+ * column and is not wrapped, so that people can copy the whole text. An empty line follows the card
+ * unless the window is too low for it.
  */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
@@ -48,9 +49,16 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
       : undefined;
 
   const roomy = draw(rowsOf([...text, ...below], columns) + 1 + rowsBelow);
-  if (roomy !== undefined) return [...title, '', ...roomy, '', ...text, ...below];
+  if (roomy !== undefined) return [...title, '', ...roomy, '', ...text, ...below, ''];
   const low = draw(rowsOf(text, columns) + rowsBelow);
-  if (low !== undefined) return [...title, ...below, '', ...low, ...text];
+  if (low !== undefined) return [...title, ...below, '', ...low, ...text, ''];
+  // Sextants make the QR code and the text fit above a live line of one row.
+  const tight =
+    canvas.blocks === 'sextants'
+      ? qrLines(card.code, columns - margin.length, rows - rowsOf(text, columns) - 1, canvas.blocks)
+      : undefined;
+  if (tight !== undefined)
+    return [...title, ...below, '', ...tight.map((line) => margin + line), ...text];
   const why = canvas.blocks
     ? 'The window is too small for the QR code'
     : 'This terminal cannot draw the QR code';
@@ -67,6 +75,7 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
     ...below,
     '',
     ...wrap(`${why}: ${instead}.`, columns - margin.length).map((line) => margin + style.dim(line)),
+    '',
   ];
 }
 

@@ -16,7 +16,10 @@ export const countryCodes: readonly string[] = (
   'VN VU WF WS YE YT ZA ZM ZW'
 ).split(' ');
 
-/** Reads a country by its code or its English name, in any letter case. Throws Failure `usage` if no country has the code. */
+/**
+ * Reads a country by its code or its English name, in any letter case. Throws Failure `usage` for
+ * an unknown country.
+ */
 export function parseCountryCode(text: string): string {
   const wanted = text.trim();
   const code = countryCodes.find(

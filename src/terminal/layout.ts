@@ -34,7 +34,10 @@ export function truncate(line: string, width: number): string {
   }
   const words = /^\s/.test(line.slice(kept.length))
     ? kept
-    : kept.replace(/\S{2}\s/.test(kept) ? /(?<=\S)\s+\S*$/ : /(?<=.{8}[/?&=@])[^/?&=@]*$/, '');
+    : kept.replace(
+        /[^\p{S}\s]\s/u.test(kept) ? /(?<=\S)\s+\S*$/ : /(?<=.{8}[/?&=@])[^/?&=@]*$/,
+        '',
+      );
   const whole = words.replace(/(\S) *\([^)]*$/, '$1').replace(/(\w)[\s,;:]+$/, '$1');
   return `${whole}${ellipsis}${whole.includes('\u001B') ? resetStyle : ''}`;
 }
@@ -161,3 +164,19 @@ export function sideBySide(parts: readonly LayoutPart[], available: number, gap:
   const below = shown.filter((part, i) => widths[i] === undefined && part.below === true);
   return [texts(beside).join(gap), ...texts(below)];
 }
+
+/**
+ * Aligns amounts such as `50 000 sat` and `25.00 USDT` at the end of their integer parts. Texts
+ * that are not amounts stay unchanged.
+ */
+export function pointsAligned(texts: readonly string[]): string[] {
+  const parts = texts.map(
+    (text) => /^(\D{0,2}\d[\d ]*?)((?:\.\d+)?(?: \D.*)?)$/u.exec(text)?.slice(1) ?? [text, ''],
+  );
+  const whole = widestOf(parts.map(([units = '']) => units));
+  const rest = widestOf(parts.map(([, after = '']) => after));
+  return parts.map(([units = '', after = '']) => padLeft(units, whole) + padRight(after, rest));
+}
+
+export const widestOf = (texts: readonly string[]): number =>
+  texts.reduce((width, text) => Math.max(width, widthOf(text)), 0);

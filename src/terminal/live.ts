@@ -54,6 +54,7 @@ const endOfOsc = '\u001B\\';
 const longMs = 10_000;
 
 const tickMs = 1000;
+const repeatMs = 30_000;
 const frameMs = 80;
 const margin = '  ';
 /**
@@ -68,7 +69,9 @@ export function createLive(terminal: Terminal, { quiet, now, every, signal }: Li
     if (!quiet) stderr.write(`${margin}${unicode ? line : asciiGlyphs(line)}\n`);
   };
   const open = (line: () => string): Display =>
-    terminal.canAnimate ? animate(terminal, every, line) : printChanges(print, line);
+    terminal.canAnimate
+      ? animate(terminal, every, line)
+      : printChanges(print, line, terminal.isDumb ? every : undefined);
   let display: Display | undefined;
   let shown: (() => string) | undefined;
   let isAsking = false;
@@ -147,9 +150,13 @@ interface Display {
 
 /**
  * Prints a line for each change if svcpay cannot redraw the live line. A tick of a countdown does
- * not count as a change.
+ * not count as a change. At a terminal, also prints a line every 30 s.
  */
-function printChanges(print: (line: string) => void, line: () => string): Display {
+function printChanges(
+  print: (line: string) => void,
+  line: () => string,
+  every: LiveOptions['every'] | undefined,
+): Display {
   let shown: readonly string[] = [];
   const update = (): void => {
     const lines = line().split('\n');
@@ -157,7 +164,8 @@ function printChanges(print: (line: string) => void, line: () => string): Displa
     shown = lines;
   };
   update();
-  return { update, close: () => undefined };
+  const stop = every?.(repeatMs, () => line().split('\n').slice(0, 1).forEach(print));
+  return { update, close: () => stop?.() };
 }
 
 function animate(terminal: Terminal, every: LiveOptions['every'], line: () => string): Display {

@@ -179,6 +179,8 @@ export function openTerminal({
   });
   const whyNoPrompt = reasonAgainstPrompt(stdin, isTty(stderr), env, flags);
   const unicode = speaksUnicode(env);
+  // With ACCESSIBLE, a screen reader reads numbered menus and new lines, as on a dumb terminal.
+  const isDumb = env['TERM'] === 'dumb' || isOn(env['ACCESSIBLE']);
   watchForClosedReader(stderr);
 
   return Object.assign(canvasOf(stdout), {
@@ -190,10 +192,9 @@ export function openTerminal({
     stderrCanvas: canvasOf(stderr),
     unicode,
     canPrompt: whyNoPrompt === undefined,
-    isDumb: env['TERM'] === 'dumb',
+    isDumb,
     whyNoPrompt,
-    canAnimate:
-      isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']),
+    canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && !isDumb && !isOn(env['CI']),
     hasTaskbar:
       isTty(stderr) &&
       (isSet(env['WT_SESSION']) ||

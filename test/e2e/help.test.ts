@@ -135,7 +135,7 @@ describe.concurrent('svcpay with an invalid command line', () => {
     { line: ['wallets', '--jsn'], message: 'Did you mean --json?' },
     { line: ['config', 'unst'], message: 'Did you mean config unset?' },
     { line: ['wallets', 'BTC', 'USDT'], message: 'wallets takes 1 argument (got 2).' },
-    { line: ['send', 'a@b.com', '-5sat'], message: 'Not sent: there is no option "-5sat".' },
+    { line: ['send', 'a@b.com', '-5sat'], message: 'Not sent: "-5sat" is negative.' },
     { line: ['send', 'a@b.com', '1sat', '--yes=no'], message: 'Not sent: --yes takes no value.' },
     {
       line: ['send', 'a@b.com', '1sat', '--quote-only=false'],

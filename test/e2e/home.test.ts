@@ -163,7 +163,8 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
     await tty.waitFor('Try the sandbox');
     tty.type(`${down}${enter}`);
     await tty.waitFor('svcpay login --sandbox');
-    await tty.waitFor('Account');
+    await tty.waitFor(/Account[^]*What next\?[^]*❯ Receive/);
+    tty.type(escape);
     expect(await tty.ended).toBe(0);
   });
 

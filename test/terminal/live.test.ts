@@ -108,8 +108,8 @@ describe('the live line without redrawing', () => {
   }
 
   test.each(places.map((each) => [each.name, each] as const))(
-    'writes a line for each change to stderr, without a timer, in %s',
-    (_name, { where, tick }) => {
+    'writes a line for each change to stderr in %s',
+    (name, { where, tick }) => {
       const { clock, live, stderr, stdout } = started(where);
       live.update();
       Object.assign(clock, { state: 'sent', now: 2800 });
@@ -119,7 +119,8 @@ describe('the live line without redrawing', () => {
       live.update();
       expect(stderr()).toBe(`  quoted 0 s\n  sent 1.8 s\n  ${tick} Paid\n`);
       expect(stdout()).toBe('');
-      expect(clock.timers).toBe(0);
+      // A dumb terminal repeats the line every 30 s.
+      expect(clock.timers).toBe(name === 'a dumb terminal' ? 1 : 0);
     },
   );
 

@@ -11,7 +11,7 @@ import { amountWithSats, detailLines, moneyLines } from '../../src/terminal/card
 import { failureJson, failureLines } from '../../src/terminal/failure-view.js';
 import { invoiceCard, type InvoiceCard } from '../../src/terminal/cards/invoice-card.js';
 import { createOutput } from '../../src/terminal/output.js';
-import { pointsAligned } from '../../src/terminal/rows/table.js';
+import { pointsAligned } from '../../src/terminal/layout.js';
 import { besideSteps, recordLine, stepsLine, waitingText } from '../../src/terminal/cards/steps.js';
 import { quoteCard, type QuoteCard } from '../../src/terminal/cards/quote-card.js';
 import { receipt } from '../../src/terminal/cards/receipt.js';
@@ -157,15 +157,15 @@ test('quoteCard shows the worth of bitcoin amounts if rates are available', () =
   expect(lines.find((line) => line.includes('You pay'))).toMatch(/fee 0\.28 % {3}≈ 1\.75 USD$/);
 });
 
-test('quoteCard shows the rate of a swap in both directions, and left-aligns amounts of different currencies', () => {
+test('quoteCard shows the rate of a swap in both directions, and aligns amounts of different currencies at the decimal point', () => {
   expect(quoteCard(swap, plain(80))).toEqual([
     '  Rate      1 BTC = 70 796.845 USDT   1 USDT ≈ 0.0000141249 BTC',
     '  Quote     valid 29 seconds',
     '',
     '  You get       70.796845 USDT',
-    '  Service fee   0.00000050 BTC',
-    '  ────────────────────────────',
-    '  You pay       0.00100050 BTC   fee 0.05 %',
+    '  Service fee    0.00000050 BTC',
+    '  ─────────────────────────────',
+    '  You pay        0.00100050 BTC   fee 0.05 %',
   ]);
 });
 
@@ -191,16 +191,16 @@ describe('invoiceCard', () => {
 
   test.each(
     [
-      { rows: 44, what: 'puts the QR code above the text', expected: 'Receive  code  text  Page' },
+      { rows: 44, what: 'puts the QR code above the text', expected: 'Receive  code  text  Page ' },
       {
         rows: 37,
         what: 'puts the details above the code, and the text below the code',
-        expected: 'Receive  Page  code text',
+        expected: 'Receive  Page  code text ',
       },
       {
         rows: 24,
         what: 'shows a hint instead of the code',
-        expected: 'Receive  text  Page  The',
+        expected: 'Receive  text  Page  The ',
       },
     ].map((each) => [each.what, each.rows, each] as const),
   )(
@@ -209,6 +209,10 @@ describe('invoiceCard', () => {
       expect(shape(plain(80, rows, 'half'))).toBe(expected);
     },
   );
+
+  test('draws sextants above the text in a window of 80 x 24', () => {
+    expect(shape(plain(80, 24, 'sextants'))).toBe('Receive  Page  code text');
+  });
 
   test('writes the invoice as one line from the first column, so that a terminal copies it whole', () => {
     expect(invoiceCard(invoice, plain(40))).toContain(invoice.text);

@@ -19,7 +19,6 @@ import { paidView, runPayment } from '../payment/payment-flow.js';
 import { swapPresentation } from '../payment/payment-model.js';
 import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
 import { runSend } from '../payment/send-flow.js';
-import { payContact } from '../payout/payout.js';
 import { runPayoutInstruction } from '../payout/payout-flow.js';
 import { record } from '../show.js';
 import { resolveLocally } from '../tx/resolve-id.js';
@@ -129,6 +128,7 @@ async function payPayee(
       context,
     );
   if (last?.payout !== undefined) return payAgain(withAmount(last, amount), flags, context);
+  const { payContact } = await import('../payout/payout.js');
   return payContact(chosen, amount, undefined, flags, context);
 }
 

@@ -1,12 +1,19 @@
 // Asks before svcpay repeats the same payment, or refuses the payment if svcpay cannot ask.
 import { Failure } from '../../formats/failure.js';
-import { decisive } from '../../store/journal/payment.js';
+import { decisive, type AttemptState } from '../../store/journal/payment.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { relativeTime } from '../../terminal/time.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
 import { amountAsked, payeeInWords } from '../../wallet/instruction/words.js';
 import type { EarlierPayment } from '../../wallet/instruction/same-again.js';
 import type { Context } from '../context.js';
+
+const unknown = 'The outcome of the earlier payment is not known yet.';
+
+/** What is known of an unfinished payment. */
+const progress: Readonly<Partial<Record<AttemptState, string>>> = {
+  'in-flight': 'The service has accepted it, and it is on its way.',
+};
 
 /**
  * Asks the person whether to repeat a payment. With `--yes`, throws Failure `usage` if the payment
@@ -25,7 +32,7 @@ export async function askAgain(
   const sentence =
     `sent ${amountAsked(instruction)} to ${payeeInWords(instruction)} ` +
     `${relativeTime(earlier.at, now())}.` +
-    (isOpen ? ' The outcome of the earlier payment is not known yet.' : '');
+    (isOpen ? ` ${progress[decisive(payment).state] ?? unknown}` : '');
   if (globals.yes && !isOpen) return 'another';
   if (globals.yes || at === 'submission') {
     throw new Failure('usage', `Not sent: you ${sentence}`, {

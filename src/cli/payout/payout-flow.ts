@@ -1,6 +1,7 @@
 // Runs a payout from the answers to the payment: looks up institutions, shows the quote card and
 // saves the answers.
 import type { Institution, Transaction } from '../../api/types.js';
+import { plainLetters } from '../../formats/text.js';
 import { countryName } from '../../formats/country.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
@@ -251,7 +252,9 @@ function about(
       value: name,
       note: notes(
         recipient && countryName(recipient.countryCode),
-        legalName === name ? undefined : legalName && `legal name ${legalName}`,
+        legalName === undefined || plainLetters(legalName) === plainLetters(name)
+          ? undefined
+          : `legal name ${legalName}`,
       ),
     },
     { label: 'Account', value: `${institution} · ${account}` },

@@ -109,7 +109,7 @@ export const txGet = defineCommand({
   adapt: (found) => (typeof found === 'string' ? {} : { screen: found.screen }),
 });
 
-/** Returns the name of the recipient, but not a shortened address, which the receipt shows whole. */
+/** Returns the recipient's name, but not a shortened address, which the receipt shows whole. */
 async function nameOf(txn: Transaction, context: Context): Promise<string | undefined> {
   const name = (await recipientsOf([txn], context))(txn.txnId);
   return name?.includes('…') === true ? undefined : name;

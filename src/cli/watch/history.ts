@@ -12,9 +12,7 @@ import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import { truncate, wrap } from '../../terminal/layout.js';
 import type { Canvas } from '../../terminal/terminal.js';
 import { lineKind } from '../../terminal/views/transaction-view.js';
-import { noFlags, payAgain } from '../again/again.js';
 import type { Context } from '../context.js';
-import { txGet } from '../tx/get.js';
 import { createdText, pick, type Picked, type Place } from '../tx/pick.js';
 
 /**
@@ -49,6 +47,7 @@ interface Opened {
 }
 
 async function open(txnId: string, verbose: boolean, context: Context): Promise<Opened> {
+  const { txGet } = await import('../tx/get.js');
   const found = await txGet.run(
     { id: txnId, qrFile: undefined, format: undefined, verbose },
     context,
@@ -179,6 +178,7 @@ async function printReceipt(picked: Picked, context: Context): Promise<Left> {
 
 /** Pays again, and resolves with the exit code of the payment. */
 async function repeat(instruction: Instruction, context: Context): Promise<number> {
+  const { noFlags, payAgain } = await import('../again/again.js');
   try {
     await payAgain(instruction, noFlags(), context);
     return 0;

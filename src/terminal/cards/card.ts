@@ -1,8 +1,17 @@
 // Draws the building blocks of cards: labelled lines, and lines of money with aligned numbers. Each
 // function sanitizes the values that it draws.
-import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
+import { formatAmount, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
-import { fit, sideBySide, type LayoutPart, padLeft, padRight, widthOf, wrap } from '../layout.js';
+import {
+  fit,
+  pointsAligned,
+  sideBySide,
+  type LayoutPart,
+  padLeft,
+  padRight,
+  widthOf,
+  wrap,
+} from '../layout.js';
 import type { Canvas } from '../terminal.js';
 
 const margin = '  ';
@@ -216,14 +225,18 @@ interface Cells {
 function cellsOf(lines: readonly MoneyLine[]): Cells[] {
   const amounts = lines.flatMap(({ amount }) => (typeof amount === 'string' ? [] : [amount]));
   const oneCurrency = new Set(amounts.map(({ ccy }) => ccy)).size === 1;
-  const numberWidth = oneCurrency ? widest(amounts.map(formatNumber)) : 0;
+  const aligned = pointsAligned(amounts.map(formatAmount).map(sanitize));
   return lines.map(({ label, amount, note = '', total = false, aside = false, warns = false }) => {
     const cells = { label: sanitize(label), note: sanitize(note), total, warns };
     if (typeof amount === 'string')
       return { ...cells, amount: sanitize(amount), isMoney: false, sats: '' };
     const sats = oneCurrency && amount.ccy === 'BTC' && !aside ? formatSats(amount.value) : '';
-    const text = `${padLeft(formatNumber(amount), numberWidth)} ${sanitize(amount.ccy)}`;
-    return { ...cells, amount: text, isMoney: true, sats };
+    return {
+      ...cells,
+      amount: (aligned[amounts.indexOf(amount)] ?? '').trimEnd(),
+      isMoney: true,
+      sats,
+    };
   });
 }
 

@@ -5,10 +5,10 @@ import Table from 'cli-table3';
 import { detailLines } from '../cards/card.js';
 import {
   fit,
+  pointsAligned,
+  widestOf,
   sideBySide,
   type ColumnWidths,
-  padLeft,
-  padRight,
   truncate,
   widthOf,
   wrap,
@@ -94,22 +94,6 @@ export function menuLines<T>(
 
 const textOf = <T>(column: Column<T>, row: T): string =>
   cellText(column.text?.(row) ?? column.value(row));
-
-/**
- * Aligns amounts such as `50 000 sat` and `25.00 USDT` at the end of their integer parts. Texts
- * that are not amounts stay unchanged.
- */
-export function pointsAligned(texts: readonly string[]): string[] {
-  const parts = texts.map(
-    (text) => /^(\D{0,2}\d[\d ]*?)((?:\.\d+)?(?: \D.*)?)$/u.exec(text)?.slice(1) ?? [text, ''],
-  );
-  const whole = widestOf(parts.map(([units = '']) => units));
-  const rest = widestOf(parts.map(([, after = '']) => after));
-  return parts.map(([units = '', after = '']) => padLeft(units, whole) + padRight(after, rest));
-}
-
-const widestOf = (texts: readonly string[]): number =>
-  texts.reduce((width, text) => Math.max(width, widthOf(text)), 0);
 
 /**
  * Whether a text is an amount, which svcpay never cuts, because the beginning of a number is a

@@ -16,7 +16,7 @@ export interface EarlierPayment {
    * unknown.
    */
   readonly is: 'unfinished' | 'paid';
-  /** The time of the earlier payment's last change, in epoch ms. */
+  /** The time when svcpay submitted the earlier payment, in epoch ms. */
   readonly at: number;
 }
 
@@ -63,7 +63,8 @@ export function sameAgain(
   return payments
     .flatMap((payment): EarlierPayment[] => {
       const is = stageOf(payment, now - paidWithinMs);
-      return is !== undefined && isSame(payment) ? [{ payment, is, at: payment.updatedAt }] : [];
+      const at = latest(payment).submittedAt ?? payment.openedAt;
+      return is !== undefined && isSame(payment) ? [{ payment, is, at }] : [];
     })
     .toSorted((a, b) => b.at - a.at)[0];
 }

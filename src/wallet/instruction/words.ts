@@ -1,6 +1,7 @@
 // Describes an instruction in the words of sentences, cards and lists. Pure.
 import { formatAmount, formatSats, type Money } from '../../formats/amount.js';
 import { shortened } from '../../formats/text.js';
+import { payeeOf } from '../payout/payee.js';
 import type { Instruction } from './instruction.js';
 
 /** The instruction in a few words, such as `2 500 sat to ada@example.com`. */
@@ -21,8 +22,10 @@ export const keptText = (total: Money): string =>
   `The earlier quote is still valid, so this payment keeps its total of ${formatAmount(total)}.`;
 
 /** The payee by name, otherwise by the destination as written. */
-export const payeeInWords = ({ verb, to, name }: Instruction): string =>
-  verb === 'swap' ? `your ${to} wallet` : (name ?? shortened(to));
+export const payeeInWords = ({ verb, to, name, payout }: Instruction): string =>
+  verb === 'swap'
+    ? `your ${to} wallet`
+    : (name ?? ((payout && payeeOf(payout).name) || shortened(to)));
 
 /** The ways to tell two instructions apart, the shortest first. */
 const distinctions: readonly ((instruction: Instruction) => string)[] = [

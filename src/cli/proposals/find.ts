@@ -15,7 +15,7 @@ import {
   type ReadProposal,
 } from '../../wallet/proposals/proposal.js';
 import type { Deps } from '../define.js';
-import { latestPayments } from '../payment/known-destinations.js';
+import { latestPayments } from '../contacts/payees.js';
 import type { Context } from '../context.js';
 
 export interface FoundProposal {

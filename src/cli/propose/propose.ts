@@ -108,8 +108,8 @@ export const proposePayout = defineCommand({
       const { instruction } = readPayoutFile(content, context.settings.maker);
       return propose([instruction], flags, context);
     }
-    const { recipients } = context.config.read();
-    const draft = readDraft(flags, recipients, context.settings.profile.sender);
+    const { contacts } = context.config.read();
+    const draft = readDraft(flags, contacts, context.settings.profile.sender);
     context.ask.demand(missingFlags(draft));
     // Offline, svcpay cannot check the institution. The owner's svcpay checks it.
     const payout = await completePayout(draft, async () => []);

@@ -127,7 +127,7 @@ type Found =
   | { readonly rows: Rows<ListedTransaction>; readonly view: ListView<ListedTransaction> };
 
 const document = (page: HistoryPage, context: Context): Found => ({
-  page,
+  page: { ...page, transactions: newestLast(page.transactions) },
   recipients: () => recipientsOf(page.transactions, context),
 });
 

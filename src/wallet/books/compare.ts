@@ -41,8 +41,7 @@ export interface CompareDeps {
 
 /**
  * `service` holds the transactions of the service, `local` the payments of each source. The source
- * `inbox` has one row per transaction, with the outcome `paid` or no outcome. The column `sid` is
- * the id of the transaction that the service reports for the payment.
+ * `inbox` has one row per transaction, with the outcome `paid` or no outcome.
  */
 const tables = `
   CREATE TABLE service (
@@ -50,14 +49,12 @@ const tables = `
     created INTEGER, ccy TEXT, total TEXT, arrived_ccy TEXT, arrived TEXT, requested TEXT,
     contradiction TEXT, destination TEXT, is_listed INTEGER
   ) STRICT;
-  CREATE INDEX service_reference ON service (reference);
   CREATE TABLE local (
     n INTEGER PRIMARY KEY, source TEXT, id TEXT, reference TEXT, outcome TEXT,
-    state TEXT, ccy TEXT, total TEXT, receives_ccy TEXT, receives TEXT, destination TEXT, sid TEXT,
+    state TEXT, ccy TEXT, total TEXT, receives_ccy TEXT, receives TEXT, destination TEXT,
     ended TEXT, seen INTEGER
   ) STRICT;
-  CREATE INDEX local_id ON local (id, source);
-  CREATE INDEX local_reference ON local (reference, source);`;
+  CREATE INDEX local_id ON local (id, source);`;
 
 /** The transactions of the service, to compare with the sources of this home. */
 export interface Comparison {
@@ -137,16 +134,10 @@ function putEvent({ txnId, txnState, at }: KnownEvent, db: Scratch): void {
 
 /** Reads the transactions that the list lacks by their ids, unless the payments moved nothing. */
 async function readMissing({ read, period }: CompareDeps, db: Scratch): Promise<void> {
-  db.run(
-    `UPDATE local SET sid = (SELECT id FROM service WHERE id = local.id) WHERE id IS NOT NULL`,
-  );
-  db.run(`UPDATE local SET sid = (SELECT id FROM service WHERE reference = local.reference)
-    WHERE id IS NULL`);
   // The first event of a transaction of a later period is also later.
-  db.run("DELETE FROM local WHERE source = 'inbox' AND sid IS NULL AND seen >= ?", period.end);
+  db.run(`DELETE FROM local AS l WHERE source = 'inbox' AND seen >= ? AND ${unlisted}`, period.end);
   const missing = [
-    ...db.each(`SELECT DISTINCT id FROM local
-      WHERE sid IS NULL AND id IS NOT NULL AND outcome IS NOT 'nothing moved'`),
+    ...db.each(`SELECT DISTINCT id FROM local l WHERE ${unlisted} AND ${moved}`),
   ].map((row) => v.parse(idRow, row).id);
   await severalAtOnce(missing, async (txnId) => {
     const txn = await read(txnId).catch(ifNotFound);
@@ -155,7 +146,6 @@ async function readMissing({ read, period }: CompareDeps, db: Scratch): Promise<
     if (created < period.first || created >= period.end)
       return db.run('DELETE FROM local WHERE id = ?', txnId);
     putService({ ...txn, txnId }, 0, db);
-    db.run('UPDATE local SET sid = id WHERE id = ?', txnId);
   });
 }
 
@@ -186,175 +176,156 @@ const differenceRow = v.object({
   detail: v.string(),
 });
 
-/** Selects a difference of a payment `l`, or of a transaction `s`, in one step of the output. */
-const found = (
-  step: number,
-  difference: FoundDifference['difference'],
-  {
-    source = 'l.source',
-    of = 's',
-    ccy = 'NULL',
-    here = 'NULL',
-    there = 'NULL',
-  }: Partial<Record<'source' | 'of' | 'ccy' | 'here' | 'there', string>>,
-  detail: string,
-  from: string,
-): string => {
-  const place = from.startsWith('service') ? 's.created' : 'l.n';
-  return `SELECT ${step} AS step, ${place} AS place, '${difference}' AS difference,
-    ${source} AS source, ${of}.id AS "txnId", ${of}.reference AS reference, ${ccy} AS ccy,
-    ${here} AS here, ${there} AS there, ${detail} AS detail FROM ${from}`.replace('pair', pair);
-};
-
-const pair = 'local l JOIN service s ON s.id = l.sid';
+const moved = "l.outcome IS NOT 'nothing moved'";
+const unlisted = 'NOT EXISTS (SELECT 1 FROM service s WHERE s.id = l.id)';
 
 /** Both sides report an amount of a payment that settled. */
 const settled =
   "l.outcome IN ('paid', 'in flight') AND l.source <> 'inbox' AND s.state = 'completed' AND " +
   's.total IS NOT NULL';
+const hasDebit = 'l.total IS NOT NULL AND l.ccy IS NOT NULL';
+const hasCredit = `${hasDebit} AND l.receives IS NOT NULL AND l.receives_ccy IS NOT NULL
+  AND s.arrived IS NOT NULL`;
 
 /** The service lists the transaction, which it created in the period. */
 const listed = 's.is_listed AND s.created >= ?1 AND s.created < ?3';
 
-const moved = "l.outcome IS NOT 'nothing moved'";
+const both = (here: string, there: string): string =>
+  `${here} || ' here, ' || coalesce(${there}, 'none') || ' at the service'`;
 
-const currencies = (here: string, there: string): string =>
-  `${here} || ' here, ' || coalesce(${there}, 'null') || ' at the service'`;
+/** A kind of difference, its explanation and its condition as SQL, and further columns. */
+type Check = readonly [
+  difference: FoundDifference['difference'],
+  detail: string,
+  condition: string,
+  columns?: Partial<Record<'source' | 'ccy' | 'here' | 'there', string>>,
+];
 
-const debit = { ccy: 'l.ccy', here: 'l.total', there: 's.total' };
-const credit = { ccy: 'l.receives_ccy', here: 'l.receives', there: 's.arrived' };
-const hasDebit = 'l.total IS NOT NULL AND l.ccy IS NOT NULL';
-const hasCredit = `${hasDebit} AND l.receives IS NOT NULL AND l.receives_ccy IS NOT NULL
-  AND s.arrived IS NOT NULL`;
-const wholeLocal = { of: 'l', ccy: 'l.ccy', here: 'l.total' };
-const wholeService = { ccy: 's.ccy', there: 's.total' };
+/** The payments that the service lacks, and the contradictions between events. */
+const ofPayments: readonly Check[] = [
+  ['unknown there', "'the service has no transaction with this id'", `${unlisted} AND ${moved}`],
+  [
+    'events contradict',
+    "'completed, and also ' || l.ended",
+    "l.source = 'inbox' AND l.outcome = 'paid' AND l.ended IS NOT NULL",
+  ],
+];
 
 /** The differences between a payment and the transaction that the service reports for it. */
-const ofPairs = [
-  found(
-    2,
+const ofPairs: readonly Check[] = [
+  [
     'unknown there',
-    wholeLocal,
-    "'the service has no transaction with this ' || iif(l.id IS NULL, 'reference', 'id')",
-    `local l WHERE l.sid IS NULL AND ${moved}`,
-  ),
-  found(
-    2,
-    'unknown there',
-    { ...wholeLocal, there: 's.total' },
     "'the list omits the transaction; a read by id reports ' || s.state",
-    `pair WHERE NOT s.is_listed AND ${moved}`,
-  ),
-  found(
-    2,
+    `NOT s.is_listed AND ${moved}`,
+    { ccy: 'l.ccy', here: 'l.total', there: 's.total' },
+  ],
+  [
     'state differs',
-    {},
-    "l.state || ' here, ' || s.state || ' at the service'",
-    `pair WHERE l.outcome <> s.outcome AND NOT (l.outcome = 'unknown' AND s.outcome <> 'paid')
+    both('l.state', 's.state'),
+    `l.outcome <> s.outcome AND NOT (l.outcome = 'unknown' AND s.outcome <> 'paid')
       AND NOT (l.outcome = 'in flight' AND s.outcome = 'paid')`,
-  ),
+  ],
   // For an imported transaction without a reference, the journal uses the transaction id as the
   // reference. svcpay does not compare this id with a reference at the service.
-  found(
-    2,
+  [
     'reference differs',
-    {},
-    "l.reference || ' here, ' || coalesce(s.reference, 'none') || ' at the service'",
-    `pair WHERE l.reference <> s.id AND l.reference IS NOT s.reference`,
-  ),
-  found(
-    2,
+    both('l.reference', 's.reference'),
+    'l.reference <> s.id AND l.reference IS NOT s.reference',
+  ],
+  [
     'destination differs',
-    {},
-    "l.destination || ' here, ' || s.destination || ' at the service'",
-    'pair WHERE lower(l.destination) <> lower(s.destination)',
-  ),
-  found(
-    2,
+    both('l.destination', 's.destination'),
+    'lower(l.destination) <> lower(s.destination)',
+  ],
+  [
     'not comparable',
-    {},
     "'the journal contains no amount'",
-    `pair WHERE ${settled} AND NOT (${hasDebit}) AND l.outcome = 'paid'`,
-  ),
-  found(
-    2,
-    'currency differs',
-    {},
-    currencies('l.ccy', 's.ccy'),
-    `pair WHERE ${settled} AND ${hasDebit} AND l.ccy IS NOT s.ccy`,
-  ),
-  found(
-    2,
+    `${settled} AND NOT (${hasDebit}) AND l.outcome = 'paid'`,
+  ],
+  ['currency differs', both('l.ccy', 's.ccy'), `${settled} AND ${hasDebit} AND l.ccy IS NOT s.ccy`],
+  [
     'amount differs',
-    debit,
     "'the settled amount differs from the approved amount'",
-    `pair WHERE ${settled} AND ${hasDebit} AND l.ccy = s.ccy AND l.total <> s.total`,
-  ),
-  found(
-    2,
+    `${settled} AND ${hasDebit} AND l.ccy = s.ccy AND l.total <> s.total`,
+    { ccy: 'l.ccy', here: 'l.total', there: 's.total' },
+  ],
+  [
     'currency differs',
-    {},
-    currencies('l.receives_ccy', 's.arrived_ccy'),
-    `pair WHERE ${settled} AND ${hasCredit} AND l.receives_ccy IS NOT s.arrived_ccy`,
-  ),
-  found(
-    2,
+    both('l.receives_ccy', 's.arrived_ccy'),
+    `${settled} AND ${hasCredit} AND l.receives_ccy IS NOT s.arrived_ccy`,
+  ],
+  [
     'arrived differs',
-    credit,
     "'the amount received differs from the approved amount'",
-    `pair WHERE ${settled} AND ${hasCredit} AND l.receives_ccy = s.arrived_ccy
-      AND l.receives <> s.arrived`,
-  ),
+    `${settled} AND ${hasCredit} AND l.receives_ccy = s.arrived_ccy AND l.receives <> s.arrived`,
+    { ccy: 'l.receives_ccy', here: 'l.receives', there: 's.arrived' },
+  ],
 ];
 
 /** The contradictions within a transaction, and the transactions that this home lacks. */
-const ofService = [
-  found(
-    5,
+const ofService: readonly Check[] = [
+  [
     'unknown here',
-    { ...wholeService, source: "'journal'" },
     "'the service reports ' || s.state",
-    `service s WHERE ${listed} AND s.is_out AND s.outcome <> 'nothing moved'
-      AND NOT EXISTS (SELECT 1 FROM local j WHERE j.id = s.id AND j.source = 'journal')`,
-  ),
-  ...(
-    [
-      ['not comparable', 's.total IS NULL', "'the service reports no amount or currency'", {}],
-      ['contradicts itself', 's.contradiction IS NOT NULL', 's.contradiction', {}],
-      [
-        'arrived differs',
-        's.requested IS NOT NULL',
-        "'the amount received differs from the requested amount'",
-        { source: "'request'", ccy: 's.arrived_ccy', here: 's.requested', there: 's.arrived' },
-      ],
-      [
-        'event never came',
-        `s.created >= ?2 AND NOT EXISTS (SELECT 1 FROM local e
-          WHERE e.id = s.id AND e.source = 'inbox' AND e.outcome = 'paid')`,
-        "'no event reported the state completed'",
-        { source: "'inbox'" },
-      ],
-    ] as const
-  ).map(([difference, condition, detail, more]) =>
-    found(
-      5,
-      difference,
-      { ...wholeService, source: "'service'", ...more },
-      detail,
-      `service s WHERE ${listed} AND s.state = 'completed' AND ${condition}`,
-    ),
-  ),
-  found(
-    6,
-    'events contradict',
-    wholeLocal,
-    "'completed, and also ' || l.ended",
-    "local l WHERE l.source = 'inbox' AND l.outcome = 'paid' AND l.ended IS NOT NULL",
-  ),
+    `s.is_out AND s.outcome <> 'nothing moved' AND NOT EXISTS
+      (SELECT 1 FROM local j WHERE j.id = s.id AND j.source = 'journal')`,
+    { source: "'journal'" },
+  ],
+  [
+    'not comparable',
+    "'the service reports no amount or currency'",
+    "s.state = 'completed' AND s.total IS NULL",
+  ],
+  [
+    'contradicts itself',
+    's.contradiction',
+    "s.state = 'completed' AND s.contradiction IS NOT NULL",
+  ],
+  [
+    'arrived differs',
+    "'the amount received differs from the requested amount'",
+    "s.state = 'completed' AND s.requested IS NOT NULL",
+    { source: "'request'", ccy: 's.arrived_ccy', here: 's.requested', there: 's.arrived' },
+  ],
+  [
+    'event never came',
+    "'no event reported the state completed'",
+    `s.state = 'completed' AND s.created >= ?2 AND NOT EXISTS
+      (SELECT 1 FROM local e WHERE e.id = s.id AND e.source = 'inbox' AND e.outcome = 'paid')`,
+    { source: "'inbox'" },
+  ],
 ];
 
-/** The journal comes first, then the service's own transactions, and the inbox. */
-const query = `WITH differing AS (${[...ofPairs, ...ofService].join(' UNION ALL ')})
-  SELECT * FROM differing
-  ORDER BY CASE source WHEN 'journal' THEN iif(step = 5, 2, 0) WHEN 'inbox' THEN iif(step = 5, 2, 3)
-    ELSE 2 END, step, place`;
+/** Selects the differences of a kind. The journal comes first, then the service, then the inbox. */
+const selecting =
+  (step: string, of: 'l' | 's', from: string, usual: NonNullable<Check[3]>) =>
+  ([difference, detail, condition, columns]: Check): string => {
+    const { source, ccy = 'NULL', here = 'NULL', there = 'NULL' } = { ...usual, ...columns };
+    return `SELECT ${step} AS step, ${of === 'l' ? 'l.n' : 's.created'} AS place,
+      '${difference}' AS difference, ${source} AS source, ${of}.id AS "txnId",
+      ${of}.reference AS reference, ${ccy} AS ccy, ${here} AS here, ${there} AS there,
+      ${detail} AS detail FROM ${from} ${condition}`;
+  };
+
+const stepOfPayment = "iif(l.source = 'inbox', 2, 0)";
+const ownSource = { source: 'l.source' };
+
+const query = `SELECT * FROM (${[
+  ...ofPayments.map(
+    selecting(stepOfPayment, 'l', 'local l WHERE', {
+      ...ownSource,
+      ccy: 'l.ccy',
+      here: 'l.total',
+    }),
+  ),
+  ...ofPairs.map(
+    selecting(stepOfPayment, 'l', 'local l JOIN service s ON s.id = l.id WHERE', ownSource),
+  ),
+  ...ofService.map(
+    selecting('1', 's', `service s WHERE ${listed} AND`, {
+      source: "'service'",
+      ccy: 's.ccy',
+      there: 's.total',
+    }),
+  ),
+].join(' UNION ALL ')}) ORDER BY step, place`;

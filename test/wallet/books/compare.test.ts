@@ -189,6 +189,18 @@ describe('differences between the books and the service', () => {
       ['reference differs: sent (journal)'],
     ],
     [
+      'finds a destination that differs from the journal',
+      {
+        listed: [
+          transaction({
+            destReq: { ...transaction().destReq, reqDetails: { address: 'tb1qother' } },
+          }),
+        ],
+        journal: [{ ...sent, destination: 'tb1qmine' }],
+      },
+      ['destination differs: sent (journal)'],
+    ],
+    [
       'accepts the transaction id as the reference of an imported payment',
       { listed: [transaction()], journal: [{ ...sent, reference: 'sent' }] },
       [],
@@ -257,7 +269,7 @@ describe('differences between the books and the service', () => {
         listed: [received({ txnState: 'failed' })],
         inbox: [event('received'), event('received', 'failed')],
       },
-      ['state differs: received (inbox)', 'events contradict: received (inbox)'],
+      ['events contradict: received (inbox)', 'state differs: received (inbox)'],
     ],
     [
       'finds a received payment whose event never came',

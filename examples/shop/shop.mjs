@@ -9,11 +9,11 @@ import { pathToFileURL } from 'node:url';
 import { fromWire, parseAmount, readWebhook, ServiceError, WalletClient } from 'svcpay';
 
 /**
- * Returns status 401 for a webhook that the service has not signed, 502 for an error response from
- * the service, and 500 for any other error.
+ * Returns status 401 for a webhook that the service has not signed, 400 for an invalid request, 502
+ * for an error response from the service, and 500 for any other error.
  */
 const statusOf = (error) =>
-  error instanceof ServiceError ? 502 : error?.kind === 'authentication' ? 401 : 500;
+  error instanceof ServiceError ? 502 : ({ authentication: 401, usage: 400 }[error?.kind] ?? 500);
 
 const prices = new Map([
   ['coffee', parseAmount('2500sat')],
@@ -29,6 +29,9 @@ export function createShop({ client, webhookSecret }) {
     const price = prices.get(product);
     if (price === undefined) return [404, { error: 'no such product' }];
     const id = randomUUID();
+    // The shop stores the order before the request, so that the shop recognizes its webhook even if
+    // the response to the request is lost.
+    orders.set(id, { id, product, state: 'unpaid' });
     // The reference of the transaction is the order's id. The service refuses a second request with
     // the same reference, so no order has two invoices.
     const quote = await client.createTransaction({
@@ -38,7 +41,7 @@ export function createShop({ client, webhookSecret }) {
     });
     const { sourceReq } = await client.confirmTransaction(quote.txnId);
     const { paymentRequest: invoice, invoicePageUrl: page } = sourceReq.reqDetails ?? {};
-    orders.set(id, { id, product, txnId: quote.txnId, state: 'unpaid', invoice, page });
+    Object.assign(orders.get(id), { txnId: quote.txnId, invoice, page });
     return [201, orders.get(id)];
   }
 
@@ -48,7 +51,7 @@ export function createShop({ client, webhookSecret }) {
    */
   async function settle({ txnId, extRefId }) {
     const found = orders.get(extRefId);
-    if (found?.txnId !== txnId || found.state === 'paid') return;
+    if (found === undefined || (found.txnId ?? txnId) !== txnId || found.state === 'paid') return;
     const { txnState, destReq } = await client.transaction(txnId);
     const arrived = fromWire(destReq.amtSettled ?? 0);
     if (txnState === 'completed' && arrived.gte(prices.get(found.product).value))

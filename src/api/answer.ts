@@ -6,7 +6,7 @@ import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
 import { NoAnswer, ServiceError, type Effect } from './errors.js';
 import type { LogFacts } from './options.js';
 import { decimal, instant, Misread, text, within } from './reading/readers.js';
-import { withoutTokens } from './redact.js';
+import { hidden, withoutTokens } from './redact.js';
 import type { HttpResponse } from './transport.js';
 
 /** A response, its parsed body, and the JSON value of the body, if there is one. */
@@ -162,6 +162,8 @@ export function serviceError(
     params: decoded(isFields(metadata) ? metadata['params'] : undefined),
     retryAfterMs: wait,
     requestId: requestIdOf(answer.response),
+    headers: answer.response.headers,
+    body: hidden(answer.response.body),
     ...adviceFor(answer, kind, wait, about),
   });
 }

@@ -32,6 +32,9 @@ export function checkOptions<Entries extends v.ObjectEntries, T>(
 export const option = {
   text: v.optional(v.string()),
   filled: v.pipe(v.string(), v.nonEmpty('is empty')),
+  line: v.optional(
+    v.pipe(v.string(), v.nonEmpty('is empty'), v.regex(/^[^\p{Cc}]*$/u, 'contains a line break')),
+  ),
   flag: v.optional(v.boolean()),
   called: v.optional(v.function()),
   signal: v.optional(v.instance(AbortSignal)),

@@ -41,6 +41,8 @@ export type { ClientOptions };
 export class ServiceClient {
   readonly #options: ClientOptions;
   #service: Service;
+  /** Is aborted when the client is closed, also for all clients with the same token. */
+  #closed = new AbortController();
 
   constructor(options: ClientOptions) {
     this.#options = { ...options, baseUrl: parseBaseUrl(options.baseUrl) };
@@ -56,9 +58,20 @@ export class ServiceClient {
 
   /** Returns a client with the same token whose requests also have these options. */
   within(terms: CallTerms): ServiceClient {
+    return this.#with(this.#service.within(terms));
+  }
+
+  #with(service: Service): ServiceClient {
     const client = new ServiceClient(this.#options);
-    client.#service = this.#service.within(terms);
+    client.#service = service;
+    client.#closed = this.#closed;
     return client;
+  }
+
+  /** Returns the service. Throws Failure `usage` if the client is closed. */
+  #open(): Service {
+    if (!this.#closed.signal.aborted) return this.#service;
+    throw new Failure('usage', 'Nothing was sent: the client is closed.');
   }
 
   /**
@@ -66,9 +79,7 @@ export class ServiceClient {
    * program can still undo something after the signal fires.
    */
   afterwards(): ServiceClient {
-    const client = new ServiceClient(this.#options);
-    client.#service = this.#service.afterwards();
-    return client;
+    return this.#with(this.#service.afterwards());
   }
 
   get baseUrl(): string {
@@ -94,8 +105,8 @@ export class ServiceClient {
   }
 
   /** Signs in again and stores the token (endpoint 1). */
-  authenticate(options?: types.RequestOptions): Promise<types.Token> {
-    return this.#service.within(termsOf(options)).authenticate();
+  async authenticate(options?: types.RequestOptions): Promise<types.Token> {
+    return this.#open().within(termsOf(options)).authenticate();
   }
 
   /**
@@ -200,6 +211,22 @@ export class ServiceClient {
     const path = `/api/v2/transaction/${segment(txnId)}`;
     const call = { method: 'GET', path, effect: 'read', txnId } as const;
     return this.#seen(await this.#call(call, readTransaction, options));
+  }
+
+  /**
+   * Finds the newest transaction with an invoice, a payment hash or a reference, or resolves with
+   * undefined. The service offers no such lookup, so the client reads the list of transactions, and
+   * for an invoice or a payment hash the latest 200 Lightning transactions.
+   */
+  async findTransaction(
+    sought: types.SoughtTransaction,
+    options?: types.RequestOptions,
+  ): Promise<types.Transaction | undefined> {
+    const by: { [name: string]: unknown } = checkOptions('findTransaction', soughtShape, sought);
+    if (Object.values(by).filter((each) => each !== undefined).length !== 1)
+      throw new Failure('usage', 'findTransaction: pass one of invoice, paymentHash and ref.');
+    const { findTransaction } = await import('./find-transaction.js');
+    return findTransaction(sought, this, options);
   }
 
   #seen<T extends types.Transaction>(txn: T): T {
@@ -389,11 +416,12 @@ export class ServiceClient {
   }
 
   /**
-   * Closes the connections of the client immediately, without waiting for requests in flight. Does
-   * nothing if the caller passed a `transport` in the options. A program may end without calling
-   * `close`.
+   * Closes the client immediately, without waiting for requests in flight. Every later call rejects
+   * with kind `usage`. The connections stay open if the caller passed a `transport` in the options.
+   * A program may end without calling `close`.
    */
   async close(): Promise<void> {
+    this.#closed.abort();
     await this.#options.close?.();
   }
 
@@ -412,7 +440,7 @@ export class ServiceClient {
     if (!path.startsWith('/'))
       throw new Failure('usage', 'The path of a request must begin with a slash.');
     const verb = method.toUpperCase();
-    return this.#service.raw(
+    return this.#open().raw(
       { method: verb, path, body, ...effectOf(verb, path) },
       options.retry ?? true,
     );
@@ -420,7 +448,7 @@ export class ServiceClient {
 
   /** The API key's account, to which all transactions belong. */
   async ownAccountId(): Promise<string> {
-    return this.#service.accountId();
+    return this.#open().accountId();
   }
 
   /**
@@ -428,7 +456,7 @@ export class ServiceClient {
    * contain no account.
    */
   async accountId(): Promise<string> {
-    return this.#options.accountId ?? this.#service.accountId();
+    return this.#options.accountId ?? this.#open().accountId();
   }
 
   #read<T extends object>(
@@ -451,7 +479,7 @@ export class ServiceClient {
   ): Promise<T extends object ? types.Answered<T> : T> {
     let last: HttpResponse = { status: 0, headers: {}, body: '' };
     const observe = (response: HttpResponse): void => void (last = response);
-    const value = await this.#service
+    const value = await this.#open()
       .within({ ...termsOf(options), observe })
       .call(call, reader)
       .catch((error: unknown) => {
@@ -524,6 +552,12 @@ const accountShape = v.strictObject({
   maxNetworkRetries: option.count(0),
   accountId: option.text,
 });
+const soughtShape = v.strictObject({
+  invoice: option.text,
+  paymentHash: option.text,
+  ref: option.text,
+});
+
 const pagingShape = v.strictObject({
   limit: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
 });

@@ -10,7 +10,7 @@ export type Effect = 'read' | 'setting' | 'quote' | 'payment';
 /** The data from which the client makes a {@link ServiceError}. */
 export type ServiceErrorDetails = FailureDetails &
   Pick<ServiceError, 'status' | 'reason'> &
-  Partial<Pick<ServiceError, 'isOwnRefusal' | 'params' | 'retryAfterMs'>>;
+  Partial<Pick<ServiceError, 'isOwnRefusal' | 'params' | 'retryAfterMs' | 'headers' | 'body'>>;
 
 /**
  * An error response, which means that the service did not carry out the request (specification,
@@ -31,6 +31,10 @@ export class ServiceError extends Failure {
   readonly params: unknown;
   /** The wait in ms that the header `Retry-After` or `X-RateLimit-Reset` requests. */
   readonly retryAfterMs: number | undefined;
+  /** The headers of the response, with names in lower case. `JSON.stringify` omits them. */
+  declare readonly headers: Readonly<Record<string, string>>;
+  /** The body of the response as received, without tokens. `JSON.stringify` omits it. */
+  declare readonly body: string;
 
   constructor(kind: FailureKind, message: string, details: ServiceErrorDetails) {
     super(kind, message, details);
@@ -38,6 +42,9 @@ export class ServiceError extends Failure {
     this.isOwnRefusal = details.isOwnRefusal === true;
     this.params = details.params;
     this.retryAfterMs = details.retryAfterMs;
+    const { headers = {}, body = '' } = details;
+    // Hidden fields, because a logged error would otherwise show the whole response.
+    Object.defineProperties(this, { headers: { value: headers }, body: { value: body } });
   }
 }
 

@@ -40,26 +40,35 @@ export interface MisreadField {
 }
 
 /**
- * The names of `reqDetails` by method and role (specification: reqDetails), and names that live
+ * The details of one side by method and role (specification: reqDetails), and details that live
  * services add.
  */
-export type DetailName =
-  | 'paymentRequest'
-  | 'invoicePageUrl'
-  | 'address'
-  | 'amount'
-  | 'invoice'
-  | 'expiredAt'
-  | 'lnurlAddress'
-  | 'lnurl'
-  | 'acctName'
-  | 'acctNum'
-  | 'bankAcctNum'
-  | 'accountNumber'
-  | 'institutionCode'
-  | 'institutionName'
-  | 'confirmations'
-  | 'requiredConfirmations';
+export type RequestDetails = {
+  /** The invoice of a Lightning payment or request. */
+  paymentRequest?: string | null | undefined;
+  /** The hosted page of a Lightning request. */
+  invoicePageUrl?: string | null | undefined;
+  /** The address of an on-chain, USDT or LNURL payment, or of an on-chain request. */
+  address?: string | null | undefined;
+  amount?: WireNumber | null | undefined;
+  /** The `bitcoin:` URI of an on-chain request. */
+  invoice?: string | null | undefined;
+  /** The expiry of an on-chain request, in the form that the service sends. */
+  expiredAt?: string | number | null | undefined;
+  lnurlAddress?: string | null | undefined;
+  lnurl?: string | null | undefined;
+  acctName?: string | null | undefined;
+  acctNum?: string | null | undefined;
+  bankAcctNum?: string | null | undefined;
+  accountNumber?: string | null | undefined;
+  institutionCode?: string | null | undefined;
+  institutionName?: string | null | undefined;
+  confirmations?: number | null | undefined;
+  requiredConfirmations?: number | null | undefined;
+};
+
+/** The name of a detail. */
+export type DetailName = keyof RequestDetails;
 
 /** One side of a transaction (specification, section Request side object). */
 export interface RequestSide {
@@ -73,7 +82,7 @@ export interface RequestSide {
    * The details of this side of the transaction, such as an invoice, an address or a bank account.
    * The details depend on the method and the role (specification: reqDetails).
    */
-  reqDetails?: Partial<Record<DetailName, unknown>> | null | undefined;
+  reqDetails?: RequestDetails | null | undefined;
   /** The identity of the payer or payee, only for fiat payouts. */
   kyc?: Partial<Record<keyof Kyc, unknown>> | null | undefined;
   /**
@@ -174,27 +183,23 @@ export interface Wallet {
  * The account record (endpoint 3), with the fields that live services send. The specification does
  * not name the fields of an account record.
  */
-export type Account = Readonly<
-  Partial<
-    Record<
-      | 'id'
-      | 'accountId'
-      | 'displayName'
-      | 'accountDisplayName'
-      | 'status'
-      | 'accountStatus'
-      | 'country'
-      | 'countryCode'
-      | 'timezone'
-      | 'extId'
-      | 'parentAccountId'
-      | 'lightningAddress'
-      | 'kyc'
-      | 'createdAt',
-      unknown
-    >
-  >
->;
+export type Account = {
+  id?: string | null | undefined;
+  accountId?: string | null | undefined;
+  displayName?: string | null | undefined;
+  accountDisplayName?: string | null | undefined;
+  status?: string | null | undefined;
+  accountStatus?: string | null | undefined;
+  country?: string | null | undefined;
+  countryCode?: string | null | undefined;
+  timezone?: string | null | undefined;
+  extId?: string | null | undefined;
+  parentAccountId?: string | null | undefined;
+  lightningAddress?: string | null | undefined;
+  kyc?: object | null | undefined;
+  /** ISO 8601. */
+  createdAt?: string | null | undefined;
+};
 
 /** The permanent Bitcoin deposit address (endpoint 4). */
 export interface BitcoinAddress {
@@ -300,6 +305,12 @@ export interface TransactionFilter {
   limit?: number | undefined;
   page?: number | undefined;
 }
+
+/** What a transaction is found by: its invoice, its payment hash, or its reference. */
+export type SoughtTransaction =
+  | { invoice: string; paymentHash?: never; ref?: never }
+  | { paymentHash: string; invoice?: never; ref?: never }
+  | { ref: string; invoice?: never; paymentHash?: never };
 
 /** The options of one call, which replace the options of the client. */
 export interface RequestOptions {

@@ -5,10 +5,10 @@ import { Failure } from './failure.js';
 const longest = 200;
 
 /**
- * Whether a reference contains characters that could make two different references look identical:
- * replacements of invalid UTF-8, and characters that databases cannot store.
+ * Whether a reference contains characters that could make two different references look identical
+ * (replacements of invalid UTF-8), that databases cannot store, or that break lines.
  */
-const isUnreadable = (text: string): boolean => /[\0\uFFFD\p{Cs}]/u.test(text);
+const isUnreadable = (text: string): boolean => /[\uFFFD\p{Cc}\p{Cs}]/u.test(text);
 
 /**
  * Throws Failure `usage` for a text that cannot be a reference. Leading and trailing blanks are
@@ -18,9 +18,9 @@ export function parseReference(given: string): string {
   const marksAttempt = /~\d{1,15}$/.test(given);
   if (given.trim() !== '' && given.length <= longest && !marksAttempt && !isUnreadable(given))
     return given;
-  throw new Failure('usage', `"${given}" cannot be a reference.`, {
+  throw new Failure('usage', `${JSON.stringify(given)} cannot be a reference.`, {
     hint: isUnreadable(given)
-      ? 'Write the reference in UTF-8.'
+      ? 'Write the reference in UTF-8, without line breaks and other control characters.'
       : `Use 1 to ${longest} characters, without an ending such as ~2, which marks a further ` +
         'attempt.',
   });

@@ -137,13 +137,13 @@ const clientShape = v.strictObject({
   baseUrl: option.filled,
   apiKey: option.filled,
   apiSecret: option.filled,
-  maker: option.text,
+  maker: option.line,
   accountId: option.text,
   onRequest: option.called,
   onResponse: option.called,
   transport: option.called,
   tokens: v.optional(v.object({ load: v.function(), save: v.function() })),
-  userAgent: option.text,
+  userAgent: option.line,
   log: option.called,
 });
 

@@ -241,8 +241,17 @@ export interface Payments {
   resume(options?: CallOptions & { ref?: string | undefined }): Promise<Resumed[]>;
   /** The unfinished payments of the journal, oldest first. */
   pending(options?: Pick<CallOptions, 'signal'>): Promise<PaymentReport[]>;
-  /** The report of a payment, or undefined if the journal has no payment with this reference. */
+  /**
+   * The report of a payment in the journal or, from the service, of a payment request. Resolves with
+   * undefined if neither has this reference.
+   */
   status(ref: string, options?: Pick<CallOptions, 'signal'>): Promise<PaymentReport | undefined>;
+  /**
+   * Waits until a payment or a payment request is final, and resolves with its transaction, whatever
+   * its final state. Rejects with Failure `pending` after the limit `wait`, and `not-found` without
+   * a transaction under the reference.
+   */
+  waitFor(ref: string, options?: CallOptions): Promise<Transaction>;
 }
 
 const decimal = v.pipe(
@@ -313,4 +322,5 @@ export const paymentShapes = {
   resume: v.strictObject({ ...call, ref: text }),
   pending: v.strictObject(signal),
   status: v.strictObject({ ...signal, ref: v.string() }),
+  waitFor: v.strictObject({ ...call, ref: v.string() }),
 };

@@ -23,6 +23,7 @@ import { unlessInterrupted } from '../api/request/retry.js';
 import { parseAmount, parseCurrency } from '../formats/amount.js';
 import { Failure, ifAvailable } from '../formats/failure.js';
 import { checkOptions } from '../api/check-options.js';
+import { isFinal } from '../formats/states.js';
 import { parseReference } from '../formats/reference.js';
 import { errorOf } from '../formats/unknown.js';
 import { journalOf, ownName, type Opened } from '../store/journal/handle.js';
@@ -52,6 +53,8 @@ import {
   type FindPayments,
 } from '../wallet/payment/journal-first.js';
 import { pay, referenceOf } from '../wallet/payment/payment.js';
+import { directionOf } from '../wallet/transaction/direction.js';
+import { waitUntilFinal } from '../wallet/transaction/read.js';
 import { resumeAll } from '../wallet/payment/resume-all.js';
 import { readPayoutFile } from '../wallet/payout/from-file.js';
 import { findInstitution } from '../wallet/payout/institutions.js';
@@ -102,6 +105,11 @@ export function openPayments(options: PaymentsOptions): Payments {
       const institutions = await ifAvailable(service.institutions(method.country.code));
       if (institutions !== undefined)
         findInstitution(String(institutionCode), method, institutions);
+      if (ref !== undefined && terms.ref !== undefined && ref !== terms.ref)
+        throw new Failure(
+          'usage',
+          `payout: ref is ${terms.ref}, but body.extRefId is ${ref}. Pass only one reference.`,
+        );
       return payAsked(instruction, { ...terms, ref: terms.ref ?? ref });
     },
     receive: async (request) =>
@@ -125,13 +133,7 @@ export function openPayments(options: PaymentsOptions): Payments {
         )
       ).map(reportOf);
     },
-    async status(ref, given = {}) {
-      const account = await accountNamed(
-        checkOptions('status', paymentShapes.status, { ...given, ref }),
-      );
-      const payment = await journal.find(account, ref);
-      return payment?.ref === ref ? reportOf(payment) : undefined;
-    },
+    ...byReference({ journal, begin }),
   };
 }
 
@@ -171,6 +173,34 @@ interface PaymentParts extends Pick<PaymentsOptions, 'limits'>, Opened {
   readonly client: ServiceClient;
   readonly begin: Begin;
 }
+
+/** Returns the functions that look up a payment or a payment request by its reference. */
+const byReference = ({
+  journal,
+  begin,
+}: Pick<PaymentParts, 'journal' | 'begin'>): Pick<Payments, 'status' | 'waitFor'> => ({
+  async status(ref, given = {}) {
+    const { service } = begin(checkOptions('status', paymentShapes.status, { ...given, ref }));
+    const payment = await journal.find(await accountOf(service), ref);
+    if (payment?.ref === ref) return reportOf(payment);
+    const txn = await service.findTransaction({ ref });
+    return txn === undefined ? undefined : receiveReport(ref, txn);
+  },
+  async waitFor(ref, given = {}) {
+    const shown = checkOptions('waitFor', paymentShapes.waitFor, { ...given, ref });
+    const { wait = usualWaitMs, on, signal } = shown;
+    const { service, report, ...deps } = begin({ on, signal });
+    const payment = await journal.find(await accountOf(service), ref);
+    const txnId = payment && decisive(payment).txnId;
+    const txn =
+      txnId == null ? await service.findTransaction({ ref }) : await service.transaction(txnId);
+    if (txn === undefined)
+      throw new Failure('not-found', `No payment and no request has the reference ${ref}.`);
+    const atMostMs = wait === 'forever' ? undefined : wait === false ? 0 : wait;
+    const onChange = (transaction: Transaction): void => report({ type: 'state', transaction });
+    return waitUntilFinal(txn, { atMostMs, onChange }, { ...deps, service });
+  },
+});
 
 /** Returns the functions that call the payment core. */
 function paymentsOf({ client, journal, closed, run, begin, limits = noLimits }: PaymentParts) {
@@ -326,6 +356,23 @@ function reportOf(payment: Payment): PaymentReport {
     txnState: txnState ?? undefined,
     openedAt,
     updatedAt,
+  };
+}
+
+/** Reports a payment request, which the journal does not contain. */
+function receiveReport(ref: string, txn: Transaction): PaymentReport | undefined {
+  const { txnId, txnState, createdAt } = txn;
+  if (directionOf(txn) !== 'receive') return undefined;
+  const ended = txnState === 'completed' ? 'paid' : txnState === 'error' ? 'error' : 'failed';
+  const openedAt = createdAt ?? 0;
+  return {
+    ref,
+    kind: 'receive',
+    status: isFinal(txnState) ? ended : 'open',
+    txnId,
+    txnState,
+    openedAt,
+    updatedAt: txn.destReq.updatedAt ?? openedAt,
   };
 }
 

@@ -304,6 +304,7 @@ function withFaults(
   answer: Answer,
   intercept: Intercept = (incoming, respond) => respond(incoming),
 ): (ctx: Context, incoming: Incoming) => Response {
+  let requests = 0;
   return (ctx, incoming) => {
     const { store, now } = ctx;
     if (!isForClients(incoming)) {
@@ -320,7 +321,8 @@ function withFaults(
         return answered;
       });
     const carried = (): Outgoing => respond(incoming);
-    const outgoing = dated(
+    requests += 1;
+    const answered = dated(
       fault === undefined
         ? carried()
         : injectFault(fault, {
@@ -335,6 +337,8 @@ function withFaults(
           }),
       now,
     );
+    const requestId = `req-${now.toString(36)}-${requests.toString(36)}`;
+    const outgoing = { ...answered, headers: { ...answered.headers, 'x-request-id': requestId } };
     logRequest(ctx, incoming, outgoing, fault?.kind ?? readFault?.kind);
     const isGenuine = fault === undefined && readFault === undefined;
     return { outgoing, ...(genuine !== undefined && isGenuine && { genuine }) };

@@ -128,6 +128,67 @@ describe('openPayments', () => {
     onTestFinished(() => Promise.all([journal.close(), client.close()]).then(() => undefined));
     return library.openPayments({ client, journal, ...more });
   };
+  test('finds, reports and waits for a payment request by its reference', async ({ sandbox }) => {
+    const client = clientOf(sandbox);
+    const payments = await openIn(sandbox, { client });
+    const request = await payments.receive({ amount: '1000sat', ref: 'order-9' });
+    expect(await payments.status('order-9')).toMatchObject({ kind: 'receive', status: 'open' });
+    expect(await payments.status('nothing')).toBeUndefined();
+    const { txnId } = request.transaction;
+    const { paymentHash } = library.decodeInvoice(request.payTo);
+    for (const sought of [{ ref: 'order-9' }, { invoice: request.payTo }, { paymentHash }])
+      expect(await client.findTransaction(sought)).toMatchObject({ txnId });
+    await expect(payments.waitFor('order-9', { wait: false })).rejects.toMatchObject({
+      kind: 'pending',
+    });
+    await sandbox.pay(request.payTo);
+    expect(await payments.waitFor('order-9')).toMatchObject({ txnId, txnState: 'completed' });
+    expect(await payments.status('order-9')).toMatchObject({ status: 'paid' });
+    await expect(payments.waitFor('nothing')).rejects.toMatchObject({ kind: 'not-found' });
+  });
+
+  test('refuses unsuitable first arguments, references and options', async ({ sandbox }) => {
+    const client = clientOf(sandbox);
+    const payments = await openIn(sandbox, { client });
+    const to = await sandbox.invoice('1000sat');
+    const body = { sourceReq: { ccy: 'BTC' }, extRefID: 'a' };
+    const wrong: [() => unknown, RegExp][] = [
+      [() => payments.send({ to, ref: 'a\nb' }), /"a\\nb" cannot be a reference/],
+      [() => client.createTransaction(body as never), /no option extRefID. Did you mean extRefId/],
+      [() => client.transactions({ txnStatus: [] } as never), /Did you mean txnStatuses/],
+      [() => client.createWebhook({ calback: '' } as never), /Did you mean callback/],
+      [() => client.findTransaction({} as never), /pass one of invoice, paymentHash and ref/],
+      [() => clientOf(sandbox, { maker: '' }), /maker: is empty|maker is empty/],
+      [() => clientOf(sandbox, { userAgent: 'a\r\nb' }), /userAgent: contains a line break/],
+    ];
+    for (const [call, message] of wrong)
+      await expect((async () => call())()).rejects.toMatchObject({
+        kind: 'usage',
+        message: expect.stringMatching(message),
+      });
+    const later = client.until(new AbortController().signal);
+    await client.close();
+    for (const each of [client, later])
+      await expect(each.wallets()).rejects.toMatchObject({
+        kind: 'usage',
+        message: expect.stringContaining('the client is closed'),
+      });
+  });
+
+  test('gives the response of a refusal to the program, but not to its log', async ({
+    sandbox,
+  }) => {
+    const client = clientOf(sandbox);
+    const error: unknown = await client.transaction('nothing').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(library.ServiceError);
+    if (!(error instanceof library.ServiceError)) return;
+    const { headers, body, requestId } = error;
+    expect(headers['x-request-id']).toBe(requestId);
+    expect(requestId).toMatch(/^req-/);
+    expect(JSON.parse(body)).toHaveProperty('error');
+    expect(JSON.stringify(error)).not.toContain('x-request-id');
+  });
+
   const body: library.CreateTransaction = {
     sourceReq: {
       ccy: 'BTC',

@@ -86,10 +86,7 @@ export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): type
     unrecognized,
   );
 
-/**
- * The field names that live services use in an account record. The readers leave the values in an
- * account record unchanged.
- */
+/** The fields that live services use in an account record. */
 export const accountFields = {
   id: text,
   accountId: text,
@@ -107,12 +104,14 @@ export const accountFields = {
   createdAt: text,
 } satisfies FieldsOf<types.Account>;
 
-/** Returns the account record without its wrapper, otherwise unchanged. */
-export function readAccount(answer: unknown): types.Account {
+/** Returns the account record without its wrapper. */
+export function readAccount(answer: unknown, unrecognized: OnUnrecognized): types.Account {
   if (!isFields(answer)) throw new Misread(misreading('the answer', answer, 'an object'));
   const inner = answer['data'];
   const isWrapped = isFields(inner) && Object.keys(answer).every((field) => around.has(field));
-  return isWrapped ? inner : answer;
+  const account = isWrapped ? inner : answer;
+  readInPlace(account, accountFields).map(misreadText).forEach(unrecognized);
+  return account;
 }
 
 const around: ReadonlySet<string> = new Set(['data', 'resultStatus', 'message', 'code']);

@@ -4,9 +4,9 @@ import { isFields, type Fields } from '../../formats/unknown.js';
 import {
   misread,
   type MisreadField,
-  type DetailName,
   type ListedTransaction,
   type Pagination,
+  type RequestDetails,
   type RequestSide,
   type Transaction,
   type TransactionPage,
@@ -54,14 +54,14 @@ export const sideFields = {
   updatedAt: instant,
 } satisfies FieldsOf<RequestSide>;
 
-/** The field names within `reqDetails`. The readers leave the values in `reqDetails` unchanged. */
+/** The fields within `reqDetails`, each with its reader. */
 export const detailFields = {
   paymentRequest: text,
   invoicePageUrl: text,
   address: text,
   amount: decimal,
   invoice: text,
-  expiredAt: instant,
+  expiredAt: textOrNumber,
   lnurlAddress: text,
   lnurl: text,
   acctName: text,
@@ -72,7 +72,14 @@ export const detailFields = {
   institutionName: text,
   confirmations: count,
   requiredConfirmations: count,
-} satisfies FieldsOf<Record<DetailName, unknown>>;
+} satisfies FieldsOf<RequestDetails>;
+
+/** Reads the details of an order as the details of a transaction. */
+export function detailsOf(details: object = {}): RequestDetails {
+  const copy = { ...details };
+  readInPlace(copy, detailFields);
+  return copy;
+}
 
 export const deductions = [
   'deductNetworkFeesFromDest',
@@ -109,6 +116,7 @@ const named = (readers: Readers): FieldReaders =>
 const ofNames = named(names);
 const ofOptional = named(optional);
 const ofSide = named(sideFields);
+const ofDetails = named(detailFields);
 
 /** Whether every value of an object is in the form from the specification. */
 function isInForm(of: Fields, named: FieldReaders): boolean {
@@ -119,7 +127,10 @@ function isInForm(of: Fields, named: FieldReaders): boolean {
   return true;
 }
 
-const isSide = (side: unknown): boolean => isFields(side) && isInForm(side, ofSide);
+const isSide = (side: unknown): boolean =>
+  isFields(side) &&
+  isInForm(side, ofSide) &&
+  (!isFields(side['reqDetails']) || isInForm(side['reqDetails'], ofDetails));
 
 /**
  * Whether a row already has the form from the specification. For long histories, `isSpecified` is
@@ -206,6 +217,9 @@ function side(row: Fields, path: string, unrecognized: MisreadField[]): RequestS
   const value = row[path];
   if (isFields(value)) {
     unrecognized.push(...readInPlace(value, sideFields, `${path}.`));
+    const details = value['reqDetails'];
+    if (isFields(details))
+      unrecognized.push(...readInPlace(details, detailFields, `${path}.reqDetails.`));
     return value;
   }
   if (value !== undefined && value !== null)

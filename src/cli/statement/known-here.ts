@@ -1,4 +1,5 @@
 // Reads the payments that this home knows from its journal.
+import { detailsOf } from '../../api/reading/transaction.js';
 import Big from 'big.js';
 import type { Span } from '../../formats/calendar.js';
 import type { Journal } from '../../store/journal/journal.js';
@@ -91,7 +92,7 @@ export async function* knownPayments(
       ccy: spendCcy,
       total: approvedTotal === null ? null : new Big(approvedTotal),
       receivesCcy: destReq.ccy,
-      destination: destinationIn(destReq.reqDetails),
+      destination: destinationIn(detailsOf(destReq.reqDetails)),
       receives: approvedReceives === null ? null : new Big(approvedReceives),
     };
   }

@@ -1,5 +1,6 @@
 // Lists this home's payments from the journal while the service is unreachable, in the form of the
 // service's list of transactions.
+import { detailsOf } from '../../api/reading/transaction.js';
 import Big from 'big.js';
 import type { CreateSide, ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, readDecimal } from '../../formats/amount.js';
@@ -60,7 +61,7 @@ function sideOf(
   return {
     ccy,
     method,
-    reqDetails,
+    reqDetails: detailsOf(reqDetails),
     amtRequested: amount == null ? undefined : readDecimal(fixed(new Big(amount))),
   };
 }

@@ -1,13 +1,14 @@
 // Resolves a transaction by its id, by the beginning of an id that svcpay has shown, or by its
 // reference.
-import type { ListedTransaction } from '../../api/types.js';
+import type { ListedTransaction, SoughtTransaction } from '../../api/types.js';
+import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
 import { keepSeenIds, seenIds } from '../../store/files/seen.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { attemptNamed, decisive, type Payment } from '../../store/journal/payment.js';
 import { pageSize } from '../../api/pages.js';
 import { idLength, lineText, type RecipientOf } from '../../terminal/views/transaction-view.js';
-import { findByInvoice, findByReference, soughtInvoice } from '../../wallet/transaction/search.js';
+import { listedUnder } from '../../wallet/payment/find.js';
 import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
 
@@ -35,21 +36,14 @@ export async function rememberIds(
 export async function resolveId(name: string, context: Context, isExact = false): Promise<string> {
   const onRead = (count: number): void => showSearching(count, context);
   const sought = soughtInvoice(name);
-  if (sought !== undefined) {
-    const known = await resolveLocally(`bolt11:${sought.paymentHash}`, context, isExact);
-    const found =
-      known ?? (await findByInvoice(sought, (await context.account()).client, onRead))?.txnId;
-    if (found !== undefined) return found;
-    throw new Failure('not-found', 'No transaction has this invoice or payment hash.', {
-      next: { do: 'see-history' },
-    });
-  }
+  if (sought !== undefined) return byInvoice(sought, context);
   const local = await resolveLocally(name, context, isExact);
   if (local !== undefined) return local;
   const { client: service } = await context.account();
   if (await service.transaction(name).then(isThere, notThere)) return name;
-  const named = await findByReference(name, service, onRead);
-  if (named !== undefined) return named.txnId;
+  const named = await listedUnder(name, { since: 0, depth: 'every page', onRead }, service);
+  const [last] = named.toSorted((a, b) => b.number - a.number);
+  if (last !== undefined) return last.row.txnId;
   if (isExact || !beginsId(name)) throw notFound(name, isExact && beginsId(name));
   const { data } = await service.transactions({ time: '1y', limit: pageSize });
   const listed = onlyOne(
@@ -68,6 +62,25 @@ const notFound = (name: string, wantsWholeId = false): Failure =>
 
 /** Whether a name is long enough to stand for an id that begins with it. */
 const beginsId = (name: string): boolean => /^[0-9a-f-]{6,}$/i.test(name);
+
+/** Returns the invoice or the payment hash that a text is, or undefined for any other text. */
+function soughtInvoice(text: string): SoughtTransaction | undefined {
+  const word = text.trim().toLowerCase();
+  if (/^[0-9a-f]{64}$/.test(word)) return { paymentHash: word };
+  return /^(?:lightning:)?ln[a-z0-9]{100,}$/.test(word)
+    ? { invoice: word.replace('lightning:', '') }
+    : undefined;
+}
+
+async function byInvoice(sought: SoughtTransaction, context: Context): Promise<string> {
+  const { invoice, paymentHash = decodeInvoice(invoice ?? '').paymentHash } = sought;
+  const known = await resolveLocally(`bolt11:${paymentHash}`, context);
+  const txnId = known ?? (await (await context.account()).client.findTransaction(sought))?.txnId;
+  if (txnId !== undefined) return txnId;
+  throw new Failure('not-found', 'No transaction has this invoice or payment hash.', {
+    next: { do: 'see-history' },
+  });
+}
 
 const isThere = (): boolean => true;
 

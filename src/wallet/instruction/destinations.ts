@@ -18,8 +18,8 @@ export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>
  */
 function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): void {
   if (isOnNetwork(actual, wanted)) return;
-  throw notSent(`this is a ${actual} ${noun}, but your profile is on ${wanted}`, {
-    hint: `Ask for an ${noun} on ${wanted}, or choose another profile.`,
+  throw notSent(`this is a ${actual} ${noun}, but your payments are on ${wanted}`, {
+    hint: `Ask for an ${noun} on ${wanted}, or choose another network.`,
   });
 }
 

@@ -1,4 +1,5 @@
 // Tests the cost and the received amount of a quote that deducts its fees from the amount.
+import { detailsOf } from '../../../src/api/reading/transaction.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { formatAmount, parseAmount } from '../../../src/formats/amount.js';
@@ -63,7 +64,11 @@ describe('readQuote with deducted fees', () => {
     const answered = (amtRequested: number): Transaction => {
       const { sourceReq, ...txn } = quoted({ amtRequested: 0.001 }, 1);
       const { ccy, method, reqDetails } = order.body.destReq;
-      return { ...txn, sourceReq, destReq: { ccy, method, reqDetails, amtRequested } };
+      return {
+        ...txn,
+        sourceReq,
+        destReq: { ccy, method, reqDetails: detailsOf(reqDetails), amtRequested },
+      };
     };
     const less = deducting(order);
     for (const amount of [0.001, 0.000995]) {

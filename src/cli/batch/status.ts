@@ -128,6 +128,7 @@ function nextOf(row: Row, file: string, flags: RowFlags, run: RunGlobals): strin
   if (state === 'paid') return null;
   if (state === 'sent') return commandFor({ do: 'watch', id }, run);
   if (state === 'unknown') return commandFor({ do: 'resume', id }, run);
+  if (state === 'ended') return commandFor({ do: 'resolve', id }, run);
   const isFailed = state === 'failed';
   if (isFailed || state === 'not-started')
     return commandLine(batchCommand(file, flags, { '--retry': isFailed || undefined }), run);

@@ -6,12 +6,12 @@ import { hasLapsed, isFinal, isQuoted, movedNothing } from '../../formats/states
 import {
   attemptRef,
   decisive,
-  latest,
-  status,
+  outcomeOf,
   type Attempt,
   type Payment,
 } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/orders.js';
+import { reported } from '../payment/apply.js';
 import type { Row, RowState } from './row.js';
 
 /** The parts of a transaction that decide the state of its row. */
@@ -50,18 +50,30 @@ const totalOf = ({ approvedTotal: total, spendCcy }: Attempt): Money | undefined
 
 export function rowState(payment: Payment | undefined, txn: Read | undefined): RowState {
   if (payment === undefined) return txn === undefined ? 'not-started' : stateAt(txn.txnState);
-  const paymentStatus = status(payment);
-  if (paymentStatus === 'paid') {
-    if (txn !== undefined && movedNothing(txn.txnState)) return 'returned';
-    return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
-  }
-  if (paymentStatus === 'open' || paymentStatus === 'abandoned') return 'not-started';
-  if (paymentStatus === 'error' || txn?.txnState === 'error') return 'ended';
-  if (paymentStatus === 'failed') return 'failed';
+  const attempt = decisive(payment);
   // The service may report a later state than the journal has.
-  if (txn?.txnState === 'completed') return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
-  if (paymentStatus === 'unknown') return 'unknown';
-  return txn !== undefined && isFinal(txn.txnState) ? endedState(txn.txnState) : 'sent';
+  const { txnId } = attempt;
+  const seen =
+    txn === undefined ? attempt : reported(attempt, { txnId: txnId ?? '', txnState: txn.txnState });
+  const outcome = outcomeOf(seen);
+  switch (outcome) {
+    case 'requested':
+    case 'quoted':
+    case 'lapsed':
+      return 'not-started';
+    case 'submitting':
+    case 'in-flight':
+      return 'sent';
+    case 'error':
+      return 'ended';
+    case 'paid': {
+      const isReturned = txn !== undefined && movedNothing(txn.txnState);
+      if (isReturned && seen.resolution === null) return 'returned';
+      return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
+    }
+    default:
+      return outcome;
+  }
 }
 
 /** The state of a row that only the service knows. */
@@ -72,17 +84,13 @@ const stateAt = (txnState: string): RowState => {
   return isFinal(txnState) ? 'failed' : 'sent';
 };
 
-/** An expired transaction does not prove that a submitted payment moved no money. */
-const endedState = (txnState: string): RowState =>
-  txnState === 'failed' || txnState === 'rejected' ? 'failed' : 'unknown';
-
 /**
  * Whether less money arrived than the order requested. Returns false for an order that deducts the
  * network fees from the requested amount.
  */
 function isUnderpaid(payment: Payment, txn: Read | undefined): boolean {
   const settled = txn?.destReq.amtSettled;
-  const { receives, body } = decodeOrder(latest(payment).request);
+  const { receives, body } = decodeOrder(decisive(payment).request);
   if (settled == null || receives === undefined || body.deductNetworkFeesFromDest === true)
     return false;
   return txn?.destReq.ccy === receives.ccy && fromWire(settled).lt(receives.value);

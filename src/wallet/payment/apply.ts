@@ -83,7 +83,10 @@ const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, Atte
 };
 
 /** Returns the attempt, updated with the transaction that the service reported. */
-function reported(attempt: Attempt, { txnId, txnState }: Transaction): Attempt {
+export function reported(
+  attempt: Attempt,
+  { txnId, txnState }: Pick<Transaction, 'txnId' | 'txnState'>,
+): Attempt {
   const result = resultOf(txnState);
   const state = reports[result][attempt.state] ?? attempt.state;
   const isNews =

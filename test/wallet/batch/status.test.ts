@@ -15,9 +15,15 @@ import { deducting, onchainOrder } from '../../../src/wallet/order/orders.js';
 
 const order = onchainOrder(bitcoinAddress(1), parseAmount('1000sat'), 'BTC');
 
-function payment(state: Attempt['state'], of = order): Payment {
+function payment(state: Attempt['state'], of = order, moved?: boolean): Payment {
   const draft = paymentDraft(of, 'r');
-  const attempt = { ...requested(1, draft.request), state, txnId: 't', submittedAt: 1 };
+  const attempt = {
+    ...requested(1, draft.request),
+    state,
+    txnId: 't',
+    submittedAt: 1,
+    resolution: moved === undefined ? null : { moved, note: 'ticket', at: 1 },
+  };
   return { ...opened(draft, 1), attempts: [attempt] };
 }
 
@@ -99,6 +105,18 @@ test.for([
     payment('error'),
     txn('error'),
     'ended',
+  ],
+  [
+    'returns `failed` for a row in `error` once tx resolve recorded that nothing moved',
+    payment('error', order, false),
+    txn('error'),
+    'failed',
+  ],
+  [
+    'returns `paid` for an expired row once tx resolve recorded that the money moved',
+    payment('unknown', order, true),
+    txn('expired'),
+    'paid',
   ],
 ] as const)('rowState %s', ([, known, listed, expected]) => {
   expect(rowState(known, listed)).toBe(expected);

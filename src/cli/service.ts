@@ -16,7 +16,6 @@ import {
   type SecretStore,
 } from '../store/profile/secrets.js';
 import { embeddedUrl, type Settings } from '../store/profile/settings.js';
-import { shellWord } from '../terminal/next-step.js';
 import type { Live, LiveOptions } from '../terminal/live.js';
 import type { Output } from '../terminal/output.js';
 import { isLog, type OutputStream, type Terminal } from '../terminal/terminal.js';
@@ -210,7 +209,8 @@ async function findCredentials(
 ): Promise<{ baseUrl: string; credentials: Credentials }> {
   if (baseUrl === undefined || apiKey === undefined) {
     throw new Failure('authentication', `You are not logged in (profile ${profileName}).`, {
-      hint: 'svcpay login, or try the sandbox without an account: svcpay --sandbox wallets',
+      hint: 'To try the sandbox without an account, add --sandbox. To log in',
+      next: { do: 'sign-in' },
     });
   }
   const secret = apiSecret ?? (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
@@ -231,9 +231,8 @@ function notItsOwn(accountId: string): Failure {
     'usage',
     `The service acts for ${accountId} only with an API key of that account.`,
     {
-      hint:
-        `This API key can show only the wallets and the account record of ${accountId}: ` +
-        `svcpay wallets --account ${shellWord(accountId)}`,
+      hint: `This API key can show only the wallets and the account record of ${accountId}`,
+      next: { do: 'see-wallets' },
     },
   );
 }

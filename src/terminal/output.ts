@@ -14,6 +14,7 @@ import {
   type RowOptions,
   picked,
 } from './rows/list.js';
+import { commandLine, type RunGlobals } from './next-step.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
 import { isLog, type Canvas, type OutputStream, type Terminal } from './terminal.js';
@@ -28,7 +29,7 @@ import type {
   StreamView,
 } from './rows/view.js';
 
-export interface OutputOptions {
+export interface OutputOptions extends RunGlobals {
   /** The format that `-o` names, by default a table on a terminal and tsv in a pipe. */
   readonly format?: Format | undefined;
   /** The names in `--fields a,b.c`, which are paths into the service's own object. */
@@ -122,7 +123,13 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     format,
     quiet,
     forPeople,
-    ...openResults({ row, forPeople, isJson, lines, say: remarks.say }),
+    ...openResults({
+      row,
+      forPeople,
+      isJson,
+      lines,
+      sayEmpty: (view) => remarks.say(emptyText(view, options)),
+    }),
     did: (result) => void (isJson && terminal.stdout.write(`${toJson(result)}\n`)),
     text: (line) => void terminal.stdout.write(`${line}\n`),
     async pour(pieces) {
@@ -190,15 +197,21 @@ interface ResultOptions {
   readonly forPeople: boolean;
   readonly isJson: boolean;
   readonly lines: Lines;
-  readonly say: Output['say'];
+  /** Prints the text of a list without rows. */
+  readonly sayEmpty: (view: Pick<ListView<object>, 'empty' | 'next'>) => void;
 }
+
+const emptyText = (
+  { empty, next }: Pick<ListView<object>, 'empty' | 'next'>,
+  run: RunGlobals,
+): string => (next === undefined ? empty : `${empty}: ${commandLine(next, run)}`);
 
 function openResults({
   row,
   forPeople,
   isJson,
   lines: { toStdout },
-  say,
+  sayEmpty,
 }: ResultOptions): Pick<Output, 'offers' | 'knows' | 'list' | 'stream' | 'record' | 'change'> {
   const { terminal, format, fields } = row;
   const asksForNames = fields !== undefined && fields.join() === 'help';
@@ -229,7 +242,7 @@ function openResults({
       const hasRows = forPeople
         ? await listTable(row, rows, view, toStdout)
         : await listRows(row, rows, view);
-      if (!hasRows && !isJson) say(view.empty);
+      if (!hasRows && !isJson) sayEmpty(view);
       if (hasRows && forPeople && view.footer !== undefined)
         toStdout(besideTable(view.footer, terminal));
     },

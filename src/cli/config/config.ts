@@ -40,7 +40,7 @@ export const configGet = defineCommand({
     const entry = readKey(key, context);
     if (entry.value === null) {
       throw new Failure('not-found', `${key.name} is not set.`, {
-        hint: `svcpay config set ${key.name} VALUE`,
+        next: { do: 'run', command: `config set ${key.name} VALUE` },
       });
     }
     await context.out.record(entry, settingView(entry));

@@ -251,7 +251,7 @@ async function agreeToReplace(
   );
   if (!yes)
     throw new Failure('declined', `Profile ${profileName} is unchanged.`, {
-      hint: 'svcpay login --profile NAME',
+      next: { do: 'run', command: 'login --profile NAME' },
     });
 }
 

@@ -65,7 +65,9 @@ export function readDestination({ method: methodOf, ...flags }: DestinationFlags
     method === undefined
       ? `There is no such payout method for ${name}`
       : `${method.code} pays out to ${method.country.name}, not to ${name}`;
-  throw new Failure('usage', `${what}: use ${methods}.`, { hint: `svcpay payout methods ${code}` });
+  throw new Failure('usage', `${what}: use ${methods}.`, {
+    next: { do: 'run', command: 'payout methods', argument: code },
+  });
 }
 
 /** Sets the country of a payout and, if the country has only one payout method, the method. */

@@ -8,7 +8,7 @@ import { Failure, ifAvailable } from '../../formats/failure.js';
 import { keepSeenInstitutions } from '../../store/files/seen.js';
 import { changeContact, changeProfile, type Recipient } from '../../store/profile/profiles.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
-import { shellArgument } from '../../terminal/next-step.js';
+import { commandLine } from '../../terminal/next-step.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
 import { payoutInstruction, type Payout } from '../../wallet/payout/order.js';
@@ -159,8 +159,10 @@ export async function payAndSave(
     onSubmitted();
     return txn;
   } finally {
-    if ((await saved) === true && draft.keepAs)
-      out.say(`  Saved in your contacts: svcpay send ${shellArgument(draft.keepAs)}`);
+    if ((await saved) === true && draft.keepAs) {
+      const again = { command: 'send', argument: draft.keepAs };
+      out.say(`  Saved in your contacts: ${commandLine(again, context.globals)}`);
+    }
   }
 }
 

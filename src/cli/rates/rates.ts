@@ -28,7 +28,8 @@ function explain(error: unknown): Promise<Rates> {
   if (!(error instanceof ServiceError) || (error.status !== 404 && error.status !== 405))
     throw error;
   throw new Failure('not-found', 'This service does not publish rates.', {
-    hint: 'A quote shows the rate and costs nothing: svcpay swap 25usdt BTC --quote-only',
+    hint: 'A quote shows the rate and costs nothing',
+    next: { do: 'run', command: 'swap 25usdt BTC --quote-only' },
     status: error.status,
     cause: error,
   });

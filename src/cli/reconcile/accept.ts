@@ -32,7 +32,8 @@ export const reconcileAccept = defineCommand({
     }
     if (found.length === 0)
       throw new Failure('not-found', `Nothing was accepted: ${id} has no difference.`, {
-        hint: 'svcpay reconcile lists all differences.',
+        hint: 'To list all differences',
+        next: { do: 'run', command: 'reconcile' },
       });
     const { scope, client } = await context.account();
     const record = { txnId: id, note, acceptedAt: client.serviceNow(), acceptedBy: context.owner };

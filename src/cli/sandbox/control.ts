@@ -110,7 +110,7 @@ function refused(json: unknown, status: number): Failure {
 
 function unreachable(url: string, cause: NetworkError): Failure {
   return new Failure('temporary', `No sandbox answers at ${url}: ${cause.message}`, {
-    hint: 'svcpay sandbox start',
+    next: { do: 'run', command: 'sandbox start' },
     cause,
   });
 }

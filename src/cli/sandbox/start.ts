@@ -86,7 +86,7 @@ const readyView = (ready: Ready): RecordView<Ready> => ({
 function portTaken(error: unknown, port: number): unknown {
   if (codeOf(error) !== 'EADDRINUSE') return error;
   return new Failure('usage', `Port ${port} is in use.`, {
-    hint: 'svcpay sandbox start --port 0',
+    next: { do: 'run', command: 'sandbox start --port 0' },
     cause: error,
   });
 }

@@ -138,7 +138,8 @@ async function closeFirst(
   const seal = { zone, sealed, closedAt: client.serviceNow(), closedBy: context.owner };
   if (!(await (await context.books()).addClose(scope, { month: name, ...seal })))
     throw new Failure('usage', `Another process has closed ${name} at the same time.`, {
-      hint: `svcpay statement close ${name} compares the closed month with the service.`,
+      hint: 'To compare the closed month with the service',
+      next: { do: 'run', command: 'statement close', argument: name },
     });
   await showClosed(sealed, lines.length, month, context);
 }

@@ -96,7 +96,8 @@ async function paySwap(
 function refuseWithout(wallets: readonly WalletChoice[]): void {
   if (wallets.every(({ isEmpty }) => isEmpty))
     throw new Failure('limit', 'Not sent: all your wallets are empty.', {
-      hint: 'Receive money first: svcpay receive',
+      hint: 'Receive money first',
+      next: { do: 'run', command: 'receive' },
     });
   if (wallets.length > 1) return;
   const [only] = wallets.map(({ value }) => value);

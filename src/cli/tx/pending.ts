@@ -64,8 +64,8 @@ export const txPending = defineCommand({
     pendingList,
     ({ rows }) => rows,
   ),
-  adapt: ({ footer }, { olderThan, fail }, { now }) =>
-    olderThan !== undefined || fail ? overdueList(now()) : { footer },
+  adapt: ({ footer }, { olderThan, fail }, { now, globals }) =>
+    olderThan !== undefined || fail ? overdueList(now(), globals) : { footer },
   failure: ({ failure }) => failure,
 });
 

@@ -97,7 +97,7 @@ async function printResult(
   if (txn !== undefined) await out.record(txn, receipt ?? paidView(now()));
 }
 
-async function startNewJournal({ home, now, config, out }: Context): Promise<Result> {
+async function startNewJournal({ home, now, config, out, globals }: Context): Promise<Result> {
   const { setJournalAside } = await import('../../store/journal/set-aside.js');
   const path = journalFile(home);
   const aside = setJournalAside(path, now(), config.read().hasJournal === true);
@@ -108,7 +108,8 @@ async function startNewJournal({ home, now, config, out }: Context): Promise<Res
           `The next payment creates a new journal.`
       : `The damaged journal was moved to ${aside}. The next payment creates a new journal.`,
   );
-  out.say('Before you pay, import the earlier payments from the service: svcpay db import');
+  const command = commandFor({ do: 'import-payments' }, globals);
+  out.say(`Before you pay, import the earlier payments from the service: ${command}`);
   return {};
 }
 

@@ -46,7 +46,8 @@ const consumerList: ListView<Consumer> = {
     },
   ],
   quiet: ({ consumer }) => consumer,
-  empty: 'No consumers yet. Add a consumer: svcpay webhook listen --forward-to URL --consumer NAME',
+  empty: 'No consumers yet. Add a consumer',
+  next: { command: 'webhook listen --forward-to URL --consumer NAME' },
 };
 
 export const webhookConsumersList = defineCommand({

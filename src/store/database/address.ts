@@ -34,7 +34,8 @@ export const databaseVariable = 'SVCPAY_DATABASE_URL';
  */
 export const noAddress = (id: string): Failure =>
   new Failure('usage', `The payments are in the database ${id}, but its address is missing.`, {
-    hint: `Set ${databaseVariable}, or: svcpay config set database-url`,
+    hint: `Set ${databaseVariable}, or`,
+    next: { do: 'run', command: 'config set database-url' },
   });
 
 export const notAnAddress = (source: string, cause?: unknown): Failure =>

@@ -1,4 +1,5 @@
 // Defines how a command presents its result: the columns of its rows, for people and for scripts.
+import type { Command } from '../next-step.js';
 import type { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
 import type { GivesWay } from '../layout.js';
@@ -53,6 +54,8 @@ export interface RowView<T> {
 export interface ListView<T> extends RowView<T> {
   /** The text on stderr if the list has no rows. */
   readonly empty: string;
+  /** The command to which `empty` leads. */
+  readonly next?: Command | undefined;
   /**
    * A dim line above the table, only on a screen. If the heading has two parts, the second part is
    * at the right end of the line.

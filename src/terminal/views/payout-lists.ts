@@ -115,7 +115,8 @@ export const contactList: ListView<ListedContact> = {
   ],
   fields: contactFields,
   quiet: ({ name }) => name,
-  empty: 'You have no contacts. Add a contact: svcpay contacts add ada ada@example.com',
+  empty: 'You have no contacts. Add a contact',
+  next: { command: 'contacts add ada ada@example.com' },
 };
 
 /** The view of one contact, with every detail. */

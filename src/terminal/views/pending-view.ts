@@ -15,6 +15,7 @@ import { formatDuration } from '../../formats/duration.js';
 import { railOfKind } from '../../formats/rails.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import type { AttemptState, Payment } from '../../store/journal/payment.js';
+import { commandLine, type RunGlobals } from '../next-step.js';
 import { columnsThrough } from '../rows/cell.js';
 import type { Column, ListView } from '../rows/view.js';
 import { shortTime } from '../time.js';
@@ -284,7 +285,8 @@ export function pendingList(now: number, footer?: string): ListView<PendingPayme
     ],
     fields: [...Object.keys(pendingFields), ...nestedTransactionFields],
     quiet: ({ ref }) => ref,
-    empty: 'No unfinished payments. All payments: svcpay tx list',
+    empty: 'No unfinished payments. All payments',
+    next: { command: 'tx list' },
     footer,
   };
 }
@@ -298,10 +300,11 @@ export interface OverduePayment extends PendingPayment {
   readonly pid?: number | null;
 }
 
-export function overdueList(now: number): ListView<OverduePayment> {
+export function overdueList(now: number, run: RunGlobals): ListView<OverduePayment> {
+  const resume = commandLine({ command: 'tx resume' }, run);
   const pending = pendingList(
     now,
-    'from the journal only · svcpay tx resume finishes or reports each payment',
+    `from the journal only · ${resume} finishes or reports each payment`,
   );
   const process: ListView<OverduePayment>['columns'] = [
     { name: 'host', title: 'Host', value: ({ host }) => host ?? null, priority: 8, below: true },

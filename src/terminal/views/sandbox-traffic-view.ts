@@ -88,7 +88,8 @@ export const deliveryList: ListView<Delivery> = {
   ],
   fields: fieldNames(deliveryAnswer),
   quiet: ({ id }) => String(id),
-  empty: 'No deliveries yet. To receive events, set a webhook: svcpay webhook set URL',
+  empty: 'No deliveries yet. To receive events, set a webhook',
+  next: { command: 'webhook set URL' },
 };
 
 function lastAnswer({ attempts }: Delivery): string | number | null {
@@ -116,7 +117,8 @@ export const faultList: ListView<Fault> = {
   columns: faultColumns,
   fields: fieldNames(faultAnswer),
   quiet: ({ id }) => String(id),
-  empty: 'No faults. Add a fault: svcpay sandbox fault add KIND',
+  empty: 'No faults. Add a fault',
+  next: { command: 'sandbox fault add KIND' },
 };
 
 function faultSentence(fault: Fault): string {

@@ -138,7 +138,8 @@ export const snapshotList: ListView<Snapshot> = {
   columns: snapshotColumns,
   fields: fieldNames(snapshotAnswer),
   quiet: ({ name }) => name,
-  empty: 'No snapshots yet. Save the current state: svcpay sandbox snapshot save NAME',
+  empty: 'No snapshots yet. Save the current state',
+  next: { command: 'sandbox snapshot save NAME' },
 };
 
 /** Returns the view of a snapshot. `what` describes what svcpay did with the snapshot. */

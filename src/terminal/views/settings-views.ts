@@ -94,7 +94,8 @@ export const profileList: ListView<ListedProfile> = {
   ],
   fields: ['baseUrl', 'sandbox'],
   quiet: ({ name }) => name,
-  empty: 'There are no profiles yet. Create a profile: svcpay login',
+  empty: 'There are no profiles yet. Create a profile',
+  next: { command: 'login' },
 };
 
 export interface Login {
@@ -187,7 +188,8 @@ export const limitList: ListView<LimitRow> = {
   quiet: ({ destination, amount, ccy }) =>
     destination ?? `${amount?.toFixed() ?? ''}${ccy?.toLowerCase() ?? ''}`,
   fields: ['rule', 'ccy', 'amount', 'used', 'left', 'destination'],
-  empty: 'No limits. Set a limit: svcpay limits set --per-day 100000sat',
+  empty: 'No limits. Set a limit',
+  next: { command: 'limits set --per-day 100000sat' },
 };
 
 /** The result of one check of `svcpay doctor`. A screen shows the advice below the problem. */

@@ -20,7 +20,8 @@ export function webhookRows(now: number): ListView<Webhook> {
       },
     ],
     quiet: ({ id }) => id,
-    empty: 'No webhook is set. Set a webhook: svcpay webhook set https://…',
+    empty: 'No webhook is set. Set a webhook',
+    next: { command: 'webhook set https://…' },
   };
 }
 

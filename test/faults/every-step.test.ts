@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../src/store/database/postgres.js';
 import { prepareTables } from '../support/prepared-database.js';
 import { journalPart } from '../../src/store/journal/schema.js';
+import { verify } from '../../src/wallet/payment/verify.js';
 import { openSqlJournal } from '../../src/store/journal/sql-journal.js';
 import type { Transaction } from '../../src/api/types.js';
 import type { PaymentDeps } from '../../src/wallet/payment/contract.js';
@@ -124,6 +125,8 @@ describe.skipIf(!hasPostgres)(
         // The payment takes at least one step in each of the states quoted, submitting, in-flight
         // and paid.
         expect(step).toBeGreaterThan(12);
+        // Every payment has a trail that leads to it, whichever processes wrote its steps.
+        expect(await verify(dying.journal, 0, () => undefined)).toMatchObject({ differing: 0 });
       },
     );
 
@@ -141,6 +144,8 @@ describe.skipIf(!hasPostgres)(
         expect([ref, paid(on, ref)]).toEqual([ref, 1]);
       }
       expect(commit).toBeGreaterThan(7);
+      const { journal } = await machine(on, 'verifier', 0, url);
+      expect(await verify(journal, 0, () => undefined)).toMatchObject({ differing: 0 });
     });
   },
 );

@@ -16,7 +16,11 @@ import { askedKey, keyOf } from './wishes.js';
 
 export async function audit(books: Books): Promise<string[]> {
   const journals = await Promise.all(
-    books.keepers.map(async (keeper) => ({ keeper, payments: await paymentsOf(keeper) })),
+    books.keepers.map(async (keeper) => ({
+      keeper,
+      payments: await paymentsOf(keeper),
+      checked: await keeper.check(),
+    })),
   );
   const known: Known = {
     books,
@@ -33,6 +37,13 @@ export async function audit(books: Books): Promise<string[]> {
     ...moved.flatMap((txn) => tooGreatALoss(txn, known)),
     ...books.model.transactions.flatMap((txn) => notAsked(txn)),
     ...overLimits(moved, known),
+    ...journals.flatMap(({ keeper, checked }) =>
+      checked.flatMap(({ ref, differs }) =>
+        differs === undefined
+          ? []
+          : [`trail of ${ref} in the journal of ${keeper.name}: ${differs}`],
+      ),
+    ),
     ...journals.flatMap(({ keeper, payments }) =>
       payments.flatMap((payment) =>
         astray(payment, keeper, known).map((why) => `journal of ${keeper.name}: ${why}`),

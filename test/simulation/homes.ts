@@ -1,7 +1,7 @@
 // The machines of a schedule, each with a clock, and their journals, which machines may share.
 import type { Token } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
-import type { Journal } from '../../src/store/journal/journal.js';
+import type { CheckedPayment, Journal } from '../../src/store/journal/journal.js';
 import type { Payment, PaymentDraft } from '../../src/store/journal/payment.js';
 import { copyOf, emptyStore, memoryJournal, restore } from './memory-journal.js';
 import type { RealJournals } from './real-journals.js';
@@ -22,6 +22,8 @@ export interface Keeper {
   /** The name of the process that works on a payment, by the id of the payment. */
   readonly drivers: Map<string, string>;
   readonly read: (id: string) => Promise<Payment | undefined>;
+  /** Compares the payments of a real journal with their trails. A journal in memory has none. */
+  readonly check: () => Promise<readonly CheckedPayment[]>;
   /**
    * Copies the journal, and returns a function that restores the copy. `backUp` is undefined if the
    * journal is a real file.
@@ -73,6 +75,7 @@ function inMemory(name: string, isShared: boolean, now: () => number): Keeper {
     drivers: new Map(),
     open: (isAlive) => memoryJournal(store, isAlive, now),
     read: async (id) => store.rows.get(id)?.payment,
+    check: async () => [],
     backUp: () => {
       const backup = copyOf(store);
       return () => restore(store, backup);
@@ -87,6 +90,7 @@ const inFile = (name: string, number: number, now: () => number, real: RealJourn
   drivers: new Map(),
   open: (isAlive) => real.open(number, { isAlive, now }),
   read: (id) => real.read(number, id),
+  check: () => real.check(number),
   backUp: undefined,
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import * as v from 'valibot';
-import type { Journal } from '../../src/store/journal/journal.js';
+import type { CheckedPayment, Journal } from '../../src/store/journal/journal.js';
 import type { Payment } from '../../src/store/journal/payment.js';
 import { openJournal, type SqliteJournalOptions } from '../../src/store/journal/sqlite-journal.js';
 
@@ -15,6 +15,7 @@ export interface RealJournals {
   /** Opens the journal of the machine with this number. */
   open(machine: number, around: Around): Journal;
   read(machine: number, id: string): Promise<Payment | undefined>;
+  check(machine: number): Promise<readonly CheckedPayment[]>;
   /** Deletes all rows of all journals. */
   empty(): void;
   close(): Promise<void>;
@@ -44,6 +45,7 @@ export function openRealJournals(): RealJournals {
       return known;
     },
     read: async (machine, id) => opened.get(machine)?.read(id),
+    check: async (machine) => opened.get(machine)?.checked('', 0, 10_000) ?? [],
     empty() {
       for (const machine of opened.keys()) emptyFile(pathOf(machine));
     },

@@ -122,7 +122,8 @@ const mostBytes = 2_048;
  */
 export function encodeDetail(detail: Detail): string {
   const known = Object.entries(detail).flatMap(([name, value]) => {
-    if (value === undefined || !Object.hasOwn(detailSchema.entries, name)) return [];
+    const isScalar = value === null || ['string', 'number', 'boolean'].includes(typeof value);
+    if (!isScalar || !Object.hasOwn(detailSchema.entries, name)) return [];
     const isOutside = typeof value === 'string' && !isStored(name);
     return [[name, isOutside ? clip(value, longestText) : value] as const];
   });

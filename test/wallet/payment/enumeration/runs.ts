@@ -11,7 +11,9 @@ import {
   status,
   type Attempt,
   type Payment,
+  type PaymentChange,
 } from '../../../../src/store/journal/payment.js';
+import { differenceFrom, replayed, stepsOf } from '../../../../src/store/journal/trail.js';
 import { apply, type Applied } from '../../../../src/wallet/payment/apply.js';
 import {
   emptyMemory,
@@ -123,9 +125,31 @@ export function taken(state: Running, event: RunEventBody, by: Core): Running {
   const payment =
     dated === undefined || isUnwritten ? state.payment : changed(state.payment, dated);
   noteMove(state.payment, dated?.attempt);
+  if (dated !== undefined && payment !== state.payment) checkTrail(state.payment, payment, dated);
   const { goal } = state.process;
   return { ...state, payment, process: { memory: run.memory, goal } };
 }
+
+/**
+ * Checks that the steps of a change lead from the stored payment to the changed payment. Each
+ * history of the walk consists of such changes, so its whole trail leads to its payment.
+ */
+function checkTrail(before: Payment, after: Payment, change: PaymentChange): void {
+  const steps = [...entered(before), ...stepsOf(before, after, change)];
+  const trail = steps.map((step, index) => ({ ...step, seq: index + 1 }));
+  const differs = differenceFrom(after, replayed(trail));
+  if (differs !== undefined) throw new Error(`the trail differs: ${differs}`);
+}
+
+/** The steps of a journal that entered the payment as it is. */
+const entered = ({ attempts, abandoned, digest }: Payment) => [
+  ...attempts.map(({ number, resolution: _answer, ...attempt }) => ({
+    step: 'imported' as const,
+    attempt: number,
+    detail: { ...attempt, digest },
+  })),
+  ...(abandoned ? [{ step: 'abandoned' as const, attempt: null, detail: {} }] : []),
+];
 
 /** All state transitions that the walk took, for a comparison with the table of transitions. */
 export const transitionsTaken = new Set<string>();

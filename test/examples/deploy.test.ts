@@ -110,6 +110,12 @@ describe('the example systemd units', () => {
     const [, script = ''] = /^\/bin\/sh -ec '(.*)'$/.exec(figures) ?? [];
     expect(await inShell(script, around.home, { ...around, env })).toBe(0);
     expect(readdirSync(around.home)).not.toContain('svcpay.new');
+    const [verify = ''] = linesOf('svcpay-verify.service', 'ExecStart');
+    const [, replay = ''] = /^\/bin\/sh -ec '(.*)'$/.exec(verify.replaceAll('$$', '$')) ?? [];
+    expect(await inShell(replay, around.home, { ...around, env })).toBe(0);
+    expect(readFileSync(join(around.home, 'svcpay-verify.prom'), 'utf8')).toContain(
+      'svcpay_verify_differences 0',
+    );
     expect(readFileSync(join(around.home, 'svcpay.prom'), 'utf8')).toContain(
       'svcpay_payments_oldest_seconds{status="unattended"} 0',
     );
@@ -326,7 +332,8 @@ describe('the example Prometheus alerts', () => {
         consumers: [],
       }),
     });
-    const served = `${page.stdout}${receiver.body}`;
+    const verified = await svcpay(['db', 'verify', '-o', 'prometheus'], around);
+    const served = `${page.stdout}${verified.stdout}${receiver.body}`;
     for (const { alert, expr, labels, annotations } of rules) {
       for (const [, metric = '', label, , value = ''] of expr.matchAll(
         /(svcpay_\w+)(?:\{(\w+)(=~?)"([^"]*)"\})?/g,

@@ -469,3 +469,81 @@ describe('svcpay batch status with a result file', () => {
     expect(back).toMatchObject({ exitCode: 10, stderr: expect.stringContaining('2 returned') });
   });
 });
+
+describe('svcpay batch over three months with employee numbers as references', () => {
+  const staff = (...rows: [ref: string, name: string, amount: number, account: string][]) =>
+    rows.map(([ref, name, amount, account]) => wage(ref, name, amount, account));
+  const bob = ['E1', 'Bob Tran', 700_000, '0123456789'] as const;
+  const van = ['E2', 'Le Van A', 500_000, '0223456789'] as const;
+  const chi = ['E3', 'Chi Do', 300_000, '0323456789'] as const;
+  const month = (around: Here, count: number) => ({
+    ...around,
+    now: () => Date.now() + count * 30 * 86_400_000,
+  });
+
+  test('names the earlier run instead of paying nothing, and pays under a new name', async ({
+    around,
+  }) => {
+    const { home } = around;
+    const file = batchFile(home, staff([...bob], [...van], [...chi]), head);
+    const pay = async (here: Here, ...more: string[]) =>
+      svcpay(['batch', file, '--yes', '--json', ...more], here);
+    expect(await pay(around)).toMatchObject({ exitCode: 0 });
+    const november = month(around, 1);
+    const repeated = await pay(november);
+    expect(repeated).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(repeated.error()).toMatchObject({
+      message: expect.stringMatching(/every row was already paid on \d+ \w{3}/),
+      hint: expect.stringMatching(/svcpay batch .* --name \d{4}-\d\d-\d\d/),
+    });
+    expect((await pay(november, '--name', '2026-11')).json()).toMatchObject({ sent: 3, rows: 3 });
+    expect((await pay(november, '--name', '2026-11')).json()).toMatchObject({ paidBefore: 3 });
+
+    const december = month(around, 2);
+    batchFile(home, staff([...bob], ['E2', 'Le Van A', 550_000, '0223456789'], [...chi]), head);
+    const raise = await pay(december);
+    expect(raise).toMatchObject({ exitCode: 2 });
+    expect(raise.stderr).toMatch(/Line 3, ref: .*500.000 VND .*and this is 550.000 VND/);
+    expect(raise.error().hint).toMatch(/--name/);
+    expect((await pay(december, '--name', '2026-12')).json()).toMatchObject({ sent: 3, rows: 3 });
+    const mai = ['E4', 'Mai Pham', 300_000, '0423456789'] as const;
+    batchFile(home, staff([...bob], [...van], [...mai]), head);
+    const held = await pay(month(around, 3), '--name', '2027-01');
+    expect(held).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(held.error().message).toContain('line 4: Mai Pham: new payee');
+    const refs = await paidReferences(around);
+    expect(refs).toEqual(
+      ['E1', 'E2', 'E3'].flatMap((ref) => [`2026-11/${ref}`, `2026-12/${ref}`, ref]).toSorted(),
+    );
+  });
+
+  test('holds the wages of an earlier run under new references, even with -q', async ({
+    around,
+  }) => {
+    const { home } = around;
+    await svcpay(['batch', batchFile(home, october, head), '--yes'], around);
+    const again = batchFile(
+      home,
+      october.map((row) => row.replace(/^o/, 'n')),
+      head,
+    );
+    const refused = await svcpay(['batch', again, '--yes', '-q'], around);
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toContain('3 of 3 rows have payee and amount of the run of today');
+    expect(await paidReferences(around)).toHaveLength(3);
+  });
+
+  test('exits 6 if the service rejected a row since, and batch status exits 10', async ({
+    around,
+  }) => {
+    const { home, sandbox } = around;
+    await sandbox.faults.add({ kind: 'payment', outcome: 'rejected' });
+    const file = batchFile(home, october.slice(0, 2), head);
+    const run = await svcpay(['batch', file, '--yes', '--json', '--concurrency', '1'], around);
+    await sandbox.clock.advance('2h');
+    const status = await svcpay(['batch', 'status', file, '--json'], around);
+    expect(status).toMatchObject({ exitCode: 10, stderr: expect.stringContaining('1 failed') });
+    const later = run.exitCode === 0 ? await svcpay(['batch', file, '--yes'], around) : run;
+    expect(later.exitCode).toBe(6);
+  });
+});

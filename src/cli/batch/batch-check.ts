@@ -1,5 +1,5 @@
 // Reads and checks a batch file before any payment, and asks about rows that were paid long ago.
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
@@ -15,6 +15,7 @@ import { ownAddressGuard } from '../../wallet/instruction/destinations.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
+import { readGivenFile, readStdinBytes } from '../stdin.js';
 import { openLookUp } from '../payout/payout-flow.js';
 import { batchCommand, type BatchFlags } from './batch-options.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
@@ -41,9 +42,7 @@ export async function openFile(
   const { globals, ask, now } = context;
   const needsYes = !globals.yes && !flags.dryRun;
   if (needsYes && file === '-') ask.demand(['--yes']);
-  const rows: (BatchRow | Problem)[] = [];
-  for await (const row of readRows(bytesOf(file, context), batchColumns(flags.ignoreColumns)))
-    rows.push(row);
+  const rows = readRows(await bytesOf(file, context), batchColumns(flags.ignoreColumns));
   if (needsYes) ask.demand(['--yes']);
   for (let { name } = flags; ;) {
     const check = await checkRows(rows, { ...flags, name }, context);
@@ -170,20 +169,11 @@ function newName(name: string, before: string): string {
   return name;
 }
 
-async function* bytesOf(file: string, { stdin }: Context): AsyncGenerator<Buffer> {
-  if (file === '-' && stdin.isTTY) {
-    throw new Failure('usage', 'Nothing is piped into svcpay.', {
-      hint: 'Pipe the rows: … | svcpay batch - --yes',
-    });
-  }
-  if (file !== '-' && !existsSync(file))
+async function bytesOf(file: string, context: Context): Promise<Buffer> {
+  if (file === '-') return readStdinBytes(context);
+  if (!existsSync(file))
     throw new Failure('usage', `Nothing was sent: the file ${file} does not exist.`);
-  try {
-    for await (const chunk of file === '-' ? stdin.open() : createReadStream(file))
-      yield Buffer.from(chunk);
-  } catch (cause) {
-    throw new Failure('usage', `Nothing was sent: the file ${file} cannot be read.`, { cause });
-  }
+  return readGivenFile(file);
 }
 
 type Plan = (row: BatchRow) => Promise<Row>;

@@ -1,7 +1,6 @@
 // Writes the result file of a batch: the columns of the batch file, and the outcome of each row as
 // the journal has it. svcpay can pay from a result file.
-import { createReadStream } from 'node:fs';
-import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
 import Big from 'big.js';
 import { Failure } from '../../formats/failure.js';
@@ -42,8 +41,9 @@ export async function openResult(
   try {
     // Creates the file, so that a folder without write access stops the batch before any payment.
     await (await open(path, 'a', 0o600)).close();
-    if ((await stat(path)).size > 0)
-      for await (const row of readRows(createReadStream(path), resultColumns)) {
+    const bytes = await readFile(path);
+    if (bytes.length > 0)
+      for (const row of readRows(bytes, resultColumns)) {
         if (isProblem(row)) throw new Error(`line ${row.line}: ${row.message}`);
         if (row.cells['outcome'] === undefined) throw new Error('the file is not a batch result');
         earlier.set(row.cells['ref'] ?? '', row.cells);

@@ -1,6 +1,6 @@
 // Compares the rows of a batch, from a file or a run by its name, with the journal and the service,
 // and lists the command for each row that needs work.
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { ListedTransaction } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
@@ -23,6 +23,7 @@ import { createdSince } from '../../wallet/history/newest-first.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
+import { readGivenFile } from '../stdin.js';
 import { file } from '../values.js';
 import { alikeIn, planner } from './batch-check.js';
 import { batchCommand, batchOptions, type BatchFlags } from './batch-options.js';
@@ -155,7 +156,8 @@ export async function knownRows(named: string, flags: RowFlags, context: Context
 async function rowsOfFile(file: string, flags: RowFlags, context: Context): Promise<Row[]> {
   const plan = planner(flags, context);
   const read: Row[] = [];
-  for await (const row of readRows(createReadStream(file), batchColumns(flags.ignoreColumns))) {
+  const bytes = await readGivenFile(file);
+  for (const row of readRows(bytes, batchColumns(flags.ignoreColumns))) {
     if (isProblem(row)) throw unreadable(file, row);
     read.push(
       await plan(row).catch((error: unknown) => {
@@ -164,7 +166,7 @@ async function rowsOfFile(file: string, flags: RowFlags, context: Context): Prom
     );
   }
   const results = new Map<number, BatchRow['cells']>();
-  for await (const row of readRows(createReadStream(file), resultColumns))
+  for (const row of readRows(bytes, resultColumns))
     if (!isProblem(row)) results.set(row.line, row.cells);
   const { found } = await inJournal(read, { name: flags.name, alike: alikeIn(context) });
   return found.map(({ row }) => ({ ...row, cells: results.get(row.line) ?? row.cells }));

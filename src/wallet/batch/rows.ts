@@ -1,9 +1,6 @@
-// Reads a batch file as rows with their line numbers. svcpay reads the file as a stream, with one
-// row in memory at a time.
-import { once } from 'node:events';
-import { parse } from 'csv-parse';
+// Reads a batch file as rows with their line numbers.
+import { parse } from 'csv-parse/sync';
 import { Failure } from '../../formats/failure.js';
-import { errorOf } from '../../formats/unknown.js';
 import { clip, fromPlainCell } from '../../formats/text.js';
 import { readHead, type Columns, type Head } from './head.js';
 
@@ -35,80 +32,36 @@ export const isProblem = (found: object): found is Problem => 'kind' in found &&
 
 const longestRow = 65_536;
 
-interface Read {
-  readonly record: readonly string[];
-  /** The number of the row's first line. */
-  readonly line: number;
-}
-
 /**
- * Reads CSV with a header. For an unreadable row, yields a problem, and then reads the next row if
- * possible.
+ * Reads CSV with a header. For an unreadable row, returns a problem. After an error of csv-parse, the
+ * rest of the file stays unread.
  */
-export async function* readRows(
-  source: AsyncIterable<Buffer>,
-  columns: Columns,
-): AsyncGenerator<BatchRow | Problem> {
+export function readRows(bytes: Buffer, columns: Columns): (BatchRow | Problem)[] {
+  const { separator, text, firstLine } = separated(bytes.toString());
+  const rows: (BatchRow | Problem)[] = [];
   let head: Head | undefined;
+  let line = firstLine;
   try {
-    for await (const { record, line } of records(await openSeparated(source, longestRow))) {
-      if (record.every((cell) => cell.trim() === '')) continue;
-      if (head === undefined) {
-        const read = readHead(record, columns);
-        if (typeof read === 'string') return yield { line, kind: 'usage', message: read };
-        head = read;
-      } else yield readRow(line, record, head);
-    }
-  } catch (error) {
-    return yield unreadable(error);
-  }
-  if (head === undefined)
-    yield {
-      line: 1,
-      kind: 'usage',
-      message: 'The file is empty. Its first line must be a header with the column names.',
-    };
-}
-
-async function* records({ bytes, separator, firstLine }: Separated): AsyncGenerator<Read> {
-  const parser = parse({
-    bom: true,
-    delimiter: separator,
-    relax_column_count: true,
-    max_record_size: longestRow,
-  });
-  const fed = feed(bytes, parser);
-  try {
-    let line = firstLine;
-    for await (const record of parser as AsyncIterable<readonly string[]>) {
-      yield { record, line };
+    for (const record of parse(text, { ...format, delimiter: separator })) {
+      if (record.some((cell) => cell.trim() !== '')) {
+        if (head !== undefined) rows.push(readRow(line, record, head));
+        else {
+          const read = readHead(record, columns);
+          if (typeof read === 'string') return [{ line, kind: 'usage', message: read }];
+          head = read;
+        }
+      }
       line += 1 + breaksWithin(record);
     }
-  } finally {
-    parser.destroy();
-    await fed;
+  } catch (error) {
+    return [unreadable(error)];
   }
+  if (head !== undefined) return rows;
+  const message = 'The file is empty. Its first line must be a header with the column names.';
+  return [{ line: 1, kind: 'usage', message }];
 }
 
-/**
- * Passes the file to the parser. Waits while the parser's buffer is full, and stops if the parser
- * ends early.
- */
-async function feed(
-  source: AsyncIterable<Buffer>,
-  parser: ReturnType<typeof parse>,
-): Promise<void> {
-  const closed = new Promise((resolve) => parser.once('close', resolve));
-  try {
-    for await (const chunk of source) {
-      if (parser.destroyed) return;
-      if (!parser.write(chunk)) await Promise.race([closed, once(parser, 'drain')]);
-    }
-    if (!parser.destroyed) parser.end();
-  } catch (error) {
-    parser.destroy(errorOf(error));
-  }
-}
+const format = { relax_column_count: true, max_record_size: longestRow } as const;
 
 const breaksWithin = (record: readonly string[]): number =>
   record.reduce((sum, cell) => sum + (cell.match(/\r\n|[\r\n]/g)?.length ?? 0), 0);
@@ -192,57 +145,19 @@ export function inColumn<T>(column: string, read: () => T): T {
   }
 }
 
-interface Separated {
-  /** The content of the file without its `sep=` line. */
-  readonly bytes: AsyncIterable<Buffer>;
-  readonly separator: string;
-  /** The line number in the file at which `bytes` begins. */
-  readonly firstLine: number;
-}
-
 const separators = [',', ';', '\t'] as const;
 
 /**
  * Finds the separator of a CSV file: the separator in a first line such as `sep=;`, or the most
- * frequent separator in the header.
- * @param longest the maximum number of bytes of the first lines to examine
+ * frequent separator in the header outside quotes. Also returns the line at which the rows begin.
  */
-async function openSeparated(source: AsyncIterable<Buffer>, longest: number): Promise<Separated> {
-  const chunks = source[Symbol.asyncIterator]();
-  let start = Buffer.alloc(0);
-  let failure: unknown;
-  while (start.length < longest && !hasHead(start)) {
-    const next = await chunks.next().catch((error: unknown) => {
-      failure = error;
-      return { done: true as const, value: undefined };
-    });
-    if (next.done === true) break;
-    start = Buffer.concat([start, next.value]);
-  }
-  const named = /^(?:\u00EF\u00BB\u00BF)?sep=(.)\r?(?:\n|$)/i.exec(start.toString('latin1'));
-  const left = named === null ? start : start.subarray(named[0].length);
-  const separator = named?.[1] ?? likeliest(left.toString('latin1'));
-  const bytes = async function* (): AsyncGenerator<Buffer> {
-    yield left;
-    if (failure !== undefined) throw errorOf(failure);
-    yield* { [Symbol.asyncIterator]: () => chunks };
-  };
-  return { bytes: bytes(), separator, firstLine: named === null ? 1 : 2 };
-}
-
-/**
- * Whether the first two lines are complete. The first line may name the separator, in which case
- * the second line is the header.
- */
-function hasHead(start: Buffer): boolean {
-  const whole = start.toString('latin1').split('\n').slice(0, -1);
-  return whole.filter((line) => line.trim() !== '').length >= 2;
-}
-
-/** Returns the most frequent separator of a text. Separators within quotes do not count. */
-function likeliest(text: string): string {
-  const [head = ''] = text.split(/\r\n|[\r\n]/).filter((line) => line.trim() !== '');
-  const bare = head.replaceAll(/"[^"]*"/g, '');
-  const counts = separators.map((each) => bare.split(each).length);
-  return separators[counts.indexOf(Math.max(...counts))] ?? ',';
+function separated(file: string) {
+  const whole = file.replace(/^\uFEFF/, '');
+  const named = /^sep=(.)\r?(?:\n|$)/i.exec(whole);
+  if (named?.[1] !== undefined)
+    return { separator: named[1], text: whole.slice(named[0].length), firstLine: 2 };
+  const head = /[^\r\n]*\S[^\r\n]*/.exec(whole)?.[0].replaceAll(/"[^"]*"/g, '') ?? '';
+  const counts = separators.map((each) => head.split(each).length);
+  const separator = separators[counts.indexOf(Math.max(...counts))] ?? ',';
+  return { separator, text: whole, firstLine: 1 };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
+import { startAgent } from '../support/agent.js';
 import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
 import { test as base, type Environment } from '../support/svcpay.js';
 
@@ -171,4 +172,28 @@ test('home counts the open proposals of the outbox', async ({ around }) => {
   await tty.waitFor(/1 proposal to pay or refuse: svcpay proposals/);
   tty.type('\u0003');
   await tty.ended;
+});
+
+test('an agent of svcpay mcp --propose decodes, proposes and asks for the outcome, without a login', async ({
+  around,
+}) => {
+  const home = mkdtempSync(join(tmpdir(), 'svcpay-proposer-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const agent = await startAgent(['--propose', '--outbox', around.outbox], { home, env: network });
+  const { tools } = await agent.client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual([
+    'decode',
+    'propose',
+    'propose_swap',
+    'propose_payout',
+    'proposal',
+  ]);
+  const asked = { destination: 'ada@example.com', amount: '1300sat', maxTotal: '1500sat' };
+  const { content } = await agent.call('propose', asked);
+  const id = String(content['id']);
+  expect(await agent.call('proposal', { id })).toMatchObject({ content: { state: 'open' } });
+  expect(await svcpay(paying(id, around), around)).toMatchObject({ exitCode: 0 });
+  expect(await agent.call('proposal', { id })).toMatchObject({
+    content: { state: 'paid', exitCode: 0 },
+  });
 });

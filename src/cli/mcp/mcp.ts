@@ -7,12 +7,13 @@ import type { Context } from '../context.js';
 import { defineCommand, type Branch, type Command } from '../define.js';
 import { branchNamed } from '../help/suggest.js';
 import { exitCodeRows } from '../help/topics.js';
+import { outboxOf, outboxOption } from '../proposals/outbox.js';
 import { parseMaxFee } from '../payment/payment-options.js';
 import { flag, word, type RawValues } from '../values.js';
 import { callTool, runCommand, type Tool } from './call.js';
 import { dailyLimits, limitHint } from './rules.js';
 import { serveMcp, type ResourceRow } from './server.js';
-import { tools, type ToolRow } from './tools.js';
+import { proposingTools, tools, type ToolRow } from './tools.js';
 
 function readMaxFee(given: string): string {
   parseMaxFee(given);
@@ -26,6 +27,10 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
       allowPayments: flag().describe(
         'also offer the tools that move money, within all limits; requires a daily limit',
       ),
+      propose: flag().describe(
+        'offer only tools that decode and propose, without a login and a secret',
+      ),
+      outbox: outboxOption(),
       maxFee: word('AMOUNT|PERCENT', readMaxFee)
         .optional()
         .describe(
@@ -36,14 +41,20 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
     examples: [
       ['svcpay mcp', 'serves balances, history, decoding and quotes to an agent'],
       [
+        'svcpay mcp --propose --outbox /srv/outbox',
+        'lets an agent propose payments that the owner pays or refuses',
+      ],
+      [
         'svcpay limits set --per-payment 20000sat --per-day 100000sat && ' +
           'svcpay mcp --allow-payments',
         'also offers tools that pay',
       ],
     ],
-    async run({ allowPayments, maxFee }, context) {
+    async run({ allowPayments, propose, outbox, maxFee }, context) {
       const { stdout, signal, version } = context;
-      if (context.settings.accountId !== undefined) await context.account();
+      if (propose && allowPayments)
+        throw new Failure('usage', '--propose and --allow-payments exclude each other.');
+      if (context.settings.accountId !== undefined && !propose) await context.account();
       if (allowPayments && (await dailyLimits(context)).length === 0) {
         throw new Failure('limit', '--allow-payments requires a daily limit, but none is set.', {
           hint: limitHint('BTC'),
@@ -57,7 +68,7 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
       const stdin = context.stdin.open();
       signal.addEventListener('abort', () => stdin.destroy(), { once: true });
       const offered = await Promise.all(
-        rows
+        (propose ? proposing(outboxOf(outbox, context)) : rows)
           .filter(({ effect }) => allowPayments || effect !== 'pays')
           .map(async (row): Promise<Tool> => ({
             ...row,
@@ -73,7 +84,7 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
       };
       await serveMcp({
         tools: offered,
-        resources: resourcesOf(tree, context),
+        resources: propose ? [] : resourcesOf(tree, context),
         call: (tool, given, call) => callTool(tool, given, call, serving, context),
         version,
         report: (error) => context.out.warn(messageOf(error)),
@@ -82,6 +93,12 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
       });
     },
   });
+
+/** The tools that propose into a folder. */
+const proposing = (outbox: string): readonly ToolRow[] =>
+  proposingTools.map((row) =>
+    row.effect === 'proposes' ? { ...row, always: { ...row.always, outbox } } : row,
+  );
 
 async function commandOf(path: string, tree: Branch): Promise<Command> {
   const loaded = await branchNamed(path.split(' '), tree).load?.();

@@ -5,9 +5,10 @@ import type { RawValues } from '../values.js';
 
 /**
  * The effect of a tool on money. A tool with `reads` changes nothing. A tool with `asks` creates a
- * quote or a payment request, which moves no money. A tool with `pays` may move money.
+ * quote or a payment request, which moves no money. A tool with `proposes` writes a proposal, and
+ * works without a secret. A tool with `pays` may move money.
  */
-export type Effect = 'reads' | 'asks' | 'pays';
+export type Effect = 'reads' | 'asks' | 'proposes' | 'pays';
 
 /**
  * The inputs that a tool takes from its command, each with its description for an agent. An empty
@@ -382,5 +383,57 @@ export const tools: readonly ToolRow[] = [
     takes: { id: txnId },
     needs: ['id'],
     about: 'Finishes or reports an unfinished payment, and never pays a second time.',
+  },
+];
+
+const proposed = {
+  maxTotal: 'highest total with fees, in the currency of the wallet that pays: 20000sat',
+  reason: 'why the owner should pay',
+  note: 'a note for the owner',
+};
+
+const withoutRef = ({ ref: _ref, ...inputs }: TakenInputs): TakenInputs => inputs;
+
+/** The tools of a server that only proposes. The server adds the folder of the proposals. */
+export const proposingTools: readonly ToolRow[] = [
+  ...tools.filter(({ name }) => name === 'decode'),
+  {
+    name: 'propose',
+    title: 'Propose a payment',
+    command: 'propose send',
+    effect: 'proposes',
+    takes: { ...withoutRef(send), ...proposed },
+    needs: ['destination', 'maxTotal'],
+    about:
+      'Writes a proposal that the owner of the wallet pays or refuses. Moves no money, and needs ' +
+      'no secret. Ask the tool `proposal` for the outcome.',
+  },
+  {
+    name: 'propose_swap',
+    title: 'Propose a swap',
+    command: 'propose swap',
+    effect: 'proposes',
+    takes: { ...withoutRef(swap), ...unexplained(proposed) },
+    needs: ['amount', 'from', 'to', 'maxTotal'],
+    as: swapWords,
+    about: 'Like `propose`, for an exchange between two wallets of the owner.',
+  },
+  {
+    name: 'propose_payout',
+    title: 'Propose a payout',
+    command: 'propose payout',
+    effect: 'proposes',
+    takes: { ...withoutRef(payout), ...unexplained(proposed) },
+    needs: ['amount', 'maxTotal'],
+    about: 'Like `propose`, for a fiat payout to a bank account or mobile wallet.',
+  },
+  {
+    name: 'proposal',
+    title: 'Outcome of a proposal',
+    command: 'propose status',
+    effect: 'proposes',
+    takes: { id: 'id of the proposal' },
+    needs: ['id'],
+    about: 'Whether the owner has paid or refused a proposal, or whether it is open or expired.',
   },
 ];

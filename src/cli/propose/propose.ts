@@ -1,8 +1,10 @@
 // Proposes payments that the owner of the wallet pays or refuses. Reads the same inputs as the
 // commands that pay, offline, and needs no login and no secret.
+import * as v from 'valibot';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { checkOutbox, writeProposal } from '../../store/files/outbox.js';
+import { jsonIn } from '../../formats/unknown.js';
+import { checkOutbox, readOutbox, readResult, writeProposal } from '../../store/files/outbox.js';
 import { commandLine } from '../../terminal/next-step.js';
 import { sentenceView } from '../../terminal/views/object-view.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
@@ -12,6 +14,7 @@ import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import { payoutInstruction } from '../../wallet/payout/order.js';
 import {
   checkProposal,
+  largestFile,
   proposalId,
   proposalText,
   readProposal,
@@ -116,6 +119,43 @@ export const proposePayout = defineCommand({
     return propose([payoutInstruction(payout)], flags, context);
   },
   view: record(proposedView),
+});
+
+interface Outcome {
+  readonly id: string;
+  readonly state: string;
+  readonly txnId: string | null;
+  readonly exitCode: number | null;
+}
+
+export const proposeStatus = defineCommand({
+  arguments: { id: text('ID').describe('the whole id of a proposal') },
+  options: { outbox: outboxOption() },
+  examples: [['svcpay propose status "$ID"', 'shows what the owner did with a proposal, offline']],
+  async run({ id, outbox }, context: ProposeDeps): Promise<Outcome> {
+    const folder = outboxOf(outbox, context);
+    const file = readOutbox(folder, largestFile).find((each) => each.id === id);
+    if (file?.text === undefined)
+      throw new Failure('not-found', `There is no proposal "${id}" in ${folder}.`);
+    const answer = v.safeParse(resultSchema, jsonIn(readResult(folder, id) ?? ''));
+    if (answer.success) return { id, ...answer.output };
+    const { proposal } = readProposal(file.text, id, environmentOf(context));
+    const state = proposal.expiresAt <= context.now() ? 'expired' : 'open';
+    return { id, state, txnId: null, exitCode: null };
+  },
+  view: record(
+    sentenceView<Outcome>(
+      ['id', 'state', 'txnId', 'exitCode'],
+      ({ state, txnId }) => `The proposal is ${state}${txnId === null ? '' : `: ${txnId}`}`,
+      ({ state }) => state,
+    ),
+  ),
+});
+
+const resultSchema = v.object({
+  state: v.picklist(['paid', 'refused']),
+  txnId: v.nullable(v.string()),
+  exitCode: v.number(),
 });
 
 const environmentOf = ({ settings, now }: Deps<'settings' | 'now'>) => ({

@@ -161,21 +161,18 @@ async function readUntilTied({
   const read = async (): Promise<PollNext<Compared>> => {
     const startedAt = service.serviceNow();
     let oldestOpen = startedAt;
-    const found = new Map<string, number>();
     const pages = withFigures(
       withStoredTimes(service.eachTransactionPage(spanFilter(since)), stored, edges, settled),
       async (txnId) => {
         const txn = await service.transaction(txnId);
         // Without an update time, the creation time counts, and svcpay does not ask again.
         const at = settledAt(txn) ?? (txn.txnState === 'completed' ? txn.createdAt : undefined);
-        if (at != null) found.set(txnId, at);
+        if (at != null) await stored.keep(new Map([[txnId, at]]));
         return txn;
       },
       (txn) => mayHaveCrossed(txn, edges),
     );
     for await (const page of pages) {
-      if (found.size > 0) await stored.keep(found);
-      found.clear();
       await onPage(page);
       oldestOpen = Math.min(oldestOpen, keepPage(page, rows, service.serviceNow()));
     }

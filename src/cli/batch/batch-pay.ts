@@ -223,11 +223,13 @@ async function resultLines(rows: readonly Row[], context: Context): Promise<Resu
   };
   const hasWorth = settings.profile.fiat !== undefined && ids.length > 0;
   const kept = hasWorth ? await read().catch(() => undefined) : undefined;
-  return rows.map((row) => {
+  return rows.toSorted(byLine).map((row) => {
     const rate = kept?.get(row.txnId ?? '');
     return { cells: row.cells, line: lineOf(row, now()), worth: worthOf(row, rate) };
   });
 }
+
+const byLine = (a: Row, b: Row): number => a.line - b.line;
 
 function worthOf({ state, total }: Row, kept: KeptRate | undefined): SettledWorth {
   const rate = kept?.rates[total?.ccy ?? ''];

@@ -114,7 +114,7 @@ function differs(lines: readonly BatchLine[]): Failure | undefined {
   if (lines.length === 0) return undefined;
   const states = [...new Set(lines.map(({ outcome }) => outcome))].map((state) => {
     const count = lines.filter(({ outcome }) => outcome === state).length;
-    return `${count} ${state === 'paid' ? 'paid otherwise' : outcomeWords[state]}`;
+    return `${count} ${state === 'paid' ? 'paid, but not as in the file' : outcomeWords[state]}`;
   });
   const message = `${counted(lines.length, 'row')} of the batch differ: ${states.join(', ')}.`;
   return new Failure('books-differ', message);

@@ -351,6 +351,7 @@ export const batchRowList = listOf(
 export const batchStatusList = listOf(
   'line',
   'payee',
+  'to',
   'amount',
   'outcome',
   'message',

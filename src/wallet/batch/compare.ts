@@ -31,7 +31,7 @@ export interface BatchRemark {
   readonly payee: string;
   readonly before: string | null;
   readonly now: string | null;
-  /** A description of the change, such as `ten times as much`. */
+  /** A description of the change, such as `10 times as much`. */
   readonly note: string | null;
 }
 
@@ -363,14 +363,8 @@ function ratio({ amount: one }: PaidRow, { amount: other }: PaidRow): Big {
   return a.gt(b) ? a.div(b) : b.div(a);
 }
 
-const numerals = 'two three four five six seven eight nine ten'.split(' ');
-
-function timesText(times: Big, isMore: boolean): string {
-  const rounded = times.round(times.lt(10) ? 1 : 0);
-  const count = numerals[rounded.eq(rounded.round(0)) ? rounded.toNumber() - 2 : -1];
-  const text = count ?? rounded.toFixed();
-  return isMore ? `${text} times as much` : `${text} times less`;
-}
+const timesText = (times: Big, isMore: boolean): string =>
+  `${times.round(times.lt(10) ? 1 : 0).toFixed()} times ${isMore ? 'as much' : 'less'}`;
 
 /**
  * Reports rows of the file that differ only in their references, and accounts that occur under two

@@ -33,8 +33,6 @@ const looking = [
   'tx pending',
   'tx export',
   'rates',
-  'limits',
-  'limits list',
   'statement',
   'account',
   'whoami',

@@ -2,7 +2,7 @@
 import type { LogFacts } from '../api/options.js';
 import { Failure } from '../formats/failure.js';
 import { detailLines } from './cards/card.js';
-import { cellText, fieldColumns, checkNames } from './rows/cell.js';
+import { cellIn, cellText, fieldColumns, checkNames } from './rows/cell.js';
 import { asciiGlyphs } from './glyphs.js';
 import { toJson } from './rows/json.js';
 import {
@@ -331,9 +331,9 @@ const fieldLines = <T extends object>(
   canvas: Canvas,
 ): string[] =>
   detailLines(
-    fieldColumns<T>(fields, columns).map(({ title, value }) => ({
-      label: title,
-      value: cellText(value(result)),
+    fieldColumns<T>(fields, columns).map((column) => ({
+      label: column.title,
+      value: cellText(cellIn(column, result)),
     })),
     canvas,
   );

@@ -345,7 +345,7 @@ describe('out.list with many rows', () => {
 
   test('prints one header and aligned columns for a list that is drawn in parts', async () => {
     const { terminal, stdout } = openPlainScreen();
-    const rows = Array.from({ length: 1200 }, (_, i) => ({
+    const rows: readonly Payment[] = Array.from({ length: 1200 }, (_, i) => ({
       id: `id-${i}`,
       amount: 1,
       sourceReq: { ccy: 'BTC' },

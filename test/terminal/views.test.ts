@@ -4,6 +4,7 @@ import { Big } from 'big.js';
 import { Chalk } from 'chalk';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Wallet } from '../../src/api/types.js';
 import type { Transaction } from '../../src/api/types.js';
 import { money } from '../../src/formats/amount.js';
 import { Failure } from '../../src/formats/failure.js';
@@ -500,7 +501,7 @@ test.each(
 );
 
 describe('a table in the output', () => {
-  const wallets = [
+  const wallets: readonly Wallet[] = [
     { ccy: 'BTC', amount: 1.25, availableBalance: 1.245 },
     { ccy: 'USDT', amount: 10000, availableBalance: 10000 },
     { ccy: 'VND', amount: 50000000, availableBalance: 50000000 },

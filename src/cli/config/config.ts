@@ -153,7 +153,7 @@ async function askSetting(
 async function keyChoices(context: Context): Promise<Choice<ConfigKey>[]> {
   const { menuLines } = await import('../../terminal/rows/table.js');
   const columns: Column<ConfigKey>[] = [
-    { name: 'name', title: '', value: ({ name }) => name },
+    { name: 'name', title: '' },
     {
       name: 'value',
       title: '',

@@ -46,7 +46,7 @@ async function printExitCodes(out: Output): Promise<void> {
     columns: [
       { name: 'code', title: 'Code', value: ({ code }) => code, align: 'right' },
       { name: 'kind', title: 'Kind', value: ({ kind }) => kind, only: 'rows' },
-      { name: 'meaning', title: 'Meaning', value: ({ meaning }) => meaning },
+      { name: 'meaning', title: 'Meaning' },
     ],
     quiet: ({ code }) => String(code),
     empty: '',

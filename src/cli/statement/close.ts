@@ -14,6 +14,7 @@ import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { checkSealed, sha256Of, writeSealed } from '../../store/files/sealed.js';
 import type { Close } from '../../store/journal/book-records.js';
+import { cellIn } from '../../terminal/rows/cell.js';
 import { csvCell } from '../../terminal/rows/list.js';
 import {
   changeList,
@@ -275,7 +276,9 @@ async function rowsOf(
     known: () => Promise.resolve(() => undefined),
   }))
     lines.push(
-      Object.fromEntries(columns.map(({ name, value }) => [name, csvCell(value(line), false)])),
+      Object.fromEntries(
+        columns.map((column) => [column.name, csvCell(cellIn(column, line), false)]),
+      ),
     );
   return { lines, columns: columns.map(({ name }) => name) };
 }

@@ -34,13 +34,11 @@ const consumerList: ListView<Consumer> = {
     {
       name: 'oldestSeconds',
       title: 'Oldest',
-      value: ({ oldestSeconds }) => oldestSeconds,
       text: ({ oldestSeconds }) => ago(oldestSeconds),
     },
     {
       name: 'servedSeconds',
       title: 'Served',
-      value: ({ servedSeconds }) => servedSeconds,
       text: (each) =>
         `${ago(each.servedSeconds)}${isFormer(each) ? ', no receiver since then' : ''}`,
     },

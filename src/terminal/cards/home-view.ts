@@ -59,9 +59,9 @@ const margin = '  ';
 export const homeView = (home: Home, more: HomeMore): RecordView<Home> => ({
   screen: (canvas) => homeLines(home, more, canvas),
   columns: [
-    { name: 'profile', title: 'Profile', value: ({ profile }) => profile },
-    { name: 'service', title: 'Service', value: ({ service }) => service },
-    { name: 'accountId', title: 'Account', value: ({ accountId }) => accountId },
+    { name: 'profile', title: 'Profile' },
+    { name: 'service', title: 'Service' },
+    { name: 'accountId', title: 'Account' },
     {
       name: 'available',
       title: 'Available',
@@ -177,7 +177,7 @@ const besideBalances = 2;
 
 /** Returns the columns of a wallet on the home screen and in `watch`. */
 export const balanceColumns = (worth: HomeMore['worth']): Column<Money>[] => [
-  { name: 'ccy', title: '', value: ({ ccy }) => ccy },
+  { name: 'ccy', title: '' },
   {
     name: 'balance',
     title: '',

@@ -9,17 +9,17 @@ import type { Cell, Column } from './view.js';
 import { Failure } from '../../formats/failure.js';
 
 /** Returns the value at a path such as `sourceReq.ccy`, or undefined. */
-export function fieldAt(object: object, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>(
-      (value, key) =>
-        typeof value === 'object' && value !== null
-          ? Object.getOwnPropertyDescriptor(value, key)?.value
-          : undefined,
-      object,
-    );
-}
+export const fieldAt = (object: object, path: string): unknown =>
+  path.split('.').reduce<unknown>(ownField, object);
+
+const ownField = (object: unknown, key: string): unknown =>
+  typeof object === 'object' && object !== null
+    ? Object.getOwnPropertyDescriptor(object, key)?.value
+    : undefined;
+
+/** Returns the value of a column, by default the field of the row that the column names. */
+export const cellIn = <T>({ name, value }: Column<T>, row: T): Cell =>
+  value === undefined ? cellOf(ownField(row, name)) : value(row);
 
 /**
  * Returns the value of a field of a row or, if the row has no field of the given name, the value of
@@ -31,7 +31,8 @@ export function valueOf<T extends object>(
   columns: readonly Column<T>[],
 ): unknown {
   const own = fieldAt(row, name);
-  return own === undefined ? columns.find((column) => column.name === name)?.value(row) : own;
+  const column = own === undefined ? columns.find((each) => each.name === name) : undefined;
+  return column === undefined ? own : cellIn(column, row);
 }
 
 /**
@@ -109,11 +110,11 @@ export const columnsThrough = <Row, T>(
   columns: readonly Column<T>[],
   pick: (row: Row) => T | undefined,
 ): Column<Row>[] =>
-  columns.map(({ value, text, style, ...column }) => ({
+  columns.map(({ text, style, ...column }) => ({
     ...column,
     value: (row) => {
       const found = pick(row);
-      return found === undefined ? undefined : (text?.(found) ?? value(found));
+      return found === undefined ? undefined : (text?.(found) ?? cellIn(column, found));
     },
     style: (cell, chalk, row) => {
       const found = pick(row);

@@ -1,7 +1,7 @@
 // Prints rows on stdout. For people, svcpay draws a table in parts. For machines, svcpay prints one
 // row at a time, and each format defines the text before, between and after the rows.
 import { sideBySide, widthOf, wrap } from '../layout.js';
-import { fieldColumns, checkNames, pathsOf, cellText, pickFields } from './cell.js';
+import { fieldColumns, checkNames, pathsOf, cellIn, cellText, pickFields } from './cell.js';
 import { sanitize } from '../sanitize.js';
 import { createSink } from '../sink.js';
 import type { Canvas, Terminal } from '../terminal.js';
@@ -213,7 +213,7 @@ export function jsonLines<T extends object>(
 /** Writes rows as tab-separated text without a header, with the columns of the table. */
 function tabRows<T extends object>(columns: readonly Column<T>[], fields: Fields): RowWriter<T> {
   const cells = rowColumns(columns, fields);
-  return lines((row) => cells.map((column) => cellText(column.value(row))).join('\t'));
+  return lines((row) => cells.map((column) => cellText(cellIn(column, row))).join('\t'));
 }
 
 /**
@@ -230,7 +230,7 @@ function csvRows<T extends object>(
   const head = stringify([cells.map(({ name }) => name)]);
   return {
     open: head,
-    row: (row) => stringify([cells.map((column) => csvCell(column.value(row), rawCells))]),
+    row: (row) => stringify([cells.map((column) => csvCell(cellIn(column, row), rawCells))]),
     close: '',
     none: head,
   };

@@ -14,7 +14,7 @@ import {
   wrap,
 } from '../layout.js';
 import type { Canvas } from '../terminal.js';
-import { cellText } from './cell.js';
+import { cellIn, cellText } from './cell.js';
 import type { Column } from './view.js';
 
 const margin = '  ';
@@ -93,7 +93,7 @@ export function menuLines<T>(
 }
 
 const textOf = <T>(column: Column<T>, row: T): string =>
-  cellText(column.text?.(row) ?? column.value(row));
+  cellText(column.text?.(row) ?? cellIn(column, row));
 
 /**
  * Whether a text is an amount, which svcpay never cuts, because the beginning of a number is a

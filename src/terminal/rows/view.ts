@@ -14,15 +14,26 @@ export type Format = (typeof formats)[number];
  */
 export type Cell = string | number | bigint | boolean | Big | null | undefined;
 
-export interface Column<T> extends GivesWay {
-  /**
-   * The name of the column in csv and `--fields`: a path into the service's object, or the name of
-   * a computed value.
-   */
-  readonly name: string;
+/** The names of the fields of a row that a cell can show as they are. */
+type CellName<T> = { [K in keyof T & string]: T[K] extends Cell ? K : never }[keyof T & string];
+
+/** A column that shows a field of the row, or that computes a value. */
+export type Column<T> = ColumnParts<T> &
+  (
+    | { readonly name: CellName<T>; readonly value?: undefined }
+    | {
+        /**
+         * The name of the column in csv and `--fields`: a path into the service's object, or the
+         * name of a computed value.
+         */
+        readonly name: string;
+        /** Returns the exact value for csv and tsv, and for a screen if `text` is missing. */
+        readonly value: (row: T) => Cell;
+      }
+  );
+
+interface ColumnParts<T> extends GivesWay {
   readonly title: string;
-  /** Returns the exact value for csv and tsv, which the screen shows too if `text` is missing. */
-  readonly value: (row: T) => Cell;
   /** Returns the text for a screen, such as a grouped amount or a relative time. */
   readonly text?: (row: T) => string;
   /** The alignment of the column. `decimal` aligns the decimal points and the units of numbers. */

@@ -61,20 +61,18 @@ const stateText = ({ id, version, needed, writable, restored }: DatabaseRow): st
 
 export const databaseList: ListView<DatabaseRow> = {
   columns: [
-    { name: 'part', title: 'What', value: ({ part }) => part },
-    { name: 'place', title: 'Where', value: ({ place }) => place },
-    { name: 'version', title: 'Version', value: ({ version }) => version },
+    { name: 'part', title: 'What' },
+    { name: 'place', title: 'Where' },
+    { name: 'version', title: 'Version' },
     {
       name: 'needed',
       title: 'Needed',
-      value: ({ needed }) => needed,
       text: stateText,
       priority: 1,
     },
     {
       name: 'rows',
       title: 'Holds',
-      value: ({ rows }) => rows ?? null,
       text: ({ part, rows }) =>
         rows === undefined ? '' : counted(rows, part === 'journal' ? 'payment' : 'event'),
       priority: 2,
@@ -82,13 +80,11 @@ export const databaseList: ListView<DatabaseRow> = {
     {
       name: 'id',
       title: 'Database id',
-      value: ({ id }) => id ?? null,
       priority: 3,
     },
     {
       name: 'generation',
       title: 'Generation',
-      value: ({ generation }) => generation ?? null,
       priority: 3,
     },
     { name: 'waiting', title: 'Waiting', value: waitingText, priority: 2 },
@@ -109,7 +105,6 @@ export const verifiedList: ListView<{
     {
       name: 'differs',
       title: 'What differs',
-      value: ({ differs }) => differs,
       below: true,
     },
     { name: 'txnId', title: 'Id', value: ({ txnId }) => txnId, priority: 2, below: true },

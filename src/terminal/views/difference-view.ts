@@ -28,12 +28,11 @@ const amountColumn = (name: 'here' | 'there', title: string): Column<Difference>
 
 export const differenceList: ListView<Difference> = {
   columns: [
-    { name: 'difference', title: 'Difference', value: ({ difference }) => difference },
-    { name: 'source', title: 'Against', value: ({ source }) => source },
+    { name: 'difference', title: 'Difference' },
+    { name: 'source', title: 'Against' },
     {
       name: 'reference',
       title: 'Reference',
-      value: ({ reference }) => reference,
       shrinks: true,
       priority: 3,
     },
@@ -44,7 +43,6 @@ export const differenceList: ListView<Difference> = {
     {
       name: 'accepted',
       title: 'Accepted',
-      value: ({ accepted }) => accepted,
       priority: 4,
       below: true,
     },

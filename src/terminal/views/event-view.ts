@@ -69,12 +69,12 @@ export const eventFields: readonly string[] = [
 export const eventStream: StreamView<EventRow> = {
   lines: eventLines,
   columns: [
-    { name: 'eventId', title: 'Event', value: ({ eventId }) => eventId },
-    { name: 'receivedAt', title: 'Received', value: ({ receivedAt }) => receivedAt },
-    { name: 'txnState', title: 'State', value: ({ txnState }) => txnState },
-    { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId },
-    { name: 'extRefId', title: 'Reference', value: ({ extRefId }) => extRefId },
-    { name: 'updatedAt', title: 'Updated', value: ({ updatedAt }) => updatedAt },
+    { name: 'eventId', title: 'Event' },
+    { name: 'receivedAt', title: 'Received' },
+    { name: 'txnState', title: 'State' },
+    { name: 'txnId', title: 'Transaction' },
+    { name: 'extRefId', title: 'Reference' },
+    { name: 'updatedAt', title: 'Updated' },
     { name: 'remarks', title: 'Remarks', value: (row) => remarks(row).join('; ') },
   ],
   fields: eventFields,

@@ -33,18 +33,16 @@ const amountColumn = (
 
 export const feeList: ListView<FeeSum> = {
   columns: [
-    { name: 'wallet', title: 'Wallet', value: ({ wallet }) => wallet },
+    { name: 'wallet', title: 'Wallet' },
     {
       name: 'method',
       title: 'Method',
-      value: ({ method }) => method,
       text: ({ method }) => methodProperties(method)?.label ?? method,
       shrinks: true,
     },
     {
       name: 'payments',
       title: 'Payments',
-      value: ({ payments }) => payments,
       align: 'right',
       priority: 3,
     },

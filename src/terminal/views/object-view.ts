@@ -1,6 +1,6 @@
 // Shows an object with unknown fields, as a labelled line for each field on a screen or as a column
 // for each field in a row.
-import { cellText, fieldColumns, fieldAt } from '../rows/cell.js';
+import { cellIn, cellText, fieldColumns, fieldAt } from '../rows/cell.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import type { RecordView } from '../rows/view.js';
 import { oneLine } from '../layout.js';
@@ -55,15 +55,14 @@ const labels: Readonly<Record<string, string>> = {
  * lines that repeat the label and the value of an earlier line.
  */
 function objectDetails(object: object): CardDetail[] {
-  const details = fieldColumns<object>(Object.keys(object)).flatMap(
-    ({ title, value }): CardDetail[] => {
-      const text = shownText(cellText(value(object)));
-      if (text === '') return [];
-      const whole = typeof fieldAt(object, title) === 'string' && !text.includes(' ');
-      const label = entryOf(labels, title) ?? oneLine(inWords(title), longestLabel);
-      return [{ label, value: text, whole }];
-    },
-  );
+  const details = fieldColumns<object>(Object.keys(object)).flatMap((column): CardDetail[] => {
+    const { title } = column;
+    const text = shownText(cellText(cellIn(column, object)));
+    if (text === '') return [];
+    const whole = typeof fieldAt(object, title) === 'string' && !text.includes(' ');
+    const label = entryOf(labels, title) ?? oneLine(inWords(title), longestLabel);
+    return [{ label, value: text, whole }];
+  });
   return details.filter(
     ({ label, value }, i) =>
       details.findIndex((each) => each.label === label && each.value === value) === i,

@@ -20,20 +20,18 @@ export interface ListedMethod {
 
 export const methodList: ListView<ListedMethod> = {
   columns: [
-    { name: 'country', title: 'Country', value: ({ country }) => country },
-    { name: 'countryName', title: 'Name', value: ({ countryName }) => countryName },
+    { name: 'country', title: 'Country' },
+    { name: 'countryName', title: 'Name' },
     { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, priority: 1 },
-    { name: 'method', title: 'Method', value: ({ method }) => method },
+    { name: 'method', title: 'Method' },
     {
       name: 'institutionType',
       title: 'To',
-      value: ({ institutionType }) => institutionType,
       priority: 3,
     },
     {
       name: 'arrives',
       title: 'Arrives',
-      value: ({ arrives }) => arrives,
       text: ({ arrives }) => arrives ?? 'not stated',
       priority: 2,
     },
@@ -44,12 +42,11 @@ export const methodList: ListView<ListedMethod> = {
 
 export const institutionList: ListView<Institution> = {
   columns: [
-    { name: 'institutionCode', title: 'Code', value: ({ institutionCode }) => institutionCode },
-    { name: 'institutionName', title: 'Name', value: ({ institutionName }) => institutionName },
+    { name: 'institutionCode', title: 'Code' },
+    { name: 'institutionName', title: 'Name' },
     {
       name: 'institutionType',
       title: 'Type',
-      value: ({ institutionType }) => institutionType,
       priority: 1,
     },
   ],
@@ -96,12 +93,11 @@ const contactFields: readonly string[] = Object.keys(listedFields).flatMap((name
 /** The view of the contacts. */
 export const contactList: ListView<ListedContact> = {
   columns: [
-    { name: 'name', title: 'Name', value: ({ name }) => name },
+    { name: 'name', title: 'Name' },
     { name: 'acctName', title: 'On the account', value: ({ acctName }) => acctName, priority: 2 },
     {
       name: 'institutionCode',
       title: 'Institution',
-      value: ({ institutionCode }) => institutionCode,
       text: ({ institutionName, institutionCode }) => institutionName ?? institutionCode ?? '',
       priority: 1,
     },

@@ -238,7 +238,6 @@ export const openColumns = (now: number): Column<OpenLine>[] => [
   {
     name: 'detail',
     title: '',
-    value: ({ detail }) => detail,
     style: dim,
     priority: 3,
     only: 'screen',
@@ -275,7 +274,6 @@ export function pendingList(now: number, footer?: string): ListView<PendingPayme
       {
         name: 'ref',
         title: 'Reference',
-        value: ({ ref }) => ref,
         style: dim,
         priority: 9,
         below: true,
@@ -324,11 +322,10 @@ export interface ResumedPayment extends Pick<
 
 export const resumedList: ListView<ResumedPayment> = {
   columns: [
-    { name: 'kind', title: 'What', value: ({ kind }) => kind },
+    { name: 'kind', title: 'What' },
     {
       name: 'txnState',
       title: 'State',
-      value: ({ txnState }) => txnState,
       text: ({ txnState }) => (txnState === null ? '' : sendWord(txnState)),
     },
     {
@@ -342,7 +339,6 @@ export const resumedList: ListView<ResumedPayment> = {
     {
       name: 'txnId',
       title: 'Transaction',
-      value: ({ txnId }) => txnId,
       style: dim,
       priority: 2,
       below: true,

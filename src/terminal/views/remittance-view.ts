@@ -22,7 +22,6 @@ export const remittanceList: ListView<Remittance> = {
     {
       name: 'payments',
       title: 'Payments',
-      value: ({ payments }) => payments,
       align: 'right',
       priority: 1,
     },

@@ -28,25 +28,22 @@ const wholeIds = /([\da-f]{8})(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
 export const requestList: ListView<LoggedRequest> = {
   columns: [
     timeColumn('at', 'Time', ({ at }) => at),
-    { name: 'method', title: 'Method', value: ({ method }) => method },
+    { name: 'method', title: 'Method' },
     {
       name: 'path',
       title: 'Path',
-      value: ({ path }) => path,
       text: ({ path }) => path.replaceAll(wholeIds, '$1…'),
       shrinks: true,
     },
     {
       name: 'status',
       title: 'Status',
-      value: ({ status }) => status,
       text: ({ status }) => (status === 0 ? '–' : String(status)),
       style: (cell, style, { status }) => (status >= 400 ? style.red(cell) : cell),
     },
     {
       name: 'fault',
       title: 'Fault',
-      value: ({ fault }) => fault,
       priority: 1,
       style: (cell, style) => style.yellow(cell),
     },
@@ -63,11 +60,10 @@ export const deliveryList: ListView<Delivery> = {
   columns: [
     { name: 'id', title: 'ID', value: ({ id }) => id, align: 'right' },
     timeColumn('createdAt', 'Time', ({ createdAt }) => createdAt),
-    { name: 'txnState', title: 'Event', value: ({ txnState }) => txnState },
+    { name: 'txnState', title: 'Event' },
     {
       name: 'status',
       title: 'Delivery',
-      value: ({ status }) => status,
       text: deliveryText,
       style: (cell, style, { status }) =>
         status === 'delivered'
@@ -99,13 +95,12 @@ function lastAnswer({ attempts }: Delivery): string | number | null {
 
 const faultColumns: readonly Column<Fault>[] = [
   { name: 'id', title: 'ID', value: ({ id }) => id, align: 'right' },
-  { name: 'kind', title: 'Fault', value: ({ kind }) => kind },
+  { name: 'kind', title: 'Fault' },
   { name: 'how', title: 'How', value: howText, priority: 1 },
   { name: 'strikes', title: 'Applies to', value: whereText },
   {
     name: 'applied',
     title: 'Struck',
-    value: ({ applied }) => applied,
     text: ({ applied, times }) =>
       times === 'always' ? `${applied} times` : `${applied} of ${times}`,
     align: 'right',

@@ -111,11 +111,10 @@ export const clockView: RecordView<ClockState> = {
 };
 
 const snapshotColumns: readonly Column<Snapshot>[] = [
-  { name: 'name', title: 'Name', value: ({ name }) => name },
+  { name: 'name', title: 'Name' },
   {
     name: 'savedAt',
     title: 'Saved',
-    value: ({ savedAt }) => savedAt,
     text: ({ savedAt }) => dateTime(savedAt),
     priority: 1,
   },
@@ -128,7 +127,6 @@ const snapshotColumns: readonly Column<Snapshot>[] = [
   {
     name: 'transactions',
     title: 'Transactions',
-    value: ({ transactions }) => transactions,
     align: 'right',
     priority: 2,
   },
@@ -160,11 +158,10 @@ export const snapshotView = (what: 'Saved as' | 'Back at'): RecordView<Snapshot>
 export const minedList: ListView<Transfer> = {
   columns: [
     { name: 'id', title: 'ID', value: ({ id }) => id, priority: 9, below: true },
-    { name: 'chain', title: 'Chain', value: ({ chain }) => chain },
+    { name: 'chain', title: 'Chain' },
     {
       name: 'confirmations',
       title: 'Confirmations',
-      value: ({ confirmations }) => confirmations,
       align: 'right',
     },
     { name: 'needed', title: 'Needed', value: ({ needed }) => needed, align: 'right' },

@@ -19,17 +19,15 @@ interface Setting {
 
 export const settingList = (footer: string): ListView<Setting> => ({
   columns: [
-    { name: 'key', title: 'Setting', value: ({ key }) => key },
+    { name: 'key', title: 'Setting' },
     {
       name: 'value',
       title: 'Value',
-      value: ({ value }) => value,
       text: ({ value }) => value ?? '–',
     },
     {
       name: 'from',
       title: 'From',
-      value: ({ from }) => from,
       text: ({ from }) => from ?? '',
       priority: 1,
     },
@@ -42,9 +40,10 @@ export const settingList = (footer: string): ListView<Setting> => ({
 export const settingView = ({ value }: Setting): RecordView<Setting> =>
   onlyValue('Value', value ?? '');
 
-export const pathView = (path: string): RecordView<object> => onlyValue('Path', path);
+export const pathView = (path: string): RecordView<{ readonly path: string }> =>
+  onlyValue('Path', path);
 
-const onlyValue = (title: string, value: string): RecordView<object> => ({
+const onlyValue = <T>(title: string, value: string): RecordView<T> => ({
   screen: () => [sanitize(value)],
   columns: [{ name: title.toLowerCase(), title, value: () => value }],
   quiet: () => value,
@@ -64,11 +63,10 @@ const serviceText = ({ sandbox, baseUrl }: ListedProfile): string =>
 
 export const profileList: ListView<ListedProfile> = {
   columns: [
-    { name: 'name', title: 'Profile', value: ({ name }) => name },
+    { name: 'name', title: 'Profile' },
     {
       name: 'current',
       title: 'In use',
-      value: ({ current }) => current,
       text: ({ current }) => (current ? 'in use' : ''),
     },
     {
@@ -80,14 +78,12 @@ export const profileList: ListView<ListedProfile> = {
     {
       name: 'account',
       title: 'Account',
-      value: ({ account }) => account,
       text: ({ account }) => account ?? "API key's account",
       priority: 2,
     },
     {
       name: 'network',
       title: 'Network',
-      value: ({ network }) => network,
       text: ({ network }) => network ?? 'by address',
       priority: 3,
     },
@@ -158,7 +154,6 @@ export const limitList: ListView<LimitRow> = {
     {
       name: 'rule',
       title: 'Rule',
-      value: ({ rule }) => rule,
       text: ({ rule }) => (rule === 'destination' ? 'may be paid' : rule),
     },
     { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
@@ -171,7 +166,6 @@ export const limitList: ListView<LimitRow> = {
     {
       name: 'used',
       title: 'Used in 24 h',
-      value: ({ used }) => used,
       text: ({ ccy, used }) => shown(ccy, used),
       align: 'right',
       priority: 2,
@@ -179,7 +173,6 @@ export const limitList: ListView<LimitRow> = {
     {
       name: 'left',
       title: 'Left',
-      value: ({ left }) => left,
       text: ({ ccy, left }) => shown(ccy, left),
       align: 'right',
       priority: 1,
@@ -223,10 +216,10 @@ function checkLines({ check, state, detail, advice }: Check, { style, columns }:
 
 export const checkupList: ListView<Check> = {
   columns: [
-    { name: 'check', title: 'Check', value: ({ check }) => check },
-    { name: 'state', title: 'State', value: ({ state }) => state },
-    { name: 'detail', title: 'Detail', value: ({ detail }) => detail },
-    { name: 'advice', title: 'Advice', value: ({ advice }) => advice },
+    { name: 'check', title: 'Check' },
+    { name: 'state', title: 'State' },
+    { name: 'detail', title: 'Detail' },
+    { name: 'advice', title: 'Advice' },
   ],
   quiet: ({ check, state }) => `${check} ${state}`,
   empty: 'Nothing was checked.',

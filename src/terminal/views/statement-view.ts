@@ -73,7 +73,6 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
     {
       name: 'date',
       title: 'Date',
-      value: ({ date }) => date,
       text: (row) => (isMark(row) ? kindText(row) : (row.date ?? '')),
       style: (cell, style, row) => (isMark(row) ? style.bold(cell) : cell),
     },
@@ -90,7 +89,6 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
     {
       name: 'reference',
       title: 'Reference',
-      value: ({ reference }) => reference,
       text: ({ reference }) => (reference === null || isGenerated(reference) ? '' : reference),
       shrinks: true,
       priority: 5,
@@ -103,7 +101,6 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
     {
       name: 'fiatValue',
       title: 'Worth',
-      value: ({ fiatValue }) => fiatValue,
       align: 'right',
       priority: 4,
       text: ({ fiatValue, fiat }) =>
@@ -122,7 +119,6 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
     {
       name: 'txnId',
       title: 'Id',
-      value: ({ txnId }) => txnId,
       text: ({ txnId }) => (txnId ?? '').slice(0, 8),
       priority: 6,
     },
@@ -163,7 +159,7 @@ const totalColumn = (name: 'in' | 'out' | 'fee', title: string): Column<Statemen
 
 export const totalList: ListView<StatementTotal> = {
   columns: [
-    { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy },
+    { name: 'ccy', title: 'Currency' },
     { name: 'kind', title: 'Kind', value: ({ kind }) => kind, text: (row) => kindText(row) },
     { name: 'count', title: 'Count', value: ({ count }) => count, align: 'right', priority: 1 },
     totalColumn('in', 'In'),
@@ -287,12 +283,11 @@ export interface RecordedEntry {
 
 export const entryList: ListView<RecordedEntry> = {
   columns: [
-    { name: 'date', title: 'Date', value: ({ date }) => date },
-    { name: 'wallet', title: 'Wallet', value: ({ wallet }) => wallet },
+    { name: 'date', title: 'Date' },
+    { name: 'wallet', title: 'Wallet' },
     {
       name: 'amount',
       title: 'Amount',
-      value: ({ amount }) => amount,
       text: ({ wallet, amount }) => formatNumber(money(wallet, amount)),
       align: 'right',
     },
@@ -385,8 +380,8 @@ interface Change {
 
 export const changeList: ListView<Change> = {
   columns: [
-    { name: 'change', title: 'Change', value: ({ change }) => change },
-    { name: 'row', title: 'Row', value: ({ row }) => row },
+    { name: 'change', title: 'Change' },
+    { name: 'row', title: 'Row' },
     { name: 'before', title: 'Before', value: ({ before }) => before, priority: 9, below: true },
     { name: 'after', title: 'After', value: ({ after }) => after, priority: 9, below: true },
   ],

@@ -36,9 +36,9 @@ export const explainedView: RecordView<Explained> = {
 
 export const stepList: ListView<ExplainedStep> = {
   columns: [
-    { name: 'at', title: 'When', value: ({ at }) => at },
-    { name: 'step', title: 'Step', value: ({ step }) => step },
-    { name: 'text', title: 'What', value: ({ text }) => text },
+    { name: 'at', title: 'When' },
+    { name: 'step', title: 'Step' },
+    { name: 'text', title: 'What' },
     { name: 'door', title: 'By', value: ({ by }) => by.door },
     { name: 'user', title: 'User', value: ({ by }) => by.user },
     { name: 'host', title: 'Host', value: ({ by }) => by.host },

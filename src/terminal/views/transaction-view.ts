@@ -14,7 +14,7 @@ import type { Kyc, ListedTransaction, RequestSide, SourceOfFunds } from '../../a
 import { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
 import { dateTime, shortTime } from '../time.js';
-import type { Column, ListView } from '../rows/view.js';
+import type { Cell, Column, ListView } from '../rows/view.js';
 import { kindOf, stateWithReason } from './state-words.js';
 import { count, text, type FieldsOf } from '../../api/reading/readers.js';
 import {
@@ -76,7 +76,7 @@ export function stateStyle(state: string, style: ChalkInstance): (text: string) 
 
 const rowsOnly = (
   name: string,
-  value: Column<ListedTransaction>['value'],
+  value: (row: ListedTransaction) => Cell,
 ): Column<ListedTransaction> => ({
   name,
   title: name,
@@ -248,7 +248,6 @@ export function transactionList(
       {
         name: 'txnState',
         title: '',
-        value: ({ txnState }) => txnState,
         text: (txn) =>
           txn.txnState === 'completed' && showsDone !== true ? '' : stateWithReason(txn),
         style: (cell, style, { txnState }) => stateStyle(txnState, style)(cell),
@@ -266,7 +265,6 @@ export function transactionList(
       {
         name: 'txnId',
         title: '',
-        value: ({ txnId }) => txnId,
         text: ({ txnId }) => txnId.slice(0, shown),
         priority: 5,
         style: dim,

@@ -11,11 +11,10 @@ export function webhookRows(now: number): ListView<Webhook> {
   return {
     columns: [
       { name: 'id', title: 'ID', value: ({ id }) => id, priority: 9, below: true },
-      { name: 'callback', title: 'Callback', value: ({ callback }) => callback },
+      { name: 'callback', title: 'Callback' },
       {
         name: 'createdAt',
         title: 'Created',
-        value: ({ createdAt }) => createdAt,
         text: ({ createdAt }) => createdText(createdAt, now),
       },
     ],

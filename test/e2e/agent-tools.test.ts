@@ -228,6 +228,34 @@ describe('svcpay mcp', () => {
   });
 });
 
+describe('svcpay mcp pay_many', () => {
+  test('checks rows, then pays the sealed rows once within the limits', async ({ around }) => {
+    await limit(around);
+    const { call } = await startAgent(['--allow-payments'], around);
+    const rows = ['ann', 'ben', 'eve'].map((name, n) => ({
+      ref: `salary-${n}`,
+      to: `${name}@example.com`,
+      amount: '1000sat',
+    }));
+    const run = { rows, name: 'salaries-2026-11', acceptChanges: true };
+    const checked = await call('pay_many', { ...run, seal: true });
+    expect(checked).toMatchObject({ isError: false, content: { seal: expect.any(String) } });
+    expect(around.sandbox.requests('PUT').filter(isConfirmation)).toHaveLength(0);
+    const { seal } = checked.content;
+    const paid = await call('pay_many', { ...run, sealed: seal });
+    expect(paid).toMatchObject({ isError: false, content: { paid: 3 } });
+    const again = await call('pay_many', run);
+    expect(again.content).toMatchObject({ paidBefore: 3 });
+    expect(around.sandbox.requests('PUT').filter(isConfirmation)).toHaveLength(3);
+    const wrong = await call('pay_many', { ...run, rows: [{ destination: 'ann@example.com' }] });
+    expect(wrong.content.error?.message).toContain('destination is not an input of pay_many');
+    const usdt = { ...run, name: 'x', rows: [{ ref: 'u', to: tron, amount: '1000usdt' }] };
+    expect((await call('pay_many', usdt)).content.error?.kind).toBe('limit');
+  });
+});
+
+const isConfirmation = ({ path }: { path: string }): boolean => path.endsWith('/confirm');
+
 describe('svcpay mcp pay', () => {
   test('pays a quote by its transaction id exactly once', async ({ around }) => {
     await limit(around);

@@ -45,7 +45,7 @@ const confirmations = (
   around: Environment & { sandbox: { requests: (method: string) => readonly { path: string }[] } },
 ): number => new Set(around.sandbox.requests('PUT').map(({ path }) => path)).size;
 
-const moneyTools = ['pay', 'swap', 'payout', 'resume'];
+const moneyTools = ['pay', 'swap', 'payout', 'pay_many', 'resume'];
 const otherTools = [
   'wallets',
   'account',

@@ -9,7 +9,7 @@ import {
   verifyWebhook,
   WalletClient,
 } from '../../src/index.js';
-import { startSandbox } from '../../src/sandbox.js';
+import { startCheckedSandbox } from '../support/openapi.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { test } from '../support/svcpay.js';
 
@@ -94,7 +94,7 @@ describe('openPayments', () => {
   );
 
   test('pays while a test runner fakes the timers', async () => {
-    const sandbox = await startSandbox({ settle: 0 });
+    const sandbox = await startCheckedSandbox({ settle: 0 });
     vi.useFakeTimers({
       toFake: ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearImmediate'],
     });

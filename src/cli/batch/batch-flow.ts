@@ -49,10 +49,11 @@ export async function runBatchFile(
   context: Context,
 ): Promise<BatchResult> {
   const { globals, now } = context;
-  const flags = { ...given, dryRun: given.dryRun || given.seal };
-  const found = await openFile(file, flags, context);
+  const checked = { ...given, dryRun: given.dryRun || given.seal };
+  const found = await openFile(file, checked, context);
   const { check } = found;
   const { toPay, totals } = check;
+  const flags = await ruled(checked, totals, context);
   // Reports a --max-fee in the wrong currency once instead of once per row.
   for (const { from } of totals) flags.maxFee?.(from);
   const seal = await checkSeal(found, flags, context);
@@ -111,6 +112,19 @@ export async function runBatchFile(
   const consent = await agree(check, priced, context);
   const end = await payBatch(check, before, consent, flags, drain, payment, context);
   return { ...end, plan, toPay: '' };
+}
+
+/** Returns the flags with the fee limit of the agent that runs the batch, if an agent does. */
+async function ruled(
+  flags: BatchFlags,
+  totals: BatchCheck['totals'],
+  { agent }: Context,
+): Promise<BatchFlags> {
+  const own = { maxFee: flags.maxFee, wait: flags.wait, waitTimeout: flags.waitTimeout };
+  let maxFee = flags.maxFee;
+  for (const { from } of totals)
+    maxFee = (await agent?.admit?.({ from, method: undefined }, own))?.maxFee ?? maxFee;
+  return { ...flags, maxFee };
 }
 
 /** The largest number of rows that svcpay shows above the question. */

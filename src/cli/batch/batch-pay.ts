@@ -21,6 +21,7 @@ import {
   type BatchTally,
 } from '../../wallet/batch/tally.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
+import { methodOf } from '../../wallet/instruction/keys.js';
 import { quote } from '../../wallet/payment/payment.js';
 import type { Context } from '../context.js';
 import { paymentDeps } from '../payment/payment-flow.js';
@@ -46,7 +47,7 @@ export async function quoteRow(
   payment: PaymentDeps,
 ): Promise<QuotedCost> {
   let quoted: (QuotedCost & { readonly txnId: string }) | undefined;
-  const terms = termsOf(flags, row.from);
+  const terms = termsOf(flags, row.from, methodOf(row.instruction));
   const ref = `quote-${payment.newId()}`;
   // The quote is nobody's payment, so it does not claim the row's invoice.
   const instruction = { ...row.instruction, once: null };
@@ -91,7 +92,7 @@ export async function payBatch(
   const options = {
     ...flags,
     stopOnError: flags.onError === 'stop',
-    terms: (ccy: string) => termsOf(flags, ccy),
+    terms: (ccy: string, method: string | undefined) => termsOf(flags, ccy, method),
     consent,
     run: before.run,
   };

@@ -57,7 +57,8 @@ export const batch = defineCommand({
   },
   view: {
     fields: batchFields,
-    dataOf: ({ summary }: BatchResult) => summary,
+    dataOf: ({ summary, failures }: BatchResult) =>
+      failures.length === 0 ? summary : { ...summary, failures },
     print: printBatch,
   },
   failure: ({ failure }) => failure,

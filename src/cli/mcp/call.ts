@@ -13,7 +13,7 @@ import type { Command } from '../define.js';
 import type { PaymentRules } from '../payment/payment-options.js';
 import type { RawValues } from '../values.js';
 import { errorFor } from './failures.js';
-import { readInputs, type GivenInputs } from './inputs.js';
+import { readInputs, rowsAsCsv, type GivenInputs } from './inputs.js';
 import { ceilingFor, demandDailyLimit, rulesFor, waivable, type Waived } from './rules.js';
 import type { ToolRow } from './tools.js';
 
@@ -55,20 +55,23 @@ export async function callTool(
   serving: Serving,
   context: Context,
 ): Promise<Result> {
-  const failed = (failure: Failure, warnings = ''): Result => {
+  const failed = (failure: Failure, warnings = '', data?: unknown): Result => {
+    const known = isFields(data) ? data : {};
     const { kind, ...rest } = errorFor(tool, failure, serving.offered, context.globals);
     if (!isUnknown(failure))
       return {
-        content: { error: { kind, ...rest } },
+        content: { ...known, error: { kind, ...rest } },
         isError: true,
         warnings,
         refusedBy: tool.effect === 'pays' ? waivable(failure) : undefined,
       };
     const outcome = failure.kind === 'pending' ? 'pending' : 'unknown';
-    return { content: { outcome, ...rest }, isError: false, warnings };
+    return { content: { ...known, outcome, ...rest }, isError: false, warnings };
   };
   try {
-    const { command, values } = chosen(tool, given);
+    const { rows, ...others } = given;
+    const input = tool.rows && rowsAsCsv(tool.rows, rows);
+    const { command, values } = chosen(tool, tool.rows === undefined ? given : others);
     const { differentFrom, ...inputs } = values;
     const steps = stepsOf(call.progress);
     const terms = {
@@ -82,7 +85,7 @@ export async function callTool(
       command,
       { ...tool.always, ...(tool.as?.(inputs) ?? inputs) },
       context,
-      { signal: call.signal, agent, fields: tool.fields },
+      { signal: call.signal, agent, fields: tool.fields, input },
     );
     const { failure, warnings } = ran;
     const isQuote = tool.always?.['quoteOnly'] === true;
@@ -94,7 +97,8 @@ export async function callTool(
         warnings,
       };
     }
-    if (failure !== undefined && failure.kind !== 'books-differ') return failed(failure, warnings);
+    if (failure !== undefined && failure.kind !== 'books-differ')
+      return failed(failure, warnings, ran.data);
     const content = {
       ...(await withOutcomes(
         Array.isArray(ran.data) ? { [tool.name]: ran.data } : ran.data,
@@ -224,9 +228,11 @@ export async function runCommand(
     readonly signal: AbortSignal;
     readonly agent?: PaymentRules;
     readonly fields?: readonly string[] | undefined;
+    /** The data on stdin. */
+    readonly input?: string | undefined;
   },
 ): Promise<Ran> {
-  const { signal, agent, fields } = changes;
+  const { signal, agent, fields, input = '' } = changes;
   const remarks: Buffer[] = [];
   const stderr = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -240,7 +246,7 @@ export async function runCommand(
       signal: AbortSignal.any([context.signal, signal]),
       owner: context.owner,
       withoutProgress: true,
-      stdin: { isTTY: false, open: () => Readable.from([]) },
+      stdin: { isTTY: false, open: () => Readable.from([Buffer.from(input)]) },
       stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
       stderr,
       agent,

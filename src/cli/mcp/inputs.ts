@@ -4,6 +4,7 @@ import { parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
 import { nearest } from '../../formats/nearest.js';
+import { isFields } from '../../formats/unknown.js';
 import type { Command } from '../define.js';
 import {
   valueSchema,
@@ -44,10 +45,48 @@ export function inputSchema(row: ToolRow, command: Command) {
   });
   return {
     type: 'object',
-    properties: Object.fromEntries(properties),
-    ...(needs.length > 0 && { required: needs }),
+    properties: {
+      ...Object.fromEntries(properties),
+      ...(row.rows && { rows: rowsSchema(row.rows) }),
+    },
+    ...(needs.length > 0 && { required: row.rows ? ['rows', ...needs] : needs }),
   } as const;
 }
+
+const rowsSchema = (columns: Readonly<Record<string, string>>) => ({
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(columns).map(([name, description]) => [
+        name,
+        { type: 'string', ...(description !== '' && { description }) },
+      ]),
+    ),
+  },
+});
+
+/** Writes the input `rows` as a CSV file. Throws Failure `usage` for an unsuitable row. */
+export function rowsAsCsv(columns: Readonly<Record<string, string>>, rows: unknown): string {
+  if (!Array.isArray(rows) || rows.length === 0)
+    throw new Failure('usage', 'Not called: rows must be a list of objects.');
+  const names = Object.keys(columns);
+  const used = names.filter((name) => rows.some((row) => isFields(row) && row[name] != null));
+  const lines = rows.map((row: unknown, i) => {
+    const fields = isFields(row) ? row : {};
+    const wrong = Object.keys(fields).find((name) => !names.includes(name));
+    if (!isFields(row) || wrong !== undefined)
+      throw new Failure(
+        'usage',
+        `Not called: rows: row ${i + 1}: ${unknownInput('pay_many', names, wrong ?? '')}.`,
+      );
+    return used.map((name) => cell(fields[name]));
+  });
+  return [used, ...lines].map((line) => `${line.join(',')}\n`).join('');
+}
+
+const cell = (value: unknown): string =>
+  value == null ? '' : `"${String(value).replaceAll('"', '""')}"`;
 
 /** An agent passes a phrase such as an amount as one text. */
 const schemaOf = (value: Value<unknown> | undefined): ValueSchema =>

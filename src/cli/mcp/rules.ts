@@ -48,11 +48,16 @@ export function rulesFor(
     async admit(payment, flags) {
       checkReference(payment, ref);
       if (!isFree) await demandDailyLimit(payment.from, context);
-      const ceiling = isFree ? undefined : ceilingFor(maxFee, payment);
       const isQuick = methodProperties(payment.method)?.pace === 'quick';
       return {
         ...flags,
-        maxFee: ceiling === undefined ? flags.maxFee : () => lowerFee(ceiling, flags, payment.from),
+        ...(!isFree && {
+          maxFee: Object.assign(
+            (from: string, method: RuledPayment['method'] = payment.method) =>
+              lowerFee(ceilingFor(maxFee, { from, method }), flags, from),
+            { written: maxFee ?? `${usualPercent}%` },
+          ),
+        }),
         ...(!isQuick && { wait: false, waitTimeout: undefined }),
       };
     },

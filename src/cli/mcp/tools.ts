@@ -1,6 +1,7 @@
 // Defines the tools for agents in a single table. Each tool is a command of the command line, with
 // its inputs, its effect on money and its meaning for an agent.
 import { currencyOf } from '../../formats/amount.js';
+import { columnOf } from '../../formats/text.js';
 import type { RawValues } from '../values.js';
 
 /**
@@ -32,6 +33,8 @@ export interface ToolRow {
   readonly most?: Readonly<Record<string, number>>;
   /** The inputs that the command always receives, and the global option `yes`. */
   readonly always?: RawValues | undefined;
+  /** The fields of each row in the input `rows`, which the command reads as a CSV file on stdin. */
+  readonly rows?: TakenInputs;
   /** Converts the inputs of the tool to the inputs of the command, if their names differ. */
   readonly as?: (given: RawValues) => RawValues;
   /** The fields of each row, by default all fields. */
@@ -373,6 +376,36 @@ export const tools: readonly ToolRow[] = [
     about:
       'Pays out fiat to a bank account or mobile wallet. Takes the inputs of `quote_payout` and ' +
       'follows the rules of `pay`.',
+  },
+  {
+    name: 'pay_many',
+    title: 'Pay many',
+    command: 'batch',
+    always: { file: '-', yes: true, waitTimeout: '20s', concurrency: '4' },
+    effect: 'pays',
+    takes: {
+      name: 'your name for this run, e.g. salaries-2026-11; a repeated call with it resumes the run',
+      seal: 'only check: return the total and the seal',
+      sealed: 'the seal of the checked rows; pays only exactly these rows',
+      acceptChanges: 'also pay rows that repeat an earlier row, and new payees',
+      maxFee: 'maximum fee of each row',
+    },
+    rows: {
+      ref: 'your name for the payment',
+      to: 'destination',
+      amount: 'amount with unit',
+      from: 'wallet that pays',
+      note: '',
+      ...Object.fromEntries(
+        ['recipient', 'institution', 'acctNum', 'acctName', 'country', 'purpose', 'source']
+          .concat('relationship', 'recipientType', 'recipientName', 'recipientCountry')
+          .map((name) => [columnOf(name), '']),
+      ),
+    },
+    needs: ['name'],
+    about:
+      'Pays many payments and payouts as one run, each once. First call it with seal: true, show ' +
+      'the person the total, then call it with sealed. failures lists the rows that failed.',
   },
   {
     name: 'resume',

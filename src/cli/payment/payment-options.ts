@@ -22,9 +22,9 @@ import {
 
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 
-/** Returns the fee limit for a paying wallet. */
+/** Returns the fee limit for a paying wallet, and for an agent also for a method. */
 export interface MaxFeeOf {
-  (ccy: string): MaxFee;
+  (ccy: string, method?: string | null): MaxFee;
   /** The fee limit as it was written. */
   readonly written: string;
 }
@@ -76,8 +76,9 @@ function parseRateLoss(given: string): string {
 export const termsOf = (
   flags: Pick<PaymentFlags, 'maxFee' | 'maxRateLoss' | 'maxTotal'>,
   ccy: string,
+  method?: string | null,
 ): PaymentTerms => ({
-  maxFee: flags.maxFee?.(ccy),
+  maxFee: flags.maxFee?.(ccy, method),
   maxRateLoss: flags.maxRateLoss,
   maxTotal: flags.maxTotal && { ccy: flags.maxTotal.ccy, amount: fixed(flags.maxTotal.value) },
 });

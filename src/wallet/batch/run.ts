@@ -7,6 +7,7 @@ import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { status, type PaymentTerms } from '../../store/journal/payment.js';
 import type { Approval, PaymentDeps } from '../payment/contract.js';
+import { methodOf } from '../instruction/keys.js';
 import { pay } from '../payment/payment.js';
 import type { Ceiling } from './cost.js';
 import { markOf, type Row } from './row.js';
@@ -24,8 +25,8 @@ export interface BatchOptions {
   /** The longest wait for the settlement of a row, in ms. */
   readonly waitTimeout: number;
   readonly retry: boolean;
-  /** Returns the limits on the cost of a row, by the currency of the paying wallet. */
-  readonly terms: (ccy: string) => PaymentTerms;
+  /** Returns the limits on the cost of a row, by the currency of the paying wallet and the method. */
+  readonly terms: (ccy: string, method: string | undefined) => PaymentTerms;
   /** The name of the batch run to which the payments belong. */
   readonly run: string;
   readonly consent: BatchConsent;
@@ -108,7 +109,7 @@ async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise
   const request = {
     instruction: row.instruction,
     ref: row.ref,
-    terms: options.terms(row.from),
+    terms: options.terms(row.from, methodOf(row.instruction)),
     consent: isApproved ? asking.consent : { by: 'nobody' as const },
     batch: { ...markOf(options.run, row), line: row.line },
   };

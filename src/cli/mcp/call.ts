@@ -253,7 +253,14 @@ export async function runCommand(
     },
     { json: true, input: false, yes: yes === true, debug: false },
   );
-  const warnings = (): string => Buffer.concat(remarks).toString('utf8').trim();
+  // An agent has no shell, so the remarks for it contain no commands.
+  const warnings = (): string =>
+    Buffer.concat(remarks)
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => !/^\s*svcpay /.test(line))
+      .join('\n')
+      .trim();
   try {
     if (command.call === undefined) throw new Error('The command of a tool returns no value.');
     const { data, failure } = await command.call(given, nested, fields);

@@ -6,7 +6,7 @@ import { plainLetters } from '../../formats/text.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
-import { oneLine, truncate } from '../layout.js';
+import { oneLine, truncate, widthOf, wrap } from '../layout.js';
 import { runPrompt, type PromptBehaviour, type PromptContext } from './prompt.js';
 import type {
   Choice,
@@ -30,15 +30,25 @@ export function askByPrompts(terminal: Terminal, onKey: () => void): Prompter {
     pose: PromptBehaviour,
   ): Promise<T | Back> => runPrompt(terminal, prompt, pose, onKey);
   return {
-    async confirm(message, note) {
-      const theme = promptTheme(terminal, { note });
+    async confirm(message, note = '') {
+      const { stderr, stderrCanvas } = terminal;
+      const { columns, style } = stderrCanvas;
+      // A remark that does not fit beside the question stands above the question.
+      const isBeside = widthOf(`? ${message} (y/N)  ${note}`) + roomForAnswer <= columns;
+      if (!isBeside)
+        for (const line of wrap(note, columns - 2)) stderr.write(`  ${style.dim(line)}\n`);
+      const theme = promptTheme(terminal, { note: isBeside ? note : undefined, isYesNo: true });
       const config = { message: sanitize(message), default: false, theme };
       const pose = { canGoBack: true, isFresh: true };
       return (await run((context) => confirm(config, context), pose)) === true;
     },
 
     async confirmWithin(message, deadline: Deadline) {
-      const config = { message: sanitize(message), deadline, theme: promptTheme(terminal, {}) };
+      const config = {
+        message: sanitize(message),
+        deadline,
+        theme: promptTheme(terminal, { isYesNo: true }),
+      };
       const pose = { canGoBack: false, isFresh: true };
       const answer = await run((context) => timedConfirm(config, context), pose);
       return answer === back ? false : answer;
@@ -177,6 +187,9 @@ function readTyped<T>({ typed }: ChoiceQuestion<T>, text: string): readonly Choi
     throw error;
   }
 }
+
+/** The width of a typed answer to a yes-or-no question. */
+const roomForAnswer = 5;
 
 const startingAt = <T>(first: T | undefined): { default?: T } =>
   first === undefined ? {} : { default: first };

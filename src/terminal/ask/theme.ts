@@ -17,6 +17,8 @@ interface PromptLook {
   readonly hint?: string | undefined;
   /** A dim remark after `(y/N)`. */
   readonly note?: string | undefined;
+  /** Whether the answer follows the question on the same line. */
+  readonly isYesNo?: boolean;
   readonly over?: readonly string[] | undefined;
   /** Called with the text of the choice under the cursor. */
   readonly onHighlight?: (text: string) => void;
@@ -27,7 +29,7 @@ const leastRoom = 14;
 
 export function promptTheme(
   { unicode, stderrCanvas: { style, columns } }: Terminal,
-  { escape, hint, note, over = [], onHighlight }: PromptLook,
+  { escape, hint, note, isYesNo = false, over = [], onHighlight }: PromptLook,
 ) {
   const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
   const keys = unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses'];
@@ -48,7 +50,7 @@ export function promptTheme(
         const lines = wrap(hinted, columns - 3);
         // An answer starts on a new line if the answer does not fit next to the question.
         const isFull =
-          hint !== undefined &&
+          (hint !== undefined || isYesNo) &&
           status !== 'done' &&
           widthOf(lines.at(-1) ?? '') > columns - leastRoom;
         return lines.join('\n  ') + (isFull ? '\n ' : '');
@@ -57,8 +59,7 @@ export function promptTheme(
         wrap(text, columns - 3)
           .map((line, i) => `${i === 0 ? style.red(sign('✗')) : ' '} ${line}`)
           .join('\n'),
-      defaultAnswer: (text: string) =>
-        style.dim(note === undefined ? `(${text})` : `(${text})  ${note}`),
+      defaultAnswer: (text: string) => style.dim(note ? `(${text})  ${note}` : `(${text})`),
       help: (text: string) => style.dim(text),
       highlight: (text: string) => {
         onHighlight?.(text);

@@ -172,9 +172,9 @@ function summaryLines(
     ...detailLines(
       [
         ...spent.map(({ ccy, amount }) => ({
-          label: 'Spent',
+          label: paidBefore > 0 && paidBefore === paid + sent ? 'Spent before' : 'Spent',
           value: formatAmount(money(ccy, amount)),
-          note: 'fees included',
+          note: paidBefore > 0 ? 'in all runs, fees included' : 'fees included',
         })),
         ...(result === null ? [] : [{ label: 'Result', value: result, whole: true }]),
         ...failures.map(({ line, ref, message }) => ({

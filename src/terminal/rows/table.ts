@@ -73,8 +73,8 @@ export function createTable<T>(
   };
 }
 
-/** The total width of the menu cursor and the unused last cell of the window. */
-const besideChoice = 4;
+/** The width of the cursor or number of a choice, and of the unused last cell of the window. */
+const besideChoice = 7;
 
 /** Draws rows for a menu, without titles, margin or colours. */
 export function menuLines<T>(

@@ -21,7 +21,7 @@ const country = () =>
     'COUNTRY',
     findCountry,
     payoutCountries.map(({ code }) => code),
-  );
+  ).offering(payoutCountries.flatMap(({ code, name }) => [code, name]));
 const line = () => word('TEXT', parseLine);
 
 const kinds = ['mobile', 'bank'] as const;

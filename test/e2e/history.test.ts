@@ -59,6 +59,8 @@ describe('svcpay tx list', () => {
       expect(await found(ada.slice(0, 13))).toBe(ada);
       expect(await found(ada.slice(9, 23))).toBe(ada);
       expect(await found('example.com')).toBe(`${ada}\n${rent}`);
+      const lightning = await svcpay(['tx', 'list', '--dest-method', 'lightning', '-q'], around);
+      expect(lightning.stdout.trim()).toBe(`${ada}\n${rent}`);
       const many = ['tx', 'list', '--search', 'example.com', '--limit', '1', '-q'];
       expect((await svcpay(many, around)).stdout.trim()).toBe(rent);
       const none = await svcpay(['tx', 'list', '--search', 'zebra', '-o', 'table'], around);

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
+import { payoutWords } from '../support/payout.js';
 import { lnurl, test } from '../support/strict.js';
 import { environment } from '../support/svcpay.js';
 
@@ -24,7 +25,6 @@ const references = [
   '~',
   '\\',
   'Überweisung',
-  'line\nbreak',
   '\u202Etfel',
   "\u{1F3FB}'\\x",
 ];
@@ -56,6 +56,35 @@ describe('the command in a hint', () => {
         `${ref}~2`,
       ]);
       expect(existsSync(join(around.home, '../touched'))).toBe(false);
+    },
+  );
+});
+
+describe('the command of an abandoned payment', () => {
+  test.for([
+    ['a send', ['send', 'ada@example.com', '1300sat', '--note', "Ada's tea"]],
+    ['a send of a fiat amount', ['send', 'ada@example.com', '5usd', '--from', 'btc']],
+    ['a swap', ['swap', '25usdt', 'BTC', '--max-fee', '1%']],
+    ['a payout', payoutWords()],
+  ] as const)(
+    'pays %s once if a shell runs it as printed',
+    async ([, words], { home, sandbox }) => {
+      const around = { home, sandbox };
+      const asked = [...words, '--ref', 'order 1'];
+      expect(await svcpay([...asked, '--quote-only'], around)).toMatchObject({ exitCode: 0 });
+      await svcpay(['tx', 'cancel', 'order 1'], around);
+      const resumed = await svcpay(['tx', 'resume', 'order 1', '--yes', '--json'], around);
+      expect(resumed).toMatchObject({ exitCode: 2 });
+      const printed = (resumed.error().hint ?? '').replace(/^To pay after all: /, '');
+      const shell = `svcpay() { "${process.execPath}" "${program}" "$@" --yes --no-wait; }\n${printed}`;
+      const run = () => promisify(execFile)('bash', ['-c', shell], { env: environment(around) });
+      await run();
+      await run();
+      expect(sandbox.requests('PUT').filter(({ path }) => path.endsWith('/confirm'))).toHaveLength(
+        1,
+      );
+      const repeated = await svcpay([...asked, '--yes', '--no-wait'], around);
+      expect(repeated).toMatchObject({ exitCode: 0 });
     },
   );
 });

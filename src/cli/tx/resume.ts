@@ -10,7 +10,7 @@ import { commandFor } from '../../terminal/next-step.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Consent, PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
-import { ended } from '../../wallet/payment/outcomes.js';
+import { ended, isAbandoned } from '../../wallet/payment/outcomes.js';
 import { concernedBy, journalFirst, unfinished } from '../../wallet/payment/journal-first.js';
 import { resume } from '../../wallet/payment/payment.js';
 import {
@@ -292,7 +292,7 @@ async function resumeOne(
   const payment = await paymentNamed(id, scope, await journal());
   const txnId = payment === undefined ? null : decisive(payment).txnId;
   if (payment === undefined || (status(payment) === 'abandoned' && txnId !== null)) {
-    return followElsewhere(txnId ?? (await resolveId(id, context)), waiting, context);
+    return followElsewhere(txnId ?? (await resolveId(id, context)), payment, waiting, context);
   }
   const { yes } = context.globals;
   if (!retry) askForYes(payment, context);
@@ -306,11 +306,17 @@ async function resumeOne(
  * Follows a transaction of another home, or of an abandoned payment, without confirming the
  * transaction.
  */
-async function followElsewhere(txnId: string, waiting: Wait, context: Context): Promise<Result> {
+async function followElsewhere(
+  txnId: string,
+  abandoned: Payment | undefined,
+  waiting: Wait,
+  context: Context,
+): Promise<Result> {
   const { client: service } = await context.account();
   const txn = await service.transaction(txnId);
   const { columns } = transactionList(context.now());
   const onChange = (next: Transaction): void => context.out.change(next, columns);
+  if (hasLapsed(txn.txnState) && abandoned !== undefined) throw isAbandoned(abandoned);
   if (isQuoted(txn.txnState) || hasLapsed(txn.txnState)) throw notOpen(txn);
   const ended =
     waiting === false

@@ -21,11 +21,12 @@ export function amountAsked({ amount, from }: Instruction): string {
 export const keptText = (total: Money): string =>
   `The earlier quote is still valid, so this payment keeps its total of ${formatAmount(total)}.`;
 
-/** The payee by name, otherwise by the destination as written. */
-export const payeeInWords = ({ verb, to, name, payout }: Instruction): string =>
-  verb === 'swap'
-    ? `your ${to} wallet`
-    : (name ?? ((payout && payeeOf(payout).name) || shortened(to)));
+/** The payee by name, otherwise by the destination as written, or by the address of a URI. */
+export function payeeInWords({ verb, to, keys, name, payout }: Instruction): string {
+  if (verb === 'swap') return `your ${to} wallet`;
+  const address = keys.find((key) => key.startsWith('onchain:'))?.slice('onchain:'.length);
+  return name ?? ((payout && payeeOf(payout).name) || shortened(address ?? to));
+}
 
 /** The ways to tell two instructions apart, the shortest first. */
 const distinctions: readonly ((instruction: Instruction) => string)[] = [

@@ -113,6 +113,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'propose send': 'propose a payment, offline and without a secret',
       'propose swap': 'propose an exchange between two wallets',
       'propose payout': 'propose a payout to a bank account or a mobile wallet',
+      'propose batch': 'propose each row of a CSV file, as one proposal',
       'propose status': 'show what the owner did with a proposal',
     }),
     ...asks(() => import('./proposals/proposals.js'), {

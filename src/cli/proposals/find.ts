@@ -1,11 +1,14 @@
 // Reads the proposals of an outbox, and derives what became of each from the journal.
 import { getuid } from 'node:process';
+import { btcFromMsat, formatSats } from '../../formats/amount.js';
+import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
+import { shortened } from '../../formats/text.js';
 import { readOutbox, type OutboxFile } from '../../store/files/outbox.js';
 import { status } from '../../store/journal/payment.js';
 import type { ProposalView } from '../../terminal/views/proposal-view.js';
-import { digestOf } from '../../wallet/instruction/instruction.js';
-import { inWords } from '../../wallet/instruction/words.js';
+import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
+import { amountAsked, inWords } from '../../wallet/instruction/words.js';
 import {
   largestFile,
   readProposal,
@@ -14,6 +17,7 @@ import {
   type Known,
   type ReadProposal,
 } from '../../wallet/proposals/proposal.js';
+import { payeeOf } from '../../wallet/payout/payee.js';
 import type { Deps } from '../define.js';
 import { latestPayments } from '../contacts/payees.js';
 import type { Context } from '../context.js';
@@ -100,7 +104,7 @@ async function describe(
       view: {
         ...origin,
         state,
-        what: rows.map((row) => inWords(row)),
+        what: rows.map(whatIsPaid),
         maxTotal,
         expiresAt,
         reason,
@@ -112,6 +116,20 @@ async function describe(
     if (!(error instanceof Failure) || error.kind !== 'usage') throw error;
     return { read: undefined, view: { ...origin, ...nothing, why: error.message } };
   }
+}
+
+/** A row in words that name the account or the destination, and not only a name. */
+function whatIsPaid(row: Instruction): string {
+  const { to, amount, payout } = row;
+  if (payout !== undefined) {
+    const { name, account, institutionCode, institutionName } = payeeOf(payout);
+    return `${amountAsked(row)} to ${name}, ${institutionName ?? institutionCode} ${account}`;
+  }
+  const found = amount === 'invoice' ? detectDestination(to) : undefined;
+  const order = found?.kind === 'bolt11' ? found.value : undefined;
+  const msat = order?.amountMsat ?? null;
+  if (msat === null) return inWords(row);
+  return `${formatSats(btcFromMsat(msat))}, invoice ${shortened(to)}`;
 }
 
 const nothing = {

@@ -20,6 +20,8 @@ import {
   readProposal,
   type Proposal,
 } from '../../wallet/proposals/proposal.js';
+import { batchColumns, planRow } from '../batch/batch-row.js';
+import { readRows } from '../../wallet/batch/rows.js';
 import { defineCommand, type Deps } from '../define.js';
 import { completePayout } from '../payout/payout-flow.js';
 import { readDraft } from '../payout/payout-draft.js';
@@ -30,7 +32,7 @@ import { sendArguments, sendOptions } from '../payment/payment-options.js';
 import { record } from '../show.js';
 import { readGivenText } from '../stdin.js';
 import { readSwapWords, swapArguments, swapOptions } from '../swap/swap-words.js';
-import { amount, duration, text, type ValuesOf } from '../values.js';
+import { amount, duration, file, text, type ValuesOf } from '../values.js';
 
 const proposalOptions = {
   maxTotal: amount()
@@ -121,6 +123,39 @@ export const proposePayout = defineCommand({
   view: record(proposedView),
 });
 
+export const proposeBatch = defineCommand({
+  arguments: { file: file().describe('CSV file as for svcpay batch, or - for stdin') },
+  options: { from: payoutOptions.from, ...proposalOptions },
+  changes: true,
+  examples: [
+    ['svcpay propose batch payroll.csv --max-total 0.005btc', 'proposes all rows of a file'],
+  ],
+  async run({ file: path, from, ...flags }, context) {
+    const { contacts } = context.config.read();
+    const text = Buffer.from(await readGivenText(path, context));
+    const rows = readRows(text, batchColumns(false)).map((row) => {
+      if ('cells' in row) return row;
+      throw new Failure('usage', `Not proposed: line ${row.line}: ${row.message}`);
+    });
+    const deps = {
+      ...environmentOf(context),
+      name: '',
+      from,
+      contacts,
+      sender: context.settings.profile.sender,
+      lookUp: async () => [],
+      digestUnder: async () => undefined,
+    };
+    const planned = await Promise.all(rows.map((row) => planRow(row, deps)));
+    return propose(
+      planned.map(({ instruction }) => instruction),
+      flags,
+      context,
+    );
+  },
+  view: record(proposedView),
+});
+
 interface Outcome {
   readonly id: string;
   readonly state: string;
@@ -187,7 +222,8 @@ async function propose(
     });
   const proposal: Proposal = {
     account: globals.account ?? null,
-    rows: instructions.map((each) => (note === undefined ? each : { ...each, note })),
+    // A name of the proposer's address book could hide the destination from the owner.
+    rows: instructions.map(({ name: _name, ...each }) => ({ ...each, ...(note && { note }) })),
     maxTotal,
     expiresAt: now() + expires,
     reason: reason ?? null,

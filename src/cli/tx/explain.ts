@@ -12,6 +12,7 @@ import {
   type Explained,
 } from '../../terminal/views/story-view.js';
 import { sentenceOf, storyOf, type Story } from '../../wallet/payment/story.js';
+import type { Canvas } from '../../terminal/terminal.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { transaction } from '../values.js';
@@ -45,16 +46,24 @@ export const txExplain = defineCommand({
   view: {
     fields: namesOf(undefined, explainedView),
     dataOf: explained,
-    async print(result, _parts, { out, globals, now }) {
-      const { next, ...story } = result.story;
-      const drawn = { ...story, command: commandFor(next, globals) };
-      if (out.forPeople) out.screen((canvas) => storyLines(drawn, now(), canvas));
+    async print(result, _parts, context) {
+      const { out } = context;
+      if (out.forPeople) out.screen(drawnStory(result, context));
       else if (['tsv', 'csv'].includes(out.format) && !out.quiet)
         await out.list(result.steps, stepList);
       else await out.record(explained(result), explainedView);
     },
   },
 });
+
+/** Returns a function that draws the story. */
+export function drawnStory(
+  result: Result,
+  { globals, now }: Pick<Context, 'globals' | 'now'>,
+): (canvas: Canvas) => readonly string[] {
+  const { next, ...story } = result.story;
+  return (canvas) => storyLines({ ...story, command: commandFor(next, globals) }, now(), canvas);
+}
 
 type Result = Omit<Explained, 'end'> & { readonly story: Story };
 

@@ -46,10 +46,20 @@ interface Opened {
   readonly again: Instruction | undefined;
 }
 
-async function open(txnId: string, verbose: boolean, context: Context): Promise<Opened> {
+/** What the screen shows of a transaction. */
+type Part = 'receipt' | 'details' | 'story';
+
+async function open(txnId: string, part: Part, context: Context): Promise<Opened> {
+  if (part === 'story') {
+    const { drawnStory, txExplain } = await import('../tx/explain.js');
+    return {
+      lines: drawnStory(await txExplain.run({ id: txnId }, context), context),
+      again: undefined,
+    };
+  }
   const { txGet } = await import('../tx/get.js');
   const found = await txGet.run(
-    { id: txnId, qrFile: undefined, format: undefined, verbose },
+    { id: txnId, qrFile: undefined, format: undefined, verbose: part === 'details' },
     context,
   );
   if (typeof found === 'string') throw new Error('A receipt without a format is not a text.');
@@ -59,7 +69,7 @@ async function open(txnId: string, verbose: boolean, context: Context): Promise<
 /** The receipt on the screen: its row, and what svcpay has read of it. */
 interface Shown {
   readonly index: number;
-  readonly verbose: boolean;
+  readonly part: Part;
   readonly opened: Opened | undefined;
   readonly remark: string;
 }
@@ -70,7 +80,7 @@ async function showReceipts(picked: Picked, context: Context): Promise<Left> {
   const { rows } = picked;
   let shown: Shown = {
     index: rows.findIndex(({ txnId }) => txnId === picked.txnId),
-    verbose: false,
+    part: 'receipt',
     opened: undefined,
     remark: 'Reading …',
   };
@@ -80,10 +90,10 @@ async function showReceipts(picked: Picked, context: Context): Promise<Left> {
     shown = { ...shown, remark: '', ...changes };
     screen.draw();
   };
-  const read = async (index: number, verbose: boolean): Promise<void> => {
-    change({ index, verbose, opened: undefined, remark: 'Reading …' });
-    const opened = await open(idAt(index), verbose, context).catch(messageOf);
-    if (index !== shown.index || verbose !== shown.verbose) return;
+  const read = async (index: number, part: Part): Promise<void> => {
+    change({ index, part, opened: undefined, remark: 'Reading …' });
+    const opened = await open(idAt(index), part, context).catch(messageOf);
+    if (index !== shown.index || part !== shown.part) return;
     change(typeof opened === 'string' ? { remark: opened } : { opened });
   };
   let release = (): void => undefined;
@@ -93,20 +103,23 @@ async function showReceipts(picked: Picked, context: Context): Promise<Left> {
         resolve({ page: picked.page, search: picked.search, txnId: idAt(shown.index), ...to });
       signal.addEventListener('abort', () => leave({}), { once: true });
       const onKey = (key: Key): void => {
-        const { index, verbose, opened } = shown;
+        const { index, part, opened } = shown;
+        const turn = (to: Part): void => void read(index, part === to ? 'receipt' : to);
         switch (key.sequence) {
           case 'a':
             return opened?.again && leave({ again: opened.again });
           case 'd':
-            return void read(index, !verbose);
+            return turn('details');
+          case 's':
+            return turn('story');
           case 'c':
             terminal.stdout.write(copying(idAt(index)));
             return change({ remark: `Copied ${idAt(index)}` });
           case '/':
             return leave({ searches: true });
         }
-        if (key.name === 'up' && index > 0) return void read(index - 1, verbose);
-        if (key.name === 'down' && index < rows.length - 1) return void read(index + 1, verbose);
+        if (key.name === 'up' && index > 0) return void read(index - 1, part);
+        if (key.name === 'down' && index < rows.length - 1) return void read(index + 1, part);
         if (key.ctrl === true || ['escape', 'q', 'return'].includes(key.name ?? '')) leave({});
       };
       release = takeKeys(terminal, {
@@ -116,7 +129,7 @@ async function showReceipts(picked: Picked, context: Context): Promise<Left> {
           return screen.open;
         },
       });
-      void read(shown.index, false);
+      void read(shown.index, 'receipt');
     });
   } finally {
     release();
@@ -129,7 +142,7 @@ const copying = (text: string): string =>
   `\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`;
 
 function linesOf(
-  { index, verbose, opened, remark }: Shown,
+  { index, part, opened, remark }: Shown,
   { rows, newer, total }: Picked,
   canvas: Canvas,
 ): string[] {
@@ -140,7 +153,8 @@ function linesOf(
   const title = txn === undefined ? head : [...head, lineKind(txn), createdText(txn).slice(0, 16)];
   const keys = [
     ...(opened?.again === undefined ? [] : ['a pay again']),
-    verbose ? 'd fewer details' : 'd all details',
+    part === 'details' ? 'd fewer details' : 'd all details',
+    part === 'story' ? 's receipt' : 's story',
     'c copy id',
     '↑↓ next',
     '/ search all',
@@ -164,7 +178,7 @@ function linesOf(
 async function printReceipt(picked: Picked, context: Context): Promise<Left> {
   const { argv, ask, runLine } = context;
   await runLine([...argv, 'tx', 'get', picked.txnId]);
-  const { again } = await open(picked.txnId, false, context);
+  const { again } = await open(picked.txnId, 'receipt', context);
   if (again === undefined) return picked;
   const chosen = await ask.steps.select<Instruction | Back>({
     message: 'What next?',

@@ -21,7 +21,7 @@ export function measure() {
     const sandbox = await startSandboxServer();
     try {
       const bench = { folder, sandbox, homes: await startHomes(folder, sandbox) };
-      return [...(await longHistory(bench)), ...(await fullDay(bench))];
+      return [...(await longHistory(bench)), ...(await fullDay(bench)), sizeOf(bench.homes)];
     } finally {
       await sandbox.stop();
     }
@@ -125,6 +125,30 @@ async function compared(commands, what, few, full) {
   return rows;
 }
 
+/** The size of a large journal for each of its payments, and the share of the trails. */
+function sizeOf({ many: home }) {
+  const db = new Database(join(home, 'journal.db'), { readonly: true });
+  const [{ count }] = db.prepare('SELECT count(*) AS count FROM payments').all();
+  const [{ size }] = db
+    .prepare('SELECT page_count * page_size AS size FROM pragma_page_count, pragma_page_size')
+    .all();
+  const [{ steps }] = db
+    .prepare(
+      `SELECT sum(length(payment_id) + length(step) + length(detail)
+         + length(coalesce(actor, '')) + 16) AS steps FROM trail`,
+    )
+    .all();
+  db.close();
+  return {
+    name: 'size of the journal, a payment',
+    measured: `${(size / count / 1000).toFixed(1)} kB`,
+    bare: `${((size - steps) / count / 1000).toFixed(1)} kB without its trail`,
+    ratio: Number((size / (size - steps)).toFixed(2)),
+    target: '-',
+    met: true,
+  };
+}
+
 /**
  * Copies the only payment of the journal. Each copied payment has its own ids, and times that are
  * `apartMs` before those of the previous copy.
@@ -145,11 +169,11 @@ function fillJournal(path, count, apartMs) {
     'payment_id',
     'txn_id',
   ]);
-  const times = new Set(['opened_at', 'updated_at', 'submitted_at', 'limit_time']);
+  const times = new Set(['at', 'opened_at', 'updated_at', 'submitted_at', 'limit_time']);
   const value = (name) =>
     own.has(name) ? `${name} || '-' || n` : times.has(name) ? `${name} - n * ${apartMs}` : name;
   db.exec('PRAGMA foreign_keys = OFF; BEGIN; CREATE TEMP TABLE before AS SELECT id FROM payments');
-  for (const table of ['payments', 'attempts'])
+  for (const table of ['payments', 'attempts', 'trail'])
     db.exec(`WITH RECURSIVE count(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM count WHERE n < ${count})
       INSERT INTO ${table} (${names(table).join(', ')})
       SELECT ${names(table).map(value).join(', ')} FROM ${table} CROSS JOIN count`);

@@ -72,7 +72,7 @@ export function rowLine(row: BatchLine, done: number, rows: number): string {
 
 /** The columns of the result file that precede the columns of the batch file. */
 export const resultFields: readonly string[] = [
-  ...'line,ref,to,amount,outcome,txnId,txnState,paid,paidCcy,error,message,at,payee,settled'.split(
+  ...'line,ref,to,amount,outcome,before,txnId,txnState,paid,paidCcy,error,message,at,payee,settled'.split(
     ',',
   ),
   'fiatRate',

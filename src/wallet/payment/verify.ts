@@ -19,7 +19,7 @@ export interface Difference {
   readonly differs: string;
 }
 
-const atOnce = 500;
+const atOnce = 100;
 const mostShown = 1_000;
 
 /** @param onPage called with the number of replayed payments after each page */

@@ -107,17 +107,19 @@ describe('svcpay schema', () => {
   test('accepts a command or a group, and suggests a name after a typing error', async ({
     home,
   }) => {
-    const one = (await svcpay(['schema', 'tx', 'list'], { home })).json() as Schema;
+    const one = (await svcpay(['schema', 'tx', 'list'], { home })).json();
+    const options = {
+      state: { flag: '--state', type: 'array' },
+      limit: { type: 'integer', minimum: 1, maximum: 1000 },
+    };
     expect(one).toMatchObject({
       exitCodes: expect.arrayContaining([expect.objectContaining({ code: 8 })]),
-      command: 'tx list',
-      options: {
-        state: { flag: '--state', type: 'array' },
-        limit: { type: 'integer', minimum: 1, maximum: 1000 },
-      },
+      commands: [{ command: 'tx list', options }],
     });
-    const group = (await svcpay(['schema', 'limits'], { home })).json() as Schema[];
-    expect(group.map(({ command }) => command)).toContain('limits set');
+    const group = (await svcpay(['schema', 'limits'], { home })).json();
+    expect(group).toMatchObject({
+      commands: expect.arrayContaining([expect.objectContaining({ command: 'limits set' })]),
+    });
     expect((await svcpay(['schema', 'sned'], { home })).stderr).toContain('Did you mean send?');
   });
 });

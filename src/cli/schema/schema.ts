@@ -50,19 +50,21 @@ export const schema = (tree: Branch): Command =>
     ],
     async run({ command = '' }, { version }: Deps<'version'>) {
       const words = command.split(' ').filter((word) => word !== '');
-      if (words.length === 0) return JSON.stringify(await wholeSchema(tree, version));
-      const commands = await commandsBelow(branchNamed(words, tree), words);
-      const [only] = commands;
-      return JSON.stringify(commands.length > 1 ? commands : { ...only, exitCodes: exitCodeRows });
+      return JSON.stringify(await wholeSchema(tree, version, words));
     },
     view: text,
   });
 
-export const wholeSchema = async (tree: Branch, version: string) => ({
+/** @param words the command or the group to describe, by default all commands */
+export const wholeSchema = async (
+  tree: Branch,
+  version: string,
+  words: readonly string[] = [],
+) => ({
   version,
   globalOptions: optionsOf(globalOptions),
   exitCodes: exitCodeRows,
-  commands: await commandsBelow(tree, []),
+  commands: await commandsBelow(branchNamed(words, tree), words),
 });
 
 async function commandsBelow(branch: Branch, path: readonly string[]): Promise<CommandSchema[]> {

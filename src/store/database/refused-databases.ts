@@ -92,8 +92,8 @@ export const unidentifiedDatabase = (source: string, id: string): Failure =>
 export const restoredDatabase = (source: string, generation: number): Failure =>
   new Failure(
     'usage',
-    `The database of ${source} was restored from a backup (generation ${generation}) and may lack ` +
-      'payments made since the backup.',
+    `The database of ${source} was restored from a backup (generation ${generation}) ` +
+      'and may lack payments made since the backup.',
     {
       hint: 'Import the missing payments of each account from the service',
       next: { do: 'import-payments' },

@@ -88,3 +88,18 @@ describe('svcpay swap', () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 });
+
+test('svcpay swap all keeps the amount of its earlier quote, and says so', async ({ around }) => {
+  const swap = ['swap', 'all', 'USDT', 'BTC', '--ref', 'r'];
+  const quoted = await svcpay([...swap, '--quote-only', '--json'], around);
+  expect(quoted).toMatchObject({ exitCode: 0 });
+  expect(quoted.stderr).not.toContain('earlier quote');
+  await around.sandbox.fund('USDT', '100');
+  const paid = await svcpay([...swap, '--yes', '--json'], around);
+  expect(paid).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining('keeps its total of 10 000.00 USDT.'),
+  });
+  expect(paid.json()).toMatchObject({ txnState: 'completed' });
+  expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(1);
+});

@@ -165,7 +165,7 @@ const drawnEveryMs = 100;
 
 function recorder(rows: number, drain: Drain, context: Context) {
   const { out, live, terminal, now } = context;
-  const ended: Row[] = [];
+  const ended: Omit<ResultLine, 'worth'>[] = [];
   const failures: BatchLine[] = [];
   let tally = emptyTally;
   let drawnAt = 0;
@@ -189,7 +189,7 @@ function recorder(rows: number, drain: Drain, context: Context) {
       return tally;
     },
     failures,
-    /** The rows that have ended. */
+    /** The lines of the rows that have ended, which need less memory than the rows. */
     ended,
     begin(): void {
       if (!terminal.canAnimate) return;
@@ -200,7 +200,7 @@ function recorder(rows: number, drain: Drain, context: Context) {
       tally = tallied(tally, row);
       const line = lineOf(row, now());
       if (row.failure !== undefined && failures.length < shownFailures) failures.push(line);
-      ended.push(row);
+      ended.push({ line, cells: row.cells });
       out.change(line);
       if (terminal.canAnimate) draw();
       else if (!line.before)
@@ -215,27 +215,26 @@ function recorder(rows: number, drain: Drain, context: Context) {
 const noWorth: SettledWorth = { fiatRate: null, fiatValue: null, fiat: null };
 
 /** The lines of the result file, with the values of the debits in the profile's fiat currency. */
-async function resultLines(rows: readonly Row[], context: Context): Promise<ResultLine[]> {
-  const { account, rates, ratesKept, settings, now } = context;
-  const ids = rows.flatMap(({ state, txnId }) => (state === 'paid' ? (txnId ?? []) : []));
+async function resultLines(
+  ended: readonly Omit<ResultLine, 'worth'>[],
+  { account, rates, ratesKept, settings }: Context,
+): Promise<ResultLine[]> {
+  const ids = ended.flatMap(({ line }) => (line.outcome === 'paid' ? (line.txnId ?? []) : []));
   const read = async () => {
     await ratesKept();
     return (await rates()).of((await account()).scope, ids);
   };
   const hasWorth = settings.profile.fiat !== undefined && ids.length > 0;
   const kept = hasWorth ? await read().catch(() => undefined) : undefined;
-  return rows.toSorted(byLine).map((row) => {
-    const rate = kept?.get(row.txnId ?? '');
-    return { cells: row.cells, line: lineOf(row, now()), worth: worthOf(row, rate) };
-  });
+  return ended
+    .toSorted((a, b) => a.line.line - b.line.line)
+    .map((each) => ({ ...each, worth: worthOf(each.line, kept?.get(each.line.txnId ?? '')) }));
 }
 
-const byLine = (a: Row, b: Row): number => a.line - b.line;
-
-function worthOf({ state, total }: Row, kept: KeptRate | undefined): SettledWorth {
-  const rate = kept?.rates[total?.ccy ?? ''];
-  if (kept === undefined || rate === undefined || total === undefined || state !== 'paid')
+function worthOf({ outcome, paid, paidCcy }: BatchLine, kept: KeptRate | undefined): SettledWorth {
+  const rate = kept?.rates[paidCcy ?? ''];
+  if (kept === undefined || rate === undefined || paid === null || outcome !== 'paid')
     return noWorth;
-  const fiatValue = total.value.times(rate).round(decimalsOf(kept.fiat));
+  const fiatValue = paid.times(rate).round(decimalsOf(kept.fiat));
   return { fiatRate: new Big(rate), fiatValue, fiat: kept.fiat };
 }

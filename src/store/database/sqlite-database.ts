@@ -146,8 +146,10 @@ function openLog(file: SqliteFile) {
       await both.catch((error: unknown) => Promise.reject(sqliteFailure(file, error)));
     },
     close: async (): Promise<void> => {
+      const log = opened;
+      opened = undefined;
       await before;
-      await opened?.then(promisify(close), () => undefined);
+      await log?.then(promisify(close), () => undefined);
     },
   };
 }

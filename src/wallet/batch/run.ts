@@ -1,6 +1,5 @@
 // Pays the rows of a batch, several at a time, each under its own reference. svcpay checks all rows
 // before it pays the first row.
-import pLimit from 'p-limit';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
@@ -69,17 +68,21 @@ export async function runBatch(
   const faults: unknown[] = [];
   let [isOver, isComplete] = [false, true];
   const atOnce = options.concurrency === 1 ? 1 : options.concurrency * rowsPerRequest;
-  await pLimit(atOnce).map(rows, async (row) => {
-    if (isOver || deps.stop.aborted) return void (isComplete = false);
-    try {
-      const { row: paid, isExceeded } = await payRow(row, options, deps);
-      isOver ||= isExceeded || (paid.failure !== undefined && options.stopOnError);
-      deps.on(paid);
-    } catch (error) {
-      isOver = true;
-      faults.push(error);
+  const left = rows.values();
+  const work = async (): Promise<void> => {
+    for (const row of left) {
+      if (isOver || deps.stop.aborted) return void (isComplete = false);
+      try {
+        const { row: paid, isExceeded } = await payRow(row, options, deps);
+        isOver ||= isExceeded || (paid.failure !== undefined && options.stopOnError);
+        deps.on(paid);
+      } catch (error) {
+        isOver = true;
+        faults.push(error);
+      }
     }
-  });
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
   if (faults.length > 0) throw faults[0];
   return isComplete;
 }

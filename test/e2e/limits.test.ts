@@ -125,7 +125,7 @@ describe('svcpay limits', () => {
     expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 7, stdout: '' });
     await svcpay(['limits', 'allow', 'ada@example.com'], around);
     expect((await svcpay([...line, '--quote-only'], around)).stderr).toContain(
-      'your limits refuse this payment because satoshi@example.com is not on your allow-list',
+      'Your limits refuse this payment because satoshi@example.com is not on your allow-list',
     );
     expect(confirmations(around)).toBe(1);
   });

@@ -26,6 +26,8 @@ interface PromptLook {
 
 /** The minimum width of an answer that stays on the line of its question. */
 const leastRoom = 14;
+/** The width of ` (y/N) ` and the typed letter. */
+const roomForYesNo = 8;
 
 export function promptTheme(
   { unicode, stderrCanvas: { style, columns } }: Terminal,
@@ -52,7 +54,7 @@ export function promptTheme(
         const isFull =
           (hint !== undefined || isYesNo) &&
           status !== 'done' &&
-          widthOf(lines.at(-1) ?? '') > columns - leastRoom;
+          widthOf(lines.at(-1) ?? '') > columns - (isYesNo ? roomForYesNo : leastRoom);
         return lines.join('\n  ') + (isFull ? '\n ' : '');
       },
       error: (text: string) =>

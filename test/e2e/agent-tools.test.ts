@@ -216,6 +216,16 @@ describe('svcpay mcp', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(1);
   });
 
+  test('reports a failed payment that it is asked to resume', async ({ around }) => {
+    await limit(around);
+    const { call } = await startAgent(['--allow-payments'], around);
+    await around.sandbox.faults.add({ kind: 'payment', outcome: 'no-route' });
+    await call('pay', { destination: 'ann@example.com', amount: '1000sat', ref: 'a' });
+    const { error } = (await call('resume', { id: 'a' })).content;
+    expect(error).toMatchObject({ kind: 'payment-failed', exitCode: 6 });
+    expect(around.sandbox.requests('PUT')).toHaveLength(1);
+  });
+
   test('finds a transaction by text, invoice and payment hash', async ({ around }) => {
     await limit(around);
     const { call } = await startAgent(['--allow-payments'], around);

@@ -295,8 +295,9 @@ async function resumeOne(
     return followElsewhere(txnId ?? (await resolveId(id, context)), payment, waiting, context);
   }
   const { yes } = context.globals;
-  if (!retry) askForYes(payment, context);
-  else if (!yes) context.ask.demand(['--yes']);
+  // A failed payment is only reported, so it needs no approval.
+  if (!retry && status(payment) !== 'failed') askForYes(payment, context);
+  else if (retry && !yes) context.ask.demand(['--yes']);
   const drive = (deps: PaymentDeps, consent: Consent): Promise<Transaction> =>
     resume(payment, { wait: waiting, retry, consent }, deps);
   return { txn: await showPayment(presentationOf(payment), drive, context) };

@@ -113,9 +113,13 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqliteSqlDa
     kind: 'sqlite',
     forUpdate: '',
     async transaction(action, options = {}) {
-      const result = await unlessClosed(() => write(action, options));
-      if (options.lasts === true) await log.sync();
-      return result;
+      // Starts the sync in the turn of the transaction, so that a close waits for it.
+      const done = await unlessClosed(async () => {
+        const result = await write(action, options);
+        return { result, synced: options.lasts === true ? log.sync() : undefined };
+      });
+      await done.synced;
+      return done.result;
     },
     sync: log.sync,
     read: (action) => unlessClosed(() => action(sql)),
@@ -146,9 +150,9 @@ function openLog(file: SqliteFile) {
       await both.catch((error: unknown) => Promise.reject(sqliteFailure(file, error)));
     },
     close: async (): Promise<void> => {
+      await before;
       const log = opened;
       opened = undefined;
-      await before;
       await log?.then(promisify(close), () => undefined);
     },
   };

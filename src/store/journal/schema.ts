@@ -4,8 +4,8 @@
 
 import type { TableGroup } from '../database/postgres-schema.js';
 
-/** The mark of a journal file: the letters `svcj`. */
-export const applicationId = 0x7376636a;
+/** The mark of a journal file: the letters `svjl`. */
+export const applicationId = 0x73766a6c;
 
 export const sqliteSteps: readonly string[] = [
   `CREATE TABLE payments (

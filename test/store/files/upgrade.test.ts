@@ -111,7 +111,7 @@ const files: readonly (readonly [string, (path: string) => SqliteFile])[] = [
  * For each SQLite file, the application id and the last file version that development builds of
  * svcpay wrote.
  */
-const developed = { journal: [0x7376706a, 5], inbox: [0x73767065, 3], sandbox: [0x73767073, 8] };
+const developed = { journal: [0x7376636a, 1], inbox: [0x73767065, 3], sandbox: [0x73767073, 8] };
 
 describe.each(files)('openSqlite with the %s file', (name, fileIn) => {
   function made(change: string): string {
@@ -264,7 +264,11 @@ test.skipIf(!hasPostgres)(
   async () => {
     const url = server().database();
     const name = new URL(url).pathname.slice(1);
-    server().sql('CREATE SCHEMA svcpay; CREATE TABLE svcpay.versions (part TEXT)', name);
+    server().sql(
+      'CREATE SCHEMA svcpay; CREATE TABLE svcpay.identity (id TEXT); ' +
+        'CREATE TABLE svcpay.submissions (account TEXT); CREATE TABLE svcpay.parts (part TEXT)',
+      name,
+    );
     const database = emptyDatabase(url);
     for (const action of [checkTables, upgradeTables])
       await expect(action(database, journalPart)).rejects.toThrow(
@@ -275,7 +279,11 @@ test.skipIf(!hasPostgres)(
         }),
       );
     const tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'svcpay'";
-    expect(server().sql(tables, name).trim()).toBe('versions');
+    expect(server().sql(tables, name).trim().split('\n').toSorted()).toEqual([
+      'identity',
+      'parts',
+      'submissions',
+    ]);
   },
 );
 

@@ -2,18 +2,33 @@
 // offers no such lookup, so the client reads the list of transactions.
 import { btcFromMsat, moneyFromWire } from '../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../formats/bolt11/decode.js';
-import type { ServiceClient } from './client.js';
-import type { RequestOptions, RequestSide, SoughtTransaction, Transaction } from './types.js';
+import type {
+  ListedTransaction,
+  RequestOptions,
+  RequestSide,
+  SoughtTransaction,
+  Transaction,
+  TransactionFilter,
+} from './types.js';
 
 const hourMs = 3_600_000;
 
 /** The number of Lightning transactions that a search reads by id. The list has no invoices. */
 const mostRead = 200;
 
-/** See {@link ServiceClient.findTransaction}. */
+/** The calls of the client that a search makes. */
+interface Reads {
+  transaction(txnId: string, options?: RequestOptions): Promise<Transaction>;
+  eachTransaction(
+    filter: TransactionFilter,
+    options?: RequestOptions,
+  ): AsyncIterable<ListedTransaction>;
+}
+
+/** Finds a transaction, as the method of the client with this name describes. */
 export async function findTransaction(
   { ref, ...sought }: SoughtTransaction,
-  service: Pick<ServiceClient, 'transaction' | 'eachTransaction'>,
+  service: Reads,
   options: RequestOptions = {},
 ): Promise<Transaction | undefined> {
   const invoice = sought.invoice === undefined ? undefined : decodeInvoice(sought.invoice);

@@ -242,14 +242,14 @@ export interface Payments {
   /** The unfinished payments of the journal, oldest first. */
   pending(options?: Pick<CallOptions, 'signal'>): Promise<PaymentReport[]>;
   /**
-   * The report of a payment in the journal or, from the service, of a payment request. Resolves with
-   * undefined if neither has this reference.
+   * The report of a payment in the journal or, from the service, of a payment request. Resolves
+   * with undefined if neither has this reference.
    */
   status(ref: string, options?: Pick<CallOptions, 'signal'>): Promise<PaymentReport | undefined>;
   /**
-   * Waits until a payment or a payment request is final, and resolves with its transaction, whatever
-   * its final state. Rejects with Failure `pending` after the limit `wait`, and `not-found` without
-   * a transaction under the reference.
+   * Waits until a payment or a payment request is final, and resolves with its transaction,
+   * whatever its final state. Rejects with Failure `pending` after the limit `wait`, and
+   * `not-found` without a transaction under the reference.
    */
   waitFor(ref: string, options?: CallOptions): Promise<Transaction>;
 }

@@ -275,8 +275,8 @@ async function agree(
     costs.map((cost) => formatAmount(money(cost.ccy, cost[part]))).join(' and ');
   const wallets = [...new Set(totals.map(({ from }) => from))];
   await ask.agree(
-    `Pay about ${sum('total')}, at most ${sum('most')}, in ${counted(quoted.length, 'row')} from your ` +
-      `${wallets.join(' and ')} wallet${wallets.length === 1 ? '' : 's'} (${place})?`,
+    `Pay about ${sum('total')}, at most ${sum('most')}, in ${counted(quoted.length, 'row')} ` +
+      `from your ${wallets.join(' and ')} wallet${wallets.length === 1 ? '' : 's'} (${place})?`,
     'Nothing was sent.',
   );
   return consent;

@@ -384,7 +384,7 @@ export const tools: readonly ToolRow[] = [
     always: { file: '-', yes: true, waitTimeout: '20s', concurrency: '4' },
     effect: 'pays',
     takes: {
-      name: 'your name for this run, e.g. salaries-2026-11; a repeated call with it resumes the run',
+      name: 'your name for this run, e.g. salaries-2026-11; the same name resumes the run',
       seal: 'only check: return the total and the seal',
       sealed: 'the seal of the checked rows; pays only exactly these rows',
       acceptChanges: 'also pay rows that repeat an earlier row, and new payees',

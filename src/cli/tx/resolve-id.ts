@@ -29,8 +29,8 @@ export async function rememberIds(
 /**
  * Resolves a name to a transaction id. svcpay looks an invoice or a payment hash up in the journal,
  * then among the latest Lightning transactions. svcpay looks any other name up as a reference or an
- * id, then as the beginning of an id. Throws Failure `usage` if several ids begin with the name, and
- * `not-found` if no transaction matches the name.
+ * id, then as the beginning of an id. Throws Failure `usage` if several ids begin with the name,
+ * and `not-found` if no transaction matches the name.
  * @param isExact whether the beginning of an id is refused, because the command pays without asking
  */
 export async function resolveId(name: string, context: Context, isExact = false): Promise<string> {

@@ -71,14 +71,10 @@ export function rowLine(row: BatchLine, done: number, rows: number): string {
 }
 
 /** The columns of the result file that precede the columns of the batch file. */
-export const resultFields: readonly string[] = [
-  ...'line,ref,to,amount,outcome,before,txnId,txnState,paid,paidCcy,error,message,at,payee,settled'.split(
-    ',',
-  ),
-  'fiatRate',
-  'fiatValue',
-  'fiat',
-];
+export const resultFields: readonly string[] = (
+  'line ref to amount outcome before txnId txnState paid paidCcy error message at payee settled ' +
+  'fiatRate fiatValue fiat'
+).split(' ');
 
 const lineFields = {
   line: count,

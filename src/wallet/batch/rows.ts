@@ -33,8 +33,8 @@ export const isProblem = (found: object): found is Problem => 'kind' in found &&
 const longestRow = 65_536;
 
 /**
- * Reads CSV with a header. For an unreadable row, returns a problem. After an error of csv-parse, the
- * rest of the file stays unread.
+ * Reads CSV with a header. For an unreadable row, returns a problem. After an error of csv-parse,
+ * the rest of the file stays unread.
  */
 export function readRows(bytes: Buffer, columns: Columns): (BatchRow | Problem)[] {
   const { separator, text, firstLine } = separated(bytes.toString());

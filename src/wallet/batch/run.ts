@@ -24,7 +24,7 @@ export interface BatchOptions {
   /** The longest wait for the settlement of a row, in ms. */
   readonly waitTimeout: number;
   readonly retry: boolean;
-  /** Returns the limits on the cost of a row, by the currency of the paying wallet and the method. */
+  /** Returns the limits on the cost of a row, by the currency of the wallet and the method. */
   readonly terms: (ccy: string, method: string | undefined) => PaymentTerms;
   /** The name of the batch run to which the payments belong. */
   readonly run: string;

@@ -8,9 +8,10 @@ import { apply } from './apply.js';
 import { emptyMemory, resultOf } from './model.js';
 
 /**
- * Records that a transaction is under way or has ended, and resolves with the payment as recorded. A quoted, expired or cancelled transaction
- * changes nothing in the journal, because only a run of the payment records these states. If
- * another process is working on the payment, that process records the state itself.
+ * Records that a transaction is under way or has ended, and resolves with the payment as recorded.
+ * A quoted, expired or cancelled transaction changes nothing in the journal, because only a run of
+ * the payment records these states. If another process is working on the payment, that process
+ * records the state itself.
  */
 export async function recordRead(
   payment: Payment,

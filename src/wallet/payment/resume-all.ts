@@ -115,8 +115,8 @@ const byUrgency: readonly FailureKind[] = [
 ];
 
 /**
- * The failure that decides the exit code, or undefined if all payments succeeded. If another payment
- * succeeded, the failure does not promise that nothing was sent.
+ * The failure that decides the exit code, or undefined if all payments succeeded. If another
+ * payment succeeded, the failure does not promise that nothing was sent.
  */
 export function mostUrgent(resumed: readonly Resumed[]): Failure | undefined {
   const failures = resumed.flatMap(({ failure }) => failure ?? []);

@@ -240,9 +240,9 @@ export function memoryJournal(
     find: async (scope, name) => {
       const own = payments().filter((each) => each.scope === scope);
       return (
+        own.find(({ ref }) => ref === name) ??
         own.find(({ id }) => id === name) ??
         own.find(({ attempts }) => attempts.some(({ txnId }) => txnId === name)) ??
-        own.find(({ ref }) => ref === name) ??
         own.find(({ ref, attempts }) =>
           attempts.some(({ number }) => attemptRef(ref, number) === name),
         )

@@ -73,10 +73,10 @@ function parseFiat(text: string): string {
 function parseId(text: string): string {
   const id = text.toLowerCase();
   if (/^[0-9a-f-]{36}$/.test(id)) return id;
-  throw new Failure(
-    'usage',
-    `"${clip(text)}" is not a database id. To see the id: svcpay db status`,
-  );
+  throw new Failure('usage', `"${clip(text)}" is not a database id.`, {
+    hint: 'To see the id',
+    next: { do: 'run', command: 'db status' },
+  });
 }
 
 function parseExplorer(text: string): string {

@@ -4,9 +4,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { Failure } from '../../formats/failure.js';
+import { Failure, type NextStep } from '../../formats/failure.js';
 import { invoiceAnswer } from '../../formats/sandbox/answers.js';
 import { embeddedUrl } from '../../store/profile/settings.js';
+import { commandFor, type RunGlobals } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { openEmbedded } from '../sandbox/embedded.js';
@@ -51,8 +52,12 @@ async function tour(home: string, context: Context): Promise<void> {
   await show(['wallets']);
   await show(['tx', 'list']);
   // Without a PATH entry, as in a clone of the repository, a person runs the file.
-  const self = isInstalled(context.env) ? 'svcpay' : 'node bin/svcpay.js';
-  out.text(`\nNext: ${self} --sandbox wallets\nOr connect to a service: ${self} login`);
+  const printed = (step: NextStep, run: RunGlobals): string =>
+    isInstalled(context.env)
+      ? commandFor(step, run)
+      : commandFor(step, run).replace('svcpay', 'node bin/svcpay.js');
+  out.text(`\nNext: ${printed({ do: 'see-wallets' }, { sandbox: true })}`);
+  out.text(`Or connect to a service: ${printed({ do: 'sign-in' }, {})}`);
 }
 
 /** Whether a shell finds svcpay, and no npm script runs the demo. */

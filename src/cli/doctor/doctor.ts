@@ -13,7 +13,7 @@ import { counted } from '../../formats/text.js';
 import { status } from '../../store/journal/payment.js';
 import { isThere, journalFile, type Home } from '../../store/files/home.js';
 import { checkupLines, checkupList, type Check } from '../../terminal/views/settings-views.js';
-import { adviceOf, commandFor } from '../../terminal/next-step.js';
+import { adviceOf, commandFor, commandLine } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
 import type { Context } from '../context.js';
 import { inspectStores } from '../db/figures.js';
@@ -56,6 +56,8 @@ export interface Machine {
 }
 
 type Finding = Omit<Check, 'check'>;
+
+const signIn = { do: 'sign-in' } as const;
 
 const ok = (detail: string, advice: string | null = null): Finding => ({
   state: 'ok',
@@ -161,11 +163,12 @@ function checkModes({ config, data }: Home): Finding {
   );
 }
 
-function checkSettings({ settings }: Context): Finding {
+function checkSettings({ settings, globals }: Context): Finding {
   const { profileName, embedded, baseUrl, apiKey } = settings;
   if (embedded) return ok(`profile ${profileName}, the embedded sandbox`);
   const isKnown = baseUrl !== undefined && apiKey !== undefined;
-  if (!isKnown) return problem(`profile ${profileName} is not logged in`, 'svcpay login');
+  if (!isKnown)
+    return problem(`profile ${profileName} is not logged in`, commandFor(signIn, globals));
   return ok(`profile ${profileName}, ${parseBaseUrl(baseUrl)}`);
 }
 
@@ -200,7 +203,7 @@ async function checkLimits(context: Context): Promise<Finding> {
   const { perPayment, perDay, destinations } = await limitsInForce(context);
   const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
   if (amounts + destinations.length === 0)
-    return ok('none', 'svcpay limits set --per-day 100000sat');
+    return ok('none', commandLine({ command: 'limits set --per-day 100000sat' }, context.globals));
   const allowed =
     destinations.length === 0 ? 'any destination' : counted(destinations.length, 'destination');
   return ok(`${counted(amounts, 'amount limit')}, ${allowed}`);
@@ -233,7 +236,7 @@ function checkCertificates({ settings, env }: Context): Finding | undefined {
 async function checkSecret(context: Context): Promise<Finding> {
   const place = await secretPlace(context);
   return place === undefined
-    ? problem('the API secret is missing', 'svcpay login')
+    ? problem('the API secret is missing', commandFor(signIn, context.globals))
     : ok(`in ${place}`);
 }
 
@@ -324,5 +327,7 @@ async function checkOpen(context: Context): Promise<Finding | undefined> {
         `whether the payment ${first.ref} was made`,
       `Then record the answer: ${commandFor({ do: 'resolve', id: first.ref }, context.globals)}`,
     );
-  return open.length === 0 ? ok('no open payments') : ok(open.join(''), 'svcpay tx pending');
+  return open.length === 0
+    ? ok('no open payments')
+    : ok(open.join(''), commandFor({ do: 'see-open-payments' }, context.globals));
 }

@@ -8,6 +8,7 @@ import { embeddedUrl, fromEnvironment } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/secrets.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { failureLines } from '../../terminal/failure-view.js';
+import { commandFor } from '../../terminal/next-step.js';
 import { loginView, type Login } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
@@ -53,7 +54,8 @@ export const login = defineCommand({
     screen: (canvas, login) => [
       ...loginView.screen(canvas, login),
       '',
-      `  Saved as profile "${sanitize(profile)}", now your default. Next: svcpay wallets`,
+      `  Saved as profile "${sanitize(profile)}", now your default. ` +
+        `Next: ${commandFor({ do: 'see-wallets' }, {})}`,
     ],
   }),
 });

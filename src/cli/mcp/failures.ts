@@ -74,8 +74,7 @@ function hintFor(
 ): string | undefined {
   if (kind === 'limit') {
     const person = 'Only a person can change the limits and the highest fee.';
-    const command = /svcpay .*/.exec(hint ?? '')?.[0];
-    return command === undefined ? person : `${person} A person can run: ${command}`;
+    return next?.do === 'run' ? `${person} A person can run: ${commandFor(next, run)}` : person;
   }
   if (next !== undefined && tool === undefined)
     return `Only a person can run: ${commandFor(next, run)}`;

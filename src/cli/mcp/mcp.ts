@@ -11,7 +11,7 @@ import { outboxOf, outboxOption } from '../proposals/outbox.js';
 import { parseMaxFee } from '../payment/payment-options.js';
 import { flag, word, type RawValues } from '../values.js';
 import { callTool, runCommand, type Tool } from './call.js';
-import { dailyLimits, limitHint } from './rules.js';
+import { dailyLimit, dailyLimits } from './rules.js';
 import { serveMcp, type ResourceRow } from './server.js';
 import { proposingTools, tools, type ToolRow } from './tools.js';
 
@@ -57,7 +57,7 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
       if (context.settings.accountId !== undefined && !propose) await context.account();
       if (allowPayments && (await dailyLimits(context)).length === 0) {
         throw new Failure('limit', '--allow-payments requires a daily limit, but none is set.', {
-          hint: limitHint('BTC'),
+          next: dailyLimit('BTC'),
         });
       }
       if (context.stdin.isTTY)

@@ -2,7 +2,7 @@
 // no payment that repeats a recent one. A person may set the rules aside for one payment.
 import Big from 'big.js';
 import { decimalsOf, isFiat } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, type NextStep } from '../../formats/failure.js';
 import { methodProperties } from '../../formats/rails.js';
 import { attemptNamed } from '../../store/journal/payment.js';
 import { noLimits } from '../../wallet/limits/limits.js';
@@ -82,7 +82,7 @@ export async function demandDailyLimit(from: string, context: Context): Promise<
   throw new Failure(
     'limit',
     `Not sent: no daily limit is set for ${from}. An agent can pay only within a daily limit.`,
-    { hint: limitHint(from) },
+    { next: dailyLimit(from) },
   );
 }
 
@@ -91,7 +91,11 @@ const someLimit = (ccy: string): string =>
     ? '100000sat'
     : `${isFiat(ccy) && decimalsOf(ccy) === 0 ? '1000000' : '100'}${ccy.toLowerCase()}`;
 
-export const limitHint = (ccy: string): string => `svcpay limits set --per-day ${someLimit(ccy)}`;
+/** The step that sets a daily limit in a currency. */
+export const dailyLimit = (ccy: string): NextStep => ({
+  do: 'run',
+  command: `limits set --per-day ${someLimit(ccy)}`,
+});
 
 const usualPercent = '1';
 

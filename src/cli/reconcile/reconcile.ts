@@ -3,7 +3,7 @@
 import Big from 'big.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, money } from '../../formats/amount.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure, ifAvailable, type FailureDetails } from '../../formats/failure.js';
 import { needsAnswer, type Attempt } from '../../store/journal/payment.js';
 import { differenceList } from '../../terminal/views/difference-view.js';
 import { differenceText } from '../../terminal/views/statement-view.js';
@@ -88,10 +88,21 @@ async function compare(period: Span, context: Context): Promise<void> {
   if (counts.size === 0) return;
   const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
   throw new Failure('books-differ', `The books differ: ${kinds}.`, {
-    hint: counts.has('unknown here')
-      ? 'After a restore from a backup: svcpay db import'
-      : 'To accept the differences of a transaction: svcpay reconcile accept ID --note TEXT',
+    ...adviceFor(counts),
   });
+}
+
+function adviceFor(found: ReadonlyMap<string, number>): Pick<FailureDetails, 'hint' | 'next'> {
+  if (found.has('unknown here'))
+    return { hint: 'After a restore from a backup', next: { do: 'import-payments' } };
+  if (found.has('unresolved'))
+    return { hint: 'To record the answer', next: { do: 'resolve', id: 'ID' } };
+  if (found.has('total differs'))
+    return { hint: 'For each movement', next: { do: 'run', command: 'statement' } };
+  return {
+    hint: 'To accept the differences of a transaction',
+    next: { do: 'run', command: 'reconcile accept ID --note TEXT' },
+  };
 }
 
 /**
@@ -177,7 +188,7 @@ function totalsOf({ openings, differences: differing, tied }: Books): Totals {
         ccy,
         here: new Big(0),
         there: value,
-        detail: 'opening, not explained by a transaction: svcpay statement',
+        detail: 'opening, not explained by a transaction',
       })),
       ...differing.map((each) => ({
         ...total,
@@ -185,7 +196,7 @@ function totalsOf({ openings, differences: differing, tied }: Books): Totals {
         ccy: each.ccy,
         here: each.added,
         there: each.reported,
-        detail: `${differenceText(each)}: svcpay statement`,
+        detail: differenceText(each),
       })),
     ],
     text:
@@ -230,7 +241,7 @@ function unresolved(reference: string, attempt: Attempt): FoundDifference[] {
       there: null,
       detail:
         `the service reports ${txnState ?? 'nothing'}; ask the service whether the ` +
-        'money moved, then: svcpay tx resolve',
+        'money moved, then record the answer',
     },
   ];
 }

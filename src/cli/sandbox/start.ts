@@ -4,6 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import { credentialsAnswer, fieldNames, type Credentials } from '../../formats/sandbox/answers.js';
 import { codeOf } from '../../formats/unknown.js';
 import { sandboxFile } from '../../store/files/home.js';
+import { commandLine } from '../../terminal/next-step.js';
 import { detailLines } from '../../terminal/cards/card.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import type { RecordView } from '../../terminal/rows/view.js';
@@ -75,7 +76,7 @@ const readyView = (ready: Ready): RecordView<Ready> => ({
       canvas,
     ),
     '',
-    `  svcpay login --base-url ${ready.url}`,
+    `  ${commandLine({ command: 'login', options: { '--base-url': ready.url } }, {})}`,
     '',
     `  ${canvas.style.dim('Ctrl-C stops the sandbox; its data stays.')}`,
   ],

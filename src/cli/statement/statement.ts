@@ -1,8 +1,9 @@
 // Prints a statement of the wallets: opening balance, movements with running balances, closing
 // balance, and whether the movements explain the service's balance.
-import { Failure } from '../../formats/failure.js';
+import { Failure, type FailureDetails } from '../../formats/failure.js';
 import { always, dayWriter, monthSpan, type Span } from '../../formats/calendar.js';
 import { fixed } from '../../formats/amount.js';
+import { commandLine } from '../../terminal/next-step.js';
 import { besideTable, namesOf } from '../../terminal/rows/list.js';
 import {
   differenceText,
@@ -149,7 +150,7 @@ export function notTied(
   wallets: readonly string[],
   books: Books,
   zone: string,
-  { out, terminal }: Pick<Context, 'out' | 'terminal'>,
+  { out, terminal, globals }: Pick<Context, 'out' | 'terminal' | 'globals'>,
 ): Failure | undefined {
   const openings = books.openings.filter(({ ccy }) => wallets.includes(ccy));
   const differences = books.differences.filter(({ ccy }) => wallets.includes(ccy));
@@ -160,8 +161,8 @@ export function notTied(
     return new Failure(
       'books-differ',
       `The statement does not add up. ${texts.join('. ')}. ` +
-        'svcpay reconcile compares each transaction.',
-      { hint: adjustAdvice(first, dayWriter(zone)(first.lastTied ?? books.at)) },
+        `To compare each transaction: ${commandLine({ command: 'reconcile' }, globals)}`,
+      adjustAdvice(first, dayWriter(zone)(first.lastTied ?? books.at)),
     );
   const [opening] = openings;
   if (opening === undefined) return undefined;
@@ -172,7 +173,8 @@ export function notTied(
     hint: `Record the opening balance of ${opening.ccy} once`,
     next: {
       do: 'run',
-      command: `statement adjust ${amount} --on ${on} --note 'opening balance'`,
+      command: `statement adjust ${amount}`,
+      options: { '--on': on, '--note': 'opening balance' },
     },
   });
 }
@@ -193,11 +195,14 @@ function differenceWithReasons(
     : `${text}. The difference is exactly the amount of ${exact.join(', ')}`;
 }
 
-function adjustAdvice({ ccy, difference }: Difference, day: string): string {
-  const amount = `${fixed(difference.abs())}${ccy.toLowerCase()}`;
-  return difference.gt(0)
-    ? 'If it came to your permanent address: ' +
-        `svcpay statement adjust ${amount} --on ${day} --note deposit`
-    : 'If the money left without a listed transaction: ' +
-        `svcpay statement adjust --on ${day} --note withdrawal -- -${amount}`;
+function adjustAdvice(
+  { ccy, difference }: Difference,
+  day: string,
+): Pick<FailureDetails, 'hint' | 'next'> {
+  const [hint, note] = difference.gt(0)
+    ? ['If it came to your permanent address', 'deposit']
+    : ['If the money left without a listed transaction', 'withdrawal'];
+  const argument = `${fixed(difference)}${ccy.toLowerCase()}`;
+  const options = { '--on': day, '--note': note };
+  return { hint, next: { do: 'run', command: 'statement adjust', argument, options } };
 }

@@ -32,7 +32,8 @@ export const watch = defineCommand({
     const { terminal, out } = context;
     if (!terminal.canPrompt || !out.forPeople || !terminal.stdoutIsTty || terminal.isDumb) {
       throw new Failure('usage', 'svcpay watch draws a screen, so it must run in a terminal.', {
-        hint: 'In a script: svcpay tx watch ID, or svcpay webhook listen -o jsonl',
+        hint: 'In a script',
+        next: { do: 'watch', id: 'ID' },
       });
     }
     const first = await readOverview(context);

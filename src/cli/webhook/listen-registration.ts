@@ -5,6 +5,7 @@ import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { back } from '../../terminal/ask/ask.js';
+import { commandLine } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
 import { checkCallback } from './webhook.js';
@@ -54,13 +55,13 @@ async function registerSandbox(
   client: ServiceClient,
   context: Context,
 ): Promise<Registration | undefined> {
-  const { settings, ask, out } = context;
+  const { settings } = context;
   const place = settings.embedded ? 'the embedded sandbox' : `the sandbox at ${client.baseUrl}`;
   if (before !== undefined && isAt(before.callback, listening)) {
     await client.updateWebhook(before.id, { secret });
     return { text: `registered with ${place}`, remove: () => Promise.resolve() };
   }
-  if (before !== undefined && !(await replaces(before, listening, place, ask, out)))
+  if (before !== undefined && !(await replaces(before, listening, place, context)))
     return undefined;
   if (before !== undefined) await client.removeWebhook(before.id);
   if (!settings.embedded)
@@ -81,8 +82,7 @@ async function replaces(
   { callback }: Webhook,
   listening: string,
   place: string,
-  ask: Context['ask'],
-  out: Context['out'],
+  { ask, out, globals }: Context,
 ): Promise<boolean> {
   const elsewhere = `Events of ${place} go to ${callback}, not here.`;
   const yes = await ask
@@ -91,7 +91,8 @@ async function replaces(
       if (error instanceof Failure && error.kind === 'declined') return false;
       throw error;
     });
-  if (!yes) out.say(`${elsewhere} To send the events here: svcpay webhook set ${listening}`);
+  const here = commandLine({ command: 'webhook set', argument: listening }, globals);
+  if (!yes) out.say(`${elsewhere} To send the events here: ${here}`);
   return yes;
 }
 
@@ -104,11 +105,11 @@ async function registerReal(
   secret: string,
   before: Webhook | undefined,
   client: ServiceClient,
-  { ask, out, settings }: Context,
+  { ask, out, settings, globals }: Context,
 ): Promise<Registration | undefined> {
   const notHere = (why: string): undefined => {
     out.say(why);
-    out.say(registerAdvice);
+    out.say(registerAdvice(globals));
     return undefined;
   };
   if (before !== undefined)

@@ -359,7 +359,7 @@ function portFailure(error: unknown, host: string, port: number, option: string)
   const code = codeOf(error);
   if (code === 'EADDRINUSE') {
     return new Failure('usage', `Port ${port} is in use.`, {
-      hint: `svcpay webhook listen ${option} 0`,
+      next: { do: 'run', command: `webhook listen ${option} 0` },
       cause: error,
     });
   }

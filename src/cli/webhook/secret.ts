@@ -2,6 +2,7 @@
 // never from an argument.
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
+import { commandLine, type RunGlobals } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { isRealService } from '../sandbox/control.js';
 import { readStdin } from '../stdin.js';
@@ -24,9 +25,11 @@ export const findWebhookSecret = async (secretStdin: boolean, context: Context):
   context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
 
 /** The advice on how to register a listener by hand with the saved webhook secret. */
-export const registerAdvice =
-  'To register a webhook with this secret: ' +
-  'svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
+export function registerAdvice(run: RunGlobals): string {
+  const print = commandLine({ command: 'webhook listen --print-secret' }, run);
+  const register = commandLine({ command: 'webhook set URL --secret-stdin' }, run);
+  return `To register a webhook with this secret: ${print} | ${register}`;
+}
 
 /**
  * Returns the webhook secret for `webhook listen`. If no webhook secret is known, generates and
@@ -44,7 +47,7 @@ export async function secretToListenWith(secretStdin: boolean, context: Context)
   out.say(`Created a webhook secret and saved it in ${place}.`);
   if (isSandbox || settings.apiKey !== undefined) return secret;
   out.say(`  ${secret}`);
-  out.say(registerAdvice);
+  out.say(registerAdvice(context.globals));
   return secret;
 }
 

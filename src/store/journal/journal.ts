@@ -151,8 +151,8 @@ export interface Journal {
   /** The trails of payments, each in the order of its steps. */
   trails(ids: readonly string[]): Promise<readonly TrailStep[]>;
   /**
-   * Finds a payment by its payment id, by the transaction id of an attempt, or by a reference
-   * (including `R~2`).
+   * Finds a payment by its exact reference, and otherwise by its payment id, by the transaction id
+   * of an attempt, or by an attempt's reference such as `R~2`.
    */
   find(scope: string, name: string): Promise<Payment | undefined>;
   /**

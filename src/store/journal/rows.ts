@@ -334,9 +334,9 @@ async function find(
   const rows = await selected(database, `p.id IN (${ids})`, [name, scope, name, ref, name, name]);
   const found = paymentsIn(rows).filter((payment) => payment.scope === scope);
   return (
+    found.find((payment) => payment.ref === name) ??
     found.find(({ id }) => id === name) ??
     found.find(({ attempts }) => attempts.some(({ txnId }) => txnId === name)) ??
-    found.find((payment) => payment.ref === name) ??
     found.find(({ attempts }) => attempts.some((each) => each.number === number)) ??
     found.find((payment) => payment.idempotencyKey === name && mayHavePaid(payment))
   );

@@ -299,6 +299,17 @@ describe.each(journals)('journal in %s', (_name, open) => {
     expect(await journal.find('ne01', 'R-find~3')).toBeUndefined();
   });
 
+  test('finds a payment by its reference before one whose ids have that text', async () => {
+    const journal = open();
+    await written(journal, draft({ id: 'of-another', ref: 'another' }), {
+      attempt: { ...quoted.attempt, txnId: 't-of-another' },
+    });
+    for (const ref of ['of-another', 't-of-another']) {
+      await journal.begin(draft({ id: `named-${ref}`, ref }));
+      expect(await journal.find('ne01', ref)).toMatchObject({ ref });
+    }
+  });
+
   test('finds payments by the start of a transaction id', async () => {
     const journal = open();
     const first = await written(

@@ -3,7 +3,7 @@
 import { Big } from 'big.js';
 import { Failure } from './failure.js';
 import { didYouMean, nearest } from './nearest.js';
-import { clip } from './text.js';
+import { clip, counted } from './text.js';
 import { entryOf } from './unknown.js';
 
 /** An amount in the main unit of its currency, such as BTC instead of satoshis. */
@@ -147,16 +147,17 @@ export function parseAmount(text: string, ccy?: string): Money {
 /**
  * Throws Failure `usage` for an amount such as `1.000` or `1,234`, because the point or comma can
  * begin the decimals or separate thousands.
+ * @param inCell the unit of the amount, if a separate cell has it
  */
-export function checkGrouping(text: string): void {
+export function checkGrouping(text: string, inCell = ''): void {
   const [, units = '', sign, thousands = '', unit = ''] =
     /^([1-9]\d{0,2})([.,])(\d{3}) ?([a-z]*)$/i.exec(text.trim()) ?? [];
   const hasDecimals = unit === '' || (!/^sats?$/i.test(unit) && decimalsOf(unit.toUpperCase()) > 0);
   if (sign === undefined || !hasDecimals) return;
   const written = fixed(new Big(`${units}.${thousands}`));
   throw usage(
-    `"${clip(text)}" can mean ${written} or ${units}${thousands}. Write ${written}${unit} or ` +
-      `${units}${thousands}${unit}.`,
+    `"${clip(text)}" can mean ${written} or ${units}${thousands}. ` +
+      `Write ${written}${unit || inCell} or ${units}${thousands}${unit || inCell}.`,
   );
 }
 
@@ -343,7 +344,7 @@ function checkDecimals(text: string, digits: string, allowed: number, unit: stri
   if (written <= allowed) return;
   const rule =
     allowed === 0 ? `${unit} has no decimals` : `${unit} has at most ${allowed} decimals`;
-  throw usage(`"${text}" has ${written} decimals, but ${rule}.`);
+  throw usage(`"${text}" has ${counted(written, 'decimal')}, but ${rule}.`);
 }
 
 /**

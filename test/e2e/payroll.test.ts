@@ -324,13 +324,14 @@ describe('svcpay batch with files of spreadsheet programs', () => {
     [
       'an amount with an ambiguous point',
       'a,a@example.com,1.000,BTC,,',
-      /Line 2, amount: "1\.000" can mean 1 or 1000/,
+      /Line 2, amount: "1\.000" can mean 1 or 1000\. Write 1BTC or 1000BTC\./,
     ],
     [
       'an amount with an ambiguous comma',
       'a,a@example.com,"1,000",BTC,,',
       /Line 2, amount: "1,000" can mean 1 or 1000/,
     ],
+    ['an amount with thousands', 'a,a@example.com,"1,000,000",sat,,', /Write 1000000sat\./],
     ['a row without an amount', 'a,a@example.com,,,,', /Line 2, amount: .*amount is missing/],
     ['an invalid destination', 'a,nobody,1000sat,,,', /Line 2, to: /],
     ['an unknown source wallet', 'a,a@example.com,1000sat,,,sat', /Line 2, from: /],

@@ -73,7 +73,7 @@ test('svcpay batch --retry names each row that may have been paid already', asyn
   writeFileSync(file, 'ref,to,amount\nrow-a,a@example.com,1000sat\nrow-b,b@example.com,1000sat\n');
   expect(await run(`batch ${file} --yes`)).toMatchObject({ exitCode: 8 });
   const repeated = await run(`batch ${file} --yes`);
-  expect(repeated.stderr).toMatch(/^Nothing was sent: no row is left to pay\./);
+  expect(repeated.stderr).toMatch(/^This run sent nothing: every row was sent before/);
   const shown = await run(`batch ${file} --retry --dry-run`);
   expect(shown.stderr).toContain('Line 2: a@example.com: may have been paid already.');
 });

@@ -262,7 +262,7 @@ async function agree(
 ): Promise<BatchConsent> {
   if (toPay.length === 0) {
     const day = dayAndMonth(Math.max(...rows.map(({ payment }) => paidAt(payment))), now());
-    out.say(`Nothing was sent: no row is left to pay. The latest row was paid on ${day}.`);
+    out.say(`This run sent nothing: every row was sent before, the latest on ${day}.`);
   }
   if (globals.yes) return { lines: new Set(toPay.map(({ line }) => line)), upTo: 'terms' };
   const quoted = priced.filter(({ cost }) => cost !== undefined);

@@ -1,7 +1,7 @@
 // Turns a row of a batch file into a payment, under the same rules as for a payment on the command
 // line.
 import type { Institution } from '../../api/types.js';
-import { checkGrouping, fixed, isUnitless, parseAmount } from '../../formats/amount.js';
+import { checkGrouping, fixed, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { columnOf } from '../../formats/text.js';
 import type { Contacts, Profile } from '../../store/profile/profiles.js';
@@ -251,9 +251,10 @@ const camel = (flag: string): string =>
  * `currency`.
  */
 function amountText({ amount, currency: unit }: BatchRow['cells']): string | undefined {
-  if (amount !== undefined) checkGrouping(amount);
+  if (amount !== undefined) checkGrouping(amount, unit);
   if (amount === undefined || unit === undefined) return amount;
-  if (isUnitless(amount)) return `${amount}${unit}`;
+  // A number that is refused has its unit too, so that the advice names this unit.
+  if (/^[\d\s.,-]+$/.test(amount)) return `${amount}${unit}`;
   parseAmount(amount, /^sats?$/i.test(unit) ? 'BTC' : unit);
   return amount;
 }

@@ -264,7 +264,9 @@ export function batchCard(
           },
         ];
   const drawn =
-    rows === undefined ? undefined : createTable(screenColumns, { ...canvas, gap: 3 })(rows);
+    rows === undefined || rows.length === 0
+      ? undefined
+      : createTable(screenColumns, { ...canvas, gap: 3 })(rows);
   return [
     ...heading(`${sanitize(file)} · ${counted(notBegun, 'row')} to pay${since}`, canvas),
     ...short.map((text) => `  ${canvas.style.red(text)}`),

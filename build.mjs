@@ -2,12 +2,12 @@
 // their types.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { buildCompletion } from './build/completion.mjs';
-import { buildProgram, buildRequire } from './build/program.mjs';
+import { buildProgram, buildRequire, readable } from './build/program.mjs';
 
 const outdir = 'dist';
 
@@ -24,34 +24,39 @@ const entryPoints = {
  */
 const buildLibrary = () =>
   build({
+    ...readable,
     entryPoints,
     outdir,
     bundle: true,
     splitting: true,
     format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
-    legalComments: 'none',
     chunkNames: 'library/[name]-[hash]',
     packages: 'external',
-    logLevel: 'warning',
   });
 
 /**
- * Copies the type declarations of the entries for CommonJS, because with `node16` TypeScript
- * assumes that `require` cannot load an ES module.
+ * Renames the type declarations to those of CommonJS, because with `node16` TypeScript assumes that
+ * `require` cannot load an ES module. An ES module can import them, so each entry needs only one
+ * line more. Declarations that no entry needs are removed.
  */
-async function buildRequiredTypes() {
-  const seen = new Set();
-  const write = async (file) => {
-    if (seen.has(file)) return;
-    seen.add(file);
+async function shareTypes() {
+  const types = join(outdir, 'types/src');
+  const shared = new Map();
+  const share = async (file) => {
+    if (shared.has(file)) return;
     const text = await readFile(`${file}.d.ts`, 'utf8');
     const relative = /(?<=(?:from |import\()['"])(\.[^'"]+)\.js(?=['"])/g;
-    await writeFile(`${file}.d.cts`, text.replaceAll(relative, '$1.cjs'));
-    for (const [, path] of text.matchAll(relative)) await write(join(dirname(file), path));
+    shared.set(file, text.replaceAll(relative, '$1.cjs'));
+    for (const [, path] of text.matchAll(relative)) await share(join(dirname(file), path));
   };
-  for (const name of Object.keys(entryPoints)) await write(join(outdir, 'types/src', name));
+  for (const name of Object.keys(entryPoints)) await share(join(types, name));
+  await rm(types, { recursive: true });
+  for (const [file, text] of shared) {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(`${file}.d.cts`, text);
+  }
+  for (const name of Object.keys(entryPoints))
+    await writeFile(join(types, `${name}.d.ts`), `export * from './${name}.cjs';\n`);
 }
 
 async function buildTypes() {
@@ -72,5 +77,5 @@ await Promise.all([
   buildCompletion(outdir),
   buildLibrary(),
   buildRequire(entryPoints, outdir),
-  buildTypes().then(buildRequiredTypes),
+  buildTypes().then(shareTypes),
 ]);

@@ -58,23 +58,30 @@ const options = {
   logLevel: 'warning',
 };
 
-/** The packages of the library that `require` can load everywhere. */
-const withCommonJs = /^(?:big\.js|libsql|pg|qrcode-terminal|undici|valibot)(?:\/|$)/;
+/** The library, whose names an integrator reads in stack traces. */
+export const readable = {
+  ...options,
+  minify: false,
+  minifySyntax: true,
+  minifyWhitespace: true,
+};
+
+/** The packages that `require` can load everywhere, and `conf`, which only the program uses. */
+const external = /^(?:big\.js|conf|libsql|pg|qrcode-terminal|undici|valibot)(?:\/|$)/;
 
 /**
  * Builds the library for `require`. The build contains the packages that `require` cannot load
  * everywhere, and all entries share their chunks, so that each class exists once.
  */
 export async function buildRequire(entryPoints, outdir) {
-  const external = {
-    name: 'packages with CommonJS stay external',
+  const withoutPackages = {
+    name: 'packages stay external',
     setup(bundler) {
-      bundler.onResolve({ filter: withCommonJs }, ({ path }) => ({ path, external: true }));
+      bundler.onResolve({ filter: external }, ({ path }) => ({ path, external: true }));
     },
   };
   const { outputFiles } = await build({
-    ...options,
-    minify: false,
+    ...readable,
     entryPoints,
     outdir,
     bundle: true,
@@ -82,10 +89,10 @@ export async function buildRequire(entryPoints, outdir) {
     format: 'esm',
     outExtension: { '.js': '.cjs' },
     chunkNames: 'library/[name]-[hash]',
-    plugins: [external],
+    plugins: [withoutPackages],
     write: false,
   });
-  await Promise.all(outputFiles.map((file) => writePart(file, { minify: false })));
+  await Promise.all(outputFiles.map((file) => writePart(file, readable)));
 }
 
 export async function buildProgram(outdir) {
@@ -113,8 +120,8 @@ export async function buildProgram(outdir) {
 }
 
 /** Converts a chunk to CommonJS, because esbuild splits only ECMAScript modules. */
-async function writePart({ path, text }, changes = {}) {
-  const { code } = await transform(text, { ...options, ...commonJs, ...changes });
+async function writePart({ path, text }, minified = options) {
+  const { code } = await transform(text, { ...minified, ...commonJs });
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, code);
 }

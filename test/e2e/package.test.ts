@@ -93,7 +93,7 @@ describe('the svcpay package', () => {
 
   test('documents every public name', () => {
     const types = join(project, 'node_modules/svcpay/dist/types/src');
-    const names = ['index.d.ts', 'raw.d.ts', 'sandbox.d.ts', 'webhooks.d.ts'].flatMap((entry) =>
+    const names = ['index.d.cts', 'raw.d.cts', 'sandbox.d.cts', 'webhooks.d.cts'].flatMap((entry) =>
       namesOf(join(types, entry)),
     );
     expect(names.length).toBeGreaterThan(60);
@@ -228,13 +228,13 @@ function namesOf(file: string): PublicName[] {
   const own = [
     ...text.matchAll(/^export (?:declare )?(?:class|function|const|interface|type) (\w+)/gm),
   ];
-  const others = [...text.matchAll(/^export (?:type )?\{([^}]+)\} from '(.+)\.js';/gm)];
+  const others = [...text.matchAll(/^export (?:type )?\{([^}]+)\} from '(.+)\.cjs';/gm)];
   return [
     ...own.map(([, name = '']) => ({ name, file })),
     ...others.flatMap(([, names = '', from = '']) =>
       [...names.matchAll(/(?:type )?(\w+)(?: as \w+)?/g)].map(([, name = '']) => ({
         name,
-        file: join(dirname(file), `${from}.d.ts`),
+        file: join(dirname(file), `${from}.d.cts`),
       })),
     ),
   ];

@@ -56,7 +56,7 @@ function declared(name: string, file: string): readonly [file: string, name: str
   if (own.has(name)) return [file, name];
   const [there, from] = imports.get(name) ?? [];
   if (there === undefined || from === undefined || !from.startsWith('.')) return undefined;
-  return declared(there, resolve(dirname(file), from.replace(/\.js$/, '.d.ts')));
+  return declared(there, resolve(dirname(file), from.replace(/\.cjs$/, '.d.cts')));
 }
 
 const exportsOf = (root: string): readonly string[] => [
@@ -68,13 +68,13 @@ const exportsOf = (root: string): readonly string[] => [
   ),
 ];
 
-test.for(['index.d.ts', 'raw.d.ts', 'sandbox.d.ts'])(
+test.for(['index.d.cts', 'raw.d.cts', 'sandbox.d.cts'])(
   'the declaration file %s exports every name that its signatures use and no validation schema',
   (entry) => {
     const root = join(types, entry);
-    // A signature in index.d.ts may use names of raw.d.ts, and a signature in raw.d.ts may use
-    // names of index.d.ts.
-    const beside = { 'index.d.ts': 'raw.d.ts', 'raw.d.ts': 'index.d.ts' }[entry] ?? entry;
+    // A signature in index.d.cts may use names of raw.d.cts, and one in raw.d.cts may use
+    // names of index.d.cts.
+    const beside = { 'index.d.cts': 'raw.d.cts', 'raw.d.cts': 'index.d.cts' }[entry] ?? entry;
     const exported = [entry, beside].flatMap((each) => exportsOf(join(types, each)));
     const places = exported.flatMap(
       (name) => declared(name, root) ?? declared(name, join(types, beside)) ?? [],

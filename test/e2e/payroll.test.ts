@@ -292,6 +292,8 @@ describe('svcpay batch --sealed', () => {
     expect((await pay('--max-fee', '1%')).json()).toMatchObject({ rows: 3, sent: 3, seal });
     expect((await pay('--max-fee', '1%')).json()).toMatchObject({ rows: 3, failed: 0 });
     expect(await paidReferences(around)).toEqual(['o1', 'o2', 'o3']);
+    const story = await svcpay(['tx', 'explain', 'o1'], around);
+    expect(story.stdout).toContain(`by the seal ${seal.slice(0, 8)}…`);
     const elsewhere = { ...around, env: { SVCPAY_HOME: join(home, 'elsewhere') } };
     const tty = onScreen(['batch', file, '--seal', '--max-fee', '1%'], { ...around, columns: 400 });
     expect(await tty.ended).toBe(0);

@@ -75,6 +75,8 @@ describe('svcpay proposals pay', () => {
       exitCode: 0,
     });
     expect(confirmations(around)).toBe(1);
+    const story = await svcpay(['tx', 'explain', `proposal:${id}`], around);
+    expect(story.stdout).toContain(`by the proposal ${id.slice(0, 8)}…`);
     expect(
       JSON.parse(readFileSync(join(around.outbox, `${id}.result.json`), 'utf8')),
     ).toMatchObject({ state: 'paid', exitCode: 0 });

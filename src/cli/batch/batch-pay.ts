@@ -93,7 +93,10 @@ export async function payBatch(
     ...flags,
     stopOnError: flags.onError === 'stop',
     terms: (ccy: string, method: string | undefined) => termsOf(flags, ccy, method),
-    consent,
+    consent: {
+      ...consent,
+      document: flags.sealed === undefined ? undefined : `seal ${flags.sealed}`,
+    },
     run: before.run,
   };
   try {

@@ -5,7 +5,12 @@ import { Failure } from '../../formats/failure.js';
 import { parseReference } from '../../formats/reference.js';
 import type { PaymentTerms } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
-import type { Consent, PaymentEvent, Repeats } from '../../wallet/payment/contract.js';
+import type {
+  ApprovedDocument,
+  Consent,
+  PaymentEvent,
+  Repeats,
+} from '../../wallet/payment/contract.js';
 import { uriRails } from '../../wallet/instruction/instruction.js';
 import {
   choice,
@@ -159,7 +164,7 @@ export function waitOf({
   return wait === false ? false : (waitTimeout ?? 'forever');
 }
 
-export interface PaymentFlags extends ValuesOf<typeof paymentOptions> {
+export interface PaymentFlags extends ValuesOf<typeof paymentOptions>, ApprovedDocument {
   /** The highest total with fees that a proposal states. */
   readonly maxTotal?: Money | undefined;
 }

@@ -39,7 +39,8 @@ export async function payRows(
   for (const [index, row] of proposal.rows.entries()) {
     const maxTotal = await restOf(read, index, context);
     const ref = rowReference(id, proposal, index);
-    const given = { ...fixedFlags, ...flags, ref, maxTotal, note: row.note };
+    const document = `proposal ${id}`;
+    const given = { ...fixedFlags, ...flags, ref, maxTotal, note: row.note, document };
     paid.push(await payRow(row, given, context));
   }
   return paid;

@@ -218,10 +218,11 @@ const consents: Readonly<Record<string, string>> = {
   yes: 'approved in advance with --yes',
 };
 
-function approvalInWords({ consent }: Detail, { door }: Actor, isShown: boolean): string {
+function approvalInWords({ consent, document }: Detail, { door }: Actor, isShown: boolean): string {
   const isAgent = consent === 'yes' && door === 'mcp';
   const how = isAgent ? 'approved by the agent' : (consents[consent ?? ''] ?? 'approved');
-  return `${isShown ? 'shown, ' : ''}${how}`;
+  const what = document == null ? '' : `, by the ${document.replace(/^(\S+ \w{8})\w+/, '$1…')}`;
+  return `${isShown ? 'shown, ' : ''}${how}${what}`;
 }
 
 const requests: Readonly<Record<string, string>> = {

@@ -8,7 +8,7 @@ import type { Detail, Telling } from '../../store/journal/steps.js';
 import type { Order } from '../order/orders.js';
 import { readQuote } from '../quote/quote.js';
 import { failureReasonOf } from '../../api/unspecified.js';
-import type { PaymentDeps } from './contract.js';
+import type { Consent, PaymentDeps } from './contract.js';
 import { resultOf, type Run, type RunEventBody, type RunGoal } from './model.js';
 
 /** The steps that an event adds to the trail before the change of the event. */
@@ -21,9 +21,9 @@ export function stepsBefore(
     case 'shown':
       return until === 'quoted' ? [{ step: 'shown' }] : [];
     case 'approved':
-      return [{ step: 'approved', detail: { consent: consent.by, ...termsOf(payment.terms) } }];
+      return [{ step: 'approved', detail: { ...consentOf(consent), ...termsOf(payment.terms) } }];
     case 'declined':
-      return [{ step: 'declined', detail: { consent: consent.by } }];
+      return [{ step: 'declined', detail: consentOf(consent) }];
     case 'create-refused':
       return [{ step: 'refused', detail: { request: 'create', ...failureOf(event.error) } }];
     case 'confirm-refused':
@@ -40,6 +40,8 @@ export function stepsBefore(
       return [];
   }
 }
+
+const consentOf = ({ by, document }: Consent): Detail => ({ consent: by, document });
 
 /** The step of showing a quote. An approval in advance needs no look at the quote. */
 export const shownSteps = ({ consent, until }: RunGoal): Telling[] =>

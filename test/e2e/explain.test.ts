@@ -139,6 +139,17 @@ describe('svcpay tx explain', () => {
   });
 });
 
+test('svcpay tx explain of a receive says what the service reports, and how to see it', async ({
+  around,
+}) => {
+  await svcpay(['receive', 'lightning', '500sat', '--ref', 'in', '--no-wait'], around);
+  const run = await svcpay(['tx', 'explain', 'in'], around);
+  expect(run).toMatchObject({ exitCode: 5, stdout: '' });
+  expect(run.stderr).toMatch(
+    /^No trail .* did not pay it\. The service reports invoice ready\.\n +svcpay .*tx get [0-9a-f-]{36}\n$/,
+  );
+});
+
 describe('svcpay tx note', () => {
   test('adds notes to both directions of money, for lists, search, exports and the story', async ({
     around,
@@ -153,6 +164,8 @@ describe('svcpay tx note', () => {
       expect((await svcpay(['tx', 'note', id, note], around)).exitCode).toBe(0);
     const found = await svcpay(['tx', 'list', '--search', 'bakery', '--json'], around);
     expect(found.json()).toMatchObject([{ extRefId: 'in', note: 'for the bakery' }]);
+    const all = await svcpay(['tx', 'list', '--all', '--json'], around);
+    expect(all.json()).toContainEqual(expect.objectContaining({ note: 'for the bakery' }));
     const csv = await svcpay(['tx', 'export', '-o', 'csv'], around);
     const rows: Record<string, string>[] = parse(csv.stdout, { columns: true });
     const [row] = rows.filter(({ extRefId }) => extRefId === 'out');

@@ -354,6 +354,7 @@ test('svcpay tx get shows the payment hash in the receipt of a Lightning payment
   await tty.waitFor(/Lightning send\s+done/);
   await tty.waitFor(/Service fee\s+0\.00000002 BTC/);
   await tty.waitFor(paymentHash);
+  await tty.waitFor(/Story: svcpay .*tx explain/);
   expect(await tty.ended).toBe(0);
 });
 

@@ -1,9 +1,11 @@
-// Tells what happened to a payment, step by step, without a request to the service.
+// Tells what happened to a payment, step by step, without a request to the service for a payment of
+// this journal.
+import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { latest, status, type Payment } from '../../store/journal/payment.js';
 import type { TrailStep } from '../../store/journal/trail.js';
 import { commandFor } from '../../terminal/next-step.js';
-import { sendWord } from '../../terminal/views/state-words.js';
+import { sendWord, stateWord } from '../../terminal/views/state-words.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import {
   explainedView,
@@ -16,7 +18,7 @@ import type { Canvas } from '../../terminal/terminal.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { transaction } from '../values.js';
-import { paymentNamed, resolveLocally } from './resolve-id.js';
+import { paymentNamed, resolveId, resolveLocally } from './resolve-id.js';
 
 export const txExplain = defineCommand({
   arguments: { id: transaction().describe('a reference, or the id (or its first characters)') },
@@ -104,11 +106,17 @@ async function paymentOf(name: string, context: Context): Promise<Payment> {
     (await paymentNamed(name, scope, journal)) ??
     (await journal.find(scope, (await resolveLocally(name, context)) ?? name));
   if (found !== undefined) return found;
+  const { txnId, ...txn } = await readElsewhere(name, context);
   throw new Failure(
     'not-found',
-    `This journal has no payment with the id or reference "${name}".`,
-    {
-      next: { do: 'see-history' },
-    },
+    'No trail of this transaction exists, because this journal did not pay it. ' +
+      `The service reports ${stateWord(txn)}.`,
+    { txnId, next: { do: 'show', id: txnId } },
   );
+}
+
+/** Reads a transaction that this journal did not pay, such as a receive. */
+async function readElsewhere(name: string, context: Context): Promise<Transaction> {
+  const { client } = await context.account();
+  return client.transaction(await resolveId(name, context));
 }

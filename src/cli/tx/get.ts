@@ -8,6 +8,7 @@ import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card
 import { amountWithSats } from '../../terminal/cards/card.js';
 import { receiptPage } from '../../terminal/cards/receipt-page.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
+import { commandFor } from '../../terminal/next-step.js';
 import type { Canvas } from '../../terminal/terminal.js';
 import { checkedInvoice } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
@@ -20,6 +21,7 @@ import { qrFile, writeQr } from '../receive/qr-file.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import {
+  paymentOf,
   readDetails,
   receiptDetails,
   stateTimes,
@@ -34,6 +36,8 @@ interface Found {
   readonly txn: Transaction;
   /** Draws the receipt, and below it the open payment request. */
   readonly screen: (canvas: Canvas) => readonly string[];
+  /** The command that tells the story of a payment. */
+  readonly story: string | undefined;
 }
 
 export const txGet = defineCommand({
@@ -100,14 +104,27 @@ export const txGet = defineCommand({
     const view = receiptView(options);
     const below = (canvas: Canvas): string[] =>
       request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas)];
-    return { txn, screen: (canvas) => [...view.screen(canvas, txn), ...below(canvas)] };
+    const story = await storyCommand(txn.txnId, context);
+    return { txn, story, screen: (canvas) => [...view.screen(canvas, txn), ...below(canvas)] };
   },
   view: record(
     (now) => receiptView({ now }),
     (found: Found | string) => (typeof found === 'string' ? found : found.txn),
   ),
-  adapt: (found) => (typeof found === 'string' ? {} : { screen: found.screen }),
+  adapt(found) {
+    if (typeof found === 'string') return {};
+    const { screen, story } = found;
+    const last = story === undefined ? [] : ['', `  Story: ${story}`];
+    return { screen: (canvas) => [...screen(canvas), ...last] };
+  },
 });
+
+/** Returns the command that tells the story of a payment of this home or database. */
+async function storyCommand(txnId: string, context: Context): Promise<string | undefined> {
+  if (!context.out.forPeople) return undefined;
+  const payment = await paymentOf(txnId, context).catch(() => undefined);
+  return payment && commandFor({ do: 'explain', id: txnId }, context.globals);
+}
 
 /** Returns the recipient's name, but not a shortened address, which the receipt shows whole. */
 async function nameOf(txn: Transaction, context: Context): Promise<string | undefined> {

@@ -156,7 +156,7 @@ export async function receiptDetails(
  * Returns the payment of a transaction, or undefined with `--account`, because the journal contains
  * only payments of the account of the API key.
  */
-async function paymentOf(txnId: string, context: Context): Promise<Payment | undefined> {
+export async function paymentOf(txnId: string, context: Context): Promise<Payment | undefined> {
   if (context.settings.accountId !== undefined) return undefined;
   const { scope, journal } = await context.account();
   return (await journal()).find(scope, txnId);

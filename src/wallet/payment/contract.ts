@@ -77,19 +77,20 @@ export type Answer = boolean | 'lapsed';
  * The consent to what a run pays: who or what gave it, and for which quotes. A run that only shows
  * a quote has the consent of nobody, and never pays.
  */
-export type Consent = /**
- * A person at a terminal, a program, or the rest of a batch's approved total decides on a quote.
- */
-(
-  | {
-      readonly by: 'person' | 'program' | 'batch';
-      readonly ask: (approval: Approval) => Promise<Answer>;
-    }
-  /** `--yes` approves every quote within the terms of the run. */
-  | { readonly by: 'yes' }
-  | { readonly by: 'nobody' }
-) &
-  ApprovedDocument;
+export type Consent =
+  /**
+   * A person at a terminal, a program, or the rest of a batch's approved total decides on a quote.
+   */
+  (
+    | {
+        readonly by: 'person' | 'program' | 'batch';
+        readonly ask: (approval: Approval) => Promise<Answer>;
+      }
+    /** `--yes` approves every quote within the terms of the run. */
+    | { readonly by: 'yes' }
+    | { readonly by: 'nobody' }
+  ) &
+    ApprovedDocument;
 
 /** What was approved as a whole before its payments, such as `proposal ID`. */
 export interface ApprovedDocument {

@@ -67,8 +67,9 @@ async function main(): Promise<void> {
 
 /** Loads the code of the notice only at a terminal. */
 async function reportUpgrade(proc: Process): Promise<void> {
-  const { isatty } = process.getBuiltinModule('node:tty');
-  if (!isatty(1) || !isatty(2)) return;
+  const isDevice = (fd: number): boolean => fstatSync(fd).isCharacterDevice();
+  if (!isDevice(1) || !isDevice(2) || proc.stdout.isTTY !== true || proc.stderr.isTTY !== true)
+    return;
   const { upgradeNotice } = await import('./cli/upgrade.js');
   const script = realpathSync(process.argv[1] ?? '');
   const notice = upgradeNotice(proc, script, startVersionCheck);

@@ -126,8 +126,8 @@ describe('svcpay with invalid input', () => {
     for (const args of refused) {
       const run = await svcpay(args, around);
       expect(run).toMatchObject({ exitCode: 3, stdout: '' });
-      expect(run.stderr).toBe(
-        'Nothing moved: this account has no XYZ wallet. It has BTC, USDT, USD, CAD, VND.\n',
+      expect(run.stderr).toMatch(
+        /^Nothing moved: this account has no XYZ wallet\. It has BTC, USDT, USD, CAD, VND\.\n {2}Request req-\S+\n$/,
       );
     }
     expect((await svcpay(['wallets', 'XYZ'], around)).stderr).toContain('It has BTC, USDT');

@@ -110,10 +110,9 @@ export function defineCommand<
   definition: CommandDefinition<A, O, R, V, K>,
 ): TypedCommand<ValuesOf<A> & ValuesOf<O>, R, Deps<K>> {
   const { run, view, adapt, failure, fields, prints, changes, ...rest } = definition;
-  const inputsOf = (raw: RawValues): ValuesOf<A> & ValuesOf<O> => ({
-    ...readAll(rest.arguments, raw),
-    ...readAll(rest.options, raw),
-  });
+  // The types of the two records are lost when the records become one.
+  const inputsOf = (raw: RawValues) =>
+    readAll({ ...rest.arguments, ...rest.options }, raw) as ValuesOf<A> & ValuesOf<O>;
   const command = {
     arguments: {},
     options: {},

@@ -129,8 +129,11 @@ function usageText(
       const taken = most === 0 ? 'no arguments' : counted(most, 'argument');
       return `${name} takes ${taken} (got ${args.length}).`;
     }
-    case 'commander.missingArgument':
-      return `${registeredArguments[args.length]?.name()} is missing.`;
+    case 'commander.missingArgument': {
+      const missing = registeredArguments.slice(args.length).filter(({ required }) => required);
+      const names = missing.map((argument) => argument.name()).join(' and ');
+      return `${names} ${missing.length > 1 ? 'are' : 'is'} missing.`;
+    }
     case 'commander.optionMissingArgument': {
       // Only the last word of a command line has no word after it.
       const last = argv.at(-1) ?? '';

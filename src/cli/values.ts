@@ -234,13 +234,30 @@ export type ValuesOf<V extends Values> = {
 
 export type RawValues = Readonly<Record<string, RawValue>>;
 
+/** Reads the values. If several values are missing or wrong, throws one Failure that names them. */
 export function readAll<V extends Values>(values: V | undefined, raw: RawValues): ValuesOf<V> {
+  const wrong: Failure[] = [];
   const read = Object.fromEntries(
-    Object.entries(values ?? {}).map(([name, value]) => [name, value.read(raw[name])]),
+    Object.entries(values ?? {}).map(([name, value]) => {
+      try {
+        return [name, value.read(raw[name])];
+      } catch (error) {
+        if (!(error instanceof Failure) || error.kind !== 'usage') throw error;
+        wrong.push(error);
+        return [name, undefined];
+      }
+    }),
   );
+  const [first] = wrong;
+  if (first !== undefined) throw together(wrong, first);
   // The return type of `Object.fromEntries` loses the type of each value.
   return read as ValuesOf<V>;
 }
+
+const together = (wrong: readonly Failure[], first: Failure): Failure =>
+  wrong.length === 1
+    ? first
+    : new Failure('usage', wrong.map(({ message }) => message).join(' '), { ...first });
 
 /** Converts the name of an option to its flag, for example `maxFee` to `--max-fee`. */
 export const flagName = (name: string): string =>

@@ -27,6 +27,10 @@ const looking = [
   'wallets',
   'tx list',
   'tx explain',
+  'propose status',
+  'proposals',
+  'proposals show',
+  'proposals watch',
   'limits',
   'limits list',
   'statement totals',
@@ -141,6 +145,9 @@ const printedBy = (run: Run): unknown[] => [run.stdout === '' ? run.stderr : run
  */
 const elsewhere: readonly string[] = [
   'receive',
+  'proposals pay',
+  'proposals refuse',
+  'proposals watch',
   'tx resolve',
   'statement adjust',
   'statement accounts init',
@@ -185,6 +192,14 @@ async function printing(around: Around): Promise<readonly (readonly string[])[]>
   const signature = await only('webhook', 'sign', file);
   const deposit = await only('receive', 'address', 'btc');
   await only('send', 'carl@example.com', '1000sat', '--ref=quoted', '--quote-only');
+  const most = '--max-total=30usdt';
+  const proposed = await only(
+    'propose',
+    'send',
+    'ann@example.com',
+    '1000sat',
+    '--max-total=2000sat',
+  );
   const tron = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
   const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
   return [
@@ -194,6 +209,14 @@ async function printing(around: Around): Promise<readonly (readonly string[])[]>
     ...(comesIn('usdt-address-renamed') ? [] : [['receive', 'address', 'usdt', '--chain', 'tron']]),
     ['receive', 'address', 'btc'],
     ['send', 'ann@example.com', '1000sat', '--ref=c', '--yes'],
+    ['again', 'ann@example.com', '1000sat', '--ref=again', '--yes'],
+    ['propose', 'send', 'ann@example.com', '1000sat', '--max-total=2000sat'],
+    ['propose', 'swap', '10usdt', 'BTC', most],
+    ['propose', 'payout', ...person, ...terms, ...sender, '--amount=50000vnd', most],
+    ['propose', 'batch', rows, '--max-total=2000sat'],
+    ['propose', 'status', proposed],
+    ['proposals'],
+    ['proposals', 'show', proposed],
     ['send', 'lightning', invoice, '--ref=i', '--yes'],
     ['send', 'lnurl', 'bob@example.com', '1000sat', '--ref=d', '--yes'],
     ['send', 'onchain', address, '2000sat', '--ref=e', '--yes', '--no-wait'],

@@ -1,6 +1,6 @@
 // Tests the commands under svcpay tx: list with every filter, get, confirm, cancel, watch, resume
 // and export.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { describe, expect } from 'vitest';
@@ -454,28 +454,24 @@ describe('svcpay tx get and tx watch', () => {
   test('resolve a unique prefix of an id and list the matches of an ambiguous prefix', async ({
     around,
   }) => {
-    const file = join(around.home, 'many.csv');
-    writeFileSync(
-      file,
-      ['to,amount', ...Array.from({ length: 17 }, (_, i) => `ada${i}@example.com,100sat`)].join(
-        '\n',
-      ),
-    );
-    await svcpay(['batch', file, '--no-wait', '--yes'], around);
-    const newestLast = (await svcpay(['tx', 'list', '-q'], around)).stdout.trim().split('\n');
-    const ids = newestLast.toReversed();
-    const shared =
-      ids.map((id) => id.slice(0, 1)).find((start, i, all) => all.indexOf(start) !== i) ?? '';
-    const matches = ids.filter((id) => id.startsWith(shared)).map((id) => id.slice(0, 8));
-    for (const home of [around.home, join(around.home, 'elsewhere')]) {
-      const several = await svcpay(['tx', 'get', shared], { ...around, home });
-      expect(several).toMatchObject({ exitCode: 2, stdout: '' });
-      expect(matches.filter((id) => several.stderr.includes(id)).length).toBeGreaterThan(1);
-      const one = await svcpay(['tx', 'get', ids[3]?.slice(0, 7).toUpperCase() ?? '', '-q'], {
-        ...around,
-        home,
-      });
-      expect(one).toMatchObject({ exitCode: 0, stdout: `${ids[3]}\n` });
+    const quotedLast = (await svcpay(['tx', 'list', '-q'], around)).stdout.trim().split('\n');
+    const id = quotedLast[0] ?? '';
+    const file = join(around.home, 'seen-ids.json');
+    const ids = v.object({ seen: v.array(v.object({ scope: v.string(), txnId: v.string() })) });
+    const { seen } = v.parse(ids, JSON.parse(readFileSync(file, 'utf8')));
+    const twin = `${id.slice(0, 9)}${id[9] === 'a' ? 'b' : 'a'}${id.slice(10)}`;
+    const twins = seen.map((each) => ({ ...each, txnId: twin }));
+    writeFileSync(file, JSON.stringify({ seen: [...seen, ...twins] }));
+    const several = await svcpay(['tx', 'get', id.slice(0, 6)], around);
+    expect(several).toMatchObject({ exitCode: 2, stdout: '' });
+    for (const each of [id, twin]) expect(several.stderr).toContain(each.slice(0, 10));
+    const elsewhere = { ...around, home: join(around.home, 'elsewhere') };
+    for (const [prefix, here] of [
+      [id.slice(0, 10), around],
+      [id.slice(0, 7), elsewhere],
+    ] as const) {
+      const one = await svcpay(['tx', 'get', prefix.toUpperCase(), '-q'], here);
+      expect(one).toMatchObject({ exitCode: 0, stdout: `${id}\n` });
     }
   });
 

@@ -64,7 +64,7 @@ export const again = defineCommand({
 async function choose(payees: readonly KnownPayee[], context: Context): Promise<KnownPayee> {
   const { ask } = context;
   if (payees.length === 0)
-    throw new Failure('not-found', 'There is nobody to pay again yet: no contacts, no payments.', {
+    throw new Failure('not-found', 'There is no contact and no payment to repeat yet.', {
       next: { do: 'run', command: 'send' },
     });
   ask.demand(['WHO']);

@@ -115,7 +115,8 @@ export const proposePayout = defineCommand({
     }
     const { contacts } = context.config.read();
     const draft = readDraft(flags, contacts, context.settings.profile.sender);
-    context.ask.demand(missingFlags(draft));
+    const missing = missingFlags(draft);
+    if (missing.length > 0) context.ask.demand(missing);
     // Offline, svcpay cannot check the institution. The owner's svcpay checks it.
     const payout = await completePayout(draft, async () => []);
     return propose([payoutInstruction(payout)], flags, context);

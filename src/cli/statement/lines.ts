@@ -16,7 +16,7 @@ import {
 import type { Context } from '../context.js';
 import type { KnownOf } from '../../wallet/history/export.js';
 import { localFacts } from '../tx/local-facts.js';
-import { partiesOf } from '../tx/parties.js';
+import { partiesOf } from '../tx/local-facts.js';
 
 const rowsAtOnce = 200;
 

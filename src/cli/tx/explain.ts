@@ -18,7 +18,7 @@ import type { Canvas } from '../../terminal/terminal.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { transaction } from '../values.js';
-import { paymentNamed, resolveId, resolveLocally } from './resolve-id.js';
+import { paymentNamed, resolveId } from './resolve-id.js';
 
 export const txExplain = defineCommand({
   arguments: { id: transaction().describe('a reference, or the id (or its first characters)') },
@@ -101,10 +101,7 @@ async function paymentOf(name: string, context: Context): Promise<Payment> {
   const journal = await context.journal();
   const [named, ...others] = await journal.named(name);
   if (named !== undefined && others.length === 0) return named;
-  const { scope } = await context.account();
-  const found =
-    (await paymentNamed(name, scope, journal)) ??
-    (await journal.find(scope, (await resolveLocally(name, context)) ?? name));
+  const found = await paymentNamed(name, context);
   if (found !== undefined) return found;
   const { txnId, ...txn } = await readElsewhere(name, context);
   throw new Failure(

@@ -27,7 +27,7 @@ import {
   stateTimes,
   endOfTransaction,
 } from './transaction-details.js';
-import { recipientsOf } from './parties.js';
+import { recipientsOf } from './local-facts.js';
 import { choice, flag, transaction } from '../values.js';
 
 const receiptFormats = ['html'] as const;

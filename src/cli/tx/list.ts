@@ -18,7 +18,7 @@ import type { ListView, Rows } from '../../terminal/rows/view.js';
 import { list } from '../show.js';
 import { historyFilter, historyOptions, periodText, withStates } from './history-options.js';
 import { asTransaction, isNotReached, offlineList, lastCheckedText } from './offline-list.js';
-import { recipientsOf } from './parties.js';
+import { recipientsOf } from './local-facts.js';
 import { rememberIds } from './resolve-id.js';
 import { choice, flag, text, unless, whole } from '../values.js';
 import { Ended } from '../exit-with.js';

@@ -1,11 +1,17 @@
-// Completes transactions with what this home or database knows of them.
+// Completes transactions with the notes, the reference and the recipient that this home or database
+// knows.
 import type { ListedTransaction } from '../../api/types.js';
+import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import { shortened } from '../../formats/text.js';
+import { latest, type Payment } from '../../store/journal/payment.js';
 import type { TxnFact } from '../../store/journal/txn-facts.js';
+import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import type { KnownTransaction } from '../../wallet/history/export.js';
-import { actorInWords } from '../../wallet/payment/story.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
+import { actorInWords } from '../../wallet/payment/story.js';
+import { payeeOf } from '../../wallet/payout/payee.js';
 import type { Context } from '../context.js';
-
 type FactsOf = (txnId: string) => TxnFact | undefined;
 
 /** Looks up transactions. Returns no facts if svcpay cannot read the journal. */
@@ -56,4 +62,50 @@ export async function withNotes<T extends ListedTransaction>(
     if (text === '' || is === text || is.endsWith(`; ${text}`)) return txn;
     return { ...txn, note: is === '' ? text : `${is}; ${text}` };
   });
+}
+
+/** Returns a function that finds the recipients of the sends among the given transactions. */
+export const recipientsOf = (
+  transactions: readonly ListedTransaction[],
+  context: Context,
+): Promise<RecipientOf> =>
+  partiesOf(
+    transactions.flatMap(({ txnId, sourceReq }) =>
+      sourceReq.method === 'servicepay' ? txnId : [],
+    ),
+    context,
+  );
+
+/**
+ * Looks up the recipients of transactions. Returns no recipients if svcpay cannot read the journal.
+ */
+export async function partiesOf(txnIds: readonly string[], context: Context): Promise<RecipientOf> {
+  if (txnIds.length === 0) return () => undefined;
+  try {
+    const { scope, ...account } = await context.account();
+    const journal = await account.journal();
+    const parties = new Map<string, string>();
+    for (const txnId of txnIds) {
+      const payment = await journal.find(scope, txnId);
+      if (payment !== undefined) parties.set(txnId, partyOf(payment));
+    }
+    return (txnId) => parties.get(txnId);
+  } catch {
+    return () => undefined;
+  }
+}
+
+/**
+ * Describes the recipient in words: the name in the address book or on the account, the invoice's
+ * description, or the destination.
+ */
+export function partyOf(payment: Payment): string {
+  const { verb, to, name, payout } = instructionOf(payment);
+  if (verb === 'swap') return `${to} wallet`;
+  if (name !== undefined) return name;
+  const { body, destination } = decodeOrder(latest(payment).request);
+  const { paymentRequest } = body.destReq.reqDetails ?? {};
+  if (payout !== undefined) return payeeOf(payout).name || shortened(destination);
+  if (typeof paymentRequest !== 'string') return shortened(destination);
+  return decodeInvoice(paymentRequest).description || shortened(destination);
 }

@@ -15,7 +15,7 @@ import { readTransaction } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { within } from '../within.js';
 import { lastCheckedText } from './offline-list.js';
-import { partyOf } from './parties.js';
+import { partyOf } from './local-facts.js';
 
 /** The states in which the service reports a confirmed, unfinished transaction. */
 export const openStates = ['srcintent', 'srccreated', 'destsent'];

@@ -8,7 +8,7 @@ import { lineKind, transactionList } from '../../terminal/views/transaction-view
 import type { Context } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
 import { historyFilter } from './history-options.js';
-import { recipientsOf } from './parties.js';
+import { recipientsOf } from './local-facts.js';
 import { rememberIds } from './resolve-id.js';
 import { collected, hasMorePages, isExpiredQuote, newestLast } from './list.js';
 import { searched } from './search.js';

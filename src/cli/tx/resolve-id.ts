@@ -110,7 +110,7 @@ export async function resolveLocally(
   // A failure to open the journal does not matter, because svcpay can resolve a complete id without
   // the journal.
   const journal = await account.journal().catch(() => undefined);
-  const payment = journal && (await paymentNamed(name, scope, journal));
+  const payment = journal && (await paymentExactly(name, scope, journal));
   if (payment?.attempts.some(({ txnId }) => txnId === name) === true) return name;
   const txnId = payment === undefined ? null : decisive(payment).txnId;
   if (txnId !== null) return txnId;
@@ -138,11 +138,25 @@ function onlyOne(name: string, among: readonly string[]): string | undefined {
   });
 }
 
+/** Finds a payment by its id, by the beginning of its id or by its reference. */
+export async function paymentNamed(
+  name: string,
+  context: Context,
+  isExact = false,
+): Promise<Payment | undefined> {
+  const { scope, ...account } = await context.account();
+  const journal = await account.journal();
+  return (
+    (await paymentExactly(name, scope, journal)) ??
+    journal.find(scope, (await resolveLocally(name, context, isExact)) ?? name)
+  );
+}
+
 /**
  * Finds a payment by id or reference. The reference `R~2` names the second attempt of the payment
  * `R`.
  */
-export const paymentNamed = async (
+const paymentExactly = async (
   name: string,
   scope: string,
   journal: Journal,

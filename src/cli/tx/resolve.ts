@@ -38,7 +38,9 @@ const resolvedView = sentenceView<Resolved>(
 );
 
 export const txResolve = defineCommand({
-  arguments: { id: transaction().describe('a reference, or the transaction id of an attempt') },
+  arguments: {
+    id: transaction().describe('a reference, or the id (or its first 6 characters) of an attempt'),
+  },
   options,
   examples: [
     ['svcpay tx resolve order-118', 'asks whether the money moved, and who confirmed that'],
@@ -53,8 +55,8 @@ export const txResolve = defineCommand({
       throw new Failure('usage', 'Give --moved or --not-moved, not both.');
     if (flags.note?.trim() === '')
       throw new Failure('usage', 'Nothing was recorded: --note is empty.');
-    const { scope, journal } = await context.account();
-    const named = await paymentNamed(id, scope, await journal());
+    const { journal } = await context.account();
+    const named = await paymentNamed(id, context, context.globals.yes);
     if (named === undefined)
       throw new Failure(
         'not-found',

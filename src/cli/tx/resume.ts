@@ -288,11 +288,11 @@ async function resumeOne(
   retry: boolean,
   context: Context,
 ): Promise<Result> {
-  const { scope, journal } = await context.account();
-  const payment = await paymentNamed(id, scope, await journal());
+  const payment = await paymentNamed(id, context, context.globals.yes);
   const txnId = payment === undefined ? null : decisive(payment).txnId;
   if (payment === undefined || (status(payment) === 'abandoned' && txnId !== null)) {
-    return followElsewhere(txnId ?? (await resolveId(id, context)), payment, waiting, context);
+    const found = txnId ?? (await resolveId(id, context, context.globals.yes));
+    return followElsewhere(found, payment, waiting, context);
   }
   const { yes } = context.globals;
   // A failed payment is only reported, so it needs no approval.

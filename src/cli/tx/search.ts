@@ -5,7 +5,7 @@ import { plainLetters } from '../../formats/text.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
 import { withNotes } from './local-facts.js';
-import { recipientsOf } from './parties.js';
+import { recipientsOf } from './local-facts.js';
 
 /**
  * Returns a function that tests whether a transaction contains every word, regardless of letter

@@ -17,7 +17,7 @@ import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { asOfText, openStates, pendingPayment, refreshOpen } from '../tx/open-payments.js';
 import { asTransaction, isNotReached, offlineList, lastCheckedText } from '../tx/offline-list.js';
-import { recipientsOf } from '../tx/parties.js';
+import { recipientsOf } from '../tx/local-facts.js';
 import { whereaboutsOf } from '../login/whereabouts.js';
 import { showHistory } from './history.js';
 import { readWorth } from './worth.js';

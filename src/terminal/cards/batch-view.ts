@@ -350,19 +350,33 @@ export const batchRowList = listOf(
 );
 
 /** The rows of a batch after its run. */
-export const batchStatusList = listOf(
-  'line',
-  'payee',
-  'to',
-  'amount',
-  'outcome',
-  'message',
-  'next',
-  'ref',
-  'paid',
-  'paidCcy',
-  'txnId',
-);
+export const batchStatusList: ListView<BatchLine> = {
+  ...listOf(
+    'line',
+    'payee',
+    'to',
+    'amount',
+    'outcome',
+    'message',
+    'next',
+    'ref',
+    'paid',
+    'paidCcy',
+    'txnId',
+  ),
+  fields: [
+    'bank',
+    'from',
+    'method',
+    'cost',
+    'fees',
+    'before',
+    'txnState',
+    'error',
+    'at',
+    'settled',
+  ],
+};
 
 const screenColumns = batchRowList.columns.filter(
   ({ name, only }) => only !== 'rows' && name !== 'ref' && name !== 'from',

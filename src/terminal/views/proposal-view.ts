@@ -83,14 +83,14 @@ export const proposalList = (now: number): ListView<ProposalView> => ({
     },
     { name: 'id', title: 'ID', value: ({ id }) => id.slice(0, 8), only: 'screen' },
   ],
+  fields: ['maxTotal.ccy', 'maxTotal.value'],
   quiet: ({ id }) => id,
   empty: 'No proposals.',
 });
 
 /** The card of a proposal, from the bytes of its file. */
 export const proposalCard = (now: number): RecordView<ProposalView> => ({
-  columns: proposalList(now).columns,
-  quiet: ({ id }) => id,
+  ...proposalList(now),
   screen: (canvas, view) => {
     const { id, uid, isOwn, writtenAt, state, maxTotal, expiresAt, reason, what, remarks, why } =
       view;

@@ -17,7 +17,8 @@ import {
  */
 export function attemptToResolve(payment: Payment, name: string): Attempt {
   const candidates = payment.attempts.filter(needsAnswer);
-  const named = payment.attempts.find(({ txnId }) => txnId === name);
+  const begins = ({ txnId }: Attempt): boolean => txnId?.startsWith(name.toLowerCase()) === true;
+  const named = name === payment.ref ? undefined : payment.attempts.find(begins);
   const open = candidates.filter(({ resolution }) => resolution === null);
   const [first, ...others] = named === undefined ? (open.length > 0 ? open : candidates) : [named];
   if (first === undefined || !needsAnswer(first)) throw nothingToResolve(payment, first);

@@ -68,7 +68,10 @@ describe('complete', () => {
       ['tron', 'ethereum'],
     ],
     [['tx', 'list', '--dest-method', 'light'], ['lightning']],
-    [['payout', '--country', 'V'], ['VN']],
+    [
+      ['payout', '--country', 'V'],
+      ['VN', 'Vietnam'],
+    ],
     [
       ['-o', 'jso'],
       ['json', 'jsonl'],

@@ -56,18 +56,12 @@ export const reconcile = defineCommand({
 const overlapMs = 3_600_000;
 
 async function compare(period: Span, context: Context): Promise<void> {
-  const { scope } = await context.account();
-  const accepted = new Map(
-    (await (await context.books()).accepted(scope)).map((each) => [
-      `${each.txnId} ${each.facts}`,
-      each.note,
-    ]),
-  );
+  const noteOf = await acceptedNotes(context);
   const counts = new Map<string, number>();
   let quiet = 0;
   const noted = async function* (found: AsyncIterable<FoundDifference>) {
     for await (const each of found) {
-      const note = accepted.get(`${each.txnId} ${factsOf(each)}`) ?? null;
+      const note = noteOf(each);
       if (note === null) counts.set(each.difference, (counts.get(each.difference) ?? 0) + 1);
       else quiet += 1;
       yield { ...each, accepted: note };
@@ -105,6 +99,48 @@ function adviceFor(found: ReadonlyMap<string, number>): Pick<FailureDetails, 'hi
   };
 }
 
+/** Returns a function that finds the note with which a person accepted a difference. */
+async function acceptedNotes(context: Context) {
+  const { scope } = await context.account();
+  const accepted = new Map(
+    (await (await context.books()).accepted(scope)).map((each) => [
+      `${each.txnId} ${each.facts}`,
+      each.note,
+    ]),
+  );
+  return (found: FoundDifference): string | null =>
+    accepted.get(`${found.txnId} ${factsOf(found)}`) ?? null;
+}
+
+/** Counts the differences of a period that nobody has accepted, in a list that the caller reads. */
+export function openCount(period: Span, context: Context) {
+  const comparison = openComparison();
+  const from = period.first - overlapMs;
+  const isNear = ({ createdAt }: ListedTransaction): boolean =>
+    createdAt == null || (createdAt >= from && createdAt < period.end);
+  return {
+    onPage: (page: readonly ListedTransaction[]): void => comparison.list(page.filter(isNear)),
+    async count(): Promise<number> {
+      const noteOf = await acceptedNotes(context);
+      let count = 0;
+      for await (const each of await differencesOf(period, comparison, context))
+        if (noteOf(each) === null) count += 1;
+      return count;
+    },
+    close: (): void => comparison.close(),
+  };
+}
+
+async function differencesOf(period: Span, comparison: Comparison, context: Context) {
+  const { client, scope, journal } = await context.account();
+  const sources = {
+    journal: knownPayments(await journal(), scope, { ...period, end: period.end + overlapMs }),
+    inbox: (await hasInbox(context)) ? eventsOf(context) : undefined,
+  };
+  const read = (txnId: string): Promise<Transaction> => client.transaction(txnId);
+  return comparison.differences(sources, { period, read });
+}
+
 /**
  * Compares the sources with the service, and passes the differences and the line about the totals
  * of the wallets to `use`.
@@ -114,20 +150,13 @@ export async function withDifferences(
   use: (found: AsyncIterable<FoundDifference>, totals: string | undefined) => Promise<void>,
   context: Context,
 ): Promise<void> {
-  const { client, scope, journal } = await context.account();
-  const inbox = (await hasInbox(context)) ? eventsOf(context) : undefined;
-  if (inbox === undefined)
+  if (!(await hasInbox(context)))
     context.out.say('Events are not compared, because this home has no webhook inbox.');
   const unresolved = await readUnanswered(context);
-  const sources = {
-    journal: knownPayments(await journal(), scope, { ...period, end: period.end + overlapMs }),
-    inbox,
-  };
   const comparison = openComparison();
-  const read = (txnId: string): Promise<Transaction> => client.transaction(txnId);
   try {
     const totals = await putAll(period, comparison, context);
-    const differing = comparison.differences(sources, { period, read });
+    const differing = await differencesOf(period, comparison, context);
     await use(following(unresolved, differing, totals?.differences ?? []), totals?.text);
   } finally {
     comparison.close();

@@ -14,6 +14,7 @@ import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { checkSealed, sha256Of, writeSealed } from '../../store/files/sealed.js';
 import type { Close } from '../../store/journal/book-records.js';
+import { adviceOf } from '../../terminal/next-step.js';
 import { cellIn } from '../../terminal/rows/cell.js';
 import { csvCell } from '../../terminal/rows/list.js';
 import {
@@ -24,9 +25,11 @@ import {
 } from '../../terminal/views/statement-view.js';
 import { changesBetween, monthAfter, type Cells, type Change } from '../../wallet/books/changes.js';
 import type { Books } from '../../wallet/books/gather.js';
+import type { Candidate } from '../../wallet/books/movement.js';
 import { balanceAfter } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { openCount } from '../reconcile/reconcile.js';
 import { file, word } from '../values.js';
 import { closedRows, closesOf } from './closed-months.js';
 import { withBooks, zoneOption } from './open-books.js';
@@ -66,14 +69,19 @@ export const statementClose = defineCommand({
       `${fileNameOf(id)}-${name}.csv`,
     );
     const month = { name, zone, period: spanOf(date, zone), path };
-    await withBooks(
-      { ...month, openMonth: name },
-      (books) =>
-        closed === undefined
-          ? closeFirst(books, month, last, context)
-          : closeAgain(books, month, closed, context),
-      context,
-    );
+    const differing = openCount(month.period, context);
+    try {
+      await withBooks(
+        { ...month, openMonth: name, ...(closed === undefined && { onPage: differing.onPage }) },
+        (books) =>
+          closed === undefined
+            ? closeFirst(books, month, last, differing, context)
+            : closeAgain(books, month, closed, context),
+        context,
+      );
+    } finally {
+      differing.close();
+    }
   },
 });
 
@@ -125,12 +133,14 @@ async function closeFirst(
   books: Books,
   month: Month,
   last: Close | undefined,
+  differing: Pick<ReturnType<typeof openCount>, 'count'>,
   context: Context,
 ): Promise<void> {
   const { name, zone, path } = month;
-  if (books.at < month.period.end) throw notOver(books, month, context);
-  const failure = blockedBy(books, month, context);
-  if (failure !== undefined) throw failure;
+  const [first, ...others] = missingIn(books, month, context);
+  for (const each of [...others, ...notAccepted(name, await differing.count())])
+    context.out.say(`${each.message} ${adviceOf(each, context.globals) ?? ''}`);
+  if (first !== undefined) throw first;
   const { lines, columns } = await rowsOf(books, month, context);
   if (last !== undefined) checkContinues(lines, last);
   const sealed = stringify([columns, ...lines.map((cells) => columns.map((each) => cells[each]))]);
@@ -212,42 +222,47 @@ const shown = ({ before, after, ...change }: Change) => ({
   after: after && Object.values(after).join(','),
 });
 
-/**
- * Returns the failure that prevents svcpay from closing a month, but does not check whether the
- * month is over.
- */
-function blockedBy(books: Books, { name, zone, period }: Month, context: Context) {
-  const differs = notTied(books.currencies, books, zone, context);
-  if (differs !== undefined) return differs;
-  const inFlight = pendingIn(books.currencies, books, period);
-  const [first] = inFlight;
+/** Returns what prevents svcpay from closing a month, in the order in which to solve it. */
+function missingIn(books: Books, month: Month, context: Context): Failure[] {
+  const inFlight = pendingIn(books.currencies, books, month.period);
+  return [
+    notOver(books, month, context),
+    notTied(books.currencies, books, month.zone, context),
+    unfinished(inFlight, month),
+  ].flatMap((failure) => failure ?? []);
+}
+
+function unfinished([first, ...others]: readonly Candidate[], { name }: Month) {
   if (first === undefined) return undefined;
   return new Failure(
     'pending',
-    `Not closed: ${counted(inFlight.length, 'transaction')} of ${name} ` +
-      `${inFlight.length === 1 ? 'is' : 'are'} still in flight.`,
+    `Not closed: ${counted(others.length + 1, 'transaction')} of ${name} ` +
+      `${others.length === 0 ? 'is' : 'are'} still in flight.`,
     { next: { do: 'watch', id: first.txnId }, txnId: first.txnId },
   );
 }
 
-/**
- * For a month that is not over, prints the current balances, and whether another problem would
- * prevent svcpay from closing the month.
- */
-function notOver(books: Books, month: Month, context: Context): Failure {
+/** The differences that `reconcile` finds, which do not prevent svcpay from closing the month. */
+const notAccepted = (month: string, count: number): Failure[] =>
+  count === 0
+    ? []
+    : [
+        new Failure('books-differ', `Not accepted: ${counted(count, 'difference')}.`, {
+          hint: 'To list them',
+          next: { do: 'run', command: 'reconcile', options: { '--month': month } },
+        }),
+      ];
+
+/** For a month that is not over, prints the current balances. */
+function notOver(books: Books, month: Month, context: Context): Failure | undefined {
   const { name, period } = month;
+  if (books.at >= period.end) return undefined;
   const balances = walletsIn(books, period).map((ccy) => ({
     ccy,
     opening: balanceAfter(books.movements(ccy), period.first),
     closing: balanceAfter(books.movements(ccy)),
   }));
   for (const line of draftLines(balances, context.terminal.stderrCanvas)) context.out.say(line);
-  const failure = blockedBy(books, month, context);
-  context.out.say(
-    failure === undefined
-      ? `No other problem prevents svcpay from closing ${name}.`
-      : `Another problem also prevents svcpay from closing ${name}. ${failure.message}`,
-  );
   return new Failure('usage', `Not closed: ${name} is not over yet.`);
 }
 

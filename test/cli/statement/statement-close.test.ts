@@ -205,6 +205,14 @@ describe('svcpay statement close', () => {
     ]);
   });
 
+  test('counts the differences that nobody has accepted', async ({ around }) => {
+    await around.sandbox.seed('history', 2);
+    const month = monthBefore(await around.sandbox.clock.now(), 1);
+    expect((await close(around, month)).stderr).toMatch(
+      /Not accepted: \d+ differences\. To list them: svcpay .*reconcile --month \S+/,
+    );
+  });
+
   test('refuses a month that has not ended, has an unexplained balance or has a payment in flight', async ({
     around,
   }) => {
@@ -233,6 +241,7 @@ describe('svcpay statement close', () => {
       message: `Not closed: ${month} is not over yet.`,
     });
     expect(draft.stderr).toContain('No transaction explains the opening balance of BTC');
+    expect(draft.stderr).toMatch(/1 transaction of \S+ is still in flight\. svcpay .*tx watch /);
     await sandbox.clock.advance('2m');
     expect((await close(around, month)).error()).toMatchObject({
       exitCode: 10,

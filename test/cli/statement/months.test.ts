@@ -1,12 +1,14 @@
 // Five months of an account: ledger programs and an OFX reader reach the same balances, any split of
 // the period has the same rows in each format, and several machines close the months.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
+import { parse as parseOfx } from 'ofx-js';
+import * as v from 'valibot';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/index.js';
 import { deposit } from '../../support/deposit.js';
@@ -91,6 +93,17 @@ const recordsOf: Readonly<Record<string, (text: string) => string[]>> = {
   ofx: (text) => text.match(/<STMTTRN>.*<\/STMTTRN>/g) ?? [],
 };
 
+const ofxRow = v.looseObject({ TRNAMT: v.string() });
+const ofxStatement = v.looseObject({
+  BANKTRANLIST: v.looseObject({ STMTTRN: v.optional(v.union([ofxRow, v.array(ofxRow)]), []) }),
+  LEDGERBAL: v.looseObject({ BALAMT: v.string() }),
+});
+const ofxSchema = v.object({
+  OFX: v.looseObject({
+    BANKMSGSRSV1: v.object({ STMTTRNRS: v.looseObject({ STMTRS: ofxStatement }) }),
+  }),
+});
+
 const ofOneWallet = new Set(['xero', 'quickbooks', 'ofx']);
 
 describe('five months of an account', () => {
@@ -112,11 +125,12 @@ describe('five months of an account', () => {
       beancount += await statement(firm, ...period, '-o', 'beancount');
       const ofx = await statement(firm, ...period, '-o', 'ofx', '--wallet', 'USD');
       const usd = rowsOf(await statement(firm, ...period, '-o', 'csv', '--wallet', 'USD'));
-      const sum = [...ofx.matchAll(/<TRNAMT>(\S+?)</g)].reduce(
-        (total, [, amount = '']) => total.plus(amount),
-        new Big(usd[0]?.['balance'] ?? NaN),
-      );
-      expect(/<BALAMT>(\S+?)</.exec(ofx)?.[1]).toBe(sum.toFixed(2));
+      const { BANKTRANLIST, LEDGERBAL } = v.parse(ofxSchema, await parseOfx(ofx)).OFX.BANKMSGSRSV1
+        .STMTTRNRS.STMTRS;
+      const sum = [BANKTRANLIST.STMTTRN]
+        .flat()
+        .reduce((total, { TRNAMT }) => total.plus(TRNAMT), new Big(usd[0]?.['balance'] ?? NaN));
+      expect(LEDGERBAL.BALAMT).toBe(sum.toFixed(2));
     }
     if (isInstalled('bean-check'))
       expect(
@@ -159,7 +173,9 @@ describe('five months of an account', () => {
     expect(paths.filter((path) => path.includes('/transaction?')).length).toBeLessThan(4);
   });
 
-  test('are sealed again with the same content after the journal is lost', async ({ firm }) => {
+  test('are sealed again with the same content after a restored backup and a lost file', async ({
+    firm,
+  }) => {
     const month = firm.months.at(-3) ?? '';
     const folder = join(firm.home, 'closed');
     const close = (at: Here) =>
@@ -168,8 +184,12 @@ describe('five months of an account', () => {
         at,
       );
     const fresh = { ...firm, home: join(firm.home, 'fresh') };
+    const backup = { ...firm, home: `${firm.home}-backup` };
+    cpSync(firm.home, backup.home, { recursive: true });
+    onTestFinished(() => rmSync(backup.home, { recursive: true, force: true }));
     const first = await close(firm);
     expect(first).toMatchObject({ exitCode: 0 });
+    expect(await close(backup)).toMatchObject({ exitCode: 0, stdout: first.stdout });
     const { file } = first.json() as { file: string };
     const text = readFileSync(file, 'utf8');
     const lacking = await close(fresh);

@@ -1,8 +1,8 @@
 // Sums the fees of a month by wallet and payment method.
-import Big from 'big.js';
 import { dayWriter, monthSpan, ownZone, parseDate, parseMonth } from '../../formats/calendar.js';
 import { feeList, type FeeSum } from '../../terminal/views/fee-view.js';
 import type { Books } from '../../wallet/books/gather.js';
+import { sumsOf } from '../../wallet/books/sums.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { withBooks } from '../statement/open-books.js';
@@ -22,39 +22,26 @@ export const fees = defineCommand({
     const zone = ownZone();
     const present = parseDate(dayWriter(zone)(context.now()).slice(0, 7));
     const period = monthSpan(month ?? present, zone, context.now());
-    return withBooks({ zone, period }, (books) => Promise.resolve(sumsOf(books, period)), context);
+    return withBooks({ zone, period }, (books) => Promise.resolve(feesOf(books, period)), context);
   },
   view: list(feeList),
 });
 
-function sumsOf(books: Books, period: Parameters<Books['movements']>[1]): FeeSum[] {
-  const sums = new Map<string, FeeSum>();
-  for (const { ccy, kind, other, out, fee, ...fees } of books.movements(undefined, period)) {
-    if (kind !== 'send' && kind !== 'swap') continue;
-    if (out.eq(0)) continue;
-    const method = kind === 'swap' ? 'swap' : other;
-    const sum = sums.get(`${ccy} ${method}`) ?? { wallet: ccy, method, ...none };
-    const amount = sum.amount.plus(out);
-    const total = sum.fee.plus(fee);
-    sums.set(`${ccy} ${method}`, {
-      ...sum,
-      payments: sum.payments + 1,
-      amount,
-      serviceFee: sum.serviceFee.plus(fees.serviceFee),
-      networkFee: sum.networkFee.plus(fees.networkFee),
-      fee: total,
-      percent: total.div(amount).times(100).round(2),
-    });
-  }
-  return [...sums.values()].toSorted((a, b) => (a.wallet < b.wallet ? -1 : 1));
+function feesOf(books: Books, period: Parameters<Books['movements']>[1]): FeeSum[] {
+  const sums = sumsOf(books.movements(undefined, period), ({ kind, other, out }) => {
+    if ((kind !== 'send' && kind !== 'swap') || out.eq(0)) return undefined;
+    return kind === 'swap' ? 'swap' : other;
+  });
+  return sums
+    .map(({ ccy, name, count, out, serviceFee, networkFee, fee }) => ({
+      wallet: ccy,
+      method: name,
+      payments: count,
+      amount: out,
+      serviceFee,
+      networkFee,
+      fee,
+      percent: fee.div(out).times(100).round(2),
+    }))
+    .toSorted((a, b) => (a.wallet < b.wallet ? -1 : 1));
 }
-
-const zero = new Big(0);
-const none = {
-  payments: 0,
-  amount: zero,
-  serviceFee: zero,
-  networkFee: zero,
-  fee: zero,
-  percent: zero,
-};

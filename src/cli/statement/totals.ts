@@ -1,9 +1,8 @@
 // Sums the movements of a period by currency and kind: the money received, sent, swapped, and the
 // fees.
-import Big from 'big.js';
 import type { Failure } from '../../formats/failure.js';
 import { totalList, type StatementTotal } from '../../terminal/views/statement-view.js';
-import type { Movement } from '../../wallet/books/movement.js';
+import { sumsOf } from '../../wallet/books/sums.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { currency } from '../values.js';
@@ -33,7 +32,18 @@ export const statementTotals = defineCommand({
       { zone, period },
       async (books) => {
         const wallets = chosenWallets(books, wallet);
-        const rows = wallets.flatMap((ccy) => sumsOf(ccy, books.movements(ccy, period)));
+        const rows = wallets.flatMap((each) =>
+          sumsOf(books.movements(each, period), ({ kind }) =>
+            moves.has(kind) ? kind : undefined,
+          ).map(({ ccy, name, count, in: received, out, fee }) => ({
+            ccy,
+            kind: name,
+            count,
+            in: received,
+            out,
+            fee,
+          })),
+        );
         return { rows, failure: notTied(wallets, books, zone, context) };
       },
       context,
@@ -44,20 +54,3 @@ export const statementTotals = defineCommand({
 });
 
 const moves: ReadonlySet<string> = new Set(['receive', 'send', 'swap']);
-const zero = new Big(0);
-
-function sumsOf(ccy: string, movements: Iterable<Movement>): StatementTotal[] {
-  const sums = new Map<string, StatementTotal>();
-  for (const { kind, in: received, out, fee } of movements) {
-    if (!moves.has(kind)) continue;
-    const sum = sums.get(kind) ?? { ccy, kind, count: 0, in: zero, out: zero, fee: zero };
-    sums.set(kind, {
-      ...sum,
-      count: sum.count + 1,
-      in: sum.in.plus(received),
-      out: sum.out.plus(out),
-      fee: sum.fee.plus(fee),
-    });
-  }
-  return [...sums.values()];
-}

@@ -72,7 +72,8 @@ export interface PayOptions extends CallOptions {
   maxRateLoss?: string | undefined;
   /**
    * Receives the full cost before money moves, and resolves with true to approve the payment.
-   * Without `approve`, the call itself is the approval.
+   * Without `approve`, the call itself approves in advance every quote within `maxFee`,
+   * `maxRateLoss` and the limits, except a quote with unusual costs.
    */
   approve?: ((approval: Approval) => Promise<Answer>) | undefined;
   /**

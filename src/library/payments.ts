@@ -249,9 +249,10 @@ function paymentsOf({ client, journal, closed, run, begin, limits = noLimits }: 
       earlier = found;
       return 'another';
     };
+    // By the contract of the library, a call without `approve` is itself the consent.
     const consent: Consent =
       approve === undefined
-        ? { by: 'yes' }
+        ? { by: 'call' }
         : {
             by: 'program',
             // The program may close the journal in `approve`, and wait for the end of this call.

@@ -2,7 +2,8 @@
 import { describe, expect } from 'vitest';
 import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { test as base, type Environment } from '../support/svcpay.js';
+import { startSvcpay, test as base, type Environment } from '../support/svcpay.js';
+import { until } from '../support/until.js';
 
 type Around = Environment & { readonly sandbox: Sandbox };
 
@@ -86,5 +87,56 @@ describe('svcpay send after an equal payment that has completed', () => {
     for (let times = 0; times < 2; times += 1)
       expect(await svcpay([...send, '--yes'], around)).toMatchObject({ exitCode: 0 });
     expect(confirmations(around)).toBe(2);
+  });
+});
+
+describe('a payment that was never submitted, of the same amount to the same payee', () => {
+  /** Requests a quote, and returns its transaction id. */
+  const quoted = async (around: Around): Promise<string> => {
+    const run = await svcpay([...send, '--quote-only', '-q'], around);
+    return run.stdout.trim();
+  };
+
+  test('is refused by tx confirm --yes beside a payment with an unknown outcome', async ({
+    around,
+  }) => {
+    const txnId = await quoted(around);
+    await unanswered(around);
+    const before = confirmations(around);
+    const run = await svcpay(['tx', 'confirm', txnId, '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error().message).toMatch(/^Not sent: you sent 1 300 sat to ada@example\.com/);
+    expect(confirmations(around)).toBe(before);
+  });
+
+  test('is asked about by tx confirm at a terminal after a paid payment', async ({ around }) => {
+    const txnId = await quoted(around);
+    expect(await svcpay([...send, '--yes'], around)).toMatchObject({ exitCode: 0 });
+    const tty = svcpayTty(['tx', 'confirm', txnId], around);
+    await tty.waitFor(/You sent 1 300 sat to ada@example\.com/);
+    await tty.waitFor(/❯ ← Cancel/);
+    tty.type('\r');
+    expect(await tty.ended).toBe(9);
+    expect(confirmations(around)).toBe(1);
+  });
+
+  test('is refused by tx resume --yes beside a payment with an unknown outcome', async ({
+    around,
+  }) => {
+    const created = { method: 'POST', path: '/api/v2/transaction' } as const;
+    await around.sandbox.faults.add({ kind: 'no-answer', ...created });
+    const killed = startSvcpay([...send, '--yes'], around);
+    await until(() => around.sandbox.requests(created.method, created.path).length > 0);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    await around.sandbox.faults.clear();
+    const open = await svcpay(['tx', 'pending', '--json'], around);
+    const ref = /"ref": *"([^"]+)"/.exec(open.stdout)?.[1] ?? '';
+    await unanswered(around);
+    const before = confirmations(around);
+    const run = await svcpay(['tx', 'resume', ref, '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 2 });
+    expect(run.error().message).toMatch(/^Not sent: you sent 1 300 sat to ada@example\.com/);
+    expect(confirmations(around)).toBe(before);
   });
 });

@@ -9,7 +9,7 @@ import { isWorse, readQuote, type Quote } from '../quote/quote.js';
 import { checkMarket, checkTerms, refuseUnusual, unusualOf } from '../quote/terms.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { readFunds } from './create.js';
-import type { Approval, PaymentDeps } from './contract.js';
+import { isInAdvance, type Approval, type PaymentDeps } from './contract.js';
 import { readsOf, txnOf, type RunEventBody, type Funds, type Run, type RunGoal } from './model.js';
 
 /** Throws Failure for a quote that must not be approved. */
@@ -24,14 +24,14 @@ export async function approve(run: Run, goal: RunGoal, deps: PaymentDeps): Promi
   deps.on({ type: 'quoted', approval });
   if (goal.until === 'quoted') return { is: 'shown' };
   const { consent } = goal;
-  if (consent.by === 'yes') {
+  if (isInAdvance(consent)) {
     refuseUnusual(approval.unusual, quote);
     return { is: 'approved', quote, by: 'covered' };
   }
   // The approval of an expired quote also covers the next quote, unless the next quote is worse.
   if (run.memory.approvedQuote !== undefined && !approval.worse)
     return { is: 'approved', quote, by: 'covered' };
-  const answer = consent.by === 'nobody' ? false : await consent.ask(approval);
+  const answer = 'ask' in consent && (await consent.ask(approval));
   if (answer === 'lapsed') return { is: 'prompt-expired' };
   // Only `true` approves the quote, because a program's `approve` may return a value that is not a
   // boolean.

@@ -86,8 +86,11 @@ export type Consent =
         readonly by: 'person' | 'program' | 'batch';
         readonly ask: (approval: Approval) => Promise<Answer>;
       }
-    /** `--yes` approves every quote within the terms of the run. */
-    | { readonly by: 'yes' }
+    /**
+     * `--yes`, or the call of a program that asks nobody, approves in advance every quote within
+     * the terms of the run.
+     */
+    | { readonly by: 'yes' | 'call' }
     | { readonly by: 'nobody' }
   ) &
     ApprovedDocument;
@@ -96,6 +99,9 @@ export type Consent =
 export interface ApprovedDocument {
   readonly document?: string | undefined;
 }
+
+/** Whether a consent covers every quote within the terms, so that a run asks nobody. */
+export const isInAdvance = ({ by }: Consent): boolean => by === 'yes' || by === 'call';
 
 /** How a run treats an earlier payment of the same amount to the same payee. */
 export interface Repeats {

@@ -24,7 +24,7 @@ import { decodeOrder, encodeOrder } from '../order/orders.js';
 import { readTransaction } from '../transaction/read.js';
 import { approve, quoteToSubmit } from './approve.js';
 import { apply, unwritten, withPayment, type Applied } from './apply.js';
-import type { PaymentDeps } from './contract.js';
+import { isInAdvance, type PaymentDeps } from './contract.js';
 import { create, amountsOf, isOrdered } from './create.js';
 import { find } from './find.js';
 import {
@@ -273,7 +273,7 @@ async function performed(
   const txnId = run.attempt.txnId ?? '';
   switch (step.do) {
     case 'create':
-      return create(run, goal.consent.by !== 'yes', deps);
+      return create(run, !isInAdvance(goal.consent), deps);
     case 'find':
       return find(run, step.depth, goal, deps);
     case 'read':

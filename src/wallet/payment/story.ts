@@ -216,6 +216,7 @@ const consents: Readonly<Record<string, string>> = {
   program: 'approved by the program',
   batch: 'approved with the batch',
   yes: 'approved in advance with --yes',
+  call: 'approved in advance by the call of the program',
 };
 
 function approvalInWords({ consent, document }: Detail, { door }: Actor, isShown: boolean): string {

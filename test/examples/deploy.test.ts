@@ -175,6 +175,7 @@ describe('the example containers', () => {
       'receiver-1',
       'receiver-2',
       'resume',
+      'verify',
       'batch',
     ]);
     const names = Object.keys(services);
@@ -217,7 +218,7 @@ describe('the example containers', () => {
         .map((words) => words.filter((word) => word !== 'svcpay')),
       ...shell,
     ];
-    expect(commands).toHaveLength(7);
+    expect(commands).toHaveLength(8);
     for (const words of commands) {
       const options = words.filter((word) => word.startsWith('-'));
       const help = await svcpay(

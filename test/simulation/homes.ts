@@ -211,6 +211,7 @@ export function gated(
     spent: late(journal.spent, false),
     read: late(journal.read, false),
     checked: late(journal.checked, false),
+    wrongTotals: late(journal.wrongTotals, false),
     trails: late(journal.trails, false),
     find: late(journal.find, false),
     named: late(journal.named, false),

@@ -282,6 +282,7 @@ export function memoryJournal(
         each.scope === scope && each.batch?.run === run && mayHavePaid(each) ? each.batch.row : [],
       ),
     checked: () => Promise.resolve([]),
+    wrongTotals: () => Promise.resolve([]),
     trails: () => Promise.resolve([]),
     named: () => Promise.resolve([]),
     openSince: () => Promise.resolve([]),

@@ -1,6 +1,7 @@
 // Replays the trail of every payment of this home or database, whatever the account.
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
+import { progressBar } from '../../terminal/cards/batch-progress.js';
 import { verifiedList } from '../../terminal/views/database-view.js';
 import { verify, type Verified } from '../../wallet/payment/verify.js';
 import { defineCommand } from '../define.js';
@@ -21,12 +22,17 @@ export const dbVerify = defineCommand({
     ['svcpay db verify --since 48h -o prometheus > verify.prom', 'writes the result as metrics'],
   ],
   async run({ format, since }, { journal, live, now, out, terminal }) {
-    let payments = 0;
-    if (terminal.canAnimate) live.start(() => `${counted(payments, 'payment')} replayed`);
+    let done = { payments: 0, part: 0 };
+    if (terminal.canAnimate)
+      live.start(() => {
+        const bar = progressBar(done.part, terminal.stderrCanvas);
+        return `${bar}  ${counted(done.payments, 'payment')} replayed`;
+      });
     const from = since === undefined ? 0 : startOf(since, now());
-    const found = await verify(await journal(), from, (count) => {
-      payments = count;
+    const found = await verify(await journal(), from, (payments, part) => {
+      done = { payments, part };
       live.update();
+      live.progress(part, 1);
     }).finally(live.stop);
     if (format !== undefined) return { ...found, page: metrics(found, now()) };
     const replayed = `${counted(found.payments, 'payment')}, ${counted(found.steps, 'step')}`;
@@ -42,7 +48,7 @@ export const dbVerify = defineCommand({
       ? undefined
       : new Failure(
           'books-differ',
-          `${counted(differing, 'payment')} of the journal and their trails differ.`,
+          `The journal has ${counted(differing, 'difference')} from its trails or daily totals.`,
           {
             hint:
               'Someone changed the journal, or it is damaged. Compare these payments with the ' +

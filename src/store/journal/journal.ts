@@ -1,6 +1,7 @@
 // The payment journal and its guarantees. svcpay writes every attempt to the journal before sending
 // any request of the attempt.
 import type { UnfinishedPayments } from './figures.js';
+import type { WrongTotals } from './spending.js';
 import type { Attempt, Payment, PaymentChange, PaymentDraft } from './payment.js';
 import type { TrailStep } from './trail.js';
 
@@ -148,6 +149,8 @@ export interface Journal {
    * after the id `after`. Omits payments that did not change since `since`.
    */
   checked(after: string, since: number, atMost: number): Promise<readonly CheckedPayment[]>;
+  /** The accounts whose stored totals of their last day differ from their attempts. */
+  wrongTotals(): Promise<readonly WrongTotals[]>;
   /** The trails of payments, each in the order of its steps. */
   trails(ids: readonly string[]): Promise<readonly TrailStep[]>;
   /**

@@ -103,12 +103,19 @@ export const addSpending = (
   token,
 ];
 
+/** The number of the ten-minute period that contains a time of the clock of the daily limit. */
+const periodOf = (time: number): number => Math.floor(time / periodMs);
+
 /**
  * Returns the statement that adds up the amounts that the account spent since `since`, a time of
  * the clock of the daily limit.
+ * @param stored the first period whose stored total counts; until then, each attempt counts
  */
-export function spentSince(account: string, since: number): Statement {
-  const first = Math.floor(since / periodMs);
+export function spentSince(
+  account: string,
+  since: number,
+  stored = periodOf(since) + 1,
+): Statement {
   return [
     // In the ten-minute period that contains `since`, only attempts that were submitted at or after
     // `since` count.
@@ -121,17 +128,55 @@ export function spentSince(account: string, since: number): Statement {
          AND a.spend_ccy IS NOT NULL AND a.approved_total IS NOT NULL
      )
      SELECT ccy, exponent, CAST(sum(units) AS TEXT) AS units FROM spending
-       WHERE account = ? AND period > ? GROUP BY ccy, exponent
+       WHERE account = ? AND period >= ? GROUP BY ccy, exponent
      UNION ALL SELECT spend_ccy, 0, approved_total FROM late
      UNION ALL SELECT receives_ccy, 0, received FROM late
        WHERE receives_ccy <> spend_ccy AND received IS NOT NULL AND kind <> 'swap'`,
     account,
     since,
-    (first + 1) * periodMs,
+    stored * periodMs,
     account,
-    first,
+    stored,
   ];
 }
+
+const accountsSchema = v.array(v.object({ account: v.string(), time: v.number() }));
+
+/** An account whose stored totals of its last day differ from its attempts, with both in words. */
+export interface WrongTotals {
+  readonly account: string;
+  readonly differs: string;
+}
+
+/** Compares the stored totals of each account's last day, from which its limits count. */
+export async function wrongTotals(sql: Sql): Promise<readonly WrongTotals[]> {
+  const accounts = v.parse(
+    accountsSchema,
+    await sql.all(
+      'SELECT account, max(limit_time) AS time FROM attempts WHERE limit_time IS NOT NULL ' +
+        'GROUP BY account',
+    ),
+  );
+  const wrong: WrongTotals[] = [];
+  for (const { account, time } of accounts) {
+    const since = (periodOf(time - dayMs) + 1) * periodMs;
+    const [totals = [], attempts = []] = await sql.last(
+      spentSince(account, since, periodOf(since)),
+      spentSince(account, since, periodOf(time) + 1),
+    );
+    const [counted, spent] = [totals, attempts].map(totalsInWords);
+    if (counted !== spent)
+      wrong.push({ account, differs: `the daily limit counts ${counted}, its payments ${spent}` });
+  }
+  return wrong;
+}
+
+const totalsInWords = (rows: readonly unknown[]): string =>
+  spendsIn(rows)
+    .filter(({ total }) => /[1-9]/.test(total))
+    .map(({ ccy, total }) => `${total} ${ccy}`)
+    .toSorted()
+    .join(' and ') || 'nothing';
 
 const groupsSchema = v.array(
   v.object({ ccy: v.string(), exponent: v.number(), units: v.pipe(v.string(), v.decimal()) }),

@@ -50,10 +50,10 @@ import {
   type Attempt,
 } from './payment.js';
 import { processOf, unnamedActor } from './owner.js';
-import { limitTime, dayMs, spendsIn, spentSince } from './spending.js';
+import { limitTime, dayMs, spendsIn, spentSince, wrongTotals } from './spending.js';
 import type { Actor } from './steps.js';
 import { appendSteps } from './trail.js';
-import { checkedPage } from './verify.js';
+import { againIfAny, checkedPage } from './verify.js';
 
 /** Returns the journal, from which payments are refused for as long as `mayPay` rejects. */
 export const guarded = (journal: Journal, mayPay: () => Promise<void>): Journal => ({
@@ -84,6 +84,7 @@ export function openSqlJournal(
 
   return {
     ...lookups(deps),
+    wrongTotals: () => againIfAny(() => database.read(wrongTotals)),
     checked: (after, since, atMost) => checkedPage(database, after, since, atMost),
     begin: (draft) => begin(deps, draft, by),
     claim: async (id, owner) =>

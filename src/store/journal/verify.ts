@@ -20,6 +20,13 @@ const pageText = `SELECT p.id, p.ref, (SELECT max(a.txn_id) FROM attempts a
 /** How often svcpay compares a payment again, because another process may have changed it. */
 const most = 3;
 
+/** Repeats a check that finds differences, because another process may change what it reads. */
+export async function againIfAny<T>(check: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  let found = await check();
+  for (let turn = 1; turn < most && found.length > 0; turn += 1) found = await check();
+  return found;
+}
+
 /** Checks the payments of all accounts in the order of their ids, beginning after `after`. */
 export async function checkedPage(
   database: SqlDatabase,
@@ -31,15 +38,17 @@ export async function checkedPage(
     idsSchema,
     await database.read((sql) => sql.all(pageText, after, since, atMost)),
   );
-  const first = await checked(database, page);
-  const again = async (each: CheckedPayment): Promise<CheckedPayment> => {
-    let found = each;
-    for (let turn = 1; turn < most && found.differs !== undefined; turn += 1)
-      found = (await checked(database, [found]))[0] ?? found;
-    return found;
-  };
-  return Promise.all(first.map(again));
+  let found = await checked(database, page);
+  for (let turn = 1; turn < most && found.some(differs); turn += 1) {
+    const again = new Map(
+      (await checked(database, found.filter(differs))).map((each) => [each.id, each]),
+    );
+    found = found.map((each) => again.get(each.id) ?? each);
+  }
+  return found;
 }
+
+const differs = (each: CheckedPayment): boolean => each.differs !== undefined;
 
 async function checked(database: SqlDatabase, page: readonly Named[]): Promise<CheckedPayment[]> {
   const ids = page.map(({ id }) => id);

@@ -31,10 +31,7 @@ const barWidth = 20;
  */
 export function progressLine(progress: BatchProgress, { style, blocks, columns }: Canvas): string {
   const { done, rows, failed, stopping } = progress;
-  const filled = rows === 0 ? barWidth : Math.floor((done / rows) * barWidth);
-  const bar =
-    style.green((blocks ? '━' : '#').repeat(filled)) +
-    style.dim((blocks ? '─' : '-').repeat(barWidth - filled));
+  const bar = progressBar(rows === 0 ? 1 : done / rows, { style, blocks });
   // While a batch stops, the reason why svcpay still waits is the most important part of the
   // progress.
   const parts = [
@@ -46,6 +43,15 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
       : { text: leftText(progress), priority: 2 },
   ];
   return sideBySide(parts, columns - besideLive, '  ').join('\n');
+}
+
+/** @param part the part that is done, from 0 to 1 */
+export function progressBar(part: number, { style, blocks }: Pick<Canvas, 'style' | 'blocks'>) {
+  const filled = Math.floor(part * barWidth);
+  return (
+    style.green((blocks ? '━' : '#').repeat(filled)) +
+    style.dim((blocks ? '─' : '-').repeat(barWidth - filled))
+  );
 }
 
 /** The number of cells of the live line that the progress cannot use. */

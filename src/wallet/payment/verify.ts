@@ -12,7 +12,7 @@ export interface Verified {
   readonly differences: readonly Difference[];
 }
 
-/** A payment whose trail does not lead to its stored state. */
+/** A payment whose trail does not lead to its stored state, or an account with wrong totals. */
 export interface Difference {
   readonly ref: string;
   readonly txnId: string | null;
@@ -22,17 +22,20 @@ export interface Difference {
 const atOnce = 100;
 const mostShown = 1_000;
 
-/** @param onPage called with the number of replayed payments after each page */
+/**
+ * @param onPage called after each page with the number of replayed payments, and with the part of
+ * all payments that they are: the ids are random, so the position of an id tells how far it is
+ */
 export async function verify(
-  journal: Pick<Journal, 'checked'>,
+  journal: Pick<Journal, 'checked' | 'wrongTotals'>,
   since: number,
-  onPage: (payments: number) => void,
+  onPage: (payments: number, part: number) => void,
 ): Promise<Verified> {
   let found: Verified = { payments: 0, steps: 0, differing: 0, differences: [] };
   for (let after = ''; ;) {
     const page = await journal.checked(after, since, atOnce);
     const last = page.at(-1);
-    if (last === undefined) return found;
+    if (last === undefined) break;
     const differences = page.flatMap((each) => {
       const differs = each.differs ?? instructionDifference(each);
       return differs === undefined ? [] : [{ ref: each.ref, txnId: each.txnId, differs }];
@@ -43,9 +46,16 @@ export async function verify(
       differing: found.differing + differences.length,
       differences: [...found.differences, ...differences].slice(0, mostShown),
     };
-    onPage(found.payments);
+    onPage(found.payments, Number.parseInt(last.id.slice(0, 6), 16) / 0x100_0000);
     after = last.id;
   }
+  const totals = (await journal.wrongTotals()).map(({ account, differs }) => ({
+    ref: `account ${account}`,
+    txnId: null,
+    differs,
+  }));
+  const differences = [...totals, ...found.differences];
+  return { ...found, differing: found.differing + totals.length, differences };
 }
 
 function instructionDifference({ payment }: CheckedPayment): string | undefined {

@@ -117,6 +117,16 @@ describe.each([
     },
   );
 
+  test.skipIf(!isThere)('finds a total of the daily limit that someone changed', async () => {
+    const opened = await open();
+    await paid(opened);
+    expect(await opened.journal.wrongTotals()).toEqual([]);
+    await opened.edit('UPDATE spending SET units = units - 100000000');
+    expect(await opened.journal.wrongTotals()).toMatchObject([
+      { differs: 'the daily limit counts 0.4 BTC, its payments 0.5 BTC' },
+    ]);
+  });
+
   test.skipIf(!isThere)('records a process that takes over from a dead one', async () => {
     const opened = await open();
     const { journal } = opened;

@@ -256,6 +256,19 @@ export function formatNumber({ ccy, value }: Money): string {
 /** Writes a value in BTC as satoshis, such as `50 000 sat`. */
 export const formatSats = (value: Big): string => `${group(fixed(value.times(satsPerBtc)))} sat`;
 
+/** Formats an amount briefly, with bitcoin in satoshis. */
+export const shortAmount = (amount: Money): string =>
+  amount.ccy === 'BTC' ? formatSats(amount.value) : formatAmount(amount);
+
+/**
+ * Formats an amount of bitcoin such as `0.00050000 BTC (50 000 sat)`. Amounts of currencies other
+ * than BTC have no text in parentheses.
+ */
+export const amountWithSats = (amount: Money): string =>
+  amount.ccy === 'BTC'
+    ? `${formatAmount(amount)} (${formatSats(amount.value)})`
+    : formatAmount(amount);
+
 /** Converts a value in BTC to satoshis. Throws Failure `usage` for a fraction of a satoshi. */
 export const satsOf = (value: Big): bigint => whole(value.times(satsPerBtc), value, 'satoshis');
 

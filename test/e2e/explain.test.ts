@@ -69,7 +69,7 @@ describe('svcpay tx explain', () => {
     expect(await told('c', around)).toMatchInlineSnapshot(`
       [
         "asked: asked by with \`send\`",
-        "refused: svcpay refused: 0.00001000 BTC is over your per-payment limit of 0.00000500 BTC",
+        "refused: svcpay refused: 0.00001000 BTC (1 000 sat) is over your per-payment limit of 0.00000500 BTC (500 sat)",
         "abandoned: ",
       ]
     `);

@@ -118,7 +118,7 @@ describe('svcpay limits', () => {
     expect(quoted).toMatchObject({
       exitCode: 0,
       stderr: expect.stringMatching(
-        /Your limits refuse this payment because 0\.0000100\d BTC is over your daily limit of 0\.00001500 BTC/,
+        /Your limits refuse this payment because 0\.0000100\d BTC \(1.00\d sat\) is over your daily limit of 0\.00001500 BTC \(1.500 sat\)/,
       ),
     });
     expect(quoted.json()).toMatchObject({ txnState: 'quoted' });

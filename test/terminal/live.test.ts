@@ -90,17 +90,18 @@ describe('the live line without redrawing', () => {
     { name: 'a terminal of 0 columns', where: { columns: 0 }, tick: '✓' },
     { name: 'CI', where: { env: { CI: '1' } }, tick: '✓' },
     { name: 'a dumb terminal', where: { env: { TERM: 'dumb' } }, tick: '+' },
+    { name: 'a screen reader', where: { env: { ACCESSIBLE: '1' } }, tick: '✓' },
   ];
 
   function started(where: ScreenOptions, quiet = false) {
     const { terminal, stderr, stdout } = openPlainScreen(where);
-    const clock = { now: 1000, state: 'quoted', timers: 0 };
+    const clock = { now: 1000, state: 'quoted', ticks: new Map<number, () => void>() };
     const live: Live = createLive(terminal, {
       quiet,
       now: () => clock.now,
-      every: () => {
-        clock.timers++;
-        return () => undefined;
+      every: (ms, tick) => {
+        clock.ticks.set(ms, tick);
+        return () => clock.ticks.delete(ms);
       },
     });
     live.start((elapsedMs) => `${clock.state} ${elapsedMs / 1000} s`);
@@ -109,7 +110,7 @@ describe('the live line without redrawing', () => {
 
   test.each(places.map((each) => [each.name, each] as const))(
     'writes a line for each change to stderr in %s',
-    (name, { where, tick }) => {
+    (_name, { where, tick }) => {
       const { clock, live, stderr, stdout } = started(where);
       live.update();
       Object.assign(clock, { state: 'sent', now: 2800 });
@@ -119,10 +120,19 @@ describe('the live line without redrawing', () => {
       live.update();
       expect(stderr()).toBe(`  quoted 0 s\n  sent 1.8 s\n  ${tick} Paid\n`);
       expect(stdout()).toBe('');
-      // A dumb terminal repeats the line every 30 s.
-      expect(clock.timers).toBe(name === 'a dumb terminal' ? 1 : 0);
+      expect(clock.ticks.size).toBe(0);
     },
   );
+
+  test.for(places)('repeats the line every 30 s only at a terminal: $name', ({ name, where }) => {
+    const { clock, live, stderr } = started(where);
+    clock.now += 30_000;
+    clock.ticks.get(30_000)?.();
+    const isRead = name === 'a dumb terminal' || name === 'a screen reader';
+    expect(stderr()).toBe(`  quoted 0 s\n${isRead ? '  quoted 30 s\n' : ''}`);
+    live.stop();
+    expect(clock.ticks.size).toBe(0);
+  });
 
   test('writes only the changed lines again', () => {
     const { clock, live, stderr } = started({ tty: false });

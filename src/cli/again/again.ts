@@ -1,12 +1,11 @@
 // Pays again: a contact, an earlier payee, or the payee of an earlier payment.
 import type { Transaction } from '../../api/types.js';
-import { isUnitless, parseAmount } from '../../formats/amount.js';
+import { isUnitless, parseAmount, shortAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { didYouMean } from '../../formats/nearest.js';
 import { plainLetters } from '../../formats/text.js';
 import { back } from '../../terminal/ask/ask.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
-import { shortAmount } from '../../terminal/views/transaction-view.js';
 import { repeatable } from '../../wallet/history/earlier-payments.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { instructionOf } from '../../wallet/payout/order.js';

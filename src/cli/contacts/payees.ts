@@ -1,4 +1,5 @@
 // Lists the payees that this home can pay: its contacts, and the payees of its latest payments.
+import { shortAmount } from '../../formats/amount.js';
 import { detectDestination } from '../../formats/destination.js';
 import { shortened } from '../../formats/text.js';
 import type { Payment } from '../../store/journal/payment.js';
@@ -6,7 +7,6 @@ import type { Contact, Recipient } from '../../store/profile/profiles.js';
 import type { Choice } from '../../terminal/ask/ask.js';
 import type { Column } from '../../terminal/rows/view.js';
 import { shortTime } from '../../terminal/time.js';
-import { shortAmount } from '../../terminal/views/transaction-view.js';
 import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
 import { keysOf } from '../../wallet/instruction/keys.js';

@@ -3,10 +3,10 @@
 import { Big } from 'big.js';
 import {
   fixed,
-  formatAmount,
   isCurrency,
   money,
   parseAmount,
+  amountWithSats,
   type Money,
 } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
@@ -190,7 +190,7 @@ async function agreeToRaise(
   for (const { ccy, value } of globals.yes ? [] : amounts) {
     const former = before[ccy];
     if (former === undefined || value.lte(former)) continue;
-    const [from, to] = [money(ccy, former), { ccy, value }].map(formatAmount);
+    const [from, to] = [money(ccy, former), { ccy, value }].map(amountWithSats);
     const change = `${ruleNames[rule]} from ${from} to ${to}`;
     const answer = await ask.steps.parsed({
       message: `This raises the limit ${change}. Type the new amount to confirm:`,

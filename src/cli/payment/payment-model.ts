@@ -1,10 +1,10 @@
 // Reduces the events of a payment to a model of the screen. The reducer is pure: for each event,
 // the reducer returns the changed model and what to draw.
 import type { Transaction } from '../../api/types.js';
-import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
+import { amountWithSats, formatAmount, type Money, moneyFromWire } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
-import { amountWithSats, type CardDetail } from '../../terminal/cards/card.js';
+import { type CardDetail } from '../../terminal/cards/card.js';
 import { rateText, type QuoteCard } from '../../terminal/cards/quote-card.js';
 import type { Order } from '../../wallet/order/orders.js';
 import { movedAmounts, spentBy } from '../../wallet/history/moved-amounts.js';

@@ -2,17 +2,18 @@
 import type { ServiceClient } from '../../api/client.js';
 import type { Transaction } from '../../api/types.js';
 import {
+  amountWithSats,
   currencyOf,
   formatAmount,
+  type Money,
   moneyFromWire,
   parseAmount,
-  type Money,
 } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import type { Back } from '../../terminal/ask/ask.js';
-import { amountWithSats, worthText, type CardDetail } from '../../terminal/cards/card.js';
+import { worthText, type CardDetail } from '../../terminal/cards/card.js';
 import { invoiceCard } from '../../terminal/cards/invoice-card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 import { besideSteps, recordLine } from '../../terminal/cards/steps.js';

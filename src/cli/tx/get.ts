@@ -1,11 +1,10 @@
 // Shows a transaction as a receipt, and an open payment request with its QR code. Specification:
 // endpoint 9.
 import type { Transaction } from '../../api/types.js';
-import { moneyFromWire } from '../../formats/amount.js';
+import { amountWithSats, moneyFromWire } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure, isUnknown } from '../../formats/failure.js';
 import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card.js';
-import { amountWithSats } from '../../terminal/cards/card.js';
 import { receiptPage } from '../../terminal/cards/receipt-page.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { commandFor } from '../../terminal/next-step.js';

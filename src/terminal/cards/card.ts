@@ -57,15 +57,6 @@ export interface MoneyLine {
   readonly warns?: boolean;
 }
 
-/**
- * Formats an amount of bitcoin such as `0.00050000 BTC (50 000 sat)`. Amounts of currencies other
- * than BTC have no text in parentheses.
- */
-export const amountWithSats = (amount: Money): string =>
-  amount.ccy === 'BTC'
-    ? `${formatAmount(amount)} (${formatSats(amount.value)})`
-    : formatAmount(amount);
-
 /** Formats an approximate value such as `≈ 74 260 USD`, with cents only for values below 100. */
 export function worthText(worth: Money | undefined): string {
   if (worth === undefined) return '';

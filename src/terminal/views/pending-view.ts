@@ -10,7 +10,7 @@ import {
   type FieldsOf,
 } from '../../api/reading/readers.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
-import { money } from '../../formats/amount.js';
+import { money, shortAmount } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { railOfKind } from '../../formats/rails.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
@@ -26,7 +26,6 @@ import {
   minus,
   nestedTransactionFields,
   partyOf,
-  shortAmount,
   stateStyle,
   type RecipientOf,
 } from './transaction-view.js';

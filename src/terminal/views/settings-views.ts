@@ -1,6 +1,6 @@
 // Shows settings, profiles, logins, limits and the findings of `doctor` as tables and records.
 import type { Big } from 'big.js';
-import { formatAmount, money } from '../../formats/amount.js';
+import { amountWithSats, formatAmount, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
@@ -161,7 +161,8 @@ export const limitList: ListView<LimitRow> = {
       name: 'limit',
       title: 'Limit',
       value: ({ amount, destination }) => amount ?? destination,
-      text: ({ ccy, amount, destination }) => destination ?? shown(ccy, amount),
+      text: ({ ccy, amount, destination }) =>
+        destination ?? (ccy && amount ? amountWithSats(money(ccy, amount)) : ''),
     },
     {
       name: 'used',

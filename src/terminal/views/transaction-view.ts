@@ -2,7 +2,7 @@
 import { shortened } from '../../formats/text.js';
 import {
   formatAmount,
-  formatSats,
+  shortAmount,
   givenFromWire,
   money,
   moneyFromWire,
@@ -83,10 +83,6 @@ const rowsOnly = (
   value,
   only: 'rows',
 });
-
-/** Formats an amount briefly for a list, with bitcoin in satoshis. */
-export const shortAmount = (amount: Money): string =>
-  amount.ccy === 'BTC' ? formatSats(amount.value) : formatAmount(amount);
 
 export const minus = '\u2212';
 

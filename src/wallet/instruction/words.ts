@@ -1,5 +1,5 @@
 // Describes an instruction in the words of sentences, cards and lists. Pure.
-import { formatAmount, formatSats, type Money } from '../../formats/amount.js';
+import { formatAmount, shortAmount, type Money } from '../../formats/amount.js';
 import { shortened } from '../../formats/text.js';
 import { payeeOf } from '../payout/payee.js';
 import type { Instruction } from './instruction.js';
@@ -14,7 +14,7 @@ export const inWords = (instruction: Instruction): string =>
 export function amountAsked({ amount, from }: Instruction): string {
   if (amount === 'all') return `all of the ${from} wallet`;
   if (amount === 'invoice') return 'the amount of the invoice';
-  return amount.ccy === 'BTC' ? formatSats(amount.value) : formatAmount(amount);
+  return shortAmount(amount);
 }
 
 /** Says that a payment of a whole balance resumes an earlier quote. */

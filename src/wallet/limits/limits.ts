@@ -4,10 +4,10 @@
 import { Big } from 'big.js';
 import {
   fixed,
-  formatAmount,
   isCurrency,
   money,
   parseAmount,
+  amountWithSats,
   type Money,
 } from '../../formats/amount.js';
 import { Failure, type NextStep } from '../../formats/failure.js';
@@ -90,7 +90,7 @@ export function checkSpend(
   for (const amount of amounts) {
     const perPayment = limits.perPayment[amount.ccy];
     if (perPayment !== undefined && amount.value.gt(perPayment)) {
-      throw over(amount, `per-payment limit of ${formatAmount(money(amount.ccy, perPayment))}`);
+      throw over(amount, `per-payment limit of ${amountWithSats(money(amount.ccy, perPayment))}`);
     }
     const perDay = limits.perDay[amount.ccy];
     const used = perDay === undefined ? undefined : sumOf(spent(), amount.ccy);
@@ -98,8 +98,8 @@ export function checkSpend(
       continue;
     throw over(
       amount,
-      `daily limit of ${formatAmount(money(amount.ccy, perDay))}, ` +
-        `of which ${formatAmount(used)} is used`,
+      `daily limit of ${amountWithSats(money(amount.ccy, perDay))}, ` +
+        `of which ${amountWithSats(used)} is used`,
     );
   }
 }
@@ -113,7 +113,7 @@ export function sumOf(spent: readonly Spend[], ccy: string): Money {
 }
 
 const over = (amount: Money, rule: string): Failure =>
-  overLimits(`${formatAmount(amount)} is over your ${rule}`, { do: 'see-limits' });
+  overLimits(`${amountWithSats(amount)} is over your ${rule}`, { do: 'see-limits' });
 
 /**
  * Returns the lower of two limits for each currency, and the destinations that both allow-lists

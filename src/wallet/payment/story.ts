@@ -1,6 +1,6 @@
 // Tells what happened to a payment in sentences, from its trail, and where its money is now. Pure.
 import Big from 'big.js';
-import { formatAmount, formatSats, money } from '../../formats/amount.js';
+import { money, shortAmount } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/duration.js';
 import type { NextStep } from '../../formats/failure.js';
 import { isGenerated } from '../../formats/text.js';
@@ -209,7 +209,7 @@ function costInWords({ total, ccy, serviceFee, networkFee, expiresAt, service, .
 }
 
 const amountOf = (value: Big | string | number, ccy: string): string =>
-  ccy === 'BTC' ? formatSats(new Big(value)) : formatAmount(money(ccy, value));
+  shortAmount(money(ccy, value));
 
 const consents: Readonly<Record<string, string>> = {
   person: 'approved at the terminal',

@@ -46,7 +46,7 @@ describe('spending limits', () => {
       'refuses a payment over the rest of the daily limit',
       '50001sat',
       spent,
-      'daily limit of 0.00200000 BTC, of which 0.00150000 BTC is used',
+      'daily limit of 0.00200000 BTC (200 000 sat), of which 0.00150000 BTC (150 000 sat) is used',
     ],
     [
       'accepts a payment within the daily limit after two earlier payments',

@@ -130,7 +130,8 @@ describe('svcpay mcp quote', () => {
       why: [expect.stringContaining('no daily limit is set for USDT')],
     });
     expect(await quoted({ ...onchain, amount: '100btc' })).toMatchObject({
-      error: { kind: 'limit' },
+      payable: false,
+      why: [expect.stringContaining('insufficient balance')],
     });
   });
 });

@@ -96,7 +96,7 @@ describe('openPayments', () => {
   test('pays while a test runner fakes the timers', async () => {
     const sandbox = await startCheckedSandbox({ settle: 0 });
     vi.useFakeTimers({
-      toFake: ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearImmediate'],
+      toFake: ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask'],
     });
     onTestFinished(() => void vi.useRealTimers());
     const [journal, client] = [await library.openMemoryJournal(), clientOf(sandbox)];
@@ -128,6 +128,18 @@ describe('openPayments', () => {
     onTestFinished(() => Promise.all([journal.close(), client.close()]).then(() => undefined));
     return library.openPayments({ client, journal, ...more });
   };
+  test('advises another reference for the request of an expired invoice', async ({ sandbox }) => {
+    const payments = await openIn(sandbox);
+    const request = { amount: '1000sat', ref: 'order-9' };
+    const { txnId } = (await payments.receive(request)).transaction;
+    await sandbox.clock.advance('2h');
+    await expect(payments.receive(request)).rejects.toMatchObject({
+      kind: 'payment-failed',
+      txnId,
+      hint: expect.stringContaining('use another reference'),
+    });
+  });
+
   test('finds, reports and waits for a payment request by its reference', async ({ sandbox }) => {
     const client = clientOf(sandbox);
     const payments = await openIn(sandbox, { client });
@@ -287,6 +299,11 @@ describe('openPayments', () => {
         }),
     ];
     for (const each of refused) await expect(each()).rejects.toMatchObject({ kind: 'usage' });
+    const named = payments.payout({ body: { ...body, extRefId: 'a' }, ref: 'b' });
+    await expect(named).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('ref is b, but body.extRefId is a'),
+    });
     await expect(clientOf(sandbox).createTransaction(wrong)).rejects.toMatchObject({
       kind: 'usage',
       message: expect.stringContaining('NaN'),

@@ -89,10 +89,11 @@ export async function callTool(
     );
     const { failure, warnings } = ran;
     const isQuote = tool.always?.['quoteOnly'] === true;
-    if (isQuote && failure?.kind === 'limit' && failure.txnId !== undefined) {
+    if (isQuote && failure?.kind === 'limit') {
       const { txnId, txnState = 'quoted', message } = failure;
+      const quoted = txnId === undefined ? {} : { txnId, txnState };
       return {
-        content: { txnId, txnState, payable: false, why: [message] },
+        content: { ...quoted, payable: false, why: [message] },
         isError: false,
         warnings,
       };

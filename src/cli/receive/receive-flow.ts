@@ -24,7 +24,7 @@ import { receiveBody } from '../../wallet/order/orders.js';
 import { waitUntilFinal } from '../../wallet/transaction/read.js';
 import { readAsked, type RequestedAmount } from '../../wallet/receive/asked.js';
 import { checkedInvoice, invoiceText } from '../../wallet/receive/lightning.js';
-import { requestMoney } from '../../wallet/receive/request.js';
+import { notReceived, requestMoney } from '../../wallet/receive/request.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import { rememberIds } from '../tx/resolve-id.js';
@@ -126,7 +126,6 @@ async function receiveAmount(
   const asked: RequestedAmount = amount.value.eq(now.amount.value) ? now : { amount };
   const request = requestOf(method, txn, asked, service.serviceNow(), context);
   const worth = worthDetails(asked, await within(decorationMs, rates, context));
-  if (isFinal(txn.txnState) && txn.txnState !== 'completed') throw notReceived(txn);
   if (flags.qrFile !== undefined) await writeQr(flags.qrFile, request.code);
   await rememberIds([txn], context);
   return { txn, request: { ...request, details: [...worth, ...request.details] }, flags };
@@ -351,25 +350,4 @@ function waitingText(txn: Transaction, expiresAt: number | undefined, now: numbe
   return expiresAt === undefined
     ? text
     : `${text}   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;
-}
-
-function notReceived({ txnId, txnState, extRefId }: Transaction): Failure {
-  const what =
-    txnState === 'expired'
-      ? 'the payment request expired unpaid'
-      : `the payment request ended as ${txnState}`;
-  const next = { do: 'show', id: txnId } as const;
-  if (txnState === 'error')
-    return new Failure('outcome-unknown', `It is unknown whether money arrived: ${what}.`, {
-      next,
-      txnId,
-      txnState,
-    });
-  return new Failure('payment-failed', `Not received: ${what}.`, {
-    hint:
-      extRefId == null ? undefined : 'For a new request, use another reference. To see this one',
-    next,
-    txnId,
-    txnState,
-  });
 }

@@ -6,7 +6,7 @@ import { moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { policies } from '../../formats/policies.js';
 import { poll, type PollNext } from '../../formats/poll.js';
-import { isQuoted } from '../../formats/states.js';
+import { isFinal, isQuoted } from '../../formats/states.js';
 import { isOfAccount } from '../order/echo.js';
 import type { PaymentService } from '../payment/contract.js';
 import { requestQuote } from '../payment/create.js';
@@ -46,7 +46,7 @@ export interface Requested {
 /**
  * Creates and confirms the transaction of a receive request, or returns the earlier transaction if
  * the reference is already used. Throws Failure `refused` if the earlier transaction has a
- * different amount or method.
+ * different amount or method, and Failure `payment-failed` if it ended without a payment.
  * @param isConverted whether svcpay converted the amount, so that the amount of an earlier
  * transaction may differ because the rate has changed
  */
@@ -62,7 +62,31 @@ export async function requestMoney(
   const amount = checkedAmount(asked, quoted, tolerance, deps.account);
   const confirmed = isQuoted(quoted.txnState) ? await confirmReceive(quoted, deps) : quoted;
   const made = { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable };
-  return { txn: await waitUntilFinal(withEarlierFields(quoted, confirmed), made, deps), amount };
+  const txn = await waitUntilFinal(withEarlierFields(quoted, confirmed), made, deps);
+  if (isFinal(txn.txnState) && txn.txnState !== 'completed') throw notReceived(txn);
+  return { txn, amount };
+}
+
+/** The failure for a payment request that ended without a payment. */
+export function notReceived({ txnId, txnState, extRefId }: Transaction): Failure {
+  const what =
+    txnState === 'expired'
+      ? 'the payment request expired unpaid'
+      : `the payment request ended as ${txnState}`;
+  const next = { do: 'show', id: txnId } as const;
+  if (txnState === 'error')
+    return new Failure('outcome-unknown', `It is unknown whether money arrived: ${what}.`, {
+      next,
+      txnId,
+      txnState,
+    });
+  return new Failure('payment-failed', `Not received: ${what}.`, {
+    hint:
+      extRefId == null ? undefined : 'For a new request, use another reference. To see this one',
+    next,
+    txnId,
+    txnState,
+  });
 }
 
 /**

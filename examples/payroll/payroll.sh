@@ -6,8 +6,9 @@ month=${1:-$(date +%Y-%m)}
 rows=$(mktemp)
 trap 'rm -f "$rows"' EXIT
 
-# A reference identifies one payment, so each month needs its own references.
+# A reference identifies one payment, so each month needs its own references. The name of the run
+# tells svcpay that a new month repeats the payees and amounts of the last month on purpose.
 sed "2,\$s/^/$month-/" "$(dirname "$0")/payroll.csv" > "$rows"
 
-svcpay batch "$rows" --dry-run
-svcpay batch "$rows" --max-fee 2% --no-wait --yes --result "payroll-$month.csv" --quiet
+svcpay batch "$rows" --name "$month" --dry-run
+svcpay batch "$rows" --name "$month" --max-fee 2% --no-wait --yes --result "payroll-$month.csv" --quiet

@@ -17,6 +17,8 @@ beforeAll(async () => {
   if (!hasPostgres) return;
   server = await startPostgres({ password });
   there = `localhost:${server.port}${new URL(server.database()).pathname}`;
+  const address = { SVCPAY_DATABASE_URL: `postgres://owner:${written}@${there}` };
+  await svcpay(['db', 'upgrade', '--new', '--yes'], { home, env: address });
   for (const [name, mode] of [
     ['.pgpass', 0o600],
     ['open', 0o644],

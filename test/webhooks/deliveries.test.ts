@@ -98,7 +98,11 @@ describe('webhook forwarder', () => {
     ).toMatchObject({ kind: 'retry', scope });
   });
 
-  test.for(['ftp://x', 'localhost:3000', 'nonsense', ''])(
+  test('takes localhost:3000 as an http address', () => {
+    expect(parseTarget('localhost:3000').href).toBe('http://localhost:3000/');
+  });
+
+  test.for(['ftp://x', 'not an address', ''])(
     'refuses "%s" as the address to forward events to',
     (text) => {
       expect(() => parseTarget(text)).toThrow(/is not an http or https URL/);

@@ -156,7 +156,7 @@ function separated(file: string) {
   const named = /^sep=(.)\r?(?:\n|$)/i.exec(whole);
   if (named?.[1] !== undefined)
     return { separator: named[1], text: whole.slice(named[0].length), firstLine: 2 };
-  const head = /[^\r\n]*\S[^\r\n]*/.exec(whole)?.[0].replaceAll(/"[^"]*"/g, '') ?? '';
+  const head = /^[^\r\n]*/.exec(whole.trimStart())?.[0].replaceAll(/"[^"]*"/g, '') ?? '';
   const counts = separators.map((each) => head.split(each).length);
   const separator = separators[counts.indexOf(Math.max(...counts))] ?? ',';
   return { separator, text: whole, firstLine: 1 };

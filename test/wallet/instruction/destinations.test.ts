@@ -24,7 +24,7 @@ describe('on-chain destination', () => {
   test("refuses a Bitcoin address of a network other than the profile's", () => {
     const testnet = parseBitcoinAddress('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx');
     expect(() => checkBitcoinAddress(testnet, 'mainnet')).toThrow(
-      'this is a testnet address, but your profile is on mainnet',
+      'this is a testnet address, but your payments are on mainnet',
     );
     expect(() => checkBitcoinAddress(testnet, 'any')).not.toThrow();
   });

@@ -1,10 +1,12 @@
 // These tests kill svcpay at every step of a payment and at other times. After a kill, `tx resume`
 // completes submitted payments, and a repeated command completes every payment once.
+import { resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Exchange } from '../support/faulty-proxy.js';
 import { timeoutFlags, test, type Payment } from '../support/faults.js';
 import { svcpay } from '../support/in-process.js';
-import { startSvcpay } from '../support/svcpay.js';
+import { runsAll } from '../support/part.js';
+import { startSvcpay, type Run } from '../support/svcpay.js';
 
 interface Step {
   readonly exchange: Exchange;
@@ -58,6 +60,10 @@ async function finish(payment: Payment): Promise<void> {
   expect(await payment.timesPaid()).toBe(1);
 }
 
+const killedAtStatement = resolve(import.meta.dirname, 'fixtures/killed-at-statement.cjs');
+/** The number of statements that a payment runs at least. */
+const mostStatements = 55;
+
 describe.concurrent('svcpay send killed with SIGKILL', () => {
   test.for([...steps, ...lateSteps].map(named).map((each) => [each.why, each] as const))(
     'pays once when rerun after a kill %s',
@@ -94,6 +100,21 @@ describe.concurrent('svcpay send killed with SIGKILL', () => {
         await svcpay(['tx', 'resume', 'order-1', '--yes', ...timeoutFlags], payment.around),
       ).toMatchObject({ exitCode: 0 });
       expect(await payment.timesPaid()).toBe(1);
+    },
+  );
+
+  const statements = Array.from({ length: mostStatements }, (_, index) => index + 1);
+  test.for(runsAll ? statements : statements.filter((n) => n % 6 === 1))(
+    'leaves trails that db verify replays if it is killed before its statement %d of SQLite',
+    async (statement, { payment }) => {
+      const { around } = payment;
+      const env = { NODE_OPTIONS: `--require ${killedAtStatement}`, KILLED_AT: String(statement) };
+      const running = startSvcpay(payment.command, { ...around, env: { ...around.env, ...env } });
+      expect(await running.ended).toMatchObject({ exitCode: 137, stdout: '' });
+      const verified = (): Promise<Run> => svcpay(['db', 'verify', '--json'], around);
+      expect(await verified()).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+      await finish(payment);
+      expect(await verified()).toMatchObject({ exitCode: 0, stdout: '[]\n' });
     },
   );
 

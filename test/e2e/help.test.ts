@@ -193,12 +193,12 @@ describe.concurrent('svcpay help', () => {
       const lines = tty.text().split('\n');
       const headings = lines.filter((line) => /^[A-Z][a-z ]+:$/.test(line));
       expect(headings).toEqual([
-        'Options:',
         'Money in:',
         'Money out:',
         'Look back:',
         'Set up:',
         'Build:',
+        'Options:',
         'Examples:',
       ]);
       expect(lines.filter((line) => line.length > Math.min(columns, 100))).toEqual([]);

@@ -60,13 +60,7 @@ describe.runIf(runs)('the package of integrators', { timeout: 180_000 }, () => {
     writeFileSync(join(folder, 'package.json'), '{}');
     const pays = readFileSync(join(folder, 'pays.mjs'), 'utf8');
     writeFileSync(join(folder, 'pays.js'), transformSync(pays, { format: 'cjs' }).code);
-    const options = [
-      '--ignore-scripts',
-      '--no-audit',
-      '--no-fund',
-      '--no-package-lock',
-      '--prefer-offline',
-    ];
+    const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
     await run('npm', 'install', ...options, pack(root, folder), ...packages);
   }, 300_000);
 

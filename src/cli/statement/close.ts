@@ -210,7 +210,7 @@ async function closeAgain(
     'books-differ',
     `${counted(changes.length, 'row')} changed since ${name} was closed on ${by}.`,
     {
-      hint: 'The closed month stays as it is. The next open month contains the changes as corrections',
+      hint: 'The closed month stays as it is. The next open month has the changes as corrections',
       next: { do: 'run', command: `statement --from ${next}` },
     },
   );

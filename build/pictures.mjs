@@ -215,6 +215,7 @@ const payoutWizard = {
     ['❯ Vietnam (VND)', enter],
     ['? Bank', 'vietcom'],
     ['❯ Vietcombank (970436)', enter],
+    ['? Amount the recipient gets', `500000${enter}`],
     ['? Account number', `0123456789${enter}`],
     ['? Name on the account', `LE VAN A${enter}`],
     ['? The recipient:', enter],
@@ -230,10 +231,9 @@ const payoutWizard = {
     ['? Your street address', enter],
     ['? Purpose of the payment', `1${enter}`],
     ['? Source of the funds', `2${enter}`],
-    ['? Relationship to the recipient', `3${enter}`],
-    ['? Amount the recipient gets', '500000'],
+    ['? Relationship to the recipient', '3'],
   ],
-  until: '500000',
+  until: 'Relationship to the recipient',
   leave: '\u0003',
 };
 

@@ -249,6 +249,7 @@ describe('svcpay payout at a terminal', () => {
     await choose(tty, 'Country to pay out to', 'vietn', 'Vietnam (VND)');
     await choose(tty, 'Bank', 'vietcom', 'Vietcombank (970436)');
     await answer(tty, [
+      ['Amount the recipient gets, in VND', `500000${enter}`],
       ['Account number', `0999${enter}`],
       ['Name on the account', `<${enter}`],
       ['Account number', `0123 456 789${enter}`],
@@ -272,7 +273,6 @@ describe('svcpay payout at a terminal', () => {
       ['Purpose of the payment', `1${enter}`],
       ['Source of the funds', `2${enter}`],
       ['Relationship to the recipient', `3${enter}`],
-      ['Amount the recipient gets, in VND', `500000${enter}`],
       ['Pay from', enter],
       ['Save your own details', enter],
       ['Save recipient as', `Anh A${enter}`],
@@ -428,7 +428,7 @@ describe('svcpay payout at a terminal', () => {
     const tty = svcpayTty(['payout'], around);
     await choose(tty, 'Country to pay out to', 'vietn', 'Vietnam (VND)');
     await choose(tty, 'Bank', 'vietcom', 'Vietcombank (970436)');
-    await tty.waitFor('? Account number');
+    await tty.waitFor('? Amount the recipient gets');
     tty.type('\u0003');
     expect(await tty.ended).toBe(130);
     expect(createRequests(around.sandbox)).toHaveLength(0);

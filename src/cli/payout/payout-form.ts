@@ -6,7 +6,7 @@ import type { Form } from '../../terminal/cards/form.js';
 import { accountWords } from '../../wallet/payout/methods.js';
 import { partyOf, type Draft } from './payout-draft.js';
 
-export type FormPart = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes' | 'Amount';
+export type FormPart = 'Where to' | 'Amount' | 'Account' | 'Recipient' | 'Sender' | 'Codes';
 
 /** A part of the form, and the function that summarizes the answers of the part. */
 type PartText = readonly [part: FormPart, tell: (draft: Draft) => string];
@@ -17,11 +17,12 @@ type PartText = readonly [part: FormPart, tell: (draft: Draft) => string];
  */
 export type FormOf = (draft: Draft, part?: FormPart) => Form;
 
-const destination: readonly PartText[] = [
-  [
-    'Where to',
-    ({ country, method }) => listed(country?.name, method && accountWords(method), method?.arrives),
-  ],
+const where: PartText = [
+  'Where to',
+  ({ country, method }) => listed(country?.name, method && accountWords(method), method?.arrives),
+];
+
+const payee: readonly PartText[] = [
   [
     'Account',
     ({ institution, institutionName, acctNum, acctName }) =>
@@ -41,7 +42,16 @@ const destination: readonly PartText[] = [
 export function payoutForm(start: Draft): FormOf {
   const note = partyOf(start, 'sender') === undefined ? '' : ' (kept)';
   return form('Payout', [
-    ...destination,
+    where,
+    [
+      'Amount',
+      ({ amount, from }) =>
+        listed(
+          amount === undefined ? undefined : formatAmount(amount),
+          from === undefined ? undefined : `from the ${from} wallet`,
+        ),
+    ],
+    ...payee,
     ['Sender', (draft) => labelled('sender: ', partyText(draft, 'sender'), note)],
     [
       'Codes',
@@ -52,18 +62,10 @@ export function payoutForm(start: Draft): FormOf {
           coded('relationship', relationship),
         ),
     ],
-    [
-      'Amount',
-      ({ amount, from }) =>
-        listed(
-          amount === undefined ? undefined : formatAmount(amount),
-          from === undefined ? undefined : `from the ${from} wallet`,
-        ),
-    ],
   ]);
 }
 
-export const recipientForm: FormOf = form('Recipient', destination);
+export const recipientForm: FormOf = form('Recipient', [where, ...payee]);
 
 function form(name: string, parts: readonly PartText[]): FormOf {
   return (draft, asked) => {

@@ -31,7 +31,12 @@ export const step = stepFor<Draft>();
 
 export const isNew = ({ chosen }: Draft): boolean => chosen === undefined || chosen === '';
 
-export function destinationSteps(start: Draft, asking: PayoutPrompts): PartSteps[] {
+/** @param next the parts between the country and the account */
+export function destinationSteps(
+  start: Draft,
+  asking: PayoutPrompts,
+  next: readonly PartSteps[] = [],
+): PartSteps[] {
   const { ask } = asking;
   const where: DraftStep[] = [
     (soFar, before) =>
@@ -75,6 +80,7 @@ export function destinationSteps(start: Draft, asking: PayoutPrompts): PartSteps
   ];
   return [
     ['Where to', where],
+    ...next,
     ['Account', account],
     ['Recipient', partySteps('recipient', start, asking)],
   ];

@@ -40,11 +40,10 @@ export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promi
   const { asking, standing } = underForm(payoutForm(start), deps);
   const steps: PartSteps[] = [
     ['Where to', [bookStep(asking)]],
-    ...destinationSteps(start, asking),
+    ...destinationSteps(start, asking, [['Amount', [amountStep(asking)]]]),
     ['Sender', partySteps('sender', start, asking)],
     ['Codes', fundsSteps(asking)],
-    ['Amount', [amountStep(asking), walletStep(asking)]],
-    [undefined, keepSteps(start, asking)],
+    [undefined, [walletStep(asking), ...keepSteps(start, asking)]],
   ];
   return walk(start, steps.flatMap(standing), before);
 }

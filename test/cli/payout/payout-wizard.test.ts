@@ -69,13 +69,10 @@ const sender = [
   'sender-address 1 High St',
 ];
 const funds = ['purpose 1', 'source 2', 'relationship 3'];
-const account = [
-  'country vietnam',
-  'institution vietcom',
-  'acct-num 0123 456 789',
-  'acct-name LE VAN A',
-];
-const whole = [...account, ...recipient, ...sender, ...funds, 'amount 500000'];
+const where = ['country vietnam', 'institution vietcom'];
+const account = [...where, 'acct-num 0123 456 789', 'acct-name LE VAN A'];
+const ofAccount = account.slice(where.length);
+const whole = [...where, 'amount 500000', ...ofAccount, ...recipient, ...sender, ...funds];
 const keepNothing = ['yes do not', 'yes'];
 
 const senderFlags = { senderType: 'individual', senderName: 'Jane Roe', senderCountry: 'DE' };
@@ -93,7 +90,7 @@ const fundsFlags = { purpose: '1', source: '2', relationship: '3', amount: '5000
 describe('the payout wizard', () => {
   test('asks for all parts of a payout in order, and fills in each answer that has only one possible value', async () => {
     const { draft, shown } = await played([...whole, ...keepNothing]);
-    const parts = ['Where to', 'Account', 'Recipient', 'Sender', 'Codes', 'Amount'];
+    const parts = ['Where to', 'Amount', 'Account', 'Recipient', 'Sender', 'Codes'];
     const titles = [
       ...parts.map((part, index) => `  Payout · step ${index + 1} of 6 · ${part}`),
       '  Payout',
@@ -118,25 +115,27 @@ describe('the payout wizard', () => {
   test('shows the answers of each finished step in one line above the next question', async () => {
     const { shown } = await played([...whole, ...keepNothing]);
     expect(shown.at(-3)).toEqual([
-      '  Payout · step 6 of 6 · Amount',
+      '  Payout · step 6 of 6 · Codes',
       '  ✓ Vietnam · bank account · within minutes',
+      '  ✓ 500 000 VND',
       '  ✓ Vietcombank (970436) · 0123456789 · LE VAN A',
       '  ✓ LE VAN A · Vietnam · +84912345678',
       '  ✓ sender: business · Acme Ltd · Germany · 1 High St',
-      '  ✓ purpose 1 · source 2 · relationship 3',
+      '  … purpose 1 · source 2',
     ]);
-    const kept = await played(['NAME Le', 'purpose <', 'NAME <'], senderFlags, {
-      'Le Van A': leVanA,
-    });
-    expect(kept.shown).toEqual([
-      ['  Payout · step 1 of 6 · Where to', '  ✓ sender: Jane Roe · Germany (kept)'],
-      [
-        '  Payout · step 5 of 6 · Codes',
-        '  ✓ Vietnam · bank account · within minutes',
-        '  ✓ Vietcombank (970436) · 0123456789 · LE VAN A',
-        '  ✓ Le Van A · Vietnam                   ✓ sender: Jane Roe · Germany (kept)',
-      ],
-      ['  Payout · step 1 of 6 · Where to', '  ✓ sender: Jane Roe · Germany (kept)'],
+    const kept = await played(
+      ['NAME Le', 'amount 500000', 'purpose <', 'amount <', 'NAME <'],
+      senderFlags,
+      {
+        'Le Van A': leVanA,
+      },
+    );
+    expect(kept.shown[2]).toEqual([
+      '  Payout · step 6 of 6 · Codes',
+      '  ✓ Vietnam · bank account · within minutes',
+      '  ✓ 500 000 VND',
+      '  ✓ Vietcombank (970436) · 0123456789 · LE VAN A',
+      '  ✓ Le Van A · Vietnam                   ✓ sender: Jane Roe · Germany (kept)',
     ]);
   });
 
@@ -149,17 +148,9 @@ describe('the payout wizard', () => {
       { value: 'BTC', name: '0.5 BTC' },
       { value: 'USDT', name: '25 USDT' },
     ];
-    const answers = [
-      'purpose educ',
-      'source',
-      'relationship 3',
-      'amount 500000',
-      'from usdt',
-      'yes do not',
-      'yes',
-    ];
+    const answers = ['purpose educ', 'source', 'relationship 3', 'from usdt', 'yes do not', 'yes'];
     const { draft } = await played(
-      [...account, ...recipient, ...sender, ...answers],
+      [...where, 'amount 500000', ...ofAccount, ...recipient, ...sender, ...answers],
       {},
       {},
       { codes, wallets },
@@ -167,13 +158,15 @@ describe('the payout wizard', () => {
     expect(draft).toMatchObject({ purpose: 2, source: 7, relationship: 3, from: 'USDT' });
     const unlisted = await played(
       [
-        ...account,
+        ...where,
+        'amount 500000',
+        ...ofAccount,
         ...recipient,
         ...sender,
         'purpose another',
         'purpose 9',
         'source',
-        ...answers.slice(2, 4),
+        ...answers.slice(2, 3),
         'yes do not',
         'yes',
       ],
@@ -190,12 +183,14 @@ describe('the payout wizard', () => {
       'method mobile',
       'institution OPAY',
       'institution-name',
+      'amount 5',
       'acct-num +2348012345678',
     ];
     const { draft } = await played([
       ...start,
       'acct-name <',
       'acct-num <',
+      'amount <',
       'institution <',
       'method <',
       'country <',
@@ -217,7 +212,7 @@ describe('the payout wizard', () => {
       'institution MPESA',
       'institution-name M-Pesa',
     ];
-    const { draft } = await played([...lost, 'acct-num <', 'institution <', 'country <']);
+    const { draft } = await played([...lost, 'amount <', 'institution <', 'country <']);
     expect(draft).toBe(back);
   });
 
@@ -226,11 +221,14 @@ describe('the payout wizard', () => {
     'institution <',
     'country vietnam',
     'institution vietcom',
+    'amount 5',
     'acct-num 1',
     'acct-num 0123',
     'acct-name <',
     'acct-num <',
+    'amount <',
     'institution vietcom',
+    'amount 500000',
     'acct-num 0123456789',
     'acct-name LE VAN A',
   ];
@@ -241,7 +239,6 @@ describe('the payout wizard', () => {
       ...recipient,
       ...sender,
       ...funds,
-      'amount 500000',
       ...keepNothing,
     ]);
     expect(draft).toMatchObject({
@@ -261,6 +258,8 @@ describe('the payout wizard', () => {
     'country kenya',
     'institution MPESA',
     'institution-name',
+    'amount 5vnd',
+    'amount 5',
     'acct-num +254712345',
     'acct-num 0712345678',
     'acct-name WANJIKU',
@@ -271,27 +270,20 @@ describe('the payout wizard', () => {
     'recipient-phone',
     'recipient-address',
   ];
-  const badFunds = [
-    'purpose one',
-    'purpose 1',
-    'source 2',
-    'relationship 3',
-    'amount 5vnd',
-    'amount 5',
-  ];
+  const badFunds = ['purpose one', 'purpose 1', 'source 2', 'relationship 3'];
 
   test('explains a wrong answer at once, and asks again', async () => {
     const { complaints } = await played([...kenya, ...sender, ...badFunds, ...keepNothing]);
     expect(complaints).toEqual([
+      '"5vnd" is an amount in VND, but the amount must be in KES. Write an amount such as 25kes.',
       '"+254712345" is not a mobile number of this country: after +254, its numbers have 9 digits.',
       '"0912" is not a mobile number of this country: after +254, its numbers have 9 digits.',
       '"one" is not a whole number from 0 to 999999.',
-      '"5vnd" is an amount in VND, but the amount must be in KES. Write an amount such as 25kes.',
     ]);
   });
 
   test('asks only for the values that no flag sets', async () => {
-    const { draft } = await played(['acct-num 0123456789', 'amount 500000', 'yes'], {
+    const { draft } = await played(['amount 500000', 'acct-num 0123456789', 'yes'], {
       ...destinationFlags,
       ...senderFlags,
       ...fundsFlags,
@@ -310,7 +302,9 @@ describe('the payout wizard', () => {
 
   test('offers an earlier answer as the default after a step back', async () => {
     const { draft } = await played([
-      ...account,
+      ...where,
+      'amount 5',
+      ...ofAccount,
       'recipient-type <',
       'acct-name <',
       'acct-num',
@@ -318,7 +312,6 @@ describe('the payout wizard', () => {
       ...recipient,
       ...sender,
       ...funds,
-      'amount 5',
       ...keepNothing,
     ]);
     expect(draft).toMatchObject({ acctNum: '0123456789', acctName: 'LE VAN A' });
@@ -327,7 +320,7 @@ describe('the payout wizard', () => {
   test('offers the codes that the address book stores for the recipient', async () => {
     const known = { ...leVanA, codes: { purpose: 7, source: 8, relationship: 9 } };
     const { draft } = await played(
-      ['NAME Le', ...sender, 'purpose', 'source', 'relationship 3', 'amount 500000', 'yes do not'],
+      ['NAME Le', 'amount 500000', ...sender, 'purpose', 'source', 'relationship 3', 'yes do not'],
       {},
       { 'Le Van A': known },
     );
@@ -348,7 +341,7 @@ describe('the payout wizard', () => {
 
   test('asks no question about a recipient from the address book', async () => {
     const { draft } = await played(
-      ['NAME Le', ...sender, ...funds, 'amount 500000', 'yes do not'],
+      ['NAME Le', 'amount 500000', ...sender, ...funds, 'yes do not'],
       {},
       { 'Le Van A': leVanA },
     );
@@ -407,7 +400,7 @@ describe('the payout wizard after a declined quote', () => {
 
   test('asks for a new amount after the account changed', async () => {
     expect(await changed('account', ['country <'])).toBe(back);
-    expect(await changed('account', [...account, 'amount 5'])).toMatchObject({
+    expect(await changed('account', [...where, 'amount 5', ...ofAccount])).toMatchObject({
       acctName: 'LE VAN A',
       recipientName: 'Le Van A',
     });

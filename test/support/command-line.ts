@@ -21,7 +21,10 @@ export async function setup(project: TestProject): Promise<() => void> {
   mkdirSync(cache, { recursive: true });
   const outdir = mkdtempSync(join(cache, 'command-line-'));
   await build({
-    entryPoints: [join(root, 'src/cli/run.ts')],
+    entryPoints: {
+      run: join(root, 'src/cli/run.ts'),
+      'printed-commands': join(root, 'test/support/printed-commands.ts'),
+    },
     outdir,
     bundle: true,
     splitting: true,

@@ -7,11 +7,16 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Branch } from '../../src/cli/define.js';
 import type { Process } from '../../src/cli/process.js';
 import type { runCli as RunCli } from '../../src/cli/run.js';
+import type { checkPrinted as CheckPrinted } from './printed-commands.js';
 import { openScreen, type PtyRun } from './pty.js';
 import { environment, readTty, runOf, type Environment, type Run, type TtyRun } from './svcpay.js';
 import { openTerminalHere } from './terminal-here.js';
 
-const { runCli }: { readonly runCli: typeof RunCli } = await import(inject('commandLine'));
+const bundle = inject('commandLine');
+const { runCli }: { readonly runCli: typeof RunCli } = await import(bundle);
+const { checkPrinted }: { readonly checkPrinted: typeof CheckPrinted } = await import(
+  new URL('printed-commands.mjs', bundle).href
+);
 
 export type Time = Pick<Process, 'now' | 'sleep' | 'elapsed'>;
 
@@ -51,13 +56,14 @@ export function quickTime(): Time {
 const busy = new Set<string>();
 
 /**
- * Runs a command to its end. Two commands that use one journal at the same time need different
+ * Runs a command to its end, and checks the commands that it prints as next steps. Two commands that use one journal at the same time need different
  * values of `owner`.
  */
 export async function svcpay(args: readonly string[], around: Here): Promise<Run> {
   const [stdout, stderr] = [collect(), collect()];
   const input = Readable.from([Buffer.from(around.input ?? '')]);
   const exitCode = await inPipe(args, around, { input, stdout, stderr });
+  if (around.commands === undefined) await checkPrinted(stderr.text());
   return runOf({ exitCode, stdout: stdout.text(), stderr: stderr.text() });
 }
 

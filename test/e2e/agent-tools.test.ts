@@ -289,6 +289,22 @@ describe('svcpay mcp pay', () => {
     expect((await call('pay', { txnId: invoice.txnId })).content.error?.kind).toBe('usage');
   });
 
+  test('refuses the reference of a different payment and names both', async ({ around }) => {
+    await inProcess(['limits', 'set', '--per-day', '500000sat'], around);
+    const { call } = await startAgent(['--allow-payments'], around);
+    const given = { destination: 'ann@example.com', amount: '1000sat', ref: 'a' };
+    expect(await call('pay', given)).toMatchObject({ isError: false });
+    for (const other of [{ destination: 'bob@example.com' }, { amount: '2000sat' }])
+      expect((await call('pay', { ...given, ...other })).content.error).toMatchObject({
+        kind: 'usage',
+        exitCode: 2,
+        message: expect.stringMatching(
+          /a belongs to a different payment: 1 000 sat to ann@example\.com, and this is /,
+        ),
+      });
+    expect(around.sandbox.requests('PUT')).toHaveLength(1);
+  });
+
   test('pays a dollar amount from the bitcoin wallet once per reference', async ({ around }) => {
     await limit(around);
     const { call } = await startAgent(['--allow-payments'], around);

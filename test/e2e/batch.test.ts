@@ -3,6 +3,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { describe, expect } from 'vitest';
+import { encodeLnurl, parseLightningAddress, payUrl } from '../../src/formats/lnurl.js';
 import { batchFile, lightningRows, outcomes, paidReferences } from '../support/batch.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { createRequests } from '../support/orders.js';
@@ -30,6 +31,21 @@ const refusedFromSecond =
   'sandbox fault add status status=503 method=POST path=**/transaction nth=2 times=9'.split(' ');
 
 describe('svcpay batch', () => {
+  test('refuses a Lightning Address and its LNURL in one file as a duplicate row', async ({
+    around,
+  }) => {
+    const lnurl = encodeLnurl(payUrl(parseLightningAddress('ada@example.com')));
+    const file = batchFile(
+      around.home,
+      ['a,ada@example.com,1000sat', `b,${lnurl},1000sat`],
+      'ref,to,amount',
+    );
+    const run = await svcpay(['batch', file, '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 2 });
+    expect(run.stderr).toMatch(/Nothing was sent: line 3: .*duplicate row, line 2/);
+    expect(confirmations(around.sandbox)).toHaveLength(0);
+  });
+
   test('pays every kind of send and a payout, and writes each outcome to the result file', async ({
     around,
   }) => {

@@ -251,6 +251,22 @@ describe('openPayments', () => {
     expect(new Set(sandbox.requests('PUT').map(({ path }) => path)).size).toBe(4);
   });
 
+  test('refuses a reference of a different payment and names both', async ({ sandbox }) => {
+    const payments = await openIn(sandbox);
+    const first = { to: 'ann@example.com', amount: '1000sat', ref: 'order-118' } as const;
+    const { txnId } = await payments.send(first);
+    for (const other of [{ to: 'bob@example.com' }, { amount: '1usd' }, { amount: '5usdt' }])
+      await expect(payments.send({ ...first, ...other })).rejects.toMatchObject({
+        kind: 'usage',
+        exitCode: 2,
+        message: expect.stringMatching(
+          /order-118 belongs to a different payment: 1 000 sat to ann@example\.com, and this is /,
+        ),
+      });
+    expect((await payments.send(first)).txnId).toBe(txnId);
+    expect(sandbox.requests('PUT')).toHaveLength(1);
+  });
+
   test('converts a dollar amount to bitcoin only once per reference', async ({ sandbox }) => {
     const payments = await openIn(sandbox);
     const payment = { to: 'ann@example.com', amount: '10usd', from: 'btc', ref: 'order-9' };

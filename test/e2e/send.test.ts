@@ -552,7 +552,7 @@ describe('svcpay send at a terminal', () => {
     const run = await svcpay([...line, '--quote-only'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.stderr).toMatch(/Approved earlier: 0\.0001\d+ BTC/);
-    expect(run.stderr).toMatch(/svcpay tx resume \S+ continues it\./);
+    expect(run.stderr).toMatch(/To continue it: svcpay tx resume \S+/);
     expect(around.sandbox.requests('PUT')).toHaveLength(requests);
   });
 });

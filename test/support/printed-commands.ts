@@ -16,11 +16,14 @@ export async function checkPrinted(stderr: string): Promise<void> {
   }
 }
 
-/** The commands at the end of a line, or at the end of the hint of a failure in JSON. */
+/**
+ * The commands at the end of a line, or at the end of the hint of a failure in JSON. A sentence about
+ * the program ends with a full stop.
+ */
 function commandsIn(line: string): string[] {
   const [, json] = /"hint":("(?:[^"\\]|\\.)*")/.exec(line) ?? [];
   const text = json === undefined ? line : String(JSON.parse(json));
-  const [, command] = /(?:^ *|: )(svcpay (?:--?[a-z]|[a-z-]+\b).*)$/.exec(text) ?? [];
+  const [, command] = /(?:^ *|: )(svcpay (?:--?[a-z]|[a-z-]+\b).*[^.])$/.exec(text) ?? [];
   return command?.split(/ (?:\||&&|<) /).filter((each) => each.startsWith('svcpay ')) ?? [];
 }
 

@@ -196,5 +196,5 @@ function showEnd(
   live.succeed(recordLine(text, txn.txnId, terminal.stderrCanvas));
   // With --quote-only, a payment that an earlier run submitted has no quote to confirm.
   if (presentation.isAsked === false && txn.txnState !== 'completed')
-    out.say(`  ${commandFor({ do: 'resume', id: txn.txnId }, globals)} continues it.`);
+    out.say(`  To continue it: ${commandFor({ do: 'resume', id: txn.txnId }, globals)}`);
 }

@@ -29,7 +29,6 @@ import type { Candidate } from '../../wallet/books/movement.js';
 import { balanceAfter } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { openCount } from '../reconcile/reconcile.js';
 import { file, word } from '../values.js';
 import { closedRows, closesOf } from './closed-months.js';
 import { withBooks, zoneOption } from './open-books.js';
@@ -69,6 +68,7 @@ export const statementClose = defineCommand({
       `${fileNameOf(id)}-${name}.csv`,
     );
     const month = { name, zone, period: spanOf(date, zone), path };
+    const { openCount } = await import('../reconcile/reconcile.js');
     const differing = openCount(month.period, context);
     try {
       await withBooks(
@@ -133,7 +133,7 @@ async function closeFirst(
   books: Books,
   month: Month,
   last: Close | undefined,
-  differing: Pick<ReturnType<typeof openCount>, 'count'>,
+  differing: { readonly count: () => Promise<number> },
   context: Context,
 ): Promise<void> {
   const { name, zone, path } = month;

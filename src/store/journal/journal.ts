@@ -1,7 +1,6 @@
 // The payment journal and its guarantees. svcpay writes every attempt to the journal before sending
 // any request of the attempt.
 import type { UnfinishedPayments } from './figures.js';
-import type { WrongTotals } from './spending.js';
 import type { Attempt, Payment, PaymentChange, PaymentDraft } from './payment.js';
 import type { TrailStep } from './trail.js';
 
@@ -20,6 +19,12 @@ export interface Claim {
    * change.
    */
   readonly lastChange: string | null;
+}
+
+/** An account whose stored totals of its last day differ from its attempts, with both in words. */
+export interface WrongTotals {
+  readonly account: string;
+  readonly differs: string;
 }
 
 export interface Spend {

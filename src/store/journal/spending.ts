@@ -9,7 +9,7 @@ import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
 import type { Statement, Sql, SqlDatabase } from '../database/sql.js';
-import type { Spend, ServiceTime } from './journal.js';
+import type { ServiceTime, Spend, WrongTotals } from './journal.js';
 import { mayHaveMoved, movedOutcomes, type Attempt, type Payment } from './payment.js';
 import { arrivalOf } from './rows.js';
 
@@ -141,12 +141,6 @@ export function spentSince(
 }
 
 const accountsSchema = v.array(v.object({ account: v.string(), time: v.number() }));
-
-/** An account whose stored totals of its last day differ from its attempts, with both in words. */
-export interface WrongTotals {
-  readonly account: string;
-  readonly differs: string;
-}
 
 /** Compares the stored totals of each account's last day, from which its limits count. */
 export async function wrongTotals(sql: Sql): Promise<readonly WrongTotals[]> {

@@ -375,11 +375,13 @@ describe('svcpay payout at a terminal', () => {
     await tty.shows('Country to pay out to');
     folded('1 of 6 · Where to', '  ✓ 970436 · 0123456789 · LE VAN A');
     tty.type(`viet${enter}`);
+    await tty.shows('Amount the recipient gets');
+    tty.type(`500000${enter}`);
     await tty.shows('a person');
     folded(
-      '3 of 6 · Recipient',
+      '4 of 6 · Recipient',
       '  ✓ Vietnam · bank account · within minutes',
-      '  ✓ 970436 · 0123456789 · LE VAN A',
+      '  ✓ 500 000 VND                          ✓ 970436 · 0123456789 · LE VAN A',
     );
     Object.assign(size, { columns: 60, rows: 20 });
     tty.resize(size.columns, size.rows);
@@ -387,18 +389,21 @@ describe('svcpay payout at a terminal', () => {
     await tty.shows("Recipient's full legal name");
     tty.type(enter);
     await tty.shows(/Recipient's country[^]*❯ Vietnam/);
-    const where = [
+    folded(
+      '4 of 6 · Recipient',
       '  ✓ Vietnam · bank account · within minutes',
+      '  ✓ 500 000 VND',
       '  ✓ 970436 · 0123456789 · LE VAN A',
-    ];
-    folded('3 of 6 · Recipient', ...where, '  … LE VAN A');
+      '  … LE VAN A',
+    );
     Object.assign(size, { columns: 140, rows: 45 });
     tty.resize(size.columns, size.rows);
     tty.type(escape);
     await tty.shows("Recipient's full legal name");
     folded(
-      '3 of 6 · Recipient',
-      '  ✓ Vietnam · bank account · within minutes                            ✓ 970436 · 0123456789 · LE VAN A',
+      '4 of 6 · Recipient',
+      '  ✓ Vietnam · bank account · within minutes                            ✓ 500 000 VND',
+      '  ✓ 970436 · 0123456789 · LE VAN A',
     );
     tty.type('\u0003');
     expect(await tty.exit).toBe(130);

@@ -219,7 +219,9 @@ describe('svcpay before a change that is hard to undo', () => {
       columns: 60,
       rows: 20,
     });
-    await tty.waitFor(/raises the limit per day from 0\.00005000 BTC to\s+0\.00050000 BTC/);
+    await tty.waitFor(
+      /raises the limit per day from\s+0\.00005000\s+BTC\s+\(5\s000\s+sat\)\s+to\s+0\.00050000\s+BTC\s+\(50\s000\s+sat\)/,
+    );
     tty.resize(140, 45);
     tty.type('5000sat\r');
     await tty.waitFor('To confirm, type');
